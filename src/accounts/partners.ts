@@ -14,6 +14,7 @@ import {
   updatePartner,
   updatePartnerMember,
 } from '../repositories/accounts/partners.ts';
+import { endAccess } from '../repositories/people/team.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -68,7 +69,8 @@ export function createPartnerMember(
 }
 
 /**
- * Changes a member, and with it what the member's keys may do from the next request on.
+ * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
+ * loses its open invitation, and the person's sessions end.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(
@@ -77,9 +79,10 @@ export function setPartnerMember(
   change: { status?: ActiveStatus | undefined; role?: PartnerRole | undefined },
 ): Promise<PartnerMember> {
   const columns = columnsToSet({ status: change.status, role: change.role });
-  return audited(operator, 'member.set', async tx => {
+  return audited(operator, 'member.set', async (tx, now) => {
     const member = await updatePartnerMember(tx, id, columns);
     if (member === undefined) throw new OperationRefused(`There is no partner member ${id}.`);
+    if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);
     return { result: member, objectId: id, detail: columns };
   });
 }

@@ -8,6 +8,7 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
+import { endAccess } from '../repositories/people/team.ts';
 import { requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
@@ -40,7 +41,10 @@ export function createUser(
   });
 }
 
-/** @throws OperationRefused for an unknown user, or when nothing is to be set. */
+/**
+ * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end.
+ * @throws OperationRefused for an unknown user, or when nothing is to be set.
+ */
 export function setUser(
   operator: Operator,
   id: string,
@@ -51,6 +55,7 @@ export function setUser(
     // The database keeps the former time where nothing changes.
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
+    if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
     return { result: user, objectId: id, detail: columns };
   });
 }

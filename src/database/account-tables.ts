@@ -148,7 +148,7 @@ export interface AuditLogTable {
   object_type: string;
   object_id: string;
   detail: Json;
-  /** The merchant or partner in whose panel it was made; null elsewhere. */
+  /** The merchant or partner that it concerns; null for what concerns none, or several. */
   account_id: Defaulted<string | null>;
   person_id: Defaulted<string | null>;
   /** null in rows of older releases. */

@@ -26,6 +26,8 @@ export interface PeopleTable {
   factors_since: Defaulted<Date>;
   /** When a link last gave the person factors. */
   recovered_at: Defaulted<Date | null>;
+  /** When they last used the panel, to the minute; null before that. */
+  last_seen_at: Defaulted<Date | null>;
   created_at: Date;
 }
 
@@ -73,6 +75,8 @@ export interface PanelLinksTable {
   merchant_user_id: string | null;
   partner_member_id: string | null;
   made_by: string;
+  /** The account in whose panel it was made; null for an operator's. */
+  account_id: Defaulted<string | null>;
   created_at: Date;
   expires_at: Date;
   used_at: Date | null;

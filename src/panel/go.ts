@@ -10,6 +10,7 @@ import type { PanelDependencies } from './dependencies.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
 import { leadTo, type Shown } from './pages.ts';
+import { TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
 interface Place {
@@ -28,6 +29,10 @@ const PLACES = {
   branches: { merchant: setting('branches') },
   addresses: { merchant: setting('addresses') },
   domains: { merchant: setting('domains') },
+  team: {
+    merchant: { path: TEAM_PATHS.merchant, permission: 'team.read' },
+    partner: { path: TEAM_PATHS.partner, permission: 'team.read' },
+  },
   keys: {
     merchant: { path: '/settings/developer/keys', permission: 'keys.read' },
     partner: { path: '/developer/keys', permission: 'keys.read' },

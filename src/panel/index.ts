@@ -21,6 +21,7 @@ import { registerProfile } from './profile/index.ts';
 import { registerRequests } from './requests/index.ts';
 import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
+import { registerTeam } from './team/index.ts';
 import { registerUnmatched } from './unmatched/index.ts';
 import { registerWebhooks } from './webhooks/index.ts';
 
@@ -54,6 +55,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
     registerSettings(pages, deps);
+    registerTeam(pages, deps);
     registerKeys(pages, deps);
     registerWebhooks(pages, deps);
     registerRequests(pages, deps);

@@ -3,6 +3,7 @@ import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { proposeMainBranch } from '../../src/accounts/address-changes.ts';
 import { createBranch } from '../../src/accounts/branches.ts';
+import { createPartnerMember } from '../../src/accounts/partners.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { newToken } from '../../src/crypto/token.ts';
 import { MERCHANT_SCOPES } from '../../src/keys/scopes.ts';
@@ -63,6 +64,10 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/addresses\/:blockchainId\/(review|remove)$/, ['branch', 'address', 'kind']],
   [/addresses\/:blockchainId\/propose$/, ['branch', 'address', 'kind', 'seen', 'code']],
   [/(approve|relax|\/main)$/, ['code']],
+  [/team\/invite$/, ['intent', 'name', 'email', 'role', 'code']],
+  [/:memberId\/role$/, ['role', 'code']],
+  [/:memberId\/status$/, ['status', 'code']],
+  [/:memberId\/link$/, ['intent', 'purpose', 'code']],
   [/domains\/(add|remove)$/, ['domain']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
@@ -151,6 +156,9 @@ beforeAll(async () => {
     ...{ merchantId: m, name: 'Grace', email: 'grace@example.com', role: 'member' },
   });
   const link = await inviteUser(operatorOf(service), invited.id);
+  const newcomer = await createPartnerMember(operatorOf(service), {
+    ...{ partnerId: p, name: 'Hopper', email: 'hopper@example.com', role: 'developer' },
+  });
   known = [m, p, paymentId, token, linked.merchant.id, shop.keyId, 'sandbox', 'eth-test'];
   known.push(deposit.id, branchId, change.id, OWN);
   known.push(...[PASSWORD, people.admin?.visitor.email ?? '', 'grace@example.com'].map(encode));
@@ -160,6 +168,7 @@ beforeAll(async () => {
     depositId: [deposit.id],
     ...{ blockchainId: ['eth-test', 'btc'], branchId: [branchId], changeId: [change.id] },
     ...{ endpointId: [endpoint.id], deliveryId: [deliveryId] },
+    memberId: [invited.id, newcomer.id],
     keyId: [shop.keyId, partner.keyId],
     requestId: await Promise.all(
       [shop, partner].map(({ keyId }) => addRequest(service, { keyId, errorCode: 'E2007' })),

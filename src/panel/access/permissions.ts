@@ -21,6 +21,9 @@ const PERMISSIONS = {
   'money.change': { roles: ['admin'] },
   'money.cancel': { roles: ['admin'] },
   'money.protect': { roles: ['admin'], recent: true },
+  'team.read': { roles: ['admin', 'member', 'owner'] },
+  // Its forms take a second factor of their own.
+  'team.manage': { roles: ['admin', 'owner'] },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
   'webhooks.read': { roles: ['admin', 'member'] },
@@ -31,7 +34,6 @@ const PERMISSIONS = {
   'signatures.explain': { roles: ['admin', 'member', 'owner', 'developer'] },
   'overview.read': { roles: ['owner', 'developer'] },
   'merchants.read': { roles: ['owner'] },
-  'team.read': { roles: ['owner'] },
   'self-service.read': { roles: ['owner'] },
   'self-service.set': { roles: ['owner'], recent: true },
 } as const satisfies Record<string, { roles: readonly Role[]; recent?: true }>;

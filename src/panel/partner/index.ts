@@ -6,7 +6,7 @@ import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { listMerchantReports, readMerchantReport } from '../../partners/merchant-reports.ts';
-import { readFilters, readOverview, readTeam } from '../../partners/overview.ts';
+import { readFilters, readOverview } from '../../partners/overview.ts';
 import {
   listPaymentReports,
   readPaymentReport,
@@ -39,7 +39,6 @@ import {
   renderMerchants,
   renderPartnerPayments,
   settingsPage,
-  teamPage,
 } from './views.ts';
 
 const { lists, partner: partnerTexts, payments: paymentTexts } = texts;
@@ -154,10 +153,6 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
     const payment = await readPaymentReport(reports, accountId, request.params.paymentId);
     return partnerPaymentPage(urlOf(request), payment);
   });
-
-  app.get(`${PATH}/team`, withPermission('partner', 'team.read'), async request =>
-    teamPage(await readTeam(reports, membershipOf(request).accountId)),
-  );
 
   app.get(`${PATH}/settings`, withPermission('partner', 'self-service.read'), async request => {
     const membership = membershipOf(request);

@@ -3,7 +3,6 @@ import type {
   PartnerMerchantRow,
   PartnerOverview,
   PartnerPaymentRow,
-  PartnerTeam,
 } from '#schemas/partner-reports.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { toCents } from '../../payments/dollars.ts';
@@ -195,25 +194,6 @@ export function partnerPaymentPage(path: string, payment: PartnerPaymentRow): Pa
       [facts.reference, payment.customerReferenceId],
       [facts.note, payment.note],
     ]),
-  };
-}
-
-export function teamPage({ data }: PartnerTeam): PanelPage {
-  const { title, lead, columns } = partnerTexts.team;
-  return {
-    title,
-    lead,
-    content: renderTable<PartnerTeam['data'][number]>(
-      title,
-      [
-        { title: columns.name, cell: ({ name }) => name },
-        { title: columns.role, cell: ({ role }) => wordFor(partnerTexts.roles, role) },
-        { title: columns.status, cell: ({ status }) => wordFor(partnerTexts.statuses, status) },
-        { title: columns.email, cell: ({ email }) => email, secondary: true },
-        { title: columns.created, cell: ({ createdAt }) => dateTime(createdAt), secondary: true },
-      ],
-      data,
-    ),
   };
 }
 

@@ -81,7 +81,8 @@ export function linkFor(
     if (person?.is_demo === true) {
       throw new OperationRefused('The person of the demo has nothing to sign in with.');
     }
-    const link = await makeLink(tx, purpose, { person_id: personId }, operator.actor, now);
+    const subject = { person_id: personId, account_id: operator.accountId ?? null };
+    const link = await makeLink(tx, purpose, subject, operator.actor, now);
     return { result: link, objectId: id, detail: { purpose, expiresAt: link.expiresAt } };
   });
 }
@@ -96,7 +97,7 @@ async function requireOwner(tx: Connection, kind: 'user' | 'member', id: string)
 export async function makeLink(
   tx: Connection,
   purpose: LinkPurpose,
-  who: Partial<LinkSubject>,
+  { account_id = null, ...who }: Partial<LinkSubject & Pick<PanelLink, 'account_id'>>,
   madeBy: string,
   now: Date,
 ): Promise<NewLink> {
@@ -109,7 +110,7 @@ export async function makeLink(
     token_hash: hashToken(token),
     purpose,
     ...subject,
-    made_by: madeBy,
+    ...{ made_by: madeBy, account_id },
     created_at: now,
     expires_at: expiresAt,
     used_at: null,

@@ -20,6 +20,7 @@ import {
   updatePerson,
 } from '../../repositories/people/people.ts';
 import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
+import { hasOtherAccount } from '../../repositories/people/team.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
 import {
@@ -177,6 +178,11 @@ export async function renewFactors(
     const person = await lockPerson(tx, owner.id);
     if (person === undefined) throw new LinkEnded();
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
+    // The account's admins know the link; since it was made the person may have joined another account.
+    const { account_id: accountId } = link;
+    if (accountId !== null && (await hasOtherAccount(tx, person.id, accountId))) {
+      throw new LinkEnded();
+    }
     const times = { factors_since: now, recovered_at: now };
     await updatePerson(tx, person.id, { ...renewed, ...app, ...times });
     await deleteSessionsOf(tx, person.id, null);

@@ -2,6 +2,7 @@ import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, SignInMethod } from '../../database/people-tables.ts';
+import { setLastSeen } from '../../repositories/people/people.ts';
 import {
   deleteOldestSessions,
   deleteReplacedSession,
@@ -63,6 +64,7 @@ export async function openSession(
   if (session.is_demo && !admitsDemo) return undefined;
   if (now.getTime() - session.last_seen_at.getTime() >= SEEN_EVERY_MS) {
     await updateSession(db, session.id, { last_seen_at: now });
+    await setLastSeen(db, session.person_id, now);
   }
   const { is_demo: isDemo, second_factor_at: at } = session;
   const isRecent = at !== null && now.getTime() - at.getTime() < RECENT_MS;
@@ -104,7 +106,10 @@ export async function beginSession(
   },
 ): Promise<string> {
   const token = newToken();
-  if (secondFactorAt !== null || person.is_demo) await makeRoom(tx, person.id);
+  if (secondFactorAt !== null || person.is_demo) {
+    await makeRoom(tx, person.id);
+    await setLastSeen(tx, person.id, now);
+  }
   await insertSession(tx, {
     id: newId(),
     token_hash: hashToken(token),
@@ -140,7 +145,10 @@ export async function confirmSession(
   now: Date,
 ): Promise<string> {
   const token = newToken();
-  if (second_factor_at === null) await makeRoom(tx, person_id);
+  if (second_factor_at === null) {
+    await makeRoom(tx, person_id);
+    await setLastSeen(tx, person_id, now);
+  }
   const session = await updateSession(tx, id, {
     token_hash: hashToken(token),
     methods: [...new Set([...methods, method])],

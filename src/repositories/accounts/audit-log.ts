@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly objectId: string;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly now: Date;
-  /** The merchant or partner in whose panel it was made. */
+  /** The merchant or partner in whose panel it was made. Without one, the database adds that of the object. */
   readonly accountId?: string | null | undefined;
   readonly personId?: string | null | undefined;
   readonly origin?: ChangeOrigin | undefined;

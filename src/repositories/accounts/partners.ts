@@ -1,7 +1,16 @@
-import { findById, insertInto, listBy, listNewest, NEWEST_FIRST, updateById } from '../rows.ts';
+import {
+  findById,
+  insertInto,
+  listBy,
+  listNewest,
+  lockById,
+  NEWEST_FIRST,
+  updateById,
+} from '../rows.ts';
 
 export const insertPartner = insertInto('partners');
 export const findPartner = findById('partners');
+export const lockPartner = lockById('partners', 'forNoKeyUpdate');
 export const listPartners = listNewest('partners');
 export const updatePartner = updateById('partners');
 export const insertPartnerMember = insertInto('partner_members');

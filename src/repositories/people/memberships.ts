@@ -105,7 +105,7 @@ export async function listMemberships(db: Connection, personId: string): Promise
 }
 
 /** Tables and columns of each kind of membership, in the types of merchants: what is read of both is the same. */
-const TABLES = {
+export const MEMBER_TABLES = {
   merchant: {
     member: 'merchant_users',
     account: 'merchants',
@@ -131,7 +131,7 @@ export async function listDeciders(
   kind: Membership['kind'],
   accountId: string,
 ): Promise<string[]> {
-  const { member, accountId: column, decides } = TABLES[kind];
+  const { member, accountId: column, decides } = MEMBER_TABLES[kind];
   const rows = await db
     .selectFrom(member)
     .select('name')
@@ -153,7 +153,7 @@ export async function setPerson(
   { personId, now }: { readonly personId: string; readonly now: Date },
 ): Promise<void> {
   await db
-    .updateTable(TABLES[kind].member)
+    .updateTable(MEMBER_TABLES[kind].member)
     .set({ person_id: personId, ...(kind === 'merchant' ? { standing_since: now } : {}) })
     .where('id', '=', memberId)
     .where('person_id', 'is', null)
@@ -186,7 +186,7 @@ async function findInvited(
   kind: Membership['kind'],
   memberId: string,
 ): Promise<Invited | undefined> {
-  const { member, account, accountId } = TABLES[kind];
+  const { member, account, accountId } = MEMBER_TABLES[kind];
   const row = await db
     .selectFrom(`${member} as own`)
     .innerJoin(`${account} as account`, 'account.id', `own.${accountId}`)

@@ -22,6 +22,11 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
 export const lockPerson = lockById('people');
 export const updatePerson = updateByIdOrThrow('people');
 
+/** Notes when somebody last used the panel. */
+export async function setLastSeen(db: Connection, id: string, now: Date): Promise<void> {
+  await db.updateTable('people').set({ last_seen_at: now }).where('id', '=', id).execute();
+}
+
 /**
  * Uses up a period of the person's code.
  * @returns Whether it was unused: of several requests with it only the first one succeeds.

@@ -12,6 +12,7 @@ import { requests } from './requests.ts';
 import { settings } from './settings.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
+import { team } from './team.ts';
 import { unmatched } from './unmatched.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -31,6 +32,7 @@ export const en = {
   settings,
   shell,
   signIn,
+  team,
   unmatched,
   webhooks,
 };

@@ -36,7 +36,6 @@ export const partner = {
   /** Words for values of the reports. */
   statuses: { active: 'active', inactive: 'inactive' },
   accountKinds: { standard: 'standard', us: 'us' },
-  roles: { owner: 'owner', developer: 'developer' },
 
   merchant: {
     email: 'E-mail',
@@ -62,12 +61,6 @@ export const partner = {
     crypto: 'crypto',
     regulated: 'the processor',
     system: 'System',
-  },
-
-  team: {
-    title: 'Team',
-    lead: 'Owners see everything of the partner; developers the overview and their own API keys. Your operator adds members.',
-    columns: { name: 'Name', role: 'Role', status: 'Status', email: 'E-mail', created: 'Since' },
   },
 
   settings: {

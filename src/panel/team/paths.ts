@@ -1,0 +1,7 @@
+import type { Membership } from '../../repositories/people/memberships.ts';
+
+/** Where the pages of a team are, below an account's own path. */
+export const TEAM_PATHS: Readonly<Record<Membership['kind'], string>> = {
+  merchant: '/settings/team',
+  partner: '/team',
+};

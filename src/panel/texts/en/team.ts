@@ -1,0 +1,107 @@
+import { type Html, html } from '../../../pages/html.ts';
+
+/** Who may enter an account. */
+export const team = {
+  title: 'Team',
+  lead: {
+    merchant:
+      'Who may enter this account. Merchant Admins change it; members look, and simulate payments.',
+    partner:
+      'Who may enter this account. Owners see everything of the partner; developers the overview and their own API keys.',
+  },
+  /** Nobody else. */
+  alone: {
+    merchant:
+      'Just you: a second admin can approve address changes, and help when you lose your phone.',
+    partner: 'Just you: a second owner can help when you lose your phone.',
+  },
+  you: 'you',
+  inactive: 'deactivated',
+  roles: {
+    admin: 'Merchant Admin',
+    member: 'member',
+    owner: 'owner',
+    developer: 'developer',
+  },
+  factors: (since: Html) => html`Password and authenticator app, since ${since}`,
+  recovered: (at: Html) => html`A link gave them new ones on ${at}`,
+  demo: 'Plays with the demo, without a password',
+  lastSeen: (at: Html) => html`Last seen ${at}`,
+  neverSeen: 'Not seen yet',
+  invited: (until: Html) => html`Invited; the link works until ${until}`,
+  linkOpen: (until: Html) => html`A new link works until ${until}`,
+  notJoined: 'Has not joined, and has no invitation that works',
+  more: 'More of the team',
+  back: 'Back to the team',
+
+  invite: {
+    title: 'Invite somebody',
+    lead: 'They choose a password and set up an authenticator app with a link that you send them. It works once, for 72 hours.',
+    name: 'Name',
+    email: 'E-mail',
+    emailHint: 'What they will sign in with. Nothing is sent to it.',
+    role: 'Role',
+    submit: 'Invite',
+    faults: {
+      name: 'Enter a name of up to 200 characters, on one line.',
+      email: 'This is no e-mail address, such as ada@example.com.',
+    },
+  },
+  role: {
+    action: 'Change role',
+    title: (name: string) => `Change the role of ${name}`,
+    now: (role: string) => `Now: ${role}.`,
+    role: 'Role',
+    submit: 'Change the role',
+    effects: {
+      merchant:
+        'It holds from their next request on. A key of the older contract works only while its user is an admin.',
+      partner: 'It holds from their next request on, for their API keys too.',
+    },
+  },
+  status: {
+    deactivate: 'Deactivate',
+    activate: 'Activate',
+    titles: {
+      inactive: (name: string) => `Deactivate ${name}`,
+      active: (name: string) => `Activate ${name}`,
+    },
+    effects: {
+      inactive: {
+        merchant:
+          'Their sessions and their open invitation end at once. The API keys of the account keep working; a key of the older contract that is theirs does not.',
+        partner:
+          'Their sessions and their open invitation end at once, and their API keys are refused.',
+      },
+      active: {
+        merchant: 'They can enter the account again, with the password and app that they had.',
+        partner:
+          'They can enter the account again, with the password and app that they had, and their API keys work again.',
+      },
+    },
+  },
+  link: {
+    action: 'New link',
+    title: (name: string) => `A new link for ${name}`,
+    invitation: 'A new invitation, which works once, for 72 hours. The former one ends.',
+    renewal:
+      'Works once, for an hour, and ends all of their sessions. Make sure that it is they who ask for it. For 24 hours after that they cannot change where money goes.',
+    purpose: 'They have lost',
+    purposes: {
+      factors: 'the phone with the authenticator app: the password stays',
+      password: 'the password: the app stays',
+      both: 'both',
+    },
+    submit: 'Make the link',
+    issued: 'The link, shown only once',
+    issuedLead:
+      'Whoever has it gets in, once. Send it to nobody else, by a channel that you trust: the service does not send it.',
+    until: (at: Html) => html`It works until ${at}.`,
+    label: 'Link',
+    sent: 'I have copied it',
+  },
+  done: {
+    title: 'This was done already',
+    text: 'The form was sent before. Its link was shown then, and cannot be shown any more: if nobody kept it, make a new one.',
+  },
+};

@@ -1,0 +1,178 @@
+import { expressionBuilder, sql } from 'kysely';
+import type { ActiveStatus, PartnerRole, UserRole } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+import type { Tables } from '../../database/tables.ts';
+import { hasRow } from '../rows.ts';
+import { endLinksOf } from './invitations.ts';
+import { MEMBER_TABLES, type Membership } from './memberships.ts';
+import { deleteSessionsOf } from './sessions.ts';
+
+type Kind = Membership['kind'];
+
+/** A user of a merchant or a member of a partner, with what its team sees of the person. */
+export interface TeamMember {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: UserRole | PartnerRole;
+  readonly status: ActiveStatus;
+  /** null while nobody signs in as it. */
+  readonly personId: string | null;
+  readonly isDemo: boolean | null;
+  /** Since when the person has the present factors, and when a link last gave them any. */
+  readonly factorsSince: Date | null;
+  readonly recoveredAt: Date | null;
+  readonly lastSeenAt: Date | null;
+  /** Until when an invitation, or a link for new factors, can be used; null without one. */
+  readonly linkUntil: Date | null;
+}
+
+const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
+  const { member, accountId: account } = MEMBER_TABLES[kind];
+  const own = kind === 'merchant' ? 'merchant_user_id' : 'partner_member_id';
+  return db
+    .selectFrom(`${member} as own`)
+    .leftJoin('people', 'people.id', 'own.person_id')
+    .select(['own.id', 'own.name', 'own.email', 'own.status', 'own.person_id as personId'])
+    .select(({ ref, selectFrom }) => [
+      ref('own.role').$castTo<UserRole | PartnerRole>().as('role'),
+      selectFrom('panel_links')
+        .select(({ fn }) => fn.max('expires_at').as('until'))
+        .where('used_at', 'is', null)
+        .where('expires_at', '>', now)
+        .where(({ eb, or }) =>
+          or([
+            eb(`panel_links.${own}`, '=', ref('own.id')),
+            eb('panel_links.person_id', '=', ref('own.person_id')),
+          ]),
+        )
+        .as('linkUntil'),
+    ])
+    .select([
+      'people.is_demo as isDemo',
+      'people.factors_since as factorsSince',
+      'people.recovered_at as recoveredAt',
+      'people.last_seen_at as lastSeenAt',
+    ])
+    .where(`own.${account}`, '=', accountId);
+};
+
+/** The team of an account in the order in which they were added, at most `limit` after the one with that ID. */
+export function listTeam(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  { after, limit, now }: { after?: string | undefined; limit: number; now: Date },
+): Promise<TeamMember[]> {
+  const { member, accountId: account } = MEMBER_TABLES[kind];
+  let query = members(db, kind, accountId, now);
+  if (after !== undefined) {
+    query = query.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('own.created_at', 'own.id'),
+        '>',
+        selectFrom(`${member} as cursor`)
+          .select(['cursor.created_at', 'cursor.id'])
+          .where('cursor.id', '=', after)
+          .where(`cursor.${account}`, '=', accountId)
+          .$asTuple('created_at', 'id'),
+      ),
+    );
+  }
+  return query.orderBy('own.created_at').orderBy('own.id').limit(limit).execute();
+}
+
+/** Undefined for a member of another account, as for a missing one. */
+export function findTeamMember(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  { id, now }: { readonly id: string; readonly now: Date },
+): Promise<TeamMember | undefined> {
+  return members(db, kind, accountId, now).where('own.id', '=', id).executeTakeFirst();
+}
+
+/** Those who sign in with the role that decides in an account. */
+const deciders = (db: Connection, kind: Kind, accountId: string) => {
+  const { member, accountId: account, decides } = MEMBER_TABLES[kind];
+  return db
+    .selectFrom(member)
+    .select('id')
+    .where(account, '=', accountId)
+    .where('role', '=', decides)
+    .where('status', '=', 'active')
+    .where('person_id', 'is not', null);
+};
+
+/** Whether anybody signs in as an active admin or owner of an account. */
+export function hasDecider(db: Connection, kind: Kind, accountId: string): Promise<boolean> {
+  return hasRow(deciders(db, kind, accountId));
+}
+
+/** Whether this person does. */
+export function isDecider(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  personId: string,
+): Promise<boolean> {
+  return hasRow(deciders(db, kind, accountId).where('person_id', '=', personId));
+}
+
+/** Whether an account has a user or member with an e-mail, in any case. */
+export function hasEmail(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  email: string,
+): Promise<boolean> {
+  const { member, accountId: account } = MEMBER_TABLES[kind];
+  return hasRow(
+    db
+      .selectFrom(member)
+      .select('id')
+      .where(account, '=', accountId)
+      .where(({ fn }) => fn('lower', ['email']), '=', email.toLowerCase()),
+  );
+}
+
+/** Whether a person is in another account, even if inactive there: that could be undone while a link is open. */
+export function hasOtherAccount(
+  db: Connection,
+  personId: string,
+  accountId: string,
+): Promise<boolean> {
+  const eb = expressionBuilder<Tables, never>();
+  const others = (kind: Kind) => {
+    const { member, accountId: account } = MEMBER_TABLES[kind];
+    return eb
+      .selectFrom(member)
+      .select(sql.lit(1).as('one'))
+      .where('person_id', '=', personId)
+      .where(account, '!=', accountId);
+  };
+  return hasRow(
+    db
+      .selectNoFrom(sql.lit(1).as('one'))
+      .where(({ exists, or }) => or([exists(others('merchant')), exists(others('partner'))])),
+  );
+}
+
+/** Ends what lets somebody in as a user or member: its open invitation, and the person's sessions. */
+export async function endAccess(
+  db: Connection,
+  kind: Kind,
+  { id, person_id: personId }: { readonly id: string; readonly person_id: string | null },
+  now: Date,
+): Promise<void> {
+  await endLinksOf(
+    db,
+    {
+      person_id: null,
+      merchant_user_id: kind === 'merchant' ? id : null,
+      partner_member_id: kind === 'partner' ? id : null,
+    },
+    now,
+  );
+  if (personId !== null) await deleteSessionsOf(db, personId, null);
+}
