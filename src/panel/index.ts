@@ -5,6 +5,7 @@ import type { TypedApp } from '../http/typed-app.ts';
 import { failUnknownRoutesIn } from '../http/unknown-routes.ts';
 import { refuseUnusableText } from '../http/usable-text.ts';
 import { registerAccounts } from './accounts.ts';
+import { registerActivity } from './activity.ts';
 import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { Exports } from './exports.ts';
@@ -56,6 +57,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerUnmatched(pages, deps);
     registerSettings(pages, deps);
     registerTeam(pages, deps);
+    registerActivity(pages, deps);
     registerKeys(pages, deps);
     registerWebhooks(pages, deps);
     registerRequests(pages, deps);

@@ -2,7 +2,7 @@ import type { Membership } from '../repositories/people/memberships.ts';
 import { isAllowed, type Permission } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { DEVELOPER_PATHS } from './requests/paths.ts';
-import { TEAM_PATHS } from './team/paths.ts';
+import { ACTIVITY_PATHS, TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
 export interface PanelLink {
@@ -49,6 +49,7 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
         { path: '/settings/addresses', text: menu.addresses, permission: 'settings.read' },
         { path: '/settings/domains', text: menu.domains, permission: 'settings.read' },
         { path: TEAM_PATHS.merchant, text: menu.team, permission: 'team.read' },
+        { path: ACTIVITY_PATHS.merchant, text: menu.activity, permission: 'activity.read' },
       ],
     },
     {
@@ -70,6 +71,7 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
       entries: [
         { path: TEAM_PATHS.partner, text: menu.team, permission: 'team.read' },
         { path: '/settings', text: menu.selfService, permission: 'self-service.read' },
+        { path: ACTIVITY_PATHS.partner, text: menu.activity, permission: 'activity.read' },
       ],
     },
     {

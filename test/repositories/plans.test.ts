@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { insertPayments } from '../../bench/payment-history.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Database } from '../../src/database/connection.ts';
+import { listActivity } from '../../src/repositories/accounts/activity.ts';
 import {
   hasSuccessfulPayment,
   listDueChanges,
@@ -50,6 +51,7 @@ import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/paymen
 import { sumPaidByDay } from '../../src/repositories/payments/paid-figures.ts';
 import { claimInquiries } from '../../src/repositories/payments/regulated-payments.ts';
 import { type PaymentSearch, searchPayments } from '../../src/repositories/payments/search.ts';
+import { listTeam } from '../../src/repositories/people/team.ts';
 import { deleteOldEvents } from '../../src/repositories/retention.ts';
 import { claimDeliveries, findDueEndpoints } from '../../src/repositories/webhooks/claims.ts';
 import { listDeliveries, listUndelivered } from '../../src/repositories/webhooks/deliveries.ts';
@@ -85,6 +87,7 @@ let merchantId: string;
 let paymentId: string;
 let depositId: string;
 let endpointId: string;
+let entryId: string;
 const now = new Date();
 
 beforeAll(async () => {
@@ -166,6 +169,14 @@ beforeAll(async () => {
     insert into branches
     select gen_random_uuid(), id, 'Branch ' || n, false, now()
     from merchants, generate_series(1, 200) as n`.execute(db);
+  await sql`
+    insert into merchant_users (id, merchant_id, name, email, role, created_at)
+    select gen_random_uuid(), id, 'Ada', n || '@example.com', 'member', now() - n * interval '1 hour'
+    from merchants, generate_series(1, 200) as n`.execute(db);
+  await sql`
+    insert into audit_log (id, at, actor, action, object_type, object_id, detail)
+    select gen_random_uuid(), now() - n * interval '1 minute', 'Ada', 'user.set', 'user', id, '{}'
+    from merchant_users, generate_series(1, 10) as n`.execute(db);
   // A few of them wait.
   await sql`
     insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
@@ -191,6 +202,15 @@ beforeAll(async () => {
     .where('payment_id', 'is', null)
     .executeTakeFirstOrThrow();
   depositId = deposit.id;
+  const entry = await db
+    .selectFrom('audit_log')
+    .select('id')
+    .where('account_id', '=', merchantId)
+    .orderBy('at')
+    .offset(1000)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  entryId = entry.id;
   session = new pg.Client({ connectionString: database.url });
   await session.connect();
 });
@@ -453,6 +473,16 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'addresses whose payments end',
     db => listEndingAddresses(db, 'sol', now, 100),
     ['payments_expiring', 'payments_quoted'],
+  ],
+  [
+    "an account's entries of the audit log",
+    db => listActivity(db, merchantId, { direction: 'older', id: entryId }, LIMIT),
+    ['audit_log_account'],
+  ],
+  [
+    'the team of an account',
+    db => listTeam(db, 'merchant', merchantId, { limit: LIMIT, now }),
+    ['merchant_users_merchant'],
   ],
   ['whether a payment was ever successful', db => hasSuccessfulPayment(db, merchantId), []],
   [

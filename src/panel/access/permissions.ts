@@ -24,6 +24,7 @@ const PERMISSIONS = {
   'team.read': { roles: ['admin', 'member', 'owner'] },
   // Its forms take a second factor of their own.
   'team.manage': { roles: ['admin', 'owner'] },
+  'activity.read': { roles: ['admin', 'owner'] },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
   'webhooks.read': { roles: ['admin', 'member'] },

@@ -5,3 +5,9 @@ export const TEAM_PATHS: Readonly<Record<Membership['kind'], string>> = {
   merchant: '/settings/team',
   partner: '/team',
 };
+
+/** Where the audit log of an account is. */
+export const ACTIVITY_PATHS: Readonly<Record<Membership['kind'], string>> = {
+  merchant: '/settings/activity',
+  partner: '/activity',
+};

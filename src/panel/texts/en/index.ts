@@ -1,3 +1,4 @@
+import { activity } from './activity.ts';
 import { changes } from './changes.ts';
 import { failures } from './failures.ts';
 import { formats } from './formats.ts';
@@ -18,6 +19,7 @@ import { webhooks } from './webhooks.ts';
 
 /** English, by part of the panel. */
 export const en = {
+  activity,
   changes,
   failures,
   formats,

@@ -26,6 +26,7 @@ export const shell = {
     addresses: 'Addresses',
     domains: 'Domains',
     team: 'Team',
+    activity: 'Activity',
     selfService: 'Self-service',
     developer: 'Developer',
     keys: 'API keys',

@@ -1,0 +1,135 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Uuid } from '#schemas/scalars.ts';
+import type { TypedApp } from '../http/typed-app.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import { type Html, html } from '../pages/html.ts';
+import { type ActivityRow, listActivity } from '../repositories/accounts/activity.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
+import { addressOf } from './address.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { dateTime } from './format.ts';
+import { membershipOf, withPermission } from './hooks/access.ts';
+import { accountPath } from './navigation.ts';
+import { renderPaging, renderTable } from './table.ts';
+import { ACTIVITY_PATHS } from './team/paths.ts';
+import { texts } from './texts/index.ts';
+
+const PAGE_SIZE = 25;
+/** Longest value that is shown, in characters, and how many of an entry: a page of them stays small. */
+const VALUE_SHOWN = 120;
+const VALUES_SHOWN = 12;
+/** The account itself, which every entry is about. */
+const ACCOUNT_NAMES = ['merchantId', 'merchantIds', 'partnerId', 'accountId'];
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+const words = texts.activity;
+
+const ActivityQuery = Type.Object({
+  /** IDs of the entries right before and after the page. */
+  after: Type.Optional(Uuid('Only older ones.')),
+  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
+});
+
+/** The audit log of an account, for those who decide there. */
+export function registerActivity(app: TypedApp, deps: PanelDependencies): void {
+  registerActivityOf('merchant', app, deps);
+  registerActivityOf('partner', app, deps);
+}
+
+function registerActivityOf(
+  kind: Membership['kind'],
+  app: TypedApp,
+  { panelUrl, reports }: PanelDependencies,
+): void {
+  const reading = withPermission(kind, 'activity.read', { querystring: ActivityQuery });
+  app.get(`/${kind}s/:accountId${ACTIVITY_PATHS[kind]}`, reading, async request => {
+    const membership = membershipOf(request);
+    const url = basePathOf(panelUrl) + accountPath(membership) + ACTIVITY_PATHS[kind];
+    const { rows, newer, older } = await readPage(membership.accountId, request.query);
+    const { title, lead, none } = words;
+    return {
+      ...{ title, lead },
+      content:
+        rows.length === 0
+          ? html`<p>${none}</p>`
+          : html`${renderActivity(rows)}
+${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(url, { after: older }))}`,
+    };
+  });
+
+  async function readPage(accountId: string, { after, before }: Static<typeof ActivityQuery>) {
+    const id = after ?? before;
+    const isNewer = after === undefined && before !== undefined;
+    const cursor =
+      id === undefined ? undefined : ({ direction: isNewer ? 'newer' : 'older', id } as const);
+    const found = await listActivity(reports, accountId, cursor, PAGE_SIZE + 1);
+    const hasMore = found.length > PAGE_SIZE;
+    const page = found.slice(0, PAGE_SIZE);
+    const rows = isNewer ? page.toReversed() : page;
+    const [hasNewer, hasOlder] = isNewer ? [hasMore, true] : [after !== undefined, hasMore];
+    return {
+      rows,
+      newer: hasNewer ? (rows[0]?.id ?? null) : null,
+      older: hasOlder ? (rows.at(-1)?.id ?? null) : null,
+    };
+  }
+}
+
+function renderActivity(rows: readonly ActivityRow[]): Html {
+  const { columns } = words;
+  return renderTable<ActivityRow>(
+    words.title,
+    [
+      { title: columns.when, cell: ({ at }) => dateTime(at) },
+      { title: columns.who, cell: renderActor },
+      { title: columns.what, cell: renderChange },
+      { title: columns.from, cell: renderOrigin, secondary: true },
+    ],
+    rows,
+  );
+}
+
+function renderActor({ actor, personName }: ActivityRow): Html {
+  return personName === null ? html`${actor}` : words.person(personName, actor);
+}
+
+/** What was done, to what, and the details that were recorded. */
+function renderChange(row: ActivityRow): Html {
+  const { action, object_id: id, objectName } = row;
+  const what = words.actions[action] ?? html`<code>${action}</code>`;
+  const object = objectName ?? (id === row.account_id ? null : html`<code>${id}</code>`);
+  return html`${what}${object !== null && html`: ${object}`}${valuesOf(row).map(
+    ([key, value]) =>
+      html`<br><span class="quiet"><code>${key}</code> ${renderValue(value)}</span>`,
+  )}`;
+}
+
+function valuesOf({ detail, objectName }: ActivityRow): [string, unknown][] {
+  if (typeof detail !== 'object' || detail === null) return [];
+  return Object.entries(detail)
+    .filter(([name]) => !ACCOUNT_NAMES.includes(name))
+    .filter(([, value]) => value === null || value !== objectName)
+    .slice(0, VALUES_SHOWN);
+}
+
+function renderValue(value: unknown): Html | string {
+  if (value === null) return words.nothing;
+  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  if (typeof value === 'string' && TIME.test(value)) return dateTime(value);
+  if (Array.isArray(value)) return shorten(value.map(textOf).join(', '));
+  return shorten(textOf(value));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shorten(text: string): string {
+  return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text;
+}
+
+function renderOrigin({ origin, address }: ActivityRow): Html {
+  const { operator, ...origins } = words.origins;
+  const where = origin === null || origin === 'cli' ? operator : origins[origin];
+  return address === null ? html`${where}` : words.from(where, address);
+}

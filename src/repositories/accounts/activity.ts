@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import { UUID } from '#schemas/uuid.ts';
+import type { AuditLogEntry } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
+
+export interface ActivityCursor {
+  readonly direction: 'older' | 'newer';
+  /** ID of an entry of the account. The page excludes it. */
+  readonly id: string;
+}
+
+/** An entry of the audit log, with the names of who made the change and of what was changed. */
+export type ActivityRow = AuditLogEntry & {
+  readonly personName: string | null;
+  readonly objectName: string | null;
+};
+
+/**
+ * What was changed in an account: at most `limit` entries next to the cursor in its direction, newest first, but
+ * oldest first for `newer`. Without a cursor, the newest.
+ */
+export function listActivity(
+  db: Connection,
+  accountId: string,
+  cursor: ActivityCursor | undefined,
+  limit: number,
+): Promise<ActivityRow[]> {
+  const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
+  let page = db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('at', order)
+    .orderBy('id', order)
+    .limit(limit);
+  if (cursor !== undefined) {
+    page = page.where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('at', 'id'),
+        order === 'asc' ? '>' : '<',
+        selectFrom('audit_log as edge')
+          .select(['edge.at', 'edge.id'])
+          .where('edge.id', '=', cursor.id)
+          .where('edge.account_id', '=', accountId)
+          .$asTuple('at', 'id'),
+      ),
+    );
+  }
+  return db
+    .selectFrom(page.as('entry'))
+    .leftJoin('people', 'people.id', 'entry.person_id')
+    .selectAll('entry')
+    .select(['people.name as personName', nameOfObject.as('objectName')])
+    .orderBy('entry.at', order)
+    .orderBy('entry.id', order)
+    .execute();
+}
+
+// Which table has the name depends on the row: only then is the ID one of that table's.
+const objectId = sql`case when entry.object_id ~* ${sql.lit(UUID.source)} then entry.object_id::uuid end`;
+const nameOfObject = sql<string | null>`case entry.object_type
+  when 'user' then (select name from merchant_users where id = ${objectId})
+  when 'member' then (select name from partner_members where id = ${objectId})
+  when 'person' then (select name from people where id = ${objectId})
+  when 'branch' then (select name from branches where id = ${objectId})
+  when 'address' then (select name from branches where id = ${objectId})
+  when 'key' then (select name from api_keys where id = entry.object_id)
+end`;
