@@ -10,7 +10,7 @@ import type { PanelDependencies } from './dependencies.ts';
 import { dateTime } from './format.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
-import { renderPaging, renderTable } from './table.ts';
+import { renderPaging } from './table.ts';
 import { ACTIVITY_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
@@ -52,7 +52,7 @@ function registerActivityOf(
       content:
         rows.length === 0
           ? html`<p>${none}</p>`
-          : html`${renderActivity(rows)}
+          : html`<ul class="rows">${rows.map(renderEntry)}</ul>
 ${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(url, { after: older }))}`,
     };
   });
@@ -75,22 +75,12 @@ ${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(ur
   }
 }
 
-function renderActivity(rows: readonly ActivityRow[]): Html {
-  const { columns } = words;
-  return renderTable<ActivityRow>(
-    words.title,
-    [
-      { title: columns.when, cell: ({ at }) => dateTime(at) },
-      { title: columns.who, cell: renderActor },
-      { title: columns.what, cell: renderChange },
-      { title: columns.from, cell: renderOrigin, secondary: true },
-    ],
-    rows,
-  );
-}
-
-function renderActor({ actor, personName }: ActivityRow): Html {
-  return personName === null ? html`${actor}` : words.person(personName, actor);
+/** What, with its details, before who, when and from where. */
+function renderEntry(row: ActivityRow): Html {
+  const { actor, address, at, personName } = row;
+  const who = personName === null ? actor : words.person(personName, actor);
+  return html`<li><div>${renderChange(row)}
+<span class="quiet">${words.made(who, dateTime(at), originOf(row), address)}</span></div></li>`;
 }
 
 /** What was done, to what, and the details that were recorded. */
@@ -98,10 +88,9 @@ function renderChange(row: ActivityRow): Html {
   const { action, object_id: id, objectName } = row;
   const what = words.actions[action] ?? html`<code>${action}</code>`;
   const object = objectName ?? (id === row.account_id ? null : html`<code>${id}</code>`);
-  return html`${what}${object !== null && html`: ${object}`}${valuesOf(row).map(
-    ([key, value]) =>
-      html`<br><span class="quiet"><code>${key}</code> ${renderValue(value)}</span>`,
-  )}`;
+  const values = valuesOf(row);
+  return html`<strong>${what}</strong>${object !== null && html`: ${object}`}<br>
+${values.map(([key, value]) => html`<code>${key}</code> ${renderValue(value)}<br>`)}`;
 }
 
 function valuesOf({ detail, objectName }: ActivityRow): [string, unknown][] {
@@ -128,8 +117,7 @@ function shorten(text: string): string {
   return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text;
 }
 
-function renderOrigin({ origin, address }: ActivityRow): Html {
+function originOf({ origin }: ActivityRow): Html | string {
   const { operator, ...origins } = words.origins;
-  const where = origin === null || origin === 'cli' ? operator : origins[origin];
-  return address === null ? html`${where}` : words.from(where, address);
+  return origin === null || origin === 'cli' ? operator : origins[origin];
 }

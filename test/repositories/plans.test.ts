@@ -268,6 +268,8 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
     'chains',
     'webhook_endpoints',
     'webhook_attempts',
+    // Of links, those that can be used: a day after that they are removed.
+    'panel_links',
     '_private_jobs',
     '_private_tasks',
     '_private_job_queues',

@@ -115,7 +115,7 @@ export function issuedLinkPage(url: string, { expiresAt }: NewLink, teamUrl: str
   return {
     title: issued,
     lead: issuedLead,
-    content: html`<div class="secret"><h2>${label}</h2><pre><code id="link">${url}</code></pre>
+    content: html`<div class="secret"><h2>${label}</h2><p><code id="link">${url}</code></p>
 <button type="button" class="plain copy" data-copy="link" hidden>${shell.copy}</button></div>
 <p>${until(dateTime(expiresAt))}</p>
 <p><a class="button" href="${teamUrl}">${sent}</a></p>`,

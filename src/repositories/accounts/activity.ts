@@ -48,9 +48,14 @@ export function listActivity(
   }
   return db
     .selectFrom(page.as('entry'))
-    .leftJoin('people', 'people.id', 'entry.person_id')
     .selectAll('entry')
-    .select(['people.name as personName', nameOfObject.as('objectName')])
+    .select(({ ref, selectFrom }) => [
+      selectFrom('people')
+        .select('people.name')
+        .where('people.id', '=', ref('entry.person_id'))
+        .as('personName'),
+      nameOfObject.as('objectName'),
+    ])
     .orderBy('entry.at', order)
     .orderBy('entry.id', order)
     .execute();
