@@ -268,6 +268,8 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
     'chains',
     'webhook_endpoints',
     'webhook_attempts',
+    // None of them is here.
+    'partner_members',
     // Of links, those that can be used: a day after that they are removed.
     'panel_links',
     '_private_jobs',
