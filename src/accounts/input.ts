@@ -2,7 +2,7 @@ export const KEY_ID = /^mpk_[0-9a-f]{24}$/;
 /** In characters. */
 export const NAME_MAXIMUM = 200;
 /** Longest address that SMTP can deliver to, in characters (RFC 5321: a path without its brackets). */
-const EMAIL_MAXIMUM = 254;
+export const EMAIL_MAXIMUM = 254;
 const EMAIL =
   /^[^\s@\p{Cc}"(),:;<>[\]\\]{1,64}@([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
 /** Characters that move the cursor or break a line. */

@@ -4,6 +4,13 @@ import { ApiError } from '../errors/api-error.ts';
 /** Largest request body, in bytes; the largest valid one is far smaller. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
 
+/** A body is larger than its route takes. It was not kept. */
+export class BodyTooLarge extends ApiError {
+  constructor(limitBytes: number) {
+    super('E1000', `The body is larger than ${limitBytes} bytes.`);
+  }
+}
+
 const NO_BODY = Buffer.alloc(0);
 
 /** Whether the request's headers announce a body. */
@@ -15,7 +22,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
  * Reads a body to its end, keeping at most `limit` bytes. The rest is read and discarded, so that the
  * client receives its response instead of a reset connection. The request timeout bounds how long that
  * takes.
- * @throws ApiError E1000 above the limit, or when the client goes away before the end.
+ * @throws BodyTooLarge above the limit; ApiError E1000 when the client goes away before the end.
  */
 export function readRawBody(
   request: IncomingMessage,
@@ -36,8 +43,6 @@ async function readToEnd(request: IncomingMessage, limit: number): Promise<Buffe
   } catch (cause) {
     throw new ApiError('E1000', 'The body ended before it was complete.', { cause });
   }
-  if (size > limit) {
-    throw new ApiError('E1000', `The body is larger than ${limit} bytes.`);
-  }
+  if (size > limit) throw new BodyTooLarge(limit);
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
 }

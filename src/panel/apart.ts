@@ -67,7 +67,8 @@ export function keepPanelApart(app: FastifyInstance, options: ApartOptions): voi
 
   app.decorateRequest('isPanelElsewhere', false);
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.server.prefix === PANEL_PREFIX) {
+    const { prefix } = request.server;
+    if (prefix === PANEL_PREFIX || prefix.startsWith(`${PANEL_PREFIX}/`)) {
       if (isPanelHost(request)) return done();
       request.isPanelElsewhere = true;
       return count(request, reply, sendElsewhere);

@@ -10,7 +10,7 @@ export interface FormFault {
 export interface Field {
   readonly name: string;
   readonly label: string;
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'date' | 'datetime-local' | 'search';
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'date' | 'datetime-local' | 'search' | 'file';
   /** What the field holds at first; nothing for a password, a code or a secret. */
   readonly value?: string | undefined;
   readonly hint?: string;
@@ -18,6 +18,8 @@ export interface Field {
   readonly inputmode?: 'numeric' | 'text';
   readonly required?: boolean;
   readonly maxlength?: number | undefined;
+  /** Types of files to choose from. */
+  readonly accept?: string;
   /** What may be entered, for a form without room for a hint. */
   readonly placeholder?: string;
 }
@@ -25,15 +27,16 @@ export interface Field {
 /** A labelled input, with the reason if the form was refused for its value. */
 export function renderField(field: Field, fault: FormFault | null = null): Html {
   const { name, label, type = 'text', value = '', hint, required = true } = field;
-  const { autocomplete, inputmode, maxlength, placeholder } = field;
+  const { accept, autocomplete, inputmode, maxlength, placeholder } = field;
   const isWrong = fault?.field === name;
   const described = [hint && `${name}-hint`, isWrong && `${name}-fault`].filter(Boolean).join(' ');
-  const optional = { autocomplete, inputmode, maxlength, placeholder };
+  const given = type === 'file' ? undefined : value;
+  const optional = { value: given, accept, autocomplete, inputmode, maxlength, placeholder };
   return html`<p class="field">
 <label for="${name}">${label}</label>
 ${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 ${isWrong && html`<span class="fault" id="${name}-fault">${fault.message}</span>`}
-<input id="${name}" name="${name}" type="${type}" value="${value}"${Object.entries(optional).map(
+<input id="${name}" name="${name}" type="${type}"${Object.entries(optional).map(
     ([attribute, given]) => given !== undefined && html` ${attribute}="${given}"`,
   )}${required && html` required`}${described !== '' && html` aria-describedby="${described}"`}${isWrong && html` aria-invalid="true"`}>
 </p>`;

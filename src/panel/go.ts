@@ -33,6 +33,7 @@ const PLACES = {
     merchant: { path: TEAM_PATHS.merchant, permission: 'team.read' },
     partner: { path: TEAM_PATHS.partner, permission: 'team.read' },
   },
+  appearance: { merchant: setting('appearance') },
   keys: {
     merchant: { path: '/settings/developer/keys', permission: 'keys.read' },
     partner: { path: '/developer/keys', permission: 'keys.read' },

@@ -1,4 +1,5 @@
 import cookie from '@fastify/cookie';
+import { CHECKOUT_ASSETS } from '../checkout/page/assets.ts';
 import { registerFormBody } from '../http/form-body.ts';
 import { registerPageValidation } from '../http/page-validation.ts';
 import type { TypedApp } from '../http/typed-app.ts';
@@ -6,6 +7,8 @@ import { failUnknownRoutesIn } from '../http/unknown-routes.ts';
 import { refuseUnusableText } from '../http/usable-text.ts';
 import { registerAccounts } from './accounts.ts';
 import { registerActivity } from './activity.ts';
+import { registerAppearance } from './appearance/index.ts';
+import { CHECKOUT_FILES } from './appearance/preview.ts';
 import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { Exports } from './exports.ts';
@@ -34,11 +37,13 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
   const headers = panelHeaders(deps.panelUrl);
   app.setErrorHandler((error, request, reply) => explainFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {
-    if (!request.isPanelElsewhere) reply.headers(headers);
+    const { policy } = request.routeOptions.config;
+    if (!request.isPanelElsewhere) reply.headers({ ...headers, ...policy });
   });
   registerPages(app, deps);
   await app.register(cookie);
   app.register(async files => PANEL_ASSETS.register(files));
+  app.register(async files => CHECKOUT_ASSETS.register(files), { prefix: CHECKOUT_FILES });
   app.register(async pages => {
     failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
@@ -58,6 +63,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerSettings(pages, deps);
     registerTeam(pages, deps);
     registerActivity(pages, deps);
+    registerAppearance(pages, deps);
     registerKeys(pages, deps);
     registerWebhooks(pages, deps);
     registerRequests(pages, deps);

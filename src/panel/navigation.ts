@@ -50,6 +50,7 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
         { path: '/settings/domains', text: menu.domains, permission: 'settings.read' },
         { path: TEAM_PATHS.merchant, text: menu.team, permission: 'team.read' },
         { path: ACTIVITY_PATHS.merchant, text: menu.activity, permission: 'activity.read' },
+        { path: '/settings/appearance', text: menu.appearance, permission: 'settings.read' },
       ],
     },
     {

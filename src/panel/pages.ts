@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
-import { pageHeaders } from '../http/security-headers.ts';
+import { type PagePolicy, pageHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { type PanelPage, renderPage } from './layout.ts';
@@ -13,6 +13,13 @@ export interface PageSettings {
   readonly simulation: boolean;
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The policy of a route of the panel that has another than all others. */
+    policy?: PagePolicy;
+  }
+}
+
 /** Where a change leads to: a path without the base path. */
 interface Onward {
   readonly onward: string;
@@ -23,6 +30,18 @@ export type Shown = PanelPage | Onward;
 
 const { banners, onboardingStatuses } = texts.shell;
 
+/** What every page loads and sends. */
+const ALLOWED = [
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+];
+
+/** Policy of a page that shows another one of the panel in a frame. */
+export const WITH_FRAME = pageHeaders(...ALLOWED, "frame-src 'self'");
+
 /** Seconds of a year. */
 const YEAR = 31_536_000;
 
@@ -30,13 +49,7 @@ const YEAR = 31_536_000;
 export function panelHeaders(panelUrl: string): Record<string, string> {
   const isSecure = panelUrl.startsWith('https:');
   return {
-    ...pageHeaders(
-      "script-src 'self'",
-      "style-src 'self'",
-      "img-src 'self'",
-      "connect-src 'self'",
-      "form-action 'self'",
-    ),
+    ...pageHeaders(...ALLOWED),
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'clipboard-write=(self)',

@@ -6,6 +6,8 @@
 /** Time limit of a request for news, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 const COPIED_MS = 2_000;
+/** After the last key, so that a preview is not asked for with each. */
+const PREVIEW_MS = 500;
 
 const announcer = document.getElementById('announcer');
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -14,6 +16,8 @@ activate(document);
 document.getElementById('fault')?.focus();
 document.addEventListener('click', copy);
 document.addEventListener('submit', refuseSecondSubmit);
+document.addEventListener('submit', openPreview);
+document.addEventListener('input', schedulePreview);
 // A page that comes back from the browser's memory still has its forms marked as sent.
 addEventListener('pageshow', event => {
   if (!event.persisted) return;
@@ -51,8 +55,46 @@ async function copy({ target }) {
 }
 
 function refuseSecondSubmit(event) {
+  // What opens in a frame leaves the page, and its form, as they are.
+  if (event.submitter?.formTarget) return;
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   else if (event.target.method === 'post') event.target.dataset.sent = '';
+}
+
+/** The button whose page the preview shows. */
+let previewed = document.querySelector('button[data-first]');
+let previewTimer;
+
+/**
+ * Opens a preview in a frame of its own, which takes the place of the former one when it has loaded: another page
+ * in the same frame would be a step in the window's history.
+ */
+function openPreview({ submitter }) {
+  const shown = document.querySelector(`iframe[name="${submitter?.formTarget}"]`);
+  if (shown === null) return;
+  previewed = submitter;
+  const next = shown.cloneNode();
+  next.removeAttribute('src');
+  next.hidden = true;
+  shown.removeAttribute('name');
+  // Chromium keeps the name of a frame whose attribute is gone.
+  shown.contentWindow.name = '';
+  shown.after(next);
+  next.addEventListener('load', () => {
+    const top = shown.contentWindow?.scrollY;
+    for (const frame of next.parentElement.querySelectorAll('iframe')) {
+      if (frame !== next) frame.remove();
+    }
+    next.hidden = false;
+    next.contentWindow.scrollTo(0, top ?? 0);
+  });
+}
+
+/** A preview follows what is typed. */
+function schedulePreview({ target }) {
+  if (previewed === null || target.form !== previewed.form) return;
+  clearTimeout(previewTimer);
+  previewTimer = setTimeout(() => previewed.form.requestSubmit(previewed), PREVIEW_MS);
 }
 
 function scheduleRefresh() {

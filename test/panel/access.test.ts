@@ -101,6 +101,11 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/settings/team/:memberId/link`, 'admin'],
   [`POST ${M}/settings/team/:memberId/link`, 'admin'],
   [`GET ${M}/settings/activity`, 'admin'],
+  ['GET /panel/preview/checkout/accents/:name', 'signed in'],
+  [`GET ${M}/settings/appearance`, 'admin and member'],
+  [`POST ${M}/settings/appearance`, 'admin'],
+  [`GET ${M}/settings/appearance/preview`, 'admin and member'],
+  [`POST ${M}/settings/appearance/preview`, 'admin and member'],
   [`GET ${M}/settings/developer/keys`, 'admin and member'],
   [`GET ${M}/settings/developer/keys/new`, 'admin'],
   [`POST ${M}/settings/developer/keys/new`, 'admin'],
@@ -161,7 +166,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*branches$/.test(
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
     route,
   ),
 );
@@ -293,6 +298,7 @@ async function snapshot() {
            (select json_agg(l order by id) from panel_links l) as links,
            (select json_agg(p order by id) from partners p) as partners,
            (select json_agg(m order by id) from merchants m) as merchants,
+           (select json_agg(l order by merchant_id) from merchant_logos l) as logos,
            (select json_agg(b order by id) from branches b) as branches,
            (select json_agg(a order by branch_id, blockchain_id, address) from deposit_addresses a)
              as addresses,

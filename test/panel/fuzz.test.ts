@@ -69,6 +69,8 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/:memberId\/status$/, ['status', 'code']],
   [/:memberId\/link$/, ['intent', 'purpose', 'code']],
   [/domains\/(add|remove)$/, ['domain']],
+  [/appearance$/, ['support', 'accent', 'shows-note', 'logo', 'removes-logo']],
+  [/preview$/, ['support', 'accent', 'shows-note', 'logo', 'removes-logo', 'stage']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
   [/simulate$/, ['case']],
@@ -83,6 +85,7 @@ const QUERY = [
   ...[
     'transaction',
     'lang',
+    'stage',
     'arrived',
     'why',
     'worth',

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { FastifyContextConfig } from 'fastify';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
 import { contrast, mix, parseRgb, type Rgb, toHex } from './contrast.ts';
@@ -18,10 +19,13 @@ export function accentPath(basePath: string, color: string): string {
   return `${basePath}${CHECKOUT_PREFIX}/accents/${color.slice(1)}.css`;
 }
 
-/** GET /checkout/accents/:name, the style sheet of the accent colour in its name. */
-export function registerAccents(app: TypedApp): void {
+/**
+ * GET /checkout/accents/:name, the style sheet of the accent colour in its name.
+ * @param config Who may have it, where that is not everybody.
+ */
+export function registerAccents(app: TypedApp, config: FastifyContextConfig = {}): void {
   const params = Type.Object({ name: Type.String({ pattern: '^[0-9a-f]{6}\\.css$' }) });
-  app.get('/accents/:name', { schema: { params } }, (request, reply) =>
+  app.get('/accents/:name', { config, schema: { params } }, (request, reply) =>
     reply
       .type('text/css; charset=utf-8')
       .header('cache-control', 'public, max-age=86400')

@@ -7,7 +7,6 @@ import type { Checkout, NetworkChoice } from '../checkout.ts';
 import { FINAL_STAGES, revisionOf } from '../stage.ts';
 import { renderDocument } from './document.ts';
 import { renderLanguages } from './language-switch.ts';
-import { logoPath } from './logo.ts';
 import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
@@ -17,7 +16,7 @@ import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. Its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView): string {
-  const { checkout, stage, now, path, basePath, locale, simulation } = view;
+  const { checkout, stage, now, path, basePath, locale, simulation, example } = view;
   const { payment, progress } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
@@ -31,17 +30,17 @@ ${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
 <footer><p>${locale.texts.payment} <code>${payment.id}</code></p>
 ${renderLanguages(view)}</footer>`;
   const { accentColor } = checkout.shop;
-  return renderDocument({ title, content, basePath, locale, accentColor, simulation });
+  return renderDocument({ title, content, basePath, locale, accentColor, simulation, example });
 }
 
 function renderOrder(view: CheckoutView): Html {
-  const { checkout, basePath, locale } = view;
+  const { checkout, logoUrl, locale } = view;
   const { payment, shop, network } = checkout;
   const { texts, format } = locale;
   const { order, fee, total } = billOf(payment);
   const { customer_reference_id: reference, note } = payment;
   return html`<header class="order">
-${shop.logoHash && html`<img class="logo" src="${logoPath(basePath, shop.logoHash)}" alt="">`}
+${logoUrl && html`<img class="logo" src="${logoUrl}" alt="">`}
 <p class="merchant"><bdi>${merchantOf(view)}</bdi></p>
 <p class="total">${format.dollars(total)}</p>
 ${fee > 0 && html`<p class="fee">${texts.fee(format.dollars(order), format.dollars(fee))}</p>`}

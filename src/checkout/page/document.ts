@@ -15,6 +15,8 @@ interface DocumentParts {
   readonly accentColor?: string | null;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
+  /** Says that the page is an example, on which nothing works; null for a real one. */
+  readonly example?: string | null;
 }
 
 /** Headers of every checkout page. */
@@ -32,8 +34,17 @@ export const DOCUMENT_HEADERS = {
 
 /** The HTML document around the content of every checkout page. */
 export function renderDocument(parts: DocumentParts): string {
-  const { title, content, basePath, locale, accentColor = null, simulation } = parts;
+  const {
+    title,
+    content,
+    basePath,
+    locale,
+    accentColor = null,
+    simulation,
+    example = null,
+  } = parts;
   const { texts, tag, direction, formatTag } = locale;
+  const notice = example ?? (simulation ? texts.simulation : null);
   const asset = (name: Parameters<typeof CHECKOUT_ASSETS.path>[1]) =>
     CHECKOUT_ASSETS.path(basePath, name);
   return html`<!doctype html>
@@ -48,10 +59,10 @@ export function renderDocument(parts: DocumentParts): string {
 <link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('style.css')}">
 ${accentColor && html`<link rel="stylesheet" href="${accentPath(basePath, accentColor)}">`}
-<script type="module" src="${asset('script.js')}"></script>
+${example === null && html`<script type="module" src="${asset('script.js')}"></script>`}
 </head>
-<body data-locale="${formatTag}" data-texts="${JSON.stringify(texts.script)}">
-${simulation && html`<aside class="simulation">${texts.simulation}</aside>`}${content}
+<body data-locale="${formatTag}" data-texts="${JSON.stringify(texts.script)}"${example !== null && html` inert`}>
+${notice !== null && html`<aside class="simulation">${notice}</aside>`}${content}
 <p class="connection" id="connection" role="status"></p>
 <p class="visually-hidden" id="announcer" role="status"></p>
 </body>

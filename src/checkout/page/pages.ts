@@ -13,6 +13,7 @@ import { renderCheckout } from './checkout-page.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 import { sendDocument } from './document.ts';
 import { localeOf } from './locale.ts';
+import { logoPath } from './logo.ts';
 import type { LookUp } from './view.ts';
 
 /** The token in the link, which is the only authentication. */
@@ -49,12 +50,15 @@ export function createPages(deps: CheckoutDependencies) {
       { status = 200, notice = null, lookUp = null }: PageOptions = {},
     ): Promise<FastifyReply> {
       const now = new Date(clock());
+      const checkout = await readCheckout(deps, payment, now);
+      const { logoHash } = checkout.shop;
       const view = {
-        checkout: await readCheckout(deps, payment, now),
+        checkout,
         stage: stageOf(payment, now),
         path: pathOf(request),
         locale: localeOf(request),
-        ...{ now, basePath, notice, lookUp, simulation },
+        logoUrl: logoHash === null ? null : logoPath(basePath, logoHash),
+        ...{ now, basePath, notice, lookUp, simulation, example: null },
       };
       return sendDocument(reply, status, renderCheckout(view));
     },

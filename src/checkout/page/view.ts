@@ -25,8 +25,12 @@ export interface CheckoutView {
   readonly notice: string | null;
   /** null if the customer looked up nothing. */
   readonly lookUp: LookUp | null;
+  /** Where the merchant's logo is; null for none. */
+  readonly logoUrl: string | null;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
+  /** Says that the page is an example, on which nothing works; null for a payment's page. */
+  readonly example: string | null;
 }
 
 /** What the customer has to pay, once a network is chosen. */

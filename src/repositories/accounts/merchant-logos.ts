@@ -12,6 +12,18 @@ export async function findLogoHash(db: Connection, merchantId: string): Promise<
   return row?.hash ?? null;
 }
 
+/** A merchant's logo; undefined for none. */
+export function findMerchantLogo(
+  db: Connection,
+  merchantId: string,
+): Promise<Pick<MerchantLogosTable, 'type' | 'content'> | undefined> {
+  return db
+    .selectFrom('merchant_logos')
+    .select(['type', 'content'])
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
 /** The image with a hash; several merchants may have it. */
 export function findLogo(
   db: Connection,

@@ -1,4 +1,5 @@
 import { activity } from './activity.ts';
+import { appearance } from './appearance.ts';
 import { changes } from './changes.ts';
 import { failures } from './failures.ts';
 import { formats } from './formats.ts';
@@ -20,6 +21,7 @@ import { webhooks } from './webhooks.ts';
 /** English, by part of the panel. */
 export const en = {
   activity,
+  appearance,
   changes,
   failures,
   formats,

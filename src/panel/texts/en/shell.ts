@@ -25,6 +25,7 @@ export const shell = {
     branches: 'Branches',
     addresses: 'Addresses',
     domains: 'Domains',
+    appearance: 'Appearance',
     team: 'Team',
     activity: 'Activity',
     selfService: 'Self-service',
