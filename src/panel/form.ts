@@ -10,7 +10,15 @@ export interface FormFault {
 export interface Field {
   readonly name: string;
   readonly label: string;
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'date' | 'datetime-local' | 'search' | 'file';
+  readonly type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'url'
+    | 'date'
+    | 'datetime-local'
+    | 'search'
+    | 'file';
   /** What the field holds at first; nothing for a password, a code or a secret. */
   readonly value?: string | undefined;
   readonly hint?: string;

@@ -48,9 +48,9 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
         { path: '/settings/branches', text: menu.branches, permission: 'settings.read' },
         { path: '/settings/addresses', text: menu.addresses, permission: 'settings.read' },
         { path: '/settings/domains', text: menu.domains, permission: 'settings.read' },
+        { path: '/settings/appearance', text: menu.appearance, permission: 'settings.read' },
         { path: TEAM_PATHS.merchant, text: menu.team, permission: 'team.read' },
         { path: ACTIVITY_PATHS.merchant, text: menu.activity, permission: 'activity.read' },
-        { path: '/settings/appearance', text: menu.appearance, permission: 'settings.read' },
       ],
     },
     {

@@ -66,6 +66,16 @@ describe.each(PATHS)('%s', path => {
     for (const href of links) {
       if (href.startsWith('https://')) continue;
       const [target = '', fragment] = href.split('#');
+      if (target.startsWith('/panel/')) {
+        const { statusCode, headers } = await service.app.inject({
+          ...{ url: target, headers: { host: 'pay.example.test' } },
+        });
+        expect([statusCode, headers.location], target).toEqual([
+          303,
+          `/panel/sign-in?next=${encodeURIComponent(target)}`,
+        ]);
+        continue;
+      }
       const body = target === '' ? page : await read(target);
       if (fragment !== undefined) expect(body, href).toContain(` id="${fragment}"`);
     }

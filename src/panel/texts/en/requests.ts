@@ -1,11 +1,10 @@
-import type { RequestsKept } from '../../../requests/kept.ts';
 import { counted } from './formats.ts';
 
 /** The request log, and the explanation of signatures. */
 export const requests = {
   title: 'Request log',
   lead: 'What failed and what was created with your API keys, without headers and bodies.',
-  empty: (kept: RequestsKept, days: number, most: string) =>
+  empty: (kept: 'all' | 'failures' | 'off', days: number, most: string) =>
     kept === 'off'
       ? 'The service keeps no requests: its operator has switched the request log off.'
       : `No request yet. ${kept === 'all' ? 'Every request' : 'Each request that fails, and each creation,'} is kept for ${days} days, at most ${most} of an account. It takes a second or two to get here.`,
