@@ -69,7 +69,7 @@ export class Cluster {
       ETCD_INITIAL_CLUSTER: coordinators
         .map(name => `${name}=http://${addressOf(name)}:2380`)
         .join(),
-      PATRONI_ETCD3_HOSTS: coordinators.map(name => `${addressOf(name)}:2379`).join(),
+      PATRONI_ETCD_HOSTS: coordinators.map(name => `${addressOf(name)}:2379`).join(),
       PATRONI_POSTGRESQL_BIN_DIR: findPostgres() ?? '',
       PRIMARY_LISTEN: `${net}.1:5000`,
       PATRONI_SUPERUSER_PASSWORD: secret(),

@@ -8,6 +8,9 @@ const CHECK_MS = 1_000;
 /** Longest that PostgreSQL may take to end without checkpoint, in milliseconds. */
 const END_MS = 5_000;
 
+/** Patroni looks more often than that, in milliseconds. */
+const LOOK_MS = 4_000;
+
 /** What Patroni says of a primary, as far as it is of interest. */
 interface PatroniStatus {
   readonly replication?: readonly {
@@ -86,12 +89,20 @@ export class Member {
     signal(postmaster, 'SIGKILL');
   }
 
-  /** Stops everything in its tracks, as a machine that hangs does. */
+  /**
+   * Stops everything in its tracks, as a machine that hangs does. PostgreSQL is first, so that Patroni waits for it in
+   * the midst of a look, and goes on from there with what it knew: the worst moment to be replaced.
+   */
   async freeze(): Promise<void> {
-    if (this.#patroni !== undefined) this.#frozen.add(this.#patroni.pid);
     // The first of them would start others.
-    for (const pid of await this.#postgres()) this.#frozen.add(pid);
-    for (const pid of this.#frozen) signal(pid, 'SIGSTOP');
+    for (const pid of await this.#postgres()) this.#freeze(pid);
+    await sleep(LOOK_MS);
+    if (this.#patroni !== undefined) this.#freeze(this.#patroni.pid);
+  }
+
+  #freeze(pid: number): void {
+    this.#frozen.add(pid);
+    signal(pid, 'SIGSTOP');
   }
 
   /** Lets everything run on. */
