@@ -173,10 +173,12 @@ beforeAll(async () => {
     insert into merchant_users (id, merchant_id, name, email, role, created_at)
     select gen_random_uuid(), id, 'Ada', n || '@example.com', 'member', now() - n * interval '1 hour'
     from merchants, generate_series(1, 200) as n`.execute(db);
+  // Of these merchants, and of others, each of which has a small part.
   await sql`
-    insert into audit_log (id, at, actor, action, object_type, object_id, detail)
-    select gen_random_uuid(), now() - n * interval '1 minute', 'Ada', 'user.set', 'user', id, '{}'
-    from merchant_users, generate_series(1, 10) as n`.execute(db);
+    insert into audit_log (id, at, actor, action, object_type, object_id, detail, account_id)
+    select gen_random_uuid(), now() - n * interval '1 minute', 'Ada', 'user.set', 'user', '', '{}', id
+    from (select id from merchants union all select gen_random_uuid() from generate_series(1, 190)) as it,
+         generate_series(1, 100) as n`.execute(db);
   // A few of them wait.
   await sql`
     insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
@@ -207,7 +209,7 @@ beforeAll(async () => {
     .select('id')
     .where('account_id', '=', merchantId)
     .orderBy('at')
-    .offset(1000)
+    .offset(50)
     .limit(1)
     .executeTakeFirstOrThrow();
   entryId = entry.id;
