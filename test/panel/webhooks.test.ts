@@ -65,6 +65,7 @@ const audited = () =>
     .selectFrom('audit_log')
     .selectAll()
     .where('account_id', '=', shop.merchant.id)
+    .where('origin', '=', 'panel')
     .where('object_type', '=', 'webhook')
     .orderBy('id')
     .execute();
