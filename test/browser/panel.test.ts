@@ -190,7 +190,8 @@ describe('every page that a role can reach is accessible, in light and dark, at 
       expect(pages.length).toBeGreaterThanOrEqual(least);
       await context.close();
     },
-    60_000,
+    // Some 45 pages, each of them looked at twice by axe.
+    240_000,
   );
 });
 
