@@ -134,7 +134,8 @@ describe.skipIf(MISSING !== undefined)(
       // One connection carries a fifth of the load, so each request waits longer than the last.
       const plan = { connections: 1, rate: 50, windowSeconds: 1 };
       const { windows } = await load(answer, { seconds: 3, ...plan });
-      expect(windows.at(-1)?.p50).toBeGreaterThan(5 * slow);
+      // Without that it is about as long as one response; how long it is depends on how soon the load began.
+      expect(windows.at(-1)?.p50).toBeGreaterThan(3 * slow);
     });
 
     // These do not look at times, so they may share the processors.
