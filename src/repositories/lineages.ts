@@ -65,16 +65,16 @@ export interface NewRestore {
 }
 
 /**
- * Records that the database was restored, so that nothing is written until somebody confirms it.
+ * Records that the database was restored, so that nothing is written until somebody confirms it. Does nothing while
+ * another restore waits for its confirmation.
  * @param lineage That which was current when this was found out; nothing is recorded if another one has begun since.
- * @returns Whether it was recorded: false as well if another restore waits for its confirmation.
  */
 export async function insertRestore(
   db: Connection,
   { id, noticedBy, restoredTo, lostUntil, now }: NewRestore,
   lineage: string,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+): Promise<void> {
+  await sql`
     ${RELAXED}
     insert into lineages (id, noticed_at, noticed_by, restored_to, lost_until)
     select ${id}::uuid, ${now}::timestamptz, ${noticedBy}, ${restoredTo}::timestamptz, ${lostUntil}::timestamptz
@@ -82,7 +82,6 @@ export async function insertRestore(
     where ${lineage}::uuid = (
       select id from lineages where begun_at is not null order by number desc limit 1)
     on conflict do nothing`.execute(db);
-  return (numAffectedRows ?? 0n) > 0n;
 }
 
 /** Locks the restore that nobody has confirmed yet, until the transaction ends. */

@@ -103,7 +103,9 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
         restoredTo: latestOf(Object.values(newest)) ?? new Date(0),
         lostUntil: latestOf(lacking),
       };
-      return insertRestore(db, restore, id);
+      // Of several processes that find it out at once, one records it.
+      await insertRestore(db, restore, id);
+      return true;
     }
     const next = formatMark(newest);
     if (next !== text) await advance(id, text, next).catch(() => undefined);

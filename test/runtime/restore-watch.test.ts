@@ -133,6 +133,30 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(logger.error).toHaveBeenCalledTimes(2);
   });
 
+  test('is refused by all processes that find it out at once', async () => {
+    const kept = await write();
+    await isRefused(await open());
+    await write();
+    await isRefused(await open());
+    await restoreTo(kept);
+    const mark = await openNewestMark(redis.url);
+    const allRead = Promise.withResolvers<void>();
+    let readers = 0;
+    const watches = [1, 2, 3].map((_, __, { length }) => {
+      const read = async (lineage: string) => {
+        readers += 1;
+        if (readers === length) allRead.resolve();
+        await allRead.promise;
+        return mark.read(lineage);
+      };
+      return createRestoreWatch({ primary, mark: { ...mark, read }, clock: Date.now, logger });
+    });
+    opened.push(...watches);
+    expect(await Promise.all(watches.map(isRefused))).toEqual([true, true, true]);
+    const { rows } = await sql`select from lineages where begun_at is null`.execute(database.db);
+    expect(rows).toHaveLength(1);
+  });
+
   test('that is another one with the same Redis is not', async () => {
     const watch = await open();
     await write();
