@@ -38,8 +38,8 @@ export const REPLICA_LAG_SECONDS = 3;
  * cluster lets no master go on that was replaced. With sentinels, one that comes back while another is promoted,
  * or that hung, still takes itself for the master, and is promoted again without noticing. So it has to have a
  * replica, of which another master has deprived it if there are two; and since one that has left and comes back
- * has to synchronise, the number of times that replicas have done so is a part of the history. Processes that reach one server by different
- * modes have histories of their own, of the same nonces.
+ * has to synchronise, the number of times that replicas have done so is a part of the history. Processes that
+ * reach one server by different modes have histories of their own, of the same nonces.
  */
 const CLAIM = `
   local info = redis.pcall('INFO', 'replication')
