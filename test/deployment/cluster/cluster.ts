@@ -16,6 +16,8 @@ import { findPostgres } from './programs.ts';
 const PATIENCE_MS = 120_000;
 /** Each look costs every Patroni a query. */
 const POLL_MS = 200;
+/** Lines of each Patroni that an error shows: some minutes. */
+const LINES_SHOWN = 200;
 
 export interface ClusterOptions {
   readonly members: 2 | 3;
@@ -95,11 +97,8 @@ export class Cluster {
       await cluster.#begin(options);
       return cluster;
     } catch (error) {
-      const lines = cluster.members.flatMap(({ name, lines }) =>
-        lines.slice(-20).map(line => `${name}: ${line}`),
-      );
       await cluster.stop();
-      throw new Error(`the cluster did not start\n${lines.join('\n')}`, { cause: error });
+      throw error;
     }
   }
 
@@ -141,11 +140,19 @@ export class Cluster {
     return this.members[states.indexOf(true)];
   }
 
-  /** Waits for a state of the cluster. */
+  /**
+   * Waits for a state of the cluster.
+   * @throws Error with what each Patroni has written lately.
+   */
   async until(what: string, isThere: () => Promise<boolean>): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;
     while (!(await isThere())) {
-      if (Date.now() > giveUpAt) throw new Error(`the cluster did not come to ${what}`);
+      if (Date.now() > giveUpAt) {
+        const lines = this.members.flatMap(({ name, lines }) =>
+          lines.slice(-LINES_SHOWN).map(line => `${name}: ${line}`),
+        );
+        throw new Error(`the cluster did not come to ${what}\n${lines.join('\n')}`);
+      }
       await sleep(POLL_MS);
     }
   }
