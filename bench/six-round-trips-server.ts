@@ -16,6 +16,7 @@ import { principalOf, registerAuthentication } from '../src/http/authentication.
 import { registerJsonBody } from '../src/http/json-body.ts';
 import { createRateLimits } from '../src/http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from '../src/http/request-log.ts';
+import { securityHeaders } from '../src/http/security-headers.ts';
 import { registerValidation } from '../src/http/validation.ts';
 import type { KnownKey } from '../src/keys/verify-credentials.ts';
 import { checkIdempotencyKey, sha256 } from '../src/payments/idempotency.ts';
@@ -47,7 +48,8 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => uuidv7(),
   });
-  registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger));
+  const headers = securityHeaders(config.publicUrl);
+  registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger, headers));
   registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
   registerValidation(app);
   const limits = await createRateLimits(app, {

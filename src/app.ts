@@ -18,6 +18,7 @@ import { KeyUsage } from './http/key-usage.ts';
 import { registerOpenTelemetry } from './http/open-telemetry.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { serverOptions } from './http/server-options.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
@@ -54,7 +55,8 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const isDevelopment = config.environment !== 'production';
   const { legacyDeprecation: deprecation, legacySunset: sunset } = config;
   const failures = { publicUrl, isUnavailable, simulation, deprecation, sunset };
-  const requestLog = createRequestLog(deps.logger);
+  const headers = securityHeaders(publicUrl);
+  const requestLog = createRequestLog(deps.logger, headers);
   const connections = new Connections();
   const app = Fastify({
     ...serverOptions(),
@@ -62,6 +64,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     trustProxy: trustedProxies(config.trustProxy),
     frameworkErrors: refuseWithoutRoute(requestLog, failures, request => limits.countPage(request)),
     clientErrorHandler: refuseUnreadable({
+      headers,
       connections,
       render: (refusal, requestId, url) => renderUnreadable(refusal, requestId, url, failures),
       requestLog,

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import { clientAddress } from './client-address.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 import { followTrace } from './trace.ts';
 
 /** From the fastest reads to the longest that clients wait, in seconds. */
@@ -55,13 +54,17 @@ interface RequestLine {
  * queries and bodies stay out of the log: they hold passphrases and customers' references.
  */
 export interface RequestLog {
-  /** Follows a request to the close of its response, and sends X-Request-Id with it. */
+  /** Follows a request to the close of its response, and sends X-Request-Id and the headers of all responses with it. */
   follow(request: FastifyRequest, reply: FastifyReply): void;
   /** Records a request that has ended. */
   record(line: RequestLine): void;
 }
 
-export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
+/** @param headers Those of every response. */
+export function createRequestLog(
+  logger: FastifyBaseLogger,
+  headers: Readonly<Record<string, string>>,
+): RequestLog {
   // No field of the entry can contain a secret, and redacting takes longer than writing it.
   const lines = logger.child({}, { redact: [] });
 
@@ -80,7 +83,7 @@ export function createRequestLog(logger: FastifyBaseLogger): RequestLog {
     const arrived = performance.now();
     // Read now, since a closed connection has no address.
     const address = clientAddress(request);
-    reply.header('x-request-id', request.id).headers(SECURITY_HEADERS);
+    reply.header('x-request-id', request.id).headers(headers);
     // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks. It comes once.
     response.on('close', () => {
       const milliseconds = performance.now() - arrived;

@@ -1,11 +1,30 @@
-/** Headers of every response, also of those to requests that Node's HTTP parser could not read. */
-export const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-} as const;
-
 /** A Content Security Policy, as a header. */
 export type PagePolicy = { readonly 'content-security-policy': string };
+
+/** Seconds of a year. */
+const YEAR = 31_536_000;
+
+/**
+ * Headers of every response, also of those to requests that Node's HTTP parser could not read. The policy is that
+ * of JSON and files, which load nothing and are shown in no frame; pages have others.
+ */
+export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    ...transportHeaders(publicUrl),
+  };
+}
+
+/**
+ * Makes browsers use https alone for a host and its subdomains, for a year (RFC 6797).
+ * @param baseUrl With http, for development, there are no such headers.
+ */
+export function transportHeaders(baseUrl: string): Readonly<Record<string, string>> {
+  if (!baseUrl.startsWith('https:')) return {};
+  return { 'strict-transport-security': `max-age=${YEAR}; includeSubDomains` };
+}
 
 /** Headers of every HTML page: it is shown in no frame, and loads and sends only what is allowed here. */
 export function pageHeaders(...allowed: readonly string[]): PagePolicy {

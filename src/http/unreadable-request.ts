@@ -6,9 +6,10 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
 import { canonicalAuthority, originOf } from './request-target.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 
 interface UnreadableRequestOptions {
+  /** Those of every response. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
   /**
    * Renders the refusal.
@@ -51,6 +52,7 @@ const refused = new WeakSet<Socket>();
  * request that never ends) in the form of any other refusal, and closes the connection.
  */
 export function refuseUnreadable({
+  headers,
   connections,
   render,
   requestLog,
@@ -82,7 +84,7 @@ export function refuseUnreadable({
     const requestId = request?.id ?? newId();
     const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
     const response = render(refusal, requestId, broken?.req.url ?? readTarget(error));
-    writeResponse(socket, requestId, response);
+    writeResponse(socket, { 'x-request-id': requestId, ...headers }, response);
     if (request !== undefined) {
       // It is recorded when its response closes.
       request.errorCode = refusal.errorCode;
@@ -102,14 +104,13 @@ export function refuseUnreadable({
 
 function writeResponse(
   socket: Socket,
-  requestId: string,
+  common: Readonly<Record<string, string>>,
   { status, headers, body }: UnreadableResponse,
 ) {
   const all = {
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
-    'x-request-id': requestId,
-    ...SECURITY_HEADERS,
+    ...common,
     ...headers,
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);

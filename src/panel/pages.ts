@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
-import { type PagePolicy, pageHeaders } from '../http/security-headers.ts';
+import { type PagePolicy, pageHeaders, transportHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { type PanelPage, renderPage } from './layout.ts';
@@ -42,12 +42,8 @@ const ALLOWED = [
 /** Policy of a page that shows another one of the panel in a frame. */
 export const WITH_FRAME = pageHeaders(...ALLOWED, "frame-src 'self'");
 
-/** Seconds of a year. */
-const YEAR = 31_536_000;
-
 /** Headers of every response of the panel. */
 export function panelHeaders(panelUrl: string): Record<string, string> {
-  const isSecure = panelUrl.startsWith('https:');
   return {
     ...pageHeaders(...ALLOWED),
     'cross-origin-opener-policy': 'same-origin',
@@ -56,7 +52,7 @@ export function panelHeaders(panelUrl: string): Record<string, string> {
     // With no-referrer, as the checkout has it, Chromium sends our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
-    ...(isSecure ? { 'strict-transport-security': `max-age=${YEAR}; includeSubDomains` } : {}),
+    ...transportHeaders(panelUrl),
   };
 }
 

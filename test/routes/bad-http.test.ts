@@ -86,6 +86,8 @@ describe('unreadable HTTP gets an E1000, and the connection ends without a reset
     expect(only(answers).headers).toMatchObject({
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
       'x-request-id': requestId,
     });
     expect(end).toBe('closed');
