@@ -53,6 +53,17 @@ test('a new password needs the present one and a code, and ends all other sessio
   expect(again.statusCode).toBe(303);
 });
 
+test('a new password is not mostly a name of the person or of their accounts', async () => {
+  const { merchant } = await addMerchant(service, { name: 'Blue Coffee House' });
+  const admin = await addMerchantUser(service, merchant.id, 'admin', { withPassword: true });
+  for (const password of ['blue coffee house 2026', `${admin.email.split('@')[0]}-2026`]) {
+    const form = { 'new-password': password, ...proofOf(admin) };
+    const refused = await submit(service, '/panel/profile/password', form, admin);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('that anybody could try');
+  }
+});
+
 test('a code that was used proves nothing', async () => {
   const admin = await newAdmin();
   const proof = proofOf(admin);

@@ -25,6 +25,7 @@ import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
 import {
   checkNewPassword,
+  checkPasswordOf,
   type NewApp,
   type NewFactors,
   readEmail,
@@ -163,9 +164,7 @@ export async function renewFactors(
   const renewsPassword = open.purpose !== 'factors';
   const renewsCode = open.purpose !== 'password';
   const app = renewsCode ? sealNewApp(deps, owner.id, factors) : {};
-  if (renewsPassword) {
-    checkNewPassword(password, 'password', { email: owner.email, names: [owner.name] });
-  }
+  if (renewsPassword) await checkPasswordOf(db, owner, password, 'password');
   const renewed = await takeTurnOfSite(visitor.site, async () => {
     if (renewsPassword) {
       return { ...(await hashPassword(keyring, owner.id, password)), code_closed_at: null };

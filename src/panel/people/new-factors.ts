@@ -1,6 +1,8 @@
 import { parseEmail } from '../../accounts/input.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
+import type { Connection } from '../../database/connection.ts';
 import type { Person } from '../../database/people-tables.ts';
+import { listMemberships } from '../../repositories/people/memberships.ts';
 import { findCodeStep, isCodeSecret } from './codes.ts';
 import { findPasswordFault } from './password-rules.ts';
 import { FieldRefused } from './refusals.ts';
@@ -44,6 +46,21 @@ export function sealApp(
     code_key_version: keyring.currentVersion,
     code_last_step: step,
   };
+}
+
+/**
+ * Checks a new password of a person who has accounts.
+ * @throws FieldRefused about the field, when it is not accepted.
+ */
+export async function checkPasswordOf(
+  db: Connection,
+  { id, email, name }: Pick<Person, 'id' | 'email' | 'name'>,
+  password: string,
+  field: string,
+): Promise<void> {
+  const accounts = await listMemberships(db, id);
+  const names = [name, ...accounts.map(account => account.name)];
+  checkNewPassword(password, field, { email, names });
 }
 
 /** @throws FieldRefused about the field, when the password is not accepted. */

@@ -11,6 +11,11 @@ interface Known {
 
 const PRODUCT = 'External Payments Service';
 
+/** What separates words. */
+const SEPARATOR = /[\s._@-]+/g;
+/** Words of fewer characters are part of too many others. */
+const WORD_MINIMUM = 5;
+
 /** Sequences that are easy to type: the alphabet, the digits, and rows of common keyboards. */
 const ROWS = [
   ...['abcdefghijklmnopqrstuvwxyz', '01234567890'],
@@ -34,9 +39,9 @@ export function findPasswordFault(password: string, { email, names }: Known): st
   }
   if (characters.length > PASSWORD_MAXIMUM) return `Use at most ${PASSWORD_MAXIMUM} characters.`;
   const plain = simplify(password);
-  const known = [email, email.split('@')[0] ?? '', PRODUCT, ...names].map(simplify);
-  if (known.some(name => name !== '' && (plain === name || isRepeated(plain, name)))) {
-    return 'This is a name or an e-mail address that anybody could try. Choose another one.';
+  const known = [email, email.split('@')[0] ?? '', PRODUCT, ...names];
+  if (plain !== '' && 2 * countOthers(plain, known) <= [...plain].length) {
+    return 'Half of this or more is a name or an e-mail address that anybody could try. Choose another one.';
   }
   // Neither separators nor a number at an end make a repeated word harder to guess.
   const words = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
@@ -50,7 +55,18 @@ export function findPasswordFault(password: string, { email, names }: Known): st
 }
 
 function simplify(text: string): string {
-  return text.toLowerCase().replaceAll(/[\s._@-]/g, '');
+  return text.toLowerCase().replaceAll(SEPARATOR, '');
+}
+
+/** How many characters of a simplified text are neither of the known texts nor of their words. */
+function countOthers(plain: string, known: readonly string[]): number {
+  const words = known.flatMap(text => [text, ...text.split(SEPARATOR)]).map(simplify);
+  const longestFirst = words
+    .filter(word => [...word].length >= WORD_MINIMUM)
+    .toSorted((one, other) => other.length - one.length);
+  // A simplified text has no blank: it keeps apart what was not together.
+  const others = longestFirst.reduce((rest, word) => rest.replaceAll(word, ' '), plain);
+  return [...others.replaceAll(' ', '')].length;
 }
 
 function isRepeated(text: string, part: string): boolean {

@@ -3,7 +3,7 @@ import type { Person } from '../../database/people-tables.ts';
 import { findPerson, updatePerson } from '../../repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
-import { checkNewPassword, type NewApp, readEmail, sealApp } from './new-factors.ts';
+import { checkPasswordOf, type NewApp, readEmail, sealApp } from './new-factors.ts';
 import type { Visitor } from './panel-sessions.ts';
 import { hashPassword } from './password-hash.ts';
 import { takeTurnOfSession } from './password-turns.ts';
@@ -34,20 +34,20 @@ interface Change {
  * Changes the password of somebody who has signed in.
  * @throws FieldRefused for a password that is not accepted, and as `change` does.
  */
-export function changePassword(
+export async function changePassword(
   deps: PeopleDependencies,
   proof: Proof,
   password: string,
 ): Promise<string[]> {
+  await checkPasswordOf(deps.db, proof.person, password, 'new-password');
   return change(deps, proof, {
     action: 'person.password',
-    prepare({ email, name, id }) {
-      checkNewPassword(password, 'new-password', { email, names: [name] });
-      return async () => ({
+    prepare:
+      ({ id }) =>
+      async () => ({
         ...(await hashPassword(deps.keyring, id, password)),
         code_closed_at: null,
-      });
-    },
+      }),
   });
 }
 
