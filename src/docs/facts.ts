@@ -57,6 +57,7 @@ import {
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-response.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
+import { COMMON_PASSWORDS } from '../panel/people/common-passwords.ts';
 import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '../panel/people/panel-sessions.ts';
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '../panel/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
@@ -209,6 +210,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'sign-in.session-wrong': SESSION_WRONG_MAXIMUM,
     'password.min': PASSWORD_MINIMUM,
     'password.max': PASSWORD_MAXIMUM,
+    'password.common': COMMON_PASSWORDS.toLocaleString('en-US'),
     'panel.idle': formatDuration(IDLE_MS / 1000),
     'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
     'panel.sessions': SESSIONS_MAXIMUM,

@@ -1,3 +1,5 @@
+import { isCommonPassword } from './common-passwords.ts';
+
 /** Length of a password, in characters. */
 export const PASSWORD_MINIMUM = 15;
 export const PASSWORD_MAXIMUM = 256;
@@ -50,6 +52,9 @@ export function findPasswordFault(password: string, { email, names }: Known): st
   }
   if (PIECE_LENGTH * countPieces(password.toLowerCase()) <= characters.length) {
     return 'This goes along the keyboard or the alphabet. Choose another one.';
+  }
+  if (isCommonPassword(plain)) {
+    return 'Many people have this password, and attackers try it. Choose another one.';
   }
   return undefined;
 }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
+import { COMMON_PASSWORDS } from '../../../src/panel/people/common-passwords.ts';
 import { findPasswordFault } from '../../../src/panel/people/password-rules.ts';
+
+test('the list is as long as OWASP ASVS 5.0 asks for (6.2.4)', () => {
+  expect(COMMON_PASSWORDS).toBeGreaterThan(3000);
+});
 
 const KNOWN = {
   email: 'ada.lovelace@coffee.example',
@@ -57,6 +62,9 @@ test.each([
   ['йцукенгшщзфывапро', 'along'],
   ['qwertyuiopqwertyuiop', 'repeats'],
   ['123456789012345', 'along'],
+  ['stairwaytoheaven', 'Many people'],
+  ['Stairway to Heaven', 'Many people'],
+  ['i-love-you.forever', 'Many people'],
 ])('%s is not', (password, reason) => {
   expect(findPasswordFault(password, KNOWN)).toContain(reason);
 });
