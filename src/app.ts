@@ -31,6 +31,7 @@ import { keepPanelApart } from './panel/apart.ts';
 import { PANEL_PREFIX } from './panel/assets.ts';
 import { createPanelCookies } from './panel/hooks/cookies.ts';
 import { panelPlugin } from './panel/index.ts';
+import { openBreachedPasswords } from './panel/people/breached-passwords.ts';
 import { CHECKOUT_PREFIX } from './payments/checkout-path.ts';
 import type { MerchantSetup } from './repositories/accounts/merchant-setup.ts';
 import { LaterExplanations } from './requests/explain-later.ts';
@@ -98,6 +99,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     addressDelayMs: config.addressDelayHours * 60 * 60_000,
     allowsLoopback: isDevelopment,
     cookies: createPanelCookies(panelUrl),
+    isBreached: openBreachedPasswords(config.breachedPasswordsUrl, { log: deps.logger }),
   };
   // First: a path that its host does not serve is refused in the form of the host.
   if (panel) keepPanelApart(app, { ...panel, sendMissing });

@@ -76,6 +76,7 @@ test('the panel', async () => {
       requestsKept: config.requestLog,
       ...{ addressDelayMs: 0, allowsLoopback: true },
       cookies: createPanelCookies(panelUrl),
+      isBreached: async () => false,
       explainUnknownRoute: () => new ApiError('E3001'),
     }),
   );

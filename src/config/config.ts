@@ -5,7 +5,7 @@ import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { type ReadFile, withSecretFiles } from './secret-files.ts';
 import { serverUrls } from './server-urls.ts';
-import { parseTrustProxy } from './values.ts';
+import { parsePrivateUrl, parseTrustProxy } from './values.ts';
 
 /** The configuration of a process, read once at its start. */
 export interface Config {
@@ -22,6 +22,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Base of the panel's links, without a trailing slash; null for no panel, as in production unless set. */
   readonly panelUrl: string | null;
+  /** Base URL of a service that knows breached passwords, without a trailing slash; null asks none. */
+  readonly breachedPasswordsUrl: string | null;
   /** How long changes of where a merchant's money goes wait, in hours. */
   readonly addressDelayHours: number;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
@@ -149,6 +151,10 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     port,
     publicUrl,
     panelUrl: from.baseUrl<string | null>('PANEL_URL', isProduction ? null : publicUrl),
+    breachedPasswordsUrl: from.read<string | null>('BREACHED_PASSWORDS_URL', null, {
+      expected: 'an https URL without query or fragment, or an http URL on loopback',
+      parse: parsePrivateUrl,
+    }),
     addressDelayHours: from.integer(
       'PANEL_ADDRESS_DELAY_HOURS',
       isProduction ? ADDRESS_DELAY_HOURS : 0,

@@ -8,6 +8,7 @@ interface Settings {
   readonly databaseDurability: 'server' | 'replicated';
   readonly port: number;
   readonly panelUrl: string | null;
+  readonly breachedPasswordsUrl: string | null;
   readonly rates: 'live' | 'fixed';
   readonly metrics: { readonly port: number } | null;
   readonly legacyDeprecation: Date | null;
@@ -69,7 +70,7 @@ export function findConflicts(env: Environment, settings: Settings): string[] {
 /** Settings for development that would lose money or payers, or count money that never moved, in production. */
 export function findUnsafeInProduction(
   env: Environment,
-  { panelUrl, rates }: Settings,
+  { panelUrl, breachedPasswordsUrl, rates }: Settings,
   stripeSecretKey: string | null,
 ): string[] {
   const problems: string[] = [];
@@ -95,6 +96,9 @@ export function findUnsafeInProduction(
     problems.push(
       'PANEL_URL is an http URL, but production needs https: it is where people sign in.',
     );
+  }
+  if (breachedPasswordsUrl?.startsWith('http:')) {
+    problems.push('BREACHED_PASSWORDS_URL is an http URL, but production needs https.');
   }
   if (rates === 'fixed') problems.push('RATES is "fixed", but production needs live.');
   if (!env.MASTER_KEY) {

@@ -37,6 +37,16 @@ export function parseBaseUrl(text: string): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
+/** Names of the machine itself in a URL. */
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** A base URL that nobody on the way can read: https, or http on loopback. */
+export function parsePrivateUrl(text: string): string | undefined {
+  const base = parseBaseUrl(text);
+  if (base === undefined || base.startsWith('https:')) return base;
+  return LOOPBACK.includes(new URL(base).hostname) ? base : undefined;
+}
+
 /**
  * `false`, a number of hops, or a comma-separated list of addresses, networks and Fastify's names of
  * networks. Never `true`: then every client could write its own address into X-Forwarded-For.

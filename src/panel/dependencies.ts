@@ -8,6 +8,7 @@ import type { Rates } from '../rates/rate-source.ts';
 import type { RequestsKept } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
+import type { IsBreached } from './people/breached-passwords.ts';
 
 export interface PanelDependencies {
   /** For sessions, and for changes. */
@@ -16,6 +17,8 @@ export interface PanelDependencies {
   readonly reports: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
+  /** Whether a password was found in a breach. */
+  readonly isBreached: IsBreached;
   /** For simulated payments, which choose a network. */
   readonly rates: Rates;
   /** Collects payments on US accounts; null refuses to create them. */

@@ -99,6 +99,12 @@ describe('every variable is read', () => {
     ['REQUEST_LOG', 'all', { requestLog: 'all' }],
     ['REQUEST_LOG', 'off', { requestLog: 'off' }],
     ['PANEL_ADDRESS_DELAY_HOURS', '168', { addressDelayHours: 168 }],
+    [
+      'BREACHED_PASSWORDS_URL',
+      'https://breached.example/range/',
+      { breachedPasswordsUrl: 'https://breached.example/range' },
+    ],
+    ['BREACHED_PASSWORDS_URL', 'http://[::1]:8080', { breachedPasswordsUrl: 'http://[::1]:8080' }],
     ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
     ['DATA_DIRECTORY', '/var/lib/payments', { dataDirectory: '/var/lib/payments' }],
     ['DATA_DIRECTORY', 'data', { dataDirectory: join(process.cwd(), 'data') }],
@@ -151,6 +157,8 @@ describe('a value that is not taken is named with what it is and what would do',
     ['REQUESTS_IN_FLIGHT_MAX', '0', '1 to 100000'],
     ['REQUEST_LOG', 'errors', 'all, failures'],
     ['LOG_LEVEL', 'verbose', 'fatal, error'],
+    ['BREACHED_PASSWORDS_URL', 'http://breached.example/range', 'an https URL'],
+    ['BREACHED_PASSWORDS_URL', 'https://breached.example/?range=', 'an https URL'],
     ['METRICS_PORT', '65536', '0 to 65535'],
     ['METRICS_HOST', 'http://h', 'IP address or a hostname'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'http or https URL'],
@@ -318,6 +326,16 @@ describe('simulation', () => {
     ]);
     expect(readConfig({ ...production, SIMULATION: 'off' }).simulation).toBe(false);
   });
+});
+
+test('in production secrets do not travel over http', () => {
+  const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
+  for (const name of ['PANEL_URL', 'BREACHED_PASSWORDS_URL']) {
+    const production = { NODE_ENV: 'production', ...own, [name]: 'http://localhost' };
+    expect(problemsOf(production)).toEqual([
+      expect.stringMatching(`^${name} is an http URL, but production needs https`),
+    ]);
+  }
 });
 
 test('a process that is configured wrongly ends with the reasons and status 1', () => {

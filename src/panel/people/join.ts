@@ -79,7 +79,8 @@ export async function joinAsNew(
   const open = await findOpenLink(db, hashToken(token), now);
   const known = open && (await findInvited(db, open));
   if (known === undefined) throw new LinkEnded();
-  checkNewPassword(factors.password, 'password', { email, names: [known.name, known.accountName] });
+  const names = [known.name, known.accountName];
+  await checkNewPassword(deps, factors.password, 'password', { email, names });
   const password = await takeTurnOfSite(visitor.site, () =>
     hashPassword(keyring, id, factors.password),
   );
@@ -164,7 +165,7 @@ export async function renewFactors(
   const renewsPassword = open.purpose !== 'factors';
   const renewsCode = open.purpose !== 'password';
   const app = renewsCode ? sealNewApp(deps, owner.id, factors) : {};
-  if (renewsPassword) await checkPasswordOf(db, owner, password, 'password');
+  if (renewsPassword) await checkPasswordOf(deps, owner, password, 'password');
   const renewed = await takeTurnOfSite(visitor.site, async () => {
     if (renewsPassword) {
       return { ...(await hashPassword(keyring, owner.id, password)), code_closed_at: null };

@@ -1,9 +1,9 @@
 import { parseEmail } from '../../accounts/input.ts';
 import type { Keyring } from '../../crypto/keyring.ts';
-import type { Connection } from '../../database/connection.ts';
 import type { Person } from '../../database/people-tables.ts';
 import { listMemberships } from '../../repositories/people/memberships.ts';
 import { findCodeStep, isCodeSecret } from './codes.ts';
+import type { PeopleDependencies } from './dependencies.ts';
 import { findPasswordFault } from './password-rules.ts';
 import { FieldRefused } from './refusals.ts';
 
@@ -53,22 +53,32 @@ export function sealApp(
  * @throws FieldRefused about the field, when it is not accepted.
  */
 export async function checkPasswordOf(
-  db: Connection,
+  deps: Pick<PeopleDependencies, 'db' | 'isBreached'>,
   { id, email, name }: Pick<Person, 'id' | 'email' | 'name'>,
   password: string,
   field: string,
 ): Promise<void> {
-  const accounts = await listMemberships(db, id);
+  const accounts = await listMemberships(deps.db, id);
   const names = [name, ...accounts.map(account => account.name)];
-  checkNewPassword(password, field, { email, names });
+  await checkNewPassword(deps, password, field, { email, names });
 }
 
-/** @throws FieldRefused about the field, when the password is not accepted. */
-export function checkNewPassword(
+/**
+ * Checks a new password. Call it outside of a transaction, and before a turn of `password-turns.ts`: it may ask
+ * another service.
+ * @throws FieldRefused about the field, when it is not accepted.
+ */
+export async function checkNewPassword(
+  { isBreached }: Pick<PeopleDependencies, 'isBreached'>,
   password: string,
   field: string,
   known: { email: string; names: readonly string[] },
-): void {
+): Promise<void> {
   const fault = findPasswordFault(password, known);
   if (fault !== undefined) throw new FieldRefused(field, fault);
+  if (!(await isBreached(password))) return;
+  throw new FieldRefused(
+    field,
+    'This password was found in data that was stolen elsewhere, and attackers try it. Choose another one.',
+  );
 }

@@ -39,7 +39,7 @@ export async function changePassword(
   proof: Proof,
   password: string,
 ): Promise<string[]> {
-  await checkPasswordOf(deps.db, proof.person, password, 'new-password');
+  await checkPasswordOf(deps, proof.person, password, 'new-password');
   return change(deps, proof, {
     action: 'person.password',
     prepare:
