@@ -31,8 +31,27 @@ interface FollowedResponse extends ServerResponse {
   [REQUEST]?: FastifyRequest;
 }
 
+/** What the panel adds to the log entries of its requests: IDs and words of the code, no text that a client chose. */
+interface Noted {
+  /** Who has signed in, or tries to. */
+  readonly personId?: string;
+  /** The account in the path, if the person may enter it. */
+  readonly accountId?: string;
+  /** Why the request was refused; without it an error of the catalogue tells. */
+  readonly refusal?: string;
+  /** The field of a form that the refusal is about. */
+  readonly field?: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** For the log entry of the request; null outside of the panel. */
+    noted: Noted | null;
+  }
+}
+
 /** The log entry of a request. */
-interface RequestLine {
+interface RequestLine extends Noted {
   readonly reqId: string;
   readonly traceId?: string | undefined;
   readonly method?: string | undefined;
@@ -96,6 +115,7 @@ export function createRequestLog(
         aborted: response.writableFinished ? undefined : true,
         errorCode: request.errorCode ?? undefined,
         keyId: request.keyId ?? undefined,
+        ...request.noted,
         address,
         milliseconds: Math.round(milliseconds * 10) / 10,
       });
@@ -107,6 +127,7 @@ export function createRequestLog(
 /** Follows every request, whether it reaches a route or not. */
 export function registerRequestLog(app: FastifyInstance, { follow }: RequestLog): void {
   app.decorateRequest('trace', null);
+  app.decorateRequest('noted', null);
   app.addHook('onRequest', (request, reply, done) => {
     follow(request, reply);
     done();

@@ -8,12 +8,19 @@ import { PANEL_PREFIX } from './assets.ts';
 import type { FormFault } from './form.ts';
 import { visitOf } from './hooks/access.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
+import { noteRefusal } from './hooks/noted.ts';
 import { PanelRefusal, type PanelRefusalReason } from './hooks/refusal.ts';
 import { ENDED_PAGE } from './join/views.ts';
 import type { PanelPage } from './layout.ts';
 import { isLinkPath } from './next.ts';
 import { leadTo, type PageSettings, type Shown } from './pages.ts';
-import { FieldRefused, LinkEnded, SecondFactorClosed, SessionEnded } from './people/refusals.ts';
+import {
+  FieldRefused,
+  LinkEnded,
+  SecondFactorClosed,
+  SessionEnded,
+  WrongProof,
+} from './people/refusals.ts';
 import { texts } from './texts/index.ts';
 
 export interface PanelFailureOptions extends PageSettings {
@@ -37,8 +44,12 @@ export function explainFailure(
   reply: FastifyReply,
   options: PanelFailureOptions,
 ): Shown {
-  if (error instanceof LinkEnded) return ENDED_PAGE;
+  if (error instanceof LinkEnded) {
+    noteRefusal(request, 'link-ended');
+    return ENDED_PAGE;
+  }
   if (error instanceof SessionEnded) {
+    noteRefusal(request, 'session-ended');
     options.cookies.clearSession(reply);
     return leadTo(`${PANEL_PREFIX}/sign-in`);
   }
@@ -62,9 +73,14 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
     const personId = session?.person.id;
     request.log.warn({ personId, address }, 'too many wrong codes for a person');
   }
-  if (error instanceof FieldRefused) return { field: error.field, message: error.message };
-  if (error instanceof OperationRefused) return { field: null, message: error.message };
-  throw error;
+  if (error instanceof FieldRefused) {
+    const { field, message } = error;
+    noteRefusal(request, error instanceof WrongProof ? error.refusal : 'form', field);
+    return { field, message };
+  }
+  if (!(error instanceof OperationRefused)) throw error;
+  noteRefusal(request, 'operation');
+  return { field: null, message: error.message };
 }
 
 function explainRefusal(
@@ -73,8 +89,7 @@ function explainRefusal(
   reply: FastifyReply,
   { panelUrl, cookies }: PanelFailureOptions,
 ): Shown {
-  const personId = request.visit?.session?.person.id;
-  request.log.info({ refusal: reason.kind, personId, route: request.routeOptions.url }, 'refused');
+  noteRefusal(request, reason.kind);
   // After a refused form its page is opened again.
   const isForm = !['GET', 'HEAD'].includes(request.method);
   const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));

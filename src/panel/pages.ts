@@ -3,6 +3,7 @@ import { pathOf } from '../http/request-target.ts';
 import { type PagePolicy, pageHeaders, transportHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
+import { noteRefusal } from './hooks/noted.ts';
 import { type PanelPage, renderPage } from './layout.ts';
 import { texts } from './texts/index.ts';
 
@@ -79,6 +80,7 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
   }
   const { session = null, membership = null, changes = [] } = reply.request.visit ?? {};
   const { fault, status = fault ? 422 : 200 } = shown;
+  if (fault) noteRefusal(reply.request, 'form', fault.field);
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
   return renderPage(shown, {
     ...{ ...settings, basePath, session, membership },

@@ -14,6 +14,7 @@ import { isAllowed, needsRecentFactor, type Permission } from '../access/permiss
 import { readChangeNotices } from '../change-notices.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { type OpenSession, openSession, type Visitor } from '../people/panel-sessions.ts';
+import { noteOwner, noteRefusal } from './noted.ts';
 import { PanelRefusal } from './refusal.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
@@ -122,6 +123,7 @@ async function visit(
     await limits.countPage(request);
   } else {
     request.panelSessionId = open.session.id;
+    noteOwner(request, { personId: open.person.id });
     await limits.countPanel(request);
   }
   return seen;
@@ -133,6 +135,7 @@ async function recognize(request: FastifyRequest, deps: PanelDependencies): Prom
   const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
   if (seen.session?.isComplete !== true) return;
   const found = await findOwn(deps, seen.session, kind as Membership['kind'], id);
+  if (found !== undefined) noteOwner(request, { accountId: found.membership.accountId });
   request.visit = { ...seen, ...(found ?? {}) };
 }
 
@@ -160,9 +163,13 @@ async function admit(
   }
   const { permission } = rule;
   const found = await findOwn(deps, session, rule.for, request.params.accountId);
-  if (found === undefined) throw new ApiError('E3001');
+  if (found === undefined) {
+    noteRefusal(request, 'not-a-member');
+    throw new ApiError('E3001');
+  }
   request.visit = { ...seen, ...found };
   const { membership } = found;
+  noteOwner(request, { accountId: membership.accountId });
   if (!isAllowed(membership.role, permission)) {
     const deciders = await listDeciders(deps.db, membership.kind, membership.accountId);
     throw new PanelRefusal({ kind: 'not-allowed', membership, deciders });

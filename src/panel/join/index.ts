@@ -9,6 +9,7 @@ import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
+import { noteOwner } from '../hooks/noted.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, type Shown } from '../pages.ts';
@@ -42,7 +43,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   const schema = { params, body: JoinForm };
   app.post('/join/:token', { ...FOR_ANYBODY, schema }, async (request, reply) => {
     await limits.countSignIn(request);
-    const { purpose } = await requireLink(request.params.token);
+    const { purpose } = await requireLink(request);
     const perform = { invitation: join, demo: enterDemo }[String(purpose)] ?? renew;
     try {
       return await perform(request, reply, request.body);
@@ -53,10 +54,13 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
 
   registerAccept(app, deps);
 
-  async function requireLink(token: string): Promise<PanelLink> {
+  /** Whose link it is, if somebody has it for their own factors, is for the log. */
+  async function requireLink(request: JoinRequest): Promise<PanelLink> {
+    const { token } = request.params;
     if (!isToken(token)) throw new LinkEnded();
     const link = await findOpenLink(db, hashToken(token), new Date(clock()));
     if (link === undefined || (link.purpose === 'demo' && !admitsDemo)) throw new LinkEnded();
+    if (link.person_id !== null) noteOwner(request, { personId: link.person_id });
     return link;
   }
 
@@ -66,7 +70,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     fault: FormFault | null,
   ): Promise<PanelPage> {
     const { token } = request.params;
-    const link = await requireLink(token);
+    const link = await requireLink(request);
     const { purpose } = link;
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
     const parts = { basePath, token, fault, secret };

@@ -73,6 +73,7 @@ export async function provePassword(
     throw new WrongProof(
       'password',
       'There were too many wrong passwords. Wait a quarter of an hour; if this stays, ask for a link for a new password.',
+      'too-many-passwords',
     );
   }
   const { isRight } = await verifyPassword(keyring, person.id, person, password);

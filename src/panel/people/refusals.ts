@@ -10,7 +10,15 @@ export class FieldRefused extends Error {
 }
 
 /** The password or the code is not that of the person. */
-export class WrongProof extends FieldRefused {}
+export class WrongProof extends FieldRefused {
+  /** For the log. */
+  readonly refusal: string;
+
+  constructor(field: 'password' | 'code', message: string, refusal = `wrong-${field}`) {
+    super(field, message);
+    this.refusal = refusal;
+  }
+}
 
 /** Too many codes were wrong: for a while none is checked on this kind of device. */
 export class SecondFactorClosed extends WrongProof {
@@ -22,6 +30,7 @@ export class SecondFactorClosed extends WrongProof {
     super(
       'code',
       `Too many wrong codes were entered for you${isKnownDevice ? ' on this device' : ''}. Codes are taken again in a quarter of an hour${others}. If this stays, ask for a link for a new password.`,
+      'too-many-codes',
     );
   }
 }

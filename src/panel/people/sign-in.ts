@@ -31,17 +31,26 @@ interface Typed {
   readonly replacedId: string | null;
 }
 
+/** The token of a session that was begun; without one, why not, for the log alone. */
+type SignedIn = { readonly personId?: string } & (
+  | { readonly token: string }
+  | {
+      readonly token?: undefined;
+      readonly refusal: 'unknown-email' | 'wrong-password' | 'too-many-passwords';
+    }
+);
+
 /**
  * Checks e-mail and password, and begins the session that asks for the second factor. A right password counts
  * as a failure until that was given: guessing it must not earn more attempts.
- * @returns The session's token; undefined for any reason to refuse, which the visitor does not learn.
+ * @returns The session's token. Which reason there is to refuse it, the visitor does not learn.
  * @throws ApiError E5002 when too many sign in at once.
  */
 export function signIn(
   deps: PeopleDependencies,
   typed: Typed,
   visitor: Visitor,
-): Promise<string | undefined> {
+): Promise<SignedIn> {
   // An attempt that gets no turn does not count as a failure.
   return takeTurnOfSite(visitor.site, () => signInNow(deps, typed, visitor));
 }
@@ -50,12 +59,12 @@ async function signInNow(
   { db, keyring, clock }: PeopleDependencies,
   { email, password, invitationHash, replacedId }: Typed,
   visitor: Visitor,
-): Promise<string | undefined> {
+): Promise<SignedIn> {
   const now = new Date(clock());
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
   if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
     signIns.inc({ method: 'password', outcome: 'throttled' });
-    return undefined;
+    return { refusal: 'too-many-passwords' };
   }
   const person = await findPersonByEmail(db, email);
   const { isRight, isOld } = await verifyPassword(
@@ -66,19 +75,23 @@ async function signInNow(
   );
   if (person === undefined || !isRight) {
     signIns.inc({ method: 'password', outcome: 'refused' });
-    return undefined;
+    if (person === undefined) return { refusal: 'unknown-email' };
+    return { refusal: 'wrong-password', personId: person.id };
   }
   const renewed = isOld ? await hashPassword(keyring, person.id, password) : undefined;
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
     const present = await lockPerson(tx, person.id);
     // The password was changed since it was compared.
-    if (present === undefined || !isSamePassword(present, person)) return undefined;
+    if (present === undefined || !isSamePassword(present, person)) {
+      return { refusal: 'wrong-password', personId: person.id };
+    }
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
-    return beginSession(tx, person, {
+    const token = await beginSession(tx, person, {
       ...{ methods, secondFactorAt: null, invitationHash, replacedId, visitor, now },
     });
+    return { token, personId: person.id };
   });
 }
 

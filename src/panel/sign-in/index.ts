@@ -16,6 +16,7 @@ import {
   sessionOf,
   visitOf,
 } from '../hooks/access.ts';
+import { noteOwner, noteRefusal } from '../hooks/noted.ts';
 import { INVITATION } from '../join/accept.ts';
 import type { PanelPage } from '../layout.ts';
 import { NextQuery, readNext, withNext } from '../next.ts';
@@ -81,8 +82,11 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     const replacedId =
       before?.isComplete === true ? before.session.id : (before?.session.replaced_id ?? null);
     const typed = { email: email.trim(), password, invitationHash, replacedId };
-    const token = await signIn(deps, typed, visitor);
+    const signedIn = await signIn(deps, typed, visitor);
+    const { token, personId } = signedIn;
+    if (personId !== undefined) noteOwner(request, { personId });
     if (token === undefined) {
+      noteRefusal(request, signedIn.refusal);
       return show(request, email, { field: null, message: texts.signIn.refused });
     }
     // A session that waits for its code is replaced now. A complete one must not end by a password alone:
