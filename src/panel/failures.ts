@@ -53,7 +53,7 @@ export function explainFailure(
     options.cookies.clearSession(reply);
     return leadTo(`${PANEL_PREFIX}/sign-in`);
   }
-  if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, reply, options);
+  if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, options);
   failPage(error, request, reply, options);
   const { statusCode: status } = reply;
   const { title, text } = STATUSES[status] ?? failures.other;
@@ -86,8 +86,7 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
 function explainRefusal(
   reason: PanelRefusalReason,
   request: FastifyRequest,
-  reply: FastifyReply,
-  { panelUrl, cookies }: PanelFailureOptions,
+  { panelUrl }: PanelFailureOptions,
 ): Shown {
   noteRefusal(request, reason.kind);
   // After a refused form its page is opened again.
@@ -95,8 +94,8 @@ function explainRefusal(
   const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
   const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
   switch (reason.kind) {
+    // The cookie stays: while this request was under way, a form may have given the session a new one.
     case 'signed-out':
-      cookies.clearSession(reply);
       // The page of a link can be opened without signing in, and leads to it where that is needed.
       if (isLinkPath(next)) return leadTo(next);
       return leadTo(`${PANEL_PREFIX}/sign-in${suffix}`);

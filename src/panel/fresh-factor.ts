@@ -29,16 +29,24 @@ export async function changeWithFactor<T>(
     result = await transact(db, tx => work({ ...operator, db: tx }));
   } else {
     await limits.countSignIn(request);
-    const { visitor } = visitOf(request);
     result = await attemptIn(db, session, () =>
       proveCode(deps, code, {
-        ...{ session, person, visitor },
+        ...proverOf(request),
         work: tx => work({ ...operator, db: tx }),
       }),
     );
   }
   await untilHeard(db);
   return result;
+}
+
+/** Somebody who proves in a form who they are, which gives their session a new token. */
+export function proverOf(request: FastifyRequest) {
+  const { visitor } = visitOf(request);
+  const renewed = (newToken: string) => {
+    request.visit = { ...visitOf(request), newToken };
+  };
+  return { ...sessionOf(request), visitor, renewed };
 }
 
 /** The field of the code; a line that there is none in the demo. */

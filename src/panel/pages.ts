@@ -3,6 +3,7 @@ import { pathOf } from '../http/request-target.ts';
 import { type PagePolicy, pageHeaders, transportHeaders } from '../http/security-headers.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
+import type { PanelCookies } from './hooks/cookies.ts';
 import { noteRefusal } from './hooks/noted.ts';
 import { type PanelPage, renderPage } from './layout.ts';
 import { texts } from './texts/index.ts';
@@ -57,11 +58,17 @@ export function panelHeaders(panelUrl: string): Record<string, string> {
   };
 }
 
-/** Sends the pages and redirects that the handlers of `app` return. */
-export function registerPages(app: FastifyInstance, settings: PageSettings): void {
-  app.addHook<Shown>('preSerialization', async (request, reply, shown) =>
-    request.isPanelElsewhere ? shown : renderShown(shown, reply, settings),
-  );
+/** Sends the pages and redirects that the handlers of `app` return, and with them a session's new token. */
+export function registerPages(
+  app: FastifyInstance,
+  settings: PageSettings & { readonly cookies: PanelCookies },
+): void {
+  app.addHook<Shown>('preSerialization', async (request, reply, shown) => {
+    if (request.isPanelElsewhere) return shown;
+    const { newToken } = request.visit ?? {};
+    if (newToken !== undefined) settings.cookies.setSession(reply, newToken);
+    return renderShown(shown, reply, settings);
+  });
 }
 
 /**

@@ -23,7 +23,8 @@ export interface Visitor {
   readonly personId: string;
   readonly email: string;
   readonly secret: string;
-  readonly cookie: string;
+  /** As their browser has it: a form that takes a code renews it. */
+  cookie: string;
 }
 
 interface PersonOptions {
@@ -153,17 +154,18 @@ export function open(
   });
 }
 
-/** Sends a form from one of the panel's own pages, unless the headers say otherwise. */
-export function submit(
+/**
+ * Sends a form from one of the panel's own pages, unless the headers say otherwise. Who has a session keeps its new
+ * cookie, as their browser does.
+ */
+export async function submit(
   { app }: TestApp,
   url: string,
   fields: Readonly<Record<string, string>>,
-  {
-    cookie,
-    headers = { 'sec-fetch-site': 'same-origin' },
-  }: { readonly cookie?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  sender: { cookie?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<LightMyRequestResponse> {
-  return app.inject({
+  const { cookie, headers = { 'sec-fetch-site': 'same-origin' } } = sender;
+  const response = await app.inject({
     method: 'POST',
     remoteAddress: nextAddress(),
     url,
@@ -175,6 +177,9 @@ export function submit(
     },
     payload: new URLSearchParams(fields).toString(),
   });
+  const given = response.cookies.find(({ name, value }) => name === SESSION_COOKIE && value !== '');
+  if (cookie !== undefined && given !== undefined) sender.cookie = cookieOf(response);
+  return response;
 }
 
 /** The code that an authenticator app shows at a time. */

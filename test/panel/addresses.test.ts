@@ -62,8 +62,10 @@ async function openShop(hasEarned = true): Promise<Shop> {
   return shop;
 }
 
-/** The cookie of a session in which the second factor was given minutes ago. */
-const sessionOf = (visitor: Visitor, minutesAgo = 60) => addSession(service, visitor, minutesAgo);
+/** A session in which the second factor was given minutes ago. */
+async function sessionOf(visitor: Visitor, minutesAgo = 60): Promise<{ cookie: string }> {
+  return { cookie: await addSession(service, visitor, minutesAgo) };
+}
 
 /** A code that was not used yet: the clock moves to the next one. */
 function nextCode({ secret }: Visitor): string {
@@ -74,20 +76,20 @@ function nextCode({ secret }: Visitor): string {
 interface Proposal {
   readonly address: string;
   readonly code: string;
-  readonly cookie: string;
+  readonly session: { cookie: string };
   readonly seen?: string;
 }
 
-function propose(shop: Shop, { address, code, cookie, seen = shop.address }: Proposal) {
+function propose(shop: Shop, { address, code, session, seen = shop.address }: Proposal) {
   const fields = { branch: shop.branchId, kind: 'address.set', address, seen, code };
-  return submit(service, `${shop.settings}/addresses/${NETWORK}/propose`, fields, { cookie });
+  return submit(service, `${shop.settings}/addresses/${NETWORK}/propose`, fields, session);
 }
 
 /** Proposes an address as Ada. */
 async function proposeOne(shop: Shop) {
   const address = newAddress();
-  const cookie = await sessionOf(shop.ada);
-  const response = await propose(shop, { address, code: nextCode(shop.ada), cookie });
+  const session = await sessionOf(shop.ada);
+  const response = await propose(shop, { address, code: nextCode(shop.ada), session });
   return { address, response, path: String(response.headers.location) };
 }
 
@@ -98,10 +100,10 @@ const fours = (address: string) => (address.match(/.{1,4}/g) ?? []).join(' ');
 test('an address is compared with the present one in groups of four, and waits', async () => {
   const shop = await openShop();
   const address = newAddress();
-  const cookie = await sessionOf(shop.ada);
+  const session = await sessionOf(shop.ada);
   const fields = { branch: shop.branchId, kind: 'address.set', address: address.toLowerCase() };
   const path = `${shop.settings}/addresses/${NETWORK}`;
-  const review = await submit(service, `${path}/review`, fields, { cookie });
+  const review = await submit(service, `${path}/review`, fields, session);
   expect(review.statusCode).toBe(200);
   const compared = textOf(review).replaceAll(/\s+/g, ' ');
   expect(compared).toContain(`Now ${fours(shop.address)}`);
@@ -110,13 +112,13 @@ test('an address is compared with the present one in groups of four, and waits',
   expect(await inForce(shop)).toEqual([shop.address]);
 
   const code = nextCode(shop.ada);
-  const proposed = await propose(shop, { address, code, cookie });
+  const proposed = await propose(shop, { address, code, session });
   expect(proposed.statusCode).toBe(303);
   expect(proposed.headers.location).toMatch(/\/settings\/changes\/[0-9a-f-]{36}$/);
   expect(await inForce(shop)).toEqual([shop.address]);
-  const again = await submit(service, `${path}/review`, fields, { cookie });
+  const again = await submit(service, `${path}/review`, fields, session);
   expect(again.statusCode).toBe(200);
-  const page = textOf(await open(service, path, { cookie }));
+  const page = textOf(await open(service, path, session));
   expect(page).toContain('Waiting changes Replace the deposit address');
   expect(page).not.toContain('A new address');
 });
@@ -129,14 +131,16 @@ test('everybody sees on every page what waits, and on home first', async () => {
   for (const page of ['', '/payments', '/unmatched', '/settings/business', '/nothing']) {
     const url = shop.settings.replace('/settings', page);
     for (const visitor of [shop.bob, shop.cy]) {
-      const response = await open(service, url, { cookie: await sessionOf(visitor) });
+      const response = await open(service, url, await sessionOf(visitor));
       expect(textOf(response), page).toContain(notice);
       expect(response.body).toContain(`href="${path}"`);
     }
   }
-  const home = await open(service, shop.settings.replace('/settings', ''), {
-    cookie: await sessionOf(shop.bob),
-  });
+  const home = await open(
+    service,
+    shop.settings.replace('/settings', ''),
+    await sessionOf(shop.bob),
+  );
   expect(textOf(home)).toMatch(
     /Needs attention A new deposit address for ETH on Ethereum Mainnet, branch Main, waits/,
   );
@@ -145,13 +149,13 @@ test('everybody sees on every page what waits, and on home first', async () => {
 test('any admin cancels with one press, with a factor of hours ago', async () => {
   const shop = await openShop();
   const { path, address } = await proposeOne(shop);
-  const member = await submit(service, `${path}/cancel`, {}, { cookie: await sessionOf(shop.cy) });
+  const member = await submit(service, `${path}/cancel`, {}, await sessionOf(shop.cy));
   expect(member.statusCode).toBe(403);
-  const cookie = await sessionOf(shop.bob);
-  expect((await submit(service, `${path}/cancel`, {}, { cookie })).statusCode).toBe(303);
-  const page = textOf(await open(service, path, { cookie }));
+  const session = await sessionOf(shop.bob);
+  expect((await submit(service, `${path}/cancel`, {}, session)).statusCode).toBe(303);
+  const page = textOf(await open(service, path, session));
   expect(page).toContain('It was cancelled. Nothing has changed.');
-  const late = await submit(service, `${path}/cancel`, {}, { cookie });
+  const late = await submit(service, `${path}/cancel`, {}, session);
   expect(late.statusCode).toBe(422);
   expect(textOf(late)).toContain('does not wait any more');
   expect(await inForce(shop)).not.toContain(address);
@@ -160,25 +164,25 @@ test('any admin cancels with one press, with a factor of hours ago', async () =>
 test('another admin approves it with a code, and it holds at once', async () => {
   const shop = await openShop();
   const { path, address } = await proposeOne(shop);
-  const own = await open(service, path, { cookie: await sessionOf(shop.ada) });
+  const own = await open(service, path, await sessionOf(shop.ada));
   expect(textOf(own)).toContain('another admin can approve it');
   expect(own.body).not.toContain('/approve"');
   const refused = await submit(
     ...([service, `${path}/approve`, { code: nextCode(shop.ada) }] as const),
-    { cookie: await sessionOf(shop.ada) },
+    await sessionOf(shop.ada),
   );
   expect(refused.statusCode).toBe(422);
-  const cookie = await sessionOf(shop.bob);
+  const session = await sessionOf(shop.bob);
   const approval = { code: nextCode(shop.bob) };
-  expect((await submit(service, `${path}/approve`, approval, { cookie })).statusCode).toBe(303);
+  expect((await submit(service, `${path}/approve`, approval, session)).statusCode).toBe(303);
   expect(await inForce(shop)).toEqual([address]);
-  expect(textOf(await open(service, path, { cookie }))).toContain('It holds.');
+  expect(textOf(await open(service, path, session))).toContain('It holds.');
 });
 
 test('nothing changes without a fresh code of the very person', async () => {
   const shop = await openShop();
   // In this session the factor is minutes old, which is enough for other changes.
-  const cookie = await sessionOf(shop.ada, 1);
+  const session = await sessionOf(shop.ada, 1);
   const address = newAddress();
   const { now } = service.clock;
   const wrong = [
@@ -186,16 +190,16 @@ test('nothing changes without a fresh code of the very person', async () => {
     codeAt(shop.ada.secret, now - 60_000),
   ];
   for (const code of wrong) {
-    const response = await propose(shop, { address, code, cookie });
+    const response = await propose(shop, { address, code, session });
     expect(response.statusCode, code).toBe(422);
     expect(textOf(response), code).toContain('This code is not right');
   }
   const code = nextCode(shop.ada);
   const fresh = await sessionOf(shop.ada);
-  expect((await propose(shop, { address, code, cookie: fresh })).statusCode).toBe(303);
+  expect((await propose(shop, { address, code, session: fresh })).statusCode).toBe(303);
   // The code counts once: not for another change, nor in another session.
-  for (const cookie of [fresh, await sessionOf(shop.ada)]) {
-    const replayed = await propose(shop, { address: newAddress(), code, cookie });
+  for (const session of [fresh, await sessionOf(shop.ada)]) {
+    const replayed = await propose(shop, { address: newAddress(), code, session });
     expect(replayed.statusCode).toBe(422);
     expect(textOf(replayed)).toContain('This code is not right');
   }
@@ -212,8 +216,8 @@ test('a form whose addresses have changed meanwhile is refused', async () => {
   const shop = await openShop();
   const other = newAddress();
   await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, other);
-  const cookie = await sessionOf(shop.ada);
-  const proposal = { address: newAddress(), code: nextCode(shop.ada), cookie };
+  const session = await sessionOf(shop.ada);
+  const proposal = { address: newAddress(), code: nextCode(shop.ada), session };
   const response = await propose(shop, proposal);
   expect(response.statusCode).toBe(422);
   expect(textOf(response)).toContain('changed while this form was open');
@@ -230,9 +234,9 @@ test('one who was demoted, or is new, changes nothing', async () => {
   expect(refused.statusCode).toBe(422);
   expect(textOf(refused)).toContain('for long enough');
   await setUser(operatorOf(service), shop.bob.userId, { role: 'member' });
-  const cookie = await sessionOf(shop.bob, 1);
+  const session = await sessionOf(shop.bob, 1);
   for (const form of ['cancel', 'approve']) {
-    const response = await submit(service, `${path}/${form}`, {}, { cookie });
+    const response = await submit(service, `${path}/${form}`, {}, session);
     expect(response.statusCode).toBe(403);
   }
 });
@@ -242,9 +246,11 @@ test('while there is no successful payment it holds at once', async () => {
   const { address, response } = await proposeOne(shop);
   expect(response.headers.location).toBe(`${shop.settings}/addresses/${NETWORK}`);
   expect(await inForce(shop)).toEqual([address]);
-  const page = await open(service, shop.settings.replace('/settings', ''), {
-    cookie: await sessionOf(shop.bob),
-  });
+  const page = await open(
+    service,
+    shop.settings.replace('/settings', ''),
+    await sessionOf(shop.bob),
+  );
   expect(textOf(page)).not.toContain('A new deposit address');
 });
 
@@ -252,14 +258,14 @@ test('removing takes a recent factor alone, and holds at once', async () => {
   const shop = await openShop();
   const path = `${shop.settings}/addresses/${NETWORK}/remove`;
   const fields = { branch: shop.branchId, address: shop.address };
-  const stale = await submit(service, path, fields, { cookie: await sessionOf(shop.ada) });
+  const stale = await submit(service, path, fields, await sessionOf(shop.ada));
   expect(stale.headers.location).toMatch(/^\/panel\/confirm/);
-  const cookie = await sessionOf(shop.ada, 1);
-  expect((await submit(service, path, fields, { cookie })).statusCode).toBe(303);
+  const session = await sessionOf(shop.ada, 1);
+  expect((await submit(service, path, fields, session)).statusCode).toBe(303);
   expect(await inForce(shop)).toEqual([]);
-  const page = textOf(await open(service, `${shop.settings}/addresses`, { cookie }));
+  const page = textOf(await open(service, `${shop.settings}/addresses`, session));
   expect(page).toContain('While the main branch has none, creating a payment fails with E1020');
-  const again = await submit(service, path, fields, { cookie });
+  const again = await submit(service, path, fields, session);
   expect(again.statusCode).toBe(422);
 });
 
@@ -270,12 +276,12 @@ test('what an operator sets at once is told on every page for a day', async () =
   const told =
     'Your operator has set a deposit address for ETH on Ethereum Mainnet, branch Main. Look at it';
   const url = `${shop.settings}/business`;
-  expect(textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }))).toContain(told);
+  expect(textOf(await open(service, url, await sessionOf(shop.bob)))).toContain(told);
   service.clock.now += 24 * HOUR_MS;
-  const later = textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }));
+  const later = textOf(await open(service, url, await sessionOf(shop.bob)));
   expect(later).not.toContain(told);
   await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, address);
-  const same = textOf(await open(service, url, { cookie: await sessionOf(shop.bob) }));
+  const same = textOf(await open(service, url, await sessionOf(shop.bob)));
   expect(same).not.toContain(told);
 });
 
@@ -284,7 +290,7 @@ test('objects of another account are as those that do not exist', async () => {
   const { path } = await proposeOne(others);
   const changeId = path.split('/').at(-1) ?? '';
   const missing = '0190a0a0-0000-7000-8000-000000000000';
-  const cookie = await sessionOf(shop.ada, 1);
+  const session = await sessionOf(shop.ada, 1);
   const { settings } = shop;
   /** Without the request's own ID. */
   const bytes = ({ body, statusCode }: { body: string; statusCode: number }, id: string) =>
@@ -294,17 +300,17 @@ test('objects of another account are as those that do not exist', async () => {
     expect(theirs.statusCode).toBe(404);
     expect(bytes(theirs, id)).toBe(bytes(nobodys, missing));
   };
-  await same(id => open(service, `${settings}/changes/${id}`, { cookie }), changeId);
+  await same(id => open(service, `${settings}/changes/${id}`, session), changeId);
   for (const form of ['cancel', 'approve']) {
     const url = (id: string) => `${settings}/changes/${id}/${form}`;
-    await same(id => submit(service, url(id), {}, { cookie }), changeId);
+    await same(id => submit(service, url(id), {}, session), changeId);
   }
   const { branchId } = others;
-  await same(id => open(service, `${settings}/branches/${id}/main`, { cookie }), branchId);
-  await same(id => submit(service, `${settings}/branches/${id}/main`, {}, { cookie }), branchId);
-  await same(id => open(service, `${settings}/addresses?branch=${id}`, { cookie }), branchId);
+  await same(id => open(service, `${settings}/branches/${id}/main`, session), branchId);
+  await same(id => submit(service, `${settings}/branches/${id}/main`, {}, session), branchId);
+  await same(id => open(service, `${settings}/addresses?branch=${id}`, session), branchId);
   const network = `${settings}/addresses/${NETWORK}`;
-  await same(id => open(service, `${network}?branch=${id}`, { cookie }), branchId);
+  await same(id => open(service, `${network}?branch=${id}`, session), branchId);
   for (const form of ['review', 'propose', 'remove']) {
     const fields = { kind: 'address.set', address: newAddress(), code: '' };
     const sent = ({ kind, address, code }: typeof fields) => ({
@@ -312,28 +318,28 @@ test('objects of another account are as those that do not exist', async () => {
       ...(form === 'propose' ? { code } : {}),
     });
     await same(
-      id => submit(service, `${network}/${form}`, { branch: id, ...sent(fields) }, { cookie }),
+      id => submit(service, `${network}/${form}`, { branch: id, ...sent(fields) }, session),
       branchId,
     );
   }
-  const waiting = await open(service, path, { cookie: await sessionOf(others.bob) });
+  const waiting = await open(service, path, await sessionOf(others.bob));
   expect(textOf(waiting)).toContain('Cancel this change');
 });
 
 test('a second admin who is always asked for is asked for, and is let go only after the delay', async () => {
   const shop = await openShop();
-  const cookie = await sessionOf(shop.ada, 1);
+  const session = await sessionOf(shop.ada, 1);
   const { settings } = shop;
-  const required = await submit(service, `${settings}/second-admin`, {}, { cookie });
+  const required = await submit(service, `${settings}/second-admin`, {}, session);
   expect(required.statusCode).toBe(303);
   const { path } = await proposeOne(shop);
-  expect(textOf(await open(service, path, { cookie }))).toContain(
+  expect(textOf(await open(service, path, session))).toContain(
     'Holds when another admin has approved it',
   );
   const code = nextCode(shop.ada);
-  const relaxed = await submit(service, `${settings}/second-admin/relax`, { code }, { cookie });
+  const relaxed = await submit(service, `${settings}/second-admin/relax`, { code }, session);
   expect(relaxed.headers.location).toMatch(/\/changes\//);
-  const page = textOf(await open(service, `${settings}/addresses`, { cookie }));
+  const page = textOf(await open(service, `${settings}/addresses`, session));
   expect(page).toContain('No longer ask for a second admin');
   expect(page).toContain('always takes a second admin');
 });
@@ -354,10 +360,10 @@ test('an inactive account is read alone, and what waits does not hold', async ()
   const shop = await openShop();
   const { path } = await proposeOne(shop);
   await setMerchant(operatorOf(service), shop.merchantId, { status: 'inactive' });
-  const cookie = await sessionOf(shop.bob, 1);
-  expect((await open(service, path, { cookie })).statusCode).toBe(200);
+  const session = await sessionOf(shop.bob, 1);
+  expect((await open(service, path, session)).statusCode).toBe(200);
   for (const form of ['cancel', 'approve']) {
-    const response = await submit(service, `${path}/${form}`, {}, { cookie });
+    const response = await submit(service, `${path}/${form}`, {}, session);
     expect(response.statusCode).toBe(403);
     expect(response.body).toContain('inactive');
   }

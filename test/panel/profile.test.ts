@@ -75,6 +75,25 @@ test('a code that was used proves nothing', async () => {
   expect(textOf(again)).toContain('This code is not right');
 });
 
+test('a form with a right code renews the token, also if its change is refused', async () => {
+  const admin = await newAdmin();
+  const path = '/panel/profile/email';
+  const taken = (await newAdmin()).email;
+  for (const email of ['renewed@example.com', taken]) {
+    const { cookie } = admin;
+    const wrong = { email, password: PASSWORD, code: '' };
+    expect((await submit(service, path, wrong, admin)).cookies).toEqual([]);
+    const changed = await submit(service, path, { email, ...proofOf(admin) }, admin);
+    expect(changed.statusCode).toBe(email === taken ? 422 : 303);
+    expect(admin.cookie).not.toBe(cookie);
+    expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
+    // Another tab may have sent it before it had the new one, which it must not take away.
+    const late = await open(service, '/panel/profile', { cookie });
+    expect(late.headers.location).toBe('/panel/sign-in?next=%2Fpanel%2Fprofile');
+    expect(late.cookies).toEqual([]);
+  }
+});
+
 test('five wrong proofs end the session, whether password or code', async () => {
   const admin = await newAdmin();
   const path = '/panel/profile/email';

@@ -49,6 +49,8 @@ interface PanelVisit {
   /** The visitor's membership of the account in the path; null for a path without an account. */
   readonly membership: Membership | null;
   readonly visitor: Visitor;
+  /** The session's new token, which the response sets; none if it keeps its own. */
+  readonly newToken?: string;
   /** Changes of where the account's money goes, which each of its pages tells of. */
   readonly changes: readonly NamedChange[];
 }

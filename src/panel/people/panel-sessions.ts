@@ -133,9 +133,20 @@ function makeRoom(tx: Connection, personId: string): Promise<void> {
 }
 
 /**
- * Stores that a second factor was given, and gives the session a new token: the old one stops working, also
- * for somebody who has stolen it. The session that this one replaces in its browser ends.
- * @returns The new token.
+ * Gives a session a new token after its person has proved again who they are: the old one stops working, also for
+ * somebody who has stolen it (OWASP ASVS 5.0, 7.2.4). No wrong attempts are counted any more.
+ * @returns The token for the cookie.
+ * @throws SessionEnded if it has ended meanwhile.
+ */
+export async function renewToken(tx: Connection, sessionId: string): Promise<string> {
+  const token = newToken();
+  const changes = { token_hash: hashToken(token), wrong_codes: 0 };
+  if ((await updateSession(tx, sessionId, changes)) === undefined) throw new SessionEnded();
+  return token;
+}
+
+/**
+ * Stores that a second factor was given. The session that this one replaces in its browser ends.
  * @throws SessionEnded if it has ended meanwhile.
  */
 export async function confirmSession(
@@ -143,14 +154,12 @@ export async function confirmSession(
   { id, methods, person_id, replaced_id, second_factor_at }: PanelSession,
   method: SignInMethod,
   now: Date,
-): Promise<string> {
-  const token = newToken();
+): Promise<void> {
   if (second_factor_at === null) {
     await makeRoom(tx, person_id);
     await setLastSeen(tx, person_id, now);
   }
   const session = await updateSession(tx, id, {
-    token_hash: hashToken(token),
     methods: [...new Set([...methods, method])],
     second_factor_at: now,
     last_seen_at: now,
@@ -158,5 +167,4 @@ export async function confirmSession(
   });
   if (session === undefined) throw new SessionEnded();
   if (replaced_id !== null) await deleteReplacedSession(tx, replaced_id);
-  return token;
 }

@@ -15,6 +15,8 @@ import { auditPerson } from './sign-in.ts';
 /** What proves that a change of sign-in data is made by the person themselves (OWASP ASVS 5.0, 7.5.1). */
 export interface Proof extends SessionWithPerson {
   readonly visitor: Visitor;
+  /** Gets the session's new token. */
+  readonly renewed: (token: string) => void;
   readonly password: string;
   readonly code: string;
 }
@@ -114,7 +116,7 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
  */
 function change(
   deps: PeopleDependencies,
-  { session, person, visitor, password, code }: Proof,
+  { session, person, visitor, renewed, password, code }: Proof,
   { action, prepare, renewsRecoveryCodes, keepsFactors }: Change,
 ): Promise<string[]> {
   const { db, clock } = deps;
@@ -126,7 +128,7 @@ function change(
       await provePassword(deps, compared, password, visitor);
       const columns = await columnsOf();
       return proveCode(deps, code, {
-        ...{ session, person, compared, visitor },
+        ...{ session, person, compared, visitor, renewed },
         async work(tx, present) {
           const now = new Date(clock());
           const times = keepsFactors === true ? {} : { factors_since: now };

@@ -8,11 +8,10 @@ import {
   countWrong,
   deleteSession,
   type SessionWithPerson,
-  updateSession,
 } from '../../repositories/people/sessions.ts';
 import { findCodeStep } from './codes.ts';
 import type { PeopleDependencies } from './dependencies.ts';
-import type { Visitor } from './panel-sessions.ts';
+import { renewToken, type Visitor } from './panel-sessions.ts';
 import { isSamePassword, verifyPassword } from './password-hash.ts';
 import { takeRecoveryCode } from './recovery-codes.ts';
 import { SecondFactorClosed, SessionEnded, WrongProof } from './refusals.ts';
@@ -86,26 +85,28 @@ interface CodeProof<T> extends SessionWithPerson {
   /** The person's row when the password was compared, if a password is part of the proof. */
   readonly compared?: Person;
   readonly visitor: Visitor;
+  /** Gets the session's new token for the cookie, once the code was right, also if `work` throws. */
+  readonly renewed: (token: string) => void;
   /** Runs after a right code, in its transaction. If it throws, the code is used up nevertheless. */
   readonly work: (tx: Connection, person: Person, method: CodeMethod) => Promise<T>;
 }
 
 /** What `work` did after a right code. */
-type Done<T> = { readonly method: CodeMethod } & (
+type Done<T> = { readonly method: CodeMethod; readonly token: string } & (
   | { readonly result: T }
   | { readonly failure: unknown }
 );
 
 /**
  * Checks a code of the authenticator app, or a recovery code, and uses it up. A right one resets the count of
- * failures on the same kind of device.
+ * failures on the same kind of device, and gives the session a new token.
  * @throws WrongProof; SecondFactorClosed for the wrong code that reaches the limit, and for every code after it;
  * SessionEnded if it has ended meanwhile.
  */
 export async function proveCode<T>(
   { db, keyring, clock }: PeopleDependencies,
   text: string,
-  { session, person: { id, email }, compared, visitor, work }: CodeProof<T>,
+  { session, person: { id, email }, compared, visitor, renewed, work }: CodeProof<T>,
 ): Promise<T> {
   const now = new Date(clock());
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
@@ -126,12 +127,11 @@ export async function proveCode<T>(
       return undefined;
     }
     await forgetFailures(tx, keyring, person, device);
-    const isOpen = (await updateSession(tx, session.id, { wrong_codes: 0 })) !== undefined;
-    if (!isOpen) throw new SessionEnded();
+    const token = await renewToken(tx, session.id);
     return inSavepoint<Done<T>>(
       tx,
-      async () => ({ method, result: await work(tx, person, method) }),
-      failure => ({ method, failure }),
+      async () => ({ method, token, result: await work(tx, person, method) }),
+      failure => ({ method, token, failure }),
     );
   });
   if (done === undefined) {
@@ -143,6 +143,7 @@ export async function proveCode<T>(
     );
   }
   signIns.inc({ method: done.method, outcome: 'accepted' });
+  renewed(done.token);
   if ('failure' in done) throw done.failure;
   return done.result;
 }

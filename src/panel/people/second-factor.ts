@@ -1,38 +1,39 @@
 import type { PanelSession } from '../../database/people-tables.ts';
 import type { SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
-import { confirmSession, type Visitor } from './panel-sessions.ts';
+import { confirmSession, renewToken, type Visitor } from './panel-sessions.ts';
 import { attemptIn, proveCode } from './proofs.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 
-/** New tokens of the session and, if this completes signing in, of the device. */
-interface Confirmed {
-  readonly token: string;
-  readonly device: string | null;
+/** Who gives a code again, or for the first time. */
+interface Confirming extends SessionWithPerson {
+  readonly visitor: Visitor;
+  /** Gets the session's new token. */
+  readonly renewed: (token: string) => void;
 }
 
 /**
  * Takes a code of the authenticator app, or a recovery code, for a session. It completes signing in, or
  * makes the second factor recent again.
+ * @returns The new token of the device, if this completes signing in.
  * @throws WrongProof, SecondFactorClosed, SessionEnded.
  */
 export function confirm(
   deps: PeopleDependencies,
-  { session, person }: SessionWithPerson,
+  { session, person, visitor, renewed }: Confirming,
   text: string,
-  visitor: Visitor,
-): Promise<Confirmed> {
+): Promise<string | null> {
   return attemptIn(deps.db, session, () =>
     proveCode(deps, text, {
-      ...{ session, person, visitor },
+      ...{ session, person, visitor, renewed },
       async work(tx, present, method) {
         const now = new Date(deps.clock());
-        const token = await confirmSession(tx, session, method, now);
-        if (session.second_factor_at !== null) return { token, device: null };
+        await confirmSession(tx, session, method, now);
+        if (session.second_factor_at !== null) return null;
         const detail = { methods: [...session.methods, method] };
         const { address } = visitor;
         await auditPerson(tx, present, 'person.sign-in', { address, now, detail });
-        return { token, device: await rememberDevice(tx, present.id, now) };
+        return rememberDevice(tx, present.id, now);
       },
     }),
   );
@@ -42,10 +43,11 @@ export function confirm(
  * Confirms a session of the demo, which has a button in place of a code.
  * @throws SessionEnded
  */
-export function confirmDemo(
+export async function confirmDemo(
   { db, clock }: PeopleDependencies,
   session: PanelSession,
 ): Promise<string> {
   if (!session.is_demo) throw new Error('only a session of the demo is confirmed without a code');
-  return confirmSession(db, session, 'demo', new Date(clock()));
+  await confirmSession(db, session, 'demo', new Date(clock()));
+  return renewToken(db, session.id);
 }

@@ -16,7 +16,8 @@ import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
-import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf, visitOf } from '../hooks/access.ts';
+import { proverOf } from '../fresh-factor.ts';
+import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf } from '../hooks/access.ts';
 import { recoveryCodesPage } from '../join/views.ts';
 import type { PanelPage } from '../layout.ts';
 import { leadTo, type Shown } from '../pages.ts';
@@ -127,7 +128,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     refuseDemo(request);
     await limits.countSignIn(request);
     try {
-      const codes = await perform({ ...sessionOf(request), visitor: visitOf(request).visitor });
+      const codes = await perform(proverOf(request));
       return codes.length === 0 ? leadTo(own) : recoveryCodesPage(codes, basePath + own);
     } catch (error) {
       return show(form, faultOf(error, request), sent);

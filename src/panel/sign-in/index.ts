@@ -9,6 +9,7 @@ import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
+import { proverOf } from '../fresh-factor.ts';
 import {
   FOR_ANYBODY,
   FOR_HALF_SIGNED_IN,
@@ -145,8 +146,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   ): Promise<Shown> {
     try {
       const open = sessionOf(request);
-      const { token, device } = await confirm(deps, open, code, visitOf(request).visitor);
-      cookies.setSession(reply, token);
+      const device = await confirm(deps, proverOf(request), code);
       if (device !== null) cookies.setDevice(reply, device);
       const { second_factor_at: confirmedAt, link_hash: invitationHash } = open.session;
       const isForInvitation = confirmedAt === null && invitationHash !== null;
