@@ -18,7 +18,7 @@ import { type ChangeColumns, inOneTransaction, tellOfChange } from './change-ste
 import {
   type AddressVerb,
   refuseTooMany,
-  requireAddress,
+  requireAddressFor,
   requireBranch,
 } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
@@ -51,7 +51,7 @@ export async function checkAddress(
   { kind, merchantId, branchId, blockchainId, text }: WantedAddress,
 ): Promise<CheckedAddress> {
   await requireBranch(db, { merchantId, branchId });
-  const address = await requireAddress(db, blockchainId, text);
+  const address = await requireAddressFor(db, merchantId, blockchainId, text);
   const present = await listAddressesOn(db, branchId, blockchainId);
   const isThere = present.includes(address);
   if (isThere && (kind === 'address.add' || present.length === 1)) {

@@ -64,7 +64,7 @@ function changeNow(
   return inOneTransaction(operator, async within => {
     const { db: tx, clock } = within;
     const { id: branchId, merchant_id } = await requireBranchToChange(tx, owner);
-    const address = await requireAddress(tx, blockchainId, text);
+    const address = await requireAddressFor(tx, merchant_id, blockchainId, text);
     const wanted = { branchId, blockchainId, address };
     const former = await listAddressesOn(tx, branchId, blockchainId);
     if (kind === 'address.add') refuseTooMany(former, address);
@@ -174,12 +174,28 @@ async function chooseAddress(
   throw new OperationRefused(`The branch does not have this address on ${blockchainId}.`);
 }
 
-/** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
-export async function requireAddress(
+/**
+ * The canonical spelling of an address that a merchant may have: a test merchant has none on a main network.
+ * @throws OperationRefused with the reason.
+ */
+export async function requireAddressFor(
   db: Connection,
+  merchantId: string,
   blockchainId: string,
   text: string,
 ): Promise<string> {
+  const { environment } = await requireMerchant(db, merchantId);
+  const network = await findNetwork(db, blockchainId);
+  if (environment === 'test' && network?.environment === 'production') {
+    throw new OperationRefused(
+      `A test merchant has addresses on test networks alone, and ${blockchainId} is a main network.`,
+    );
+  }
+  return requireAddress(db, blockchainId, text);
+}
+
+/** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
+async function requireAddress(db: Connection, blockchainId: string, text: string): Promise<string> {
   const network = await findNetwork(db, blockchainId);
   if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
   try {

@@ -6,6 +6,7 @@ import type {
   ActiveStatus,
   CommissionPayer,
   Merchant,
+  MerchantEnvironment,
   OnboardingStatus,
   SettlementModel,
 } from '../database/account-tables.ts';
@@ -34,6 +35,8 @@ export interface NewMerchant extends Terms {
   readonly name: string;
   readonly email: string;
   readonly kind?: AccountKind | undefined;
+  /** Default: live. It never changes. */
+  readonly environment?: MerchantEnvironment | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
   readonly withoutMainBranch?: boolean | undefined;
@@ -72,7 +75,7 @@ const MAIN_BRANCH_NAME = 'Main';
  */
 export function createMerchant(operator: Operator, input: NewMerchant): Promise<Merchant> {
   return audited(operator, 'merchant.create', async (tx, now) => {
-    const { partnerId = null, kind = 'standard' } = input;
+    const { partnerId = null, kind = 'standard', environment = 'live' } = input;
     if (partnerId !== null) await requirePartner(tx, partnerId);
     const merchant = await insertMerchant(tx, {
       id: newId(),
@@ -80,6 +83,7 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
       name: input.name,
       email: input.email,
       account_kind: kind,
+      environment,
       onboarding_status: kind === 'us' ? 'pending' : 'approved',
       settlement_model: input.settlement ?? 'split',
       commission_payer: input.commissionPayer ?? 'merchant',
@@ -96,7 +100,8 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
         created_at: now,
       });
     }
-    return { result: merchant, objectId: merchant.id, detail: { name: input.name, kind } };
+    const detail = { name: input.name, kind, environment };
+    return { result: merchant, objectId: merchant.id, detail };
   });
 }
 

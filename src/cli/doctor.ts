@@ -1,3 +1,4 @@
+import { isProcessorLive } from '../config/config.ts';
 import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
 import type { Step } from '../settlement/setup-steps.ts';
 import type { CliCommand } from './cli-command.ts';
@@ -19,6 +20,7 @@ export function define(command: CliCommand): void {
         simulation: config.simulation,
         hasPanel: config.panelUrl !== null,
         hasProcessor: config.processor !== null,
+        isProcessorLive: isProcessorLive(config.processor),
       };
       const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
       if (json) show({ merchantId, ...checked });

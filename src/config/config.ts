@@ -228,3 +228,11 @@ function toProcessor(
   if (name === 'none' || secretKey === null || webhookSecret === null) return null;
   return { name, secretKey, webhookSecret, apiUrl };
 }
+
+/** Secret and restricted keys of Stripe's live mode, as opposed to test mode. */
+const LIVE_KEY = /^[sr]k_live_/;
+
+/** Whether a processor takes real money, as its key tells. */
+export function isProcessorLive(processor: Config['processor']): boolean {
+  return processor?.name === 'stripe' && LIVE_KEY.test(processor.secretKey);
+}

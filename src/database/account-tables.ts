@@ -3,6 +3,7 @@ import type { Defaulted, Json } from './column-types.ts';
 
 export type ActiveStatus = 'active' | 'inactive';
 export type AccountKind = 'standard' | 'us';
+export type MerchantEnvironment = 'test' | 'live';
 export type OnboardingStatus = 'pending' | 'approved' | 'rejected';
 export type SettlementModel = 'split' | 'direct';
 export type CommissionPayer = 'merchant' | 'shopper';
@@ -39,6 +40,8 @@ export interface MerchantsTable {
   email: string;
   status: Defaulted<ActiveStatus>;
   account_kind: AccountKind;
+  /** Whether it takes real money; never changes. */
+  environment: Defaulted<MerchantEnvironment>;
   onboarding_status: OnboardingStatus;
   /** null while it is what it was at creation. */
   onboarding_changed_at: Defaulted<Date | null>;

@@ -36,6 +36,8 @@ export interface ProcessorNotification {
 export interface Processor {
   /** Shown as paymentSystem in partner reports, and part of its notifications' path. */
   readonly name: string;
+  /** Whether it moves real money, as its key tells. */
+  readonly live: boolean;
   /**
    * Opens a page where the customer pays; calling it again for the same payment makes no second one.
    * Takes at most `SESSION_TIMEOUT_MS`.

@@ -31,8 +31,8 @@ interface RegulatedDependencies {
  * a connection and the idempotency key, but no row that others wait for. A session whose payment is not
  * committed is not used and ends by itself.
  *
- * @throws ApiError E1030 without a processor, E1040 when it refuses the payment, E5002 when it is not
- * even asked.
+ * @throws ApiError E1030 without a processor, E1040 when it refuses the payment or would take real money for a test
+ * merchant, E5002 when it is not even asked.
  * @throws ProcessorUnavailable
  */
 export async function openRegulatedFlow(
@@ -44,6 +44,12 @@ export async function openRegulatedFlow(
 ) {
   if (processor === null) {
     throw new ApiError('E1030', 'Payments of US accounts have no processor configured.');
+  }
+  if (merchant.environment === 'test' && processor.live) {
+    throw new ApiError(
+      'E1040',
+      'This is a test merchant, and the payment processor is used with live keys.',
+    );
   }
   const windowMinutes = terms?.windowMinutes ?? REGULATED_WINDOW_MINUTES;
   const expiresAt = new Date(now.getTime() + windowMinutes * MINUTE_MS);

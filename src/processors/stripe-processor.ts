@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import { isProcessorLive } from '../config/config.ts';
 import {
   type Processor,
   ProcessorRefused,
@@ -30,8 +31,6 @@ const PAYMENT_METHOD = 'crypto';
 const ATTEMPT_TIMEOUT_MS = 5_000;
 /** Maximum length of the product name, in characters; Stripe's page shortens longer ones anyway. */
 const PRODUCT_NAME_MAXIMUM = 250;
-/** Secret and restricted keys of live mode, as opposed to test mode. */
-const LIVE_KEY = /^[sr]k_live_/;
 /** Statuses below 500 that are worth a retry: a concurrent request, a rate limit. */
 const TRANSIENT_STATUSES: readonly number[] = [409, 429];
 /** Statuses by which Stripe refuses the account or its key, for any request. */
@@ -57,10 +56,11 @@ export function createStripeProcessor(
     maxNetworkRetries: 1,
     telemetry: false,
   });
-  const live = LIVE_KEY.test(settings.secretKey);
+  const live = isProcessorLive({ name: 'stripe', ...settings });
 
   return {
     name: 'stripe',
+    live,
     async createSession(session) {
       const { id, url, payment_method_types } = await inTime(
         stripe.checkout.sessions.create(toParameters(session, publicUrl), {

@@ -39,7 +39,7 @@ export async function checkFirstPayment(
   const steps: Step[] = [
     { name: 'account', ...accountResult(setup, merchantId) },
     ...(setup.account_kind === 'us'
-      ? [{ name: 'processor' as const, ...processorResult(service) }]
+      ? [{ name: 'processor' as const, ...processorResult(setup, service) }]
       : checkNetworks(networks, merchantId, service, now)),
     { name: 'domain', ...domainResult(setup, merchantId) },
     { name: 'key', ...keyResult(setup, merchantId) },
@@ -76,7 +76,16 @@ function accountResult(setup: AccountSetup, id: string): Result {
   return done('It is active and has a main branch.');
 }
 
-function processorResult({ hasProcessor }: ServiceSetup): Result {
+function processorResult(
+  { environment }: AccountSetup,
+  { hasProcessor, isProcessorLive }: ServiceSetup,
+): Result {
+  if (environment === 'test' && isProcessorLive) {
+    return missing(
+      'The processor is used with live keys: creations of a test merchant are refused with E1040.',
+      'a service of its own, with test keys of the processor in the environment of API and worker',
+    );
+  }
   return hasProcessor
     ? done('Payments on US accounts are collected by the processor.')
     : missing(

@@ -5,6 +5,8 @@ export interface ServiceSetup {
   readonly hasPanel: boolean;
   /** Whether payments on US accounts are collected. */
   readonly hasProcessor: boolean;
+  /** Whether the processor takes real money, and so none of test merchants. */
+  readonly isProcessorLive: boolean;
 }
 
 /** Something that has to be set up, in the order of the guide. */

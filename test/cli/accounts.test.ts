@@ -94,6 +94,7 @@ test('a merchant is created, shown, changed and listed', async () => {
     partnerId: null,
     name: 'Shop & Söhne',
     email: 'shop@example.com',
+    environment: 'live',
     status: 'active',
     accountKind: 'standard',
     onboardingStatus: 'approved',
@@ -218,6 +219,17 @@ test('a US merchant of a partner starts with onboarding pending', async () => {
     underpaymentToleranceBps: 50,
   });
   expect(await service.ask('merchant', 'show', us.id)).toMatchObject({ branches: [] });
+  const given = ['--name', 'Shop (test)', '--email', 'test@example.com', '--test'];
+  const tested = await service.ask<Listed>('merchant', 'create', ...given);
+  expect(tested).toMatchObject({ environment: 'test' });
+  expect((await mpHere(['merchant', 'list'], service.env)).out).toMatch(/ Shop \(test\) +test +/);
+  const btc = ['--blockchain', 'btc', '--address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'];
+  expect(await service.refused('address', 'set', '--merchant', tested.id, ...btc)).toBe(
+    'A test merchant has addresses on test networks alone, and btc is a main network.',
+  );
+  expect(await mpHere(['merchant', 'set', tested.id, '--test'], service.env)).toMatchObject({
+    status: 2,
+  });
   const change = ['--onboarding', 'approved', '--partner', 'none'];
   expect(await service.ask('merchant', 'set', us.id, ...change)).toMatchObject({
     onboardingStatus: 'approved',

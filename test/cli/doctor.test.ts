@@ -176,6 +176,25 @@ describe('what it says of a creation comes true', () => {
     expect(named(await diagnose(shop.merchant.id), 'missing')).toEqual(['key']);
   });
 
+  test('of a test merchant, to which main networks are nothing', async () => {
+    const shop = await addMerchant(service, { environment: 'test', addresses: {} });
+    const addresses = async () => (await diagnose(shop.merchant.id)).steps[1];
+    expect(await addresses()).toMatchObject({ name: 'node', state: 'done' });
+    expect((await addresses())?.finding).toMatch(
+      /^Networks that are offered: \S+-(test|dev)(, \S+-(test|dev))*\.$/,
+    );
+    const us = await addMerchant(service, { environment: 'test', kind: 'us', addresses: {} });
+    const stripe = (mode: string) => ({
+      ...{
+        PROCESSOR: 'stripe',
+        STRIPE_SECRET_KEY: `sk_${mode}_x`,
+        STRIPE_WEBHOOK_SECRET: 'whsec_x',
+      },
+    });
+    expect(named(await diagnose(us.merchant.id, stripe('test')), 'missing')).toEqual([]);
+    expect(named(await diagnose(us.merchant.id, stripe('live')), 'missing')).toEqual(['processor']);
+  });
+
   test('on a US account, which needs approval and a processor instead of a chain', async () => {
     const shop = await addMerchant(service, { kind: 'us', approved: false });
     expect((await create(shop)).json()).toMatchObject({ error: { errorCode: 'E2102' } });

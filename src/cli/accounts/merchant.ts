@@ -36,8 +36,9 @@ import {
 /** 100 per cent in basis points. */
 const COMMISSION_BPS_MAXIMUM = 10_000;
 
-interface CreateFlags extends Omit<NewMerchant, 'partnerId' | 'withoutMainBranch'> {
+interface CreateFlags extends Omit<NewMerchant, 'partnerId' | 'withoutMainBranch' | 'environment'> {
   readonly partner?: string;
+  readonly test?: true;
   /** False with --no-main-branch. */
   readonly mainBranch: boolean;
 }
@@ -82,9 +83,16 @@ export function define(noun: CliCommand): void {
       ]),
     )
     .option('--partner <id>', 'ID of its partner', parseId)
+    .option(
+      '--test',
+      'test merchant: on test networks alone, in no report; it stays so, as a live one stays live',
+    )
     .option('--no-main-branch', 'do not create the main branch, which API payments need')
-    .onDatabase(async (session, { partner, mainBranch, ...flags }: CreateFlags) => {
-      const input = { ...flags, partnerId: partner, withoutMainBranch: !mainBranch };
+    .onDatabase(async (session, { partner, mainBranch, test, ...flags }: CreateFlags) => {
+      const input = {
+        ...{ ...flags, partnerId: partner, withoutMainBranch: !mainBranch },
+        environment: test ? ('test' as const) : ('live' as const),
+      };
       const merchant = await createMerchant(session, input);
       session.show(await merchantWithLogo(session.db, merchant));
     });
@@ -97,7 +105,16 @@ export function define(noun: CliCommand): void {
       const merchants = (await listMerchants(db, flags)).map(merchantObject);
       showList(
         merchants,
-        ['id', 'name', 'email', 'status', 'accountKind', 'onboardingStatus', 'createdAt'],
+        [
+          'id',
+          'name',
+          'environment',
+          'email',
+          'status',
+          'accountKind',
+          'onboardingStatus',
+          'createdAt',
+        ],
         pageNote(merchants, flags),
       );
     });
@@ -199,6 +216,7 @@ function merchantObject(merchant: Merchant) {
     partnerId: merchant.partner_id,
     name: merchant.name,
     email: merchant.email,
+    environment: merchant.environment,
     status: merchant.status,
     accountKind: merchant.account_kind,
     onboardingStatus: merchant.onboarding_status,

@@ -24,7 +24,10 @@ const LATEST = 10;
 export function registerHome(app: FastifyInstance, deps: PanelDependencies): void {
   const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
   const basePath = basePathOf(panelUrl);
-  const service = { simulation, hasPanel: true, hasProcessor: processor !== null };
+  const service = {
+    ...{ simulation, hasPanel: true, hasProcessor: processor !== null },
+    isProcessorLive: processor?.live === true,
+  };
 
   app.get('/merchants/:accountId', withPermission('merchant', 'home.read'), async request => {
     const membership = membershipOf(request);

@@ -35,6 +35,7 @@ const MERCHANT = [
   'merchants.email',
   'merchants.status',
   'merchants.account_kind',
+  'merchants.environment',
   'merchants.onboarding_status',
   'merchants.onboarding_changed_at',
   'merchants.settlement_model',

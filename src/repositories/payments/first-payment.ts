@@ -5,7 +5,7 @@ import type { NetworkOnChain } from '../chains/networks.ts';
 
 /** Which of the things that a payment needs a merchant has. */
 export interface AccountSetup
-  extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'onboarding_status'> {
+  extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'environment' | 'onboarding_status'> {
   /** null without a partner. */
   readonly partnerStatus: Partner['status'] | null;
   /** Whether the partner lets its merchants use keys of their own; null without a partner. */
@@ -34,7 +34,7 @@ export interface NetworkOfMerchant
 
 export interface MerchantAndNetworks {
   readonly setup: AccountSetup;
-  /** All networks (24), in the order of the documentation. */
+  /** All networks that the merchant may have addresses on, in the order of the documentation. */
   readonly networks: readonly NetworkOfMerchant[];
 }
 
@@ -48,7 +48,8 @@ export async function findFirstPaymentSetup(
     and 'payment_prompts:write' = any (key.scopes)`;
   const { rows } = await sql<AccountSetup & NetworkOfMerchant>`
     with account as materialized (
-      select merchant.name, merchant.status, merchant.account_kind, merchant.onboarding_status,
+      select merchant.name, merchant.status, merchant.account_kind, merchant.environment,
+        merchant.onboarding_status,
         partner.status as "partnerStatus", partner.self_service_api_payments as "selfService",
         exists (select from branches where merchant_id = merchant.id and is_main) as "hasMainBranch",
         exists (select from redirect_domains where merchant_id = merchant.id) as "hasDomain",
@@ -75,6 +76,7 @@ export async function findFirstPaymentSetup(
               join branches on branches.id = branch_id and is_main
               where blockchain_id = network.id and merchant_id = ${merchantId}) as "hasAddress"
     from account cross join networks as network join chains as chain on chain.id = network.chain
+    where account.environment = 'live' or network.environment = 'test'
     order by network.position`.execute(db);
   const [setup] = rows;
   return setup === undefined ? undefined : { setup, networks: rows };
