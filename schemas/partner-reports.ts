@@ -165,9 +165,9 @@ export const PartnerOverviewSchema = Closed({
     createdAt: Timestamp('When the partner was created.'),
   }),
   metrics: Closed({
-    totalMerchants: Count('Number of merchants assigned to the partner.'),
-    approvedMerchants: Count('Number of merchants whose onboarding is approved.'),
-    actionRequired: Count('Number of merchants whose onboarding is pending.'),
+    totalMerchants: Count('Number of live merchants assigned to the partner.'),
+    approvedMerchants: Count('Number of live merchants whose onboarding is approved.'),
+    actionRequired: Count('Number of live merchants whose onboarding is pending.'),
     volume30d: Dollars(VOLUME_30_DAYS),
     totalVolume: Dollars('Volume of successful payments'),
     totalCommission: Dollars(COMMISSION),

@@ -11,16 +11,16 @@ import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
 import { listBranches } from '../repositories/accounts/merchants.ts';
 import {
+  paidCentsByMerchant,
+  sumByMerchantAndStatus,
+  sumCommissions,
+} from '../repositories/partners/figures.ts';
+import {
   countPartnerMerchants,
   findPartnerMerchant,
   listPartnerMerchants,
 } from '../repositories/partners/merchants.ts';
 import { lastPaymentTimes, listPartnerPayments } from '../repositories/partners/payments.ts';
-import {
-  paidCentsByMerchant,
-  sumByMerchantAndStatus,
-  sumCommissions,
-} from '../repositories/partners/totals.ts';
 import { trendStart } from '../time/days.ts';
 import { toReportRow } from './payment-row.ts';
 

@@ -3,17 +3,13 @@ import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
 import { findPartner, listPartnerMembers } from '../repositories/accounts/partners.ts';
+import { sumByPaidDay, sumByStatus, sumCommissions } from '../repositories/partners/figures.ts';
 import {
   countByOnboarding,
   listMerchantNames,
   listPartnerMerchants,
 } from '../repositories/partners/merchants.ts';
-import {
-  listHistoryNetworks,
-  sumByPaidDay,
-  sumByStatus,
-  sumCommissions,
-} from '../repositories/partners/totals.ts';
+import { listHistoryNetworks } from '../repositories/partners/totals.ts';
 import { trendDays, trendStart } from '../time/days.ts';
 
 /** Maximum entries under `attention`; the merchant list has the rest. */
@@ -21,7 +17,7 @@ const ATTENTION_MAXIMUM = 100;
 /** Maximum merchants offered as a filter. */
 const FILTER_MERCHANTS_MAXIMUM = 10_000;
 
-/** The partner's totals, its merchants in onboarding and the volume of the last 30 UTC days. */
+/** The totals of the partner's live merchants, those in onboarding, and the volume of the last 30 UTC days. */
 export async function readOverview(
   db: Connection,
   partnerId: string,
@@ -36,7 +32,7 @@ export async function readOverview(
     listPartnerMerchants(
       db,
       partnerId,
-      { pendingOnly: true },
+      { pendingOnly: true, liveOnly: true },
       { limit: ATTENTION_MAXIMUM, offset: 0 },
     ),
   ]);

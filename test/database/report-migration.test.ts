@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { up } from '../../migrations/0021_commissions_and_onboarding.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { verifyPartner } from '../../src/partners/verify-rollups.ts';
-import { sumCommissions } from '../../src/repositories/partners/totals.ts';
+import { sumCommissions } from '../../src/repositories/partners/figures.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -45,7 +45,7 @@ const actions = fc.array(
       weight: 5,
       arbitrary: fc.record({
         kind: fc.constant('create' as const),
-        merchant: fc.nat(2),
+        merchant: fc.nat(3),
         amount: fc.integer({ min: 50, max: 100_000_000 }),
         daysAgo: fc.nat(40),
       }),
@@ -103,6 +103,8 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
       for (const name of ['One', 'Two', 'Three']) {
         merchants.push((await addMerchant(service, { partnerId, name })).merchant);
       }
+      const tested = { environment: 'test', addresses: {} } as const;
+      merchants.push((await addMerchant(service, { partnerId, name: 'Four', ...tested })).merchant);
       for (let start = 0; start < history.length; start += actors) {
         await Promise.all(history.slice(start, start + actors).map(act));
         if (start % (actors * 4) === 0) await compareOverview(partnerId);
@@ -233,6 +235,8 @@ async function plain(
 }
 
 const dollars = (cents: number) => cents / 100;
+/** Whether a payment is of a live merchant; the last of the merchants is a test merchant. */
+const isLive = () => sql`merchant_id <> ${merchants.at(-1)?.id}`;
 const recently = () =>
   sql`status = 'successful' and (paid_at at time zone 'UTC')::date > (${new Date(service.clock.now)}::timestamptz at time zone 'UTC')::date - 30`;
 
@@ -242,16 +246,16 @@ async function compareOverview(partnerId: string): Promise<void> {
     partnerId,
     new Date(service.clock.now),
   );
-  expect(metrics.totalPayments).toBe((await plain(sql`true`)).payments);
-  const paidOff = await plain(sql`status = 'successful'`);
+  expect(metrics.totalMerchants).toBe(merchants.length - 1);
+  expect(metrics.totalPayments).toBe((await plain(isLive())).payments);
+  const paidOff = await plain(sql`${isLive()} and status = 'successful'`);
   expect(metrics.totalVolume).toBe(dollars(paidOff.cents));
   expect(metrics.totalCommission).toBe(dollars(paidOff.commission));
-  expect(metrics.volume30d).toBe(dollars((await plain(recently())).cents));
+  expect(metrics.volume30d).toBe(dollars((await plain(sql`${isLive()} and ${recently()}`)).cents));
   const { rows } = await sql<{ date: string; payments: number; cents: string }>`
     select (paid_at at time zone 'UTC')::date::text as date, count(*) as payments, sum(amount) as cents
-    from payments where partner_id = ${partnerId} and status = 'successful' group by 1`.execute(
-    service.db,
-  );
+    from payments where partner_id = ${partnerId} and ${isLive()} and status = 'successful'
+    group by 1`.execute(service.db);
   const paid = new Map(rows.map(({ date, ...sums }) => [date, sums]));
   for (const day of volumeTrend) {
     const { payments = 0, cents = '0' } = paid.get(day.date) ?? {};
@@ -287,9 +291,13 @@ async function compareLists(partnerId: string): Promise<void> {
 
 async function compareMerchants(partnerId: string): Promise<void> {
   const now = new Date(service.clock.now);
-  const { data } = await listMerchantReports(service.db, partnerId, {}, now);
+  const { data, total } = await listMerchantReports(service.db, partnerId, {}, now);
+  expect(total).toBe(merchants.length);
+  const { metrics } = await readOverview(service.db, partnerId, now);
+  const cents = data.reduce((sum, row) => sum + Math.round(row.totalVolume * 100), 0);
+  expect(metrics.totalVolume).toBe(dollars(cents));
   for (const row of data) {
-    const own = sql`merchant_id = ${row.id}`;
+    const own = sql`merchant_id = ${row.id} and ${isLive()}`;
     const all = await plain(own);
     const paid = await plain(sql`${own} and status = 'successful'`);
     const recent = await plain(sql`${own} and ${recently()}`);

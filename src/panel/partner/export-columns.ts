@@ -1,9 +1,15 @@
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
+import type { MerchantEnvironment } from '../../database/account-tables.ts';
 import type { CsvColumn } from '../../payments/csv.ts';
 
-type Column = CsvColumn<PartnerPaymentRow>;
+/** A payment of a list, and whether its merchant takes real money: who adds a file up leaves out the others. */
+export interface ExportedPayment extends PartnerPaymentRow {
+  readonly environment: MerchantEnvironment;
+}
 
-const same = (title: keyof PartnerPaymentRow): Column => ({ title, cell: row => row[title] });
+type Column = CsvColumn<ExportedPayment>;
+
+const same = (title: keyof ExportedPayment): Column => ({ title, cell: row => row[title] });
 
 function inDollars(title: 'amount' | 'commissionAmount'): Column {
   return { title, cell: row => row[title]?.toFixed(2) ?? null };
@@ -15,5 +21,7 @@ export const PARTNER_PAYMENT_COLUMNS: readonly Column[] = [
   inDollars('amount'),
   inDollars('commissionAmount'),
   ...(['flow', 'paymentSystem', 'blockchainId', 'tokenAmount', 'address'] as const).map(same),
-  ...(['transactionHash', 'customerReferenceId', 'merchantId', 'merchantName'] as const).map(same),
+  ...(
+    ['transactionHash', 'customerReferenceId', 'merchantId', 'merchantName', 'environment'] as const
+  ).map(same),
 ];

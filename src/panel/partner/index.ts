@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
+import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { setPartner } from '../../accounts/partners.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
@@ -12,6 +13,7 @@ import {
   readPaymentReport,
   readPaymentReportPages,
 } from '../../partners/payment-reports.ts';
+import { countPartnerMerchants, findTestMerchants } from '../../repositories/partners/merchants.ts';
 import { utcDay } from '../../time/days.ts';
 import { isAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
@@ -24,7 +26,7 @@ import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { renderPaging } from '../table.ts';
 import { texts } from '../texts/index.ts';
-import { PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
+import { type ExportedPayment, PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
 import {
   MerchantsQuery,
   PartnerListQuery,
@@ -83,7 +85,18 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
       title: partnerTexts.merchants.title,
       lead: lists.total(count(total)),
       content: html`${renderFilters(`${url}/merchants`, [renderSearch(partnerTexts.merchants.searchHint, search)])}
-${data.length === 0 ? empty : renderMerchants(url, data)}
+${
+  data.length === 0
+    ? empty
+    : renderMerchants(
+        url,
+        data,
+        await findTestMerchants(
+          reports,
+          data.map(({ id }) => id),
+        ),
+      )
+}
 ${renderPages(address, page, total)}`,
     };
   });
@@ -93,7 +106,7 @@ ${renderPages(address, page, total)}`,
     const { accountId } = membershipOf(request);
     const { merchantId } = request.params;
     const report = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
-    return merchantPage(urlOf(request), report);
+    return merchantPage(urlOf(request), report, await findTestMerchants(reports, [merchantId]));
   });
 
   const schema = { querystring: PartnerListQuery };
@@ -120,7 +133,18 @@ ${renderPages(address, page, total)}`,
       title: paymentTexts.title,
       lead: lists.total(count(total)),
       content: html`${renderPartnerFilters(`${url}/payments`, list, filters, null)}
-${data.length === 0 ? empty : renderPartnerPayments(url, data)}
+${
+  data.length === 0
+    ? empty
+    : renderPartnerPayments(
+        url,
+        data,
+        await findTestMerchants(
+          reports,
+          data.map(({ merchantId }) => merchantId),
+        ),
+      )
+}
 <div class="buttons">${renderPages(address, page, total)}
 <a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>${lists.download}</a></div>`,
     };
@@ -143,22 +167,36 @@ ${data.length === 0 ? empty : renderPartnerPayments(url, data)}
       name: `payments-${utcDay(now)}.csv`,
       columns: PARTNER_PAYMENT_COLUMNS,
       filters: { ...filters, from: list.from, to: list.to },
-      pages: readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE),
+      pages: exported(readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE)),
     });
   });
+
+  async function* exported(pages: AsyncIterable<readonly PartnerPaymentRow[]>) {
+    for await (const rows of pages) {
+      const tested = await findTestMerchants(
+        reports,
+        rows.map(({ merchantId }) => merchantId),
+      );
+      yield rows.map((row): ExportedPayment => {
+        const environment = tested.has(row.merchantId) ? 'test' : 'live';
+        return { ...row, environment };
+      });
+    }
+  }
 
   const payment = withPermission('partner', 'payments.read', { params: PaymentParams });
   app.get(`${PATH}/payments/:paymentId`, payment, async request => {
     const { accountId } = membershipOf(request);
     const payment = await readPaymentReport(reports, accountId, request.params.paymentId);
-    return partnerPaymentPage(urlOf(request), payment);
+    const tested = await findTestMerchants(reports, [payment.merchantId]);
+    return partnerPaymentPage(urlOf(request), payment, tested);
   });
 
   app.get(`${PATH}/settings`, withPermission('partner', 'self-service.read'), async request => {
     const membership = membershipOf(request);
-    const { metrics } = await readOverview(reports, membership.accountId, new Date(clock()));
+    const merchants = await countPartnerMerchants(reports, membership.accountId, {});
     const isOn = membership.kind === 'partner' && membership.selfService;
-    return settingsPage(`${urlOf(request)}/settings`, isOn, metrics.totalMerchants);
+    return settingsPage(`${urlOf(request)}/settings`, isOn, merchants);
   });
 
   const switching = withPermission('partner', 'self-service.set', { body: SelfServiceForm });

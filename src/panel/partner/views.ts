@@ -7,6 +7,7 @@ import type {
 import { type Html, html } from '../../pages/html.ts';
 import { toCents } from '../../payments/dollars.ts';
 import { renderDays } from '../chart.ts';
+import { renderTestTag } from '../environment.ts';
 import { count, dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
@@ -64,18 +65,24 @@ ${
       html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(since))}</span></li>`,
   )}</ul></section>`
 }
-${metrics.totalMerchants === 0 && html`<p>${partnerTexts.merchants.none}</p>`}`,
+${metrics.totalMerchants === 0 && html`<p>${overview.none}</p>`}`,
   };
 }
 
-export function renderMerchants(path: string, merchants: readonly PartnerMerchantRow[]): Html {
+/** @param tested IDs of test merchants, which are marked. */
+export function renderMerchants(
+  path: string,
+  merchants: readonly PartnerMerchantRow[],
+  tested: ReadonlySet<string>,
+): Html {
   const { columns, title, neverPaid } = partnerTexts.merchants;
   return renderTable<PartnerMerchantRow>(
     title,
     [
       {
         title: columns.name,
-        cell: ({ id, name }) => html`<a href="${path}/merchants/${id}">${name}</a>`,
+        cell: ({ id, name }) =>
+          html`<a href="${path}/merchants/${id}">${name}</a>${tested.has(id) && renderTestTag()}`,
       },
       { title: columns.state, cell: merchant => renderMerchantState(merchant) },
       { title: columns.volume30d, cell: ({ volume30d }) => money(volume30d), number: true },
@@ -109,7 +116,9 @@ function renderMerchantState({
 export function merchantPage(
   path: string,
   { merchant, branches, aggregates, recentPayments }: PartnerMerchantDetail,
+  tested: ReadonlySet<string>,
 ): PanelPage {
+  const isTest = tested.has(merchant.id);
   const names = partnerTexts.merchant;
   const facts: readonly (readonly [string, Html | string])[] = [
     [names.email, merchant.email],
@@ -127,15 +136,20 @@ export function merchantPage(
   ];
   return {
     title: merchant.name,
-    lead: html`${renderMerchantState(merchant)} <code>${merchant.id}</code>`,
-    content: html`${renderFacts(facts)}
+    lead: html`${renderMerchantState(merchant)}${isTest && renderTestTag()} <code>${merchant.id}</code>`,
+    content: html`${isTest && html`<p class="notice">${names.test}</p>`}${renderFacts(facts)}
 <section aria-labelledby="latest"><h2 id="latest">${names.latest}</h2>
-${recentPayments.length === 0 ? html`<p>${paymentTexts.none}</p>` : renderPartnerPayments(path, recentPayments)}
+${recentPayments.length === 0 ? html`<p>${paymentTexts.none}</p>` : renderPartnerPayments(path, recentPayments, tested)}
 <p><a href="${path}/payments?merchant=${merchant.id}">${names.allPayments}</a></p></section>`,
   };
 }
 
-export function renderPartnerPayments(path: string, payments: readonly PartnerPaymentRow[]): Html {
+/** @param tested IDs of test merchants, which are marked. */
+export function renderPartnerPayments(
+  path: string,
+  payments: readonly PartnerPaymentRow[],
+  tested: ReadonlySet<string>,
+): Html {
   const { facts, title } = paymentTexts;
   const columns: readonly Column<PartnerPaymentRow>[] = [
     {
@@ -147,7 +161,8 @@ export function renderPartnerPayments(path: string, payments: readonly PartnerPa
     { title: facts.status, cell: row => renderPaymentStatus(row) },
     {
       title: partnerTexts.payment.merchant,
-      cell: ({ merchantName }) => merchantName,
+      cell: ({ merchantId, merchantName }) =>
+        html`${merchantName}${tested.has(merchantId) && renderTestTag()}`,
       secondary: true,
     },
     { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
@@ -165,7 +180,11 @@ function renderPaymentStatus({ status, sessionStatus }: PartnerPaymentRow): Html
   return renderStatus({ status, sessionStatus: session });
 }
 
-export function partnerPaymentPage(path: string, payment: PartnerPaymentRow): PanelPage {
+export function partnerPaymentPage(
+  path: string,
+  payment: PartnerPaymentRow,
+  tested: ReadonlySet<string>,
+): PanelPage {
   const { facts } = paymentTexts;
   const names = partnerTexts.payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
@@ -175,7 +194,7 @@ export function partnerPaymentPage(path: string, payment: PartnerPaymentRow): Pa
     content: renderFacts([
       [
         names.merchant,
-        html`<a href="${path}/merchants/${payment.merchantId}">${payment.merchantName}</a>`,
+        html`<a href="${path}/merchants/${payment.merchantId}">${payment.merchantName}</a>${tested.has(payment.merchantId) && renderTestTag()}`,
       ],
       [names.branch, payment.branchName],
       [facts.created, dateTime(payment.createdAt)],

@@ -8,6 +8,8 @@ export interface PartnerMerchantFilters {
   readonly search?: string | undefined;
   /** Only merchants whose onboarding is pending. */
   readonly pendingOnly?: boolean | undefined;
+  /** Without test merchants. */
+  readonly liveOnly?: boolean | undefined;
 }
 
 /** Merchants currently assigned to the partner, newest first. */
@@ -43,12 +45,12 @@ export function findPartnerMerchant(
   return assigned(db, partnerId, {}).selectAll().where('id', '=', merchantId).executeTakeFirst();
 }
 
-/** Counts the partner's merchants by onboarding status. */
+/** Counts the partner's live merchants by onboarding status. */
 export async function countByOnboarding(
   db: Connection,
   partnerId: string,
 ): Promise<{ total: number; approved: number; pending: number }> {
-  const rows = await assigned(db, partnerId, {})
+  const rows = await assigned(db, partnerId, { liveOnly: true })
     .select(({ fn }) => ['onboarding_status', fn.countAll<number>().as('count')])
     .groupBy('onboarding_status')
     .execute();
@@ -59,6 +61,20 @@ export async function countByOnboarding(
     approved: countOf('approved'),
     pending: countOf('pending'),
   };
+}
+
+/** Which of these merchants are test merchants. */
+export async function findTestMerchants(
+  db: Connection,
+  merchantIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('merchants')
+    .select('id')
+    .where(({ eb, fn, val }) => eb('id', '=', fn.any(val([...merchantIds]))))
+    .where('environment', '=', 'test')
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** IDs and names of the partner's merchants, in alphabetical order. */
@@ -78,6 +94,7 @@ export function listMerchantNames(
 function assigned(db: Connection, partnerId: string, filters: PartnerMerchantFilters) {
   let query = db.selectFrom('merchants').where('partner_id', '=', partnerId);
   if (filters.pendingOnly === true) query = query.where('onboarding_status', '=', 'pending');
+  if (filters.liveOnly === true) query = query.where('environment', '=', 'live');
   if (filters.search !== undefined) {
     const pattern = containing(filters.search);
     query = query.where(({ eb, or, cast }) =>

@@ -5,8 +5,8 @@ import type { Tables } from '../../database/tables.ts';
 import { containing } from '../like-pattern.ts';
 
 /**
- * Queries of a partner's rollups. Each one adds the unfolded deltas in the same statement, so the
- * result is exact at any moment. None reads payments.
+ * Queries of a partner's rollups for lists and what they are filtered by. Each one adds the unfolded deltas in the
+ * same statement, so the result is exact at any moment. None reads payments.
  */
 
 /** All given filters must match. */
@@ -25,17 +25,10 @@ export interface Reach {
   readonly addresses: readonly string[];
 }
 
-export interface Sum {
-  payments: number;
-  /** USD cents. */
-  cents: number;
-}
-
 const { cast, eb, fn, val } = expressionBuilder<Tables, 'partner_deltas'>();
 
-// A sum of bigint is numeric, which the driver returns as text.
-const sumOfPayments = cast<number>(fn.sum('payments'), 'bigint').as('payments');
-const sumOfCents = cast<number>(fn.sum('cents'), 'bigint').as('cents');
+/** A sum of bigint is numeric, which the driver returns as text. */
+export const sumOfPayments = cast<number>(fn.sum('payments'), 'bigint').as('payments');
 
 /** Counts the payments that match the filter and, if given, the reach. */
 export async function countPartnerPayments(
@@ -58,87 +51,6 @@ export async function countPartnerPayments(
   // The sum of no rows is null.
   const { payments } = await query.$castTo<{ payments: number | null }>().executeTakeFirstOrThrow();
   return payments ?? 0;
-}
-
-/** Sums of the merchants' payments by status. */
-export function sumByMerchantAndStatus(
-  db: Connection,
-  partnerId: string,
-  merchantIds: readonly string[],
-): Promise<(Sum & { merchantId: string; status: PaymentStatus })[]> {
-  return db
-    .selectFrom(totals(db, partnerId).as('t'))
-    .select(['merchant_id as merchantId', 'status', sumOfPayments, sumOfCents])
-    .where(isAny('merchant_id', merchantIds))
-    .groupBy(['merchant_id', 'status'])
-    .execute();
-}
-
-/** Sums of all the partner's payments by status. */
-export function sumByStatus(
-  db: Connection,
-  partnerId: string,
-): Promise<(Sum & { status: PaymentStatus })[]> {
-  return db
-    .selectFrom(totals(db, partnerId).as('t'))
-    .select(['status', sumOfPayments, sumOfCents])
-    .groupBy('status')
-    .execute();
-}
-
-/** Sums of successful payments by the UTC day they were paid on, from `fromDay` (YYYY-MM-DD) on. */
-export function sumByPaidDay(
-  db: Connection,
-  partnerId: string,
-  fromDay: string,
-): Promise<(Sum & { day: string })[]> {
-  return db
-    .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
-    .select(['day', sumOfPayments, sumOfCents])
-    .groupBy('day')
-    .orderBy('day')
-    .execute();
-}
-
-/** Cents of each merchant's successful payments paid on `fromDay` (YYYY-MM-DD) or later. */
-export async function paidCentsByMerchant(
-  db: Connection,
-  partnerId: string,
-  fromDay: string,
-  merchantIds: readonly string[],
-): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom(paidDays(db, partnerId, fromDay).as('t'))
-    .select(['merchant_id as merchantId', sumOfCents])
-    .where(isAny('merchant_id', merchantIds))
-    .groupBy('merchant_id')
-    .execute();
-  return new Map(rows.map(row => [row.merchantId, row.cents]));
-}
-
-/**
- * Cents of commission on the partner's successful payments.
- * @param merchantId Only payments of this merchant.
- */
-export async function sumCommissions(
-  db: Connection,
-  partnerId: string,
-  merchantId?: string,
-): Promise<number> {
-  const deltas = db.selectFrom('partner_commission_deltas').select(['merchant_id', 'cents']);
-  const all = db
-    .selectFrom('partner_commissions')
-    .select(['merchant_id', 'cents'])
-    .where('partner_id', '=', partnerId)
-    .unionAll(deltas.where('partner_id', '=', partnerId));
-  // The sum of no rows is null.
-  const { cents } = await db
-    .selectFrom(all.as('t'))
-    .select(sumOfCents)
-    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
-    .$castTo<{ cents: number | null }>()
-    .executeTakeFirstOrThrow();
-  return cents ?? 0;
 }
 
 /** Number of payments by the UTC day of their creation, newest first. */
@@ -210,11 +122,12 @@ export async function findHistoryAddresses(
   return rows.map(row => row.address);
 }
 
-function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {
+export function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {
   return eb(column, '=', fn.any(val([...values])));
 }
 
-function totals(db: Connection, partnerId: string) {
+/** Folded and unfolded rows. */
+export function totals(db: Connection, partnerId: string) {
   const columns = [
     'merchant_id',
     'status',
@@ -229,21 +142,4 @@ function totals(db: Connection, partnerId: string) {
     .select(columns)
     .where('partner_id', '=', partnerId)
     .unionAll(deltas.where('partner_id', '=', partnerId));
-}
-
-function paidDays(db: Connection, partnerId: string, fromDay: string) {
-  return db
-    .selectFrom('partner_paid_days')
-    .select(['merchant_id', 'day', 'payments', 'cents'])
-    .where('partner_id', '=', partnerId)
-    .where('day', '>=', fromDay)
-    .unionAll(
-      db
-        .selectFrom('partner_deltas')
-        .select(['merchant_id', 'paid_day as day', 'payments', 'cents'])
-        .where('partner_id', '=', partnerId)
-        .where('status', '=', 'successful')
-        .where('paid_day', '>=', fromDay)
-        .$narrowType<{ day: string }>(),
-    );
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type {
   AccountKind,
   ActiveStatus,
+  MerchantEnvironment,
   OnboardingStatus,
   PartnerRole,
   UserRole,
@@ -18,6 +19,7 @@ export interface MerchantMembership {
   readonly role: UserRole;
   readonly status: ActiveStatus;
   readonly accountKind: AccountKind;
+  readonly environment: MerchantEnvironment;
   readonly onboardingStatus: OnboardingStatus;
   /** ID of the merchant's user as whom the person signs in. */
   readonly memberId: string;
@@ -51,6 +53,7 @@ const merchants = (db: Connection, personId: string) =>
       'own.role',
       'merchants.status',
       'merchants.account_kind as accountKind',
+      'merchants.environment',
       'merchants.onboarding_status as onboardingStatus',
       'own.id as memberId',
       // Kysely's types do not keep that it is a boolean; null without a partner.

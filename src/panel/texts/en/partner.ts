@@ -16,6 +16,7 @@ export const partner = {
     attention: 'Needs attention',
     onboarding: (merchant: Html) => html`Onboarding of ${merchant} is pending`,
     since: (at: Html) => html`since ${at}`,
+    none: 'No live merchants yet. Your operator links merchants to a partner.',
   },
 
   merchants: {
@@ -50,6 +51,7 @@ export const partner = {
     commission: 'Commission',
     latest: 'Latest payments',
     allPayments: 'All of its payments',
+    test: 'A test merchant takes no real money: its payments are listed, and count in no figure.',
   },
 
   /** What the reports know of a payment beside what merchants see. */

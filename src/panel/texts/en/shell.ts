@@ -56,6 +56,9 @@ export const shell = {
       'Your partner has switched API keys of its merchants off: they are refused with E2103.',
   },
 
+  /** What marks a test merchant. */
+  test: { band: 'Test: no real money', tag: 'Test' },
+
   /** The list of a person's accounts. */
   choice: {
     title: 'Your accounts',
