@@ -37,6 +37,8 @@ export interface NetworkChoice {
 /** What payers see of a merchant. */
 export interface Shop {
   readonly name: string;
+  /** Whether it is a test merchant, which takes no real money. */
+  readonly isTest: boolean;
   /** An e-mail address or an https URL; null for none. */
   readonly supportContact: string | null;
   /** `#rrggbb`; null for the service's own. */
@@ -149,6 +151,7 @@ async function readShop(db: Connection, merchantId: string): Promise<Shop> {
   ]);
   return {
     name: merchant?.name ?? '',
+    isTest: merchant?.environment === 'test',
     supportContact: merchant?.support_contact ?? null,
     accentColor: merchant?.accent_color ?? null,
     showsNote: merchant?.shows_note ?? false,

@@ -101,15 +101,18 @@ async function createAccounts(operator: KeyOperator): Promise<DemoCredentials> {
   const shop = await createMerchant(operator, {
     name: 'Demo Shop',
     email: 'shop@merchant.example',
+    environment: 'test',
     commissionBps: 100,
   });
   const us = await createMerchant(operator, {
     name: 'Demo US Shop',
     email: 'us@merchant.example',
     kind: 'us',
+    environment: 'test',
     commissionBps: 100,
   });
   await setMerchant(operator, us.id, { onboarding: 'approved' });
+  // A live one, so that its partner's reports have figures.
   const linked = await createMerchant(operator, {
     name: 'Demo Linked Shop',
     email: 'linked@merchant.example',

@@ -4,6 +4,7 @@ import type { NamedChange } from '../repositories/accounts/address-changes.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { renderChangeNotices } from './change-notices.ts';
+import { isTest, renderTestBand, renderTestTag } from './environment.ts';
 import { type FormFault, renderFault } from './form.ts';
 import { accountPath, accountSections, type PanelSection } from './navigation.ts';
 import type { OpenSession } from './people/panel-sessions.ts';
@@ -46,6 +47,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
   const { basePath, membership, banner, changes, simulation } = frame;
   const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
     PANEL_ASSETS.path(basePath, name);
+  const marked = isTest(membership);
   const navigation = membership !== null && renderMenu(membership, frame);
   const { refreshSeconds: refresh } = page;
   return html`<!doctype html>
@@ -55,7 +57,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${[page.title, membership?.name, shell.service].filter(Boolean).join(' · ')}</title>
+<title>${[marked && shell.test.tag, page.title, membership?.name, shell.service].filter(Boolean).join(' · ')}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('icon.svg')}">
 <link rel="stylesheet" href="${asset('base.css')}">
 <link rel="stylesheet" href="${asset('shell.css')}">
@@ -64,7 +66,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 </head>
 <body>
 <a class="skip" href="#content">${shell.skip}</a>
-${simulation && SIMULATION_NOTICE}${renderBar(frame)}
+${marked && renderTestBand()}${simulation && SIMULATION_NOTICE}${renderBar(frame)}
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&
@@ -104,7 +106,7 @@ function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
 }
 
 function renderMenu(membership: Membership, frame: PageFrame): Html {
-  return html`<p>${membership.name}</p>${accountSections(membership).map(section => renderSection(section, accountPath(membership), frame))}`;
+  return html`<p>${membership.name}${isTest(membership) && renderTestTag()}</p>${accountSections(membership).map(section => renderSection(section, accountPath(membership), frame))}`;
 }
 
 /** @param home Path of the account's first page, which every other is below. */

@@ -53,7 +53,10 @@ beforeAll(async () => {
   service.clock.now = Date.now();
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-  const shop = await addMerchant(service, { name: 'Blue Coffee', addresses: { 'eth-test': OWN } });
+  // Marked on each page, beside the mark of a service that simulates.
+  const shop = await addMerchant(service, {
+    ...{ name: 'Blue Coffee', environment: 'test', addresses: { 'eth-test': OWN } },
+  });
   merchantId = shop.merchant.id;
   for (let index = 0; index < 30; index++) {
     await createPrompt(service, shop, {

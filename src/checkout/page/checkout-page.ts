@@ -29,8 +29,10 @@ ${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
 </main>
 <footer><p>${locale.texts.payment} <code>${payment.id}</code></p>
 ${renderLanguages(view)}</footer>`;
-  const { accentColor } = checkout.shop;
-  return renderDocument({ title, content, basePath, locale, accentColor, simulation, example });
+  const { accentColor, isTest } = checkout.shop;
+  return renderDocument({
+    ...{ title, content, basePath, locale, accentColor, simulation, isTest, example },
+  });
 }
 
 function renderOrder(view: CheckoutView): Html {

@@ -15,6 +15,8 @@ interface DocumentParts {
   readonly accentColor?: string | null;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
+  /** Whether it is a test merchant's. */
+  readonly isTest?: boolean;
   /** Says that the page is an example, on which nothing works; null for a real one. */
   readonly example?: string | null;
 }
@@ -41,6 +43,7 @@ export function renderDocument(parts: DocumentParts): string {
     locale,
     accentColor = null,
     simulation,
+    isTest = false,
     example = null,
   } = parts;
   const { texts, tag, direction, formatTag } = locale;
@@ -62,7 +65,7 @@ ${accentColor && html`<link rel="stylesheet" href="${accentPath(basePath, accent
 ${example === null && html`<script type="module" src="${asset('script.js')}"></script>`}
 </head>
 <body data-locale="${formatTag}" data-texts="${JSON.stringify(texts.script)}"${example !== null && html` inert`}>
-${notice !== null && html`<aside class="simulation">${notice}</aside>`}${content}
+${isTest && html`<aside class="test-band" aria-label="${texts.choose.test}">${texts.test}</aside>`}${notice !== null && html`<aside class="simulation">${notice}</aside>`}${content}
 <p class="connection" id="connection" role="status"></p>
 <p class="visually-hidden" id="announcer" role="status"></p>
 </body>

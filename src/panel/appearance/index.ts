@@ -125,6 +125,7 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     const { supportContact, accentColor, showsNote, logo } = change;
     const { name, support_contact: contact, accent_color: color, shows_note: shows } = merchant;
     const page = renderPreview({
+      isTest: merchant.environment === 'test',
       ...{ stage, name, basePath, now: new Date(clock()), faults: [...faults, ...further] },
       supportContact: supportContact === undefined ? contact : supportContact,
       accentColor: accentColor === undefined ? color : accentColor,

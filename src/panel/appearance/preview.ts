@@ -20,6 +20,8 @@ export const PREVIEW_POLICY = framedPageHeaders("style-src 'self'", "img-src 'se
 export interface PreviewParts {
   readonly stage: ExampleStage;
   readonly name: string;
+  /** Whether it is a test merchant's. */
+  readonly isTest: boolean;
   readonly supportContact: string | null;
   readonly accentColor: string | null;
   readonly showsNote: boolean;

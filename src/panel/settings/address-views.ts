@@ -45,14 +45,17 @@ interface ListParts extends AddressFrame {
   readonly branches: readonly Branch[];
   readonly networks: readonly Network[];
   readonly addresses: readonly DatedAddress[];
+  /** Whether the merchant is a test merchant, which has no addresses on main networks. */
+  readonly isTest: boolean;
   readonly needsSecondAdmin: boolean;
   /** Address of the settings, with the base path. */
   readonly settingsUrl: string;
 }
 
 export function addressesPage(parts: ListParts): PanelPage {
-  const { branch, branches, networks, addresses, waiting, url } = parts;
-  const tables = (['production', 'test'] as const).map(environment => {
+  const { branch, branches, networks, addresses, isTest, waiting, url } = parts;
+  const environments = isTest ? (['test'] as const) : (['production', 'test'] as const);
+  const tables = environments.map(environment => {
     const own = networks.filter(network => network.environment === environment);
     return own.length > 0 && renderNetworks(words.environments[environment], own, parts);
   });
@@ -60,6 +63,7 @@ export function addressesPage(parts: ListParts): PanelPage {
     title: words.title,
     lead: words.lead(branch.name),
     content: html`${waiting}
+${isTest && html`<p>${words.testOnly}</p>`}
 ${addresses.length === 0 && html`<p class="notice">${words.none}</p>`}
 ${
   branches.length > 1 &&

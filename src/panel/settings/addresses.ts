@@ -16,6 +16,7 @@ import { findMerchant, listBranches } from '../../repositories/accounts/merchant
 import { findNetwork, listNetworks } from '../../repositories/chains/networks.ts';
 import { isAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { isTest } from '../environment.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { changeWithFactor } from '../fresh-factor.ts';
@@ -70,6 +71,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     ]);
     return addressesPage({
       ...{ ...frame, branches, networks, addresses },
+      isTest: isTest(membershipOf(request)),
       needsSecondAdmin: merchant?.needs_second_admin === true,
       settingsUrl: basePath + settingsOf(request),
     });

@@ -26,6 +26,7 @@ export function registerBusiness(app: TypedApp, { reports }: PanelDependencies):
         [words.name, merchant.name],
         [words.email, merchant.email],
         [words.status, words.statuses[merchant.status]],
+        [words.environment, words.environments[merchant.environment]],
         [words.kind, words.kinds[merchant.account_kind]],
         [words.onboarding, texts.shell.onboardingStatuses[merchant.onboarding_status]],
         [words.settlement, words.settlements[merchant.settlement_model]],

@@ -7,6 +7,7 @@ const isolate = (text: string) => `\u2068${text}\u2069`;
 export const ar: CheckoutTexts = {
   merchant: 'المتجر',
   simulation: 'محاكاة: يمكن وضع علامة «مدفوعة» على عمليات الدفع من دون إرسال أموال.',
+  test: 'اختبار: لا توجد أموال حقيقية.',
   orderReference: 'رقم الطلب',
   payment: 'رقم عملية الدفع',
   request: 'الرقم المرجعي',

@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const de: CheckoutTexts = {
   merchant: 'das Geschäft',
   simulation: 'Simulation: Zahlungen lassen sich ohne Geld als bezahlt markieren.',
+  test: 'Test: kein echtes Geld.',
   orderReference: 'Bestellung',
   payment: 'Zahlung',
   request: 'Anfrage',

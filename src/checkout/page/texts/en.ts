@@ -5,6 +5,8 @@ export const en = {
   /** Stands in a sentence for a merchant without a name. */
   merchant: 'the merchant',
   simulation: 'Simulation: payments can be marked as paid without money.',
+  /** On every page of a test merchant. */
+  test: 'Test: no real money.',
   orderReference: 'Order',
   payment: 'Payment',
   request: 'Request',

@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const es: CheckoutTexts = {
   merchant: 'la tienda',
   simulation: 'Simulación: los pagos se pueden marcar como pagados sin dinero.',
+  test: 'Prueba: sin dinero real.',
   orderReference: 'Pedido',
   payment: 'Pago',
   request: 'Solicitud',

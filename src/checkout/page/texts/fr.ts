@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const fr: CheckoutTexts = {
   merchant: 'la boutique',
   simulation: 'Simulation\u00a0: les paiements peuvent être marqués comme payés sans argent.',
+  test: 'Test\u00a0: pas d’argent réel.',
   orderReference: 'Commande',
   payment: 'Paiement',
   request: 'Requête',

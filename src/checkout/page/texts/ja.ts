@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const ja: CheckoutTexts = {
   merchant: 'ショップ',
   simulation: 'シミュレーション：実際の送金なしで、お支払いを「支払い済み」にできます。',
+  test: 'テスト：実際のお金は動きません。',
   orderReference: 'ご注文番号',
   payment: 'お支払い番号',
   request: 'リクエスト番号',

@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const pt: CheckoutTexts = {
   merchant: 'a loja',
   simulation: 'Simulação: os pagamentos podem ser marcados como pagos sem dinheiro.',
+  test: 'Teste: sem dinheiro real.',
   orderReference: 'Pedido',
   payment: 'Pagamento',
   request: 'Solicitação',

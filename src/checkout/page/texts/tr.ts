@@ -4,6 +4,7 @@ import type { CheckoutTexts } from './en.ts';
 export const tr: CheckoutTexts = {
   merchant: 'satıcı',
   simulation: 'Simülasyon: ödemeler, para gönderilmeden ödenmiş olarak işaretlenebilir.',
+  test: 'Test: gerçek para kullanılmaz.',
   orderReference: 'Sipariş no',
   payment: 'Ödeme no',
   request: 'İstek no',
