@@ -37,6 +37,8 @@ export interface NewMerchant extends Terms {
   readonly kind?: AccountKind | undefined;
   /** Default: live. It never changes. */
   readonly environment?: MerchantEnvironment | undefined;
+  /** The live merchant whose test twin it is, and whose onboarding it shares. */
+  readonly twinOf?: Pick<Merchant, 'id' | 'onboarding_status'> | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
   readonly withoutMainBranch?: boolean | undefined;
@@ -75,7 +77,7 @@ const MAIN_BRANCH_NAME = 'Main';
  */
 export function createMerchant(operator: Operator, input: NewMerchant): Promise<Merchant> {
   return audited(operator, 'merchant.create', async (tx, now) => {
-    const { partnerId = null, kind = 'standard', environment = 'live' } = input;
+    const { partnerId = null, kind = 'standard', environment = 'live', twinOf } = input;
     if (partnerId !== null) await requirePartner(tx, partnerId);
     const merchant = await insertMerchant(tx, {
       id: newId(),
@@ -84,7 +86,8 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
       email: input.email,
       account_kind: kind,
       environment,
-      onboarding_status: kind === 'us' ? 'pending' : 'approved',
+      test_of: twinOf?.id ?? null,
+      onboarding_status: twinOf?.onboarding_status ?? (kind === 'us' ? 'pending' : 'approved'),
       settlement_model: input.settlement ?? 'split',
       commission_payer: input.commissionPayer ?? 'merchant',
       commission_bps: input.commissionBps ?? 0,

@@ -42,6 +42,8 @@ export interface MerchantsTable {
   account_kind: AccountKind;
   /** Whether it takes real money; never changes. */
   environment: Defaulted<MerchantEnvironment>;
+  /** The live merchant whose test twin it is; null for all others. */
+  test_of: Defaulted<string | null>;
   onboarding_status: OnboardingStatus;
   /** null while it is what it was at creation. */
   onboarding_changed_at: Defaulted<Date | null>;

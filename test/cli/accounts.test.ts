@@ -95,6 +95,7 @@ test('a merchant is created, shown, changed and listed', async () => {
     name: 'Shop & Söhne',
     email: 'shop@example.com',
     environment: 'live',
+    testOf: null,
     status: 'active',
     accountKind: 'standard',
     onboardingStatus: 'approved',

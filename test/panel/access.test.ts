@@ -73,6 +73,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${M}/unmatched/:depositId/dismiss`, 'admin'],
   ['GET /panel/go/:setting', 'signed in'],
   [`GET ${M}/settings/business`, 'admin and member'],
+  [`POST ${M}/settings/test-twin`, 'admin'],
   [`GET ${M}/settings/branches`, 'admin and member'],
   [`POST ${M}/settings/branches`, 'admin'],
   [`GET ${M}/settings/branches/:branchId/main`, 'admin'],
@@ -166,7 +167,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
+  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|test-twin$|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
     route,
   ),
 );

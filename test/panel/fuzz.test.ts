@@ -75,6 +75,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
   [/simulate$/, ['case']],
   [/self-service$/, ['self-service']],
+  [/test-twin$/, ['twin']],
   [/:token\/network$/, ['network']],
   [/sandbox\/:token$/, ['action', 'network']],
   [/(sign-out|accept|second-admin|invitation|cancel|end|end-others|notifications\/:name)$/, []],

@@ -36,7 +36,8 @@ import {
 /** 100 per cent in basis points. */
 const COMMISSION_BPS_MAXIMUM = 10_000;
 
-interface CreateFlags extends Omit<NewMerchant, 'partnerId' | 'withoutMainBranch' | 'environment'> {
+interface CreateFlags
+  extends Omit<NewMerchant, 'partnerId' | 'withoutMainBranch' | 'environment' | 'twinOf'> {
   readonly partner?: string;
   readonly test?: true;
   /** False with --no-main-branch. */
@@ -217,6 +218,7 @@ function merchantObject(merchant: Merchant) {
     name: merchant.name,
     email: merchant.email,
     environment: merchant.environment,
+    testOf: merchant.test_of,
     status: merchant.status,
     accountKind: merchant.account_kind,
     onboardingStatus: merchant.onboarding_status,

@@ -16,6 +16,7 @@ const PERMISSIONS = {
   'deposits.settle': { roles: ['admin'], recent: true },
   'settings.read': { roles: ['admin', 'member'] },
   'appearance.set': { roles: ['admin'], recent: true },
+  'test-twin.make': { roles: ['admin'], recent: true },
   'domains.manage': { roles: ['admin'], recent: true },
   'branches.add': { roles: ['admin'], recent: true },
   // Their forms take a second factor of their own.

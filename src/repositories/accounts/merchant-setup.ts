@@ -7,7 +7,7 @@ import { CONFIGURED_NETWORK, type ConfiguredNetwork } from './deposit-addresses.
 /** A merchant without what only payers see of it, and without what its admins decide by. */
 export type PaidMerchant = Omit<
   Merchant,
-  'support_contact' | 'accent_color' | 'shows_note' | 'needs_second_admin'
+  'support_contact' | 'accent_color' | 'shows_note' | 'needs_second_admin' | 'test_of'
 >;
 
 /** Everything about a merchant that the creation of a payment needs. */

@@ -1,9 +1,19 @@
 import type { Branch } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
-import { findById, insertInto, listBy, listNewest, lockById, updateByIdOrThrow } from '../rows.ts';
+import {
+  findBy,
+  findById,
+  insertInto,
+  listBy,
+  listNewest,
+  lockById,
+  updateByIdOrThrow,
+} from '../rows.ts';
 
 export const insertMerchant = insertInto('merchants');
 export const findMerchant = findById('merchants');
+/** The test twin of a live merchant. */
+export const findTestTwin = findBy('merchants', 'test_of');
 export const listMerchants = listNewest('merchants');
 export const updateMerchant = updateByIdOrThrow('merchants');
 

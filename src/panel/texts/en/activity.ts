@@ -36,6 +36,7 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'merchant.propose': 'Proposed that one admin is enough',
   'merchant.second-admin': 'Asks for a second admin for address changes',
   'merchant.set': 'Changed the account',
+  'merchant.twin': 'Made the test twin',
   'partner.create': 'Created the account',
   'partner.set': 'Changed the account',
   'payment.evidence': 'Took the evidence of a payment',

@@ -1,3 +1,5 @@
+import { type Html, html } from '../../../pages/html.ts';
+
 /** Settings of a merchant. */
 export const settings = {
   askOperator: 'Ask your operator to change any of this.',
@@ -27,6 +29,14 @@ export const settings = {
     noPartner: 'none',
     created: 'Since',
     id: 'Merchant ID',
+  },
+  twin: {
+    title: 'Test twin',
+    lead: 'A test merchant of its own for trying things out: on test networks alone, never with real money, and in no report. It begins with the people who sign in here, in their roles, and with keys, addresses, domains and webhooks of its own.',
+    make: 'Make the test twin',
+    present: (name: Html) => html`The test twin of this account is ${name}.`,
+    of: (name: Html) => html`This is the test twin of ${name}.`,
+    foreign: 'There is a test twin already. Ask one of its admins to invite you.',
   },
   branches: {
     title: 'Branches',

@@ -1,0 +1,62 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import type { Merchant } from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
+import { listMerchantUsers } from '../repositories/accounts/merchant-users.ts';
+import { findTestTwin } from '../repositories/accounts/merchants.ts';
+import { setPerson } from '../repositories/people/memberships.ts';
+import { inOneTransaction } from './change-steps.ts';
+import { createMerchant, requireLockedMerchant } from './merchants.ts';
+import { createUser } from './users.ts';
+
+const SUFFIX = ' (test)';
+/** Most characters of a merchant's name. */
+const NAME_MAXIMUM = 200;
+
+/**
+ * Makes the test twin of a live merchant: a test merchant on the same terms, whose people are those who sign in
+ * there now, in the same roles. It has no addresses, domains, keys or endpoints yet. Where there is a twin
+ * already, that is the result.
+ * @throws OperationRefused for an unknown merchant, and for a test merchant.
+ */
+export function makeTestTwin(operator: Operator, liveId: string): Promise<Merchant> {
+  return inOneTransaction(operator, async within => {
+    const { db: tx } = within;
+    // The lock makes two at once make one.
+    const live = await requireLockedMerchant(tx, liveId);
+    if (live.environment === 'test') throw new OperationRefused('This is a test merchant itself.');
+    const present = await findTestTwin(tx, liveId);
+    if (present !== undefined) return present;
+    return audited(within, 'merchant.twin', async () => {
+      // In the audit log, what is done to the twin is the twin's.
+      const ofTwin = { ...within, accountId: null };
+      const twin = await createMerchant(ofTwin, { ...termsOf(live), twinOf: live });
+      await admitPeople(ofTwin, liveId, twin.id);
+      return { result: twin, objectId: liveId, detail: { twinId: twin.id } };
+    });
+  });
+}
+
+function termsOf(live: Merchant) {
+  return {
+    name: [...live.name].slice(0, NAME_MAXIMUM - SUFFIX.length).join('') + SUFFIX,
+    email: live.email,
+    kind: live.account_kind,
+    partnerId: live.partner_id ?? undefined,
+    environment: 'test' as const,
+    settlement: live.settlement_model,
+    commissionPayer: live.commission_payer,
+    commissionBps: live.commission_bps,
+    underpaymentToleranceBps: live.underpayment_tolerance_bps,
+  };
+}
+
+/** Lets everybody who signs in to the live merchant sign in to its twin, without an invitation. */
+async function admitPeople(operator: Operator, liveId: string, twinId: string): Promise<void> {
+  const db: Connection = operator.db;
+  const now = new Date(operator.clock());
+  for (const { name, email, role, status, person_id } of await listMerchantUsers(db, liveId)) {
+    if (status !== 'active' || person_id === null) continue;
+    const user = await createUser(operator, { merchantId: twinId, name, email, role });
+    await setPerson(db, 'merchant', user.id, { personId: person_id, now });
+  }
+}

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setMerchant } from '../../src/accounts/merchants.ts';
+import { makeTestTwin } from '../../src/accounts/test-twins.ts';
+import { createUser, setUser } from '../../src/accounts/users.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
+import { findTestTwin } from '../../src/repositories/accounts/merchants.ts';
+import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../helpers/app.ts';
+import {
+  addMerchantUser,
+  addPartnerUser,
+  addPerson,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../helpers/panel.ts';
+import { addPayment } from '../helpers/payments.ts';
+
+const MAKE = { twin: 'make' };
+
+let service: TestApp;
+beforeAll(async () => {
+  service = await startTestApp();
+});
+afterAll(() => service.close());
+
+/** A live merchant with an admin. */
+async function addShop(options: Parameters<typeof addMerchant>[1] = {}) {
+  const { merchant } = await addMerchant(service, options);
+  const admin = await addMerchantUser(service, merchant.id, 'admin');
+  return { merchant, admin, path: `/panel/merchants/${merchant.id}` };
+}
+
+async function twinOf({ id }: Merchant): Promise<Merchant> {
+  const twin = await findTestTwin(service.db, id);
+  if (twin === undefined) throw new Error('no twin');
+  return twin;
+}
+
+test('an admin makes a twin with the same people, and nothing else of the account', async () => {
+  const { partner } = await addPartner(service);
+  const terms = { commissionBps: 120, settlement: 'direct' } as const;
+  const { merchant, admin, path } = await addShop({ name: 'Tea', partnerId: partner.id, ...terms });
+  const member = await addMerchantUser(service, merchant.id, 'member', { name: 'Bea' });
+  const gone = await addMerchantUser(service, merchant.id, 'admin', { name: 'Gone' });
+  await setUser(operatorOf(service), gone.userId, { status: 'inactive' });
+  const invited = { merchantId: merchant.id, name: 'Invited', email: 'i@example.com' };
+  await createUser(operatorOf(service), { ...invited, role: 'admin' });
+
+  expect(textOf(await open(service, `${path}/settings/business`, admin))).toContain(
+    'Make the test twin',
+  );
+  const made = await submit(service, `${path}/settings/test-twin`, MAKE, admin);
+  const twin = await twinOf(merchant);
+  expect(made.statusCode).toBe(303);
+  expect(made.headers.location).toBe(`/panel/merchants/${twin.id}`);
+  expect(twin).toMatchObject({
+    ...{ name: 'Tea (test)', environment: 'test', partner_id: partner.id, test_of: merchant.id },
+    ...{ commission_bps: 120, settlement_model: 'direct', status: 'active' },
+  });
+  const users = await service.db
+    .selectFrom('merchant_users')
+    .select(['name', 'role', 'person_id', 'client_id'])
+    .where('merchant_id', '=', twin.id)
+    .orderBy('role')
+    .execute();
+  expect(users).toEqual([
+    { name: 'Ada', role: 'admin', person_id: admin.personId, client_id: null },
+    { name: 'Bea', role: 'member', person_id: member.personId, client_id: null },
+  ]);
+  for (const table of ['api_keys', 'redirect_domains', 'webhook_endpoints'] as const) {
+    const rows = await service.db
+      .selectFrom(table as 'api_keys')
+      .select('merchant_id')
+      .where('merchant_id', '=', twin.id)
+      .execute();
+    expect(rows).toEqual([]);
+  }
+  const audited = await service.db
+    .selectFrom('audit_log')
+    .select(['action', 'account_id', 'actor'])
+    .where('account_id', 'in', [merchant.id, twin.id])
+    .where('actor', '=', admin.email)
+    .orderBy('action')
+    .execute();
+  expect(audited).toEqual([
+    { action: 'merchant.create', account_id: twin.id, actor: admin.email },
+    { action: 'merchant.twin', account_id: merchant.id, actor: admin.email },
+    { action: 'user.create', account_id: twin.id, actor: admin.email },
+    { action: 'user.create', account_id: twin.id, actor: admin.email },
+  ]);
+});
+
+test('two at once make one, and a second press leads to it', async () => {
+  const { merchant, admin, path } = await addShop();
+  const presses = [1, 2, 3].map(() => submit(service, `${path}/settings/test-twin`, MAKE, admin));
+  const locations = (await Promise.all(presses)).map(({ headers }) => headers.location);
+  const twin = `/panel/merchants/${(await twinOf(merchant)).id}`;
+  expect(locations).toEqual([twin, twin, twin]);
+  expect((await submit(service, `${path}/settings/test-twin`, MAKE, admin)).headers.location).toBe(
+    twin,
+  );
+});
+
+test('an admin who came later is told whom to ask', async () => {
+  const { merchant, path } = await addShop();
+  await makeTestTwin(operatorOf(service), merchant.id);
+  const later = await addMerchantUser(service, merchant.id, 'admin');
+  const refused = await submit(service, `${path}/settings/test-twin`, MAKE, later);
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain('Ask one of its admins to invite you.');
+  const page = await open(service, `${path}/settings/business`, later);
+  expect(textOf(page)).toContain('The test twin of this account is Shop (test)');
+  expect(page.body).not.toContain((await twinOf(merchant)).id);
+});
+
+test('a test merchant has no twin, and an inactive one makes none', async () => {
+  const tested = await addShop({ environment: 'test', addresses: {} });
+  const refused = await submit(service, `${tested.path}/settings/test-twin`, MAKE, tested.admin);
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain('This is a test merchant itself.');
+  expect(
+    textOf(await open(service, `${tested.path}/settings/business`, tested.admin)),
+  ).not.toContain('Test twin');
+  const idle = await addShop();
+  await setMerchant(operatorOf(service), idle.merchant.id, { status: 'inactive' });
+  await submit(service, `${idle.path}/settings/test-twin`, MAKE, idle.admin);
+  for (const { merchant } of [tested, idle]) {
+    expect(await findTestTwin(service.db, merchant.id)).toBeUndefined();
+  }
+});
+
+test('a name that is as long as names may be is shortened', async () => {
+  const { merchant } = await addShop({ name: '🍵'.repeat(200) });
+  const { name } = await makeTestTwin(operatorOf(service), merchant.id);
+  expect([...name]).toHaveLength(200);
+  expect(name.endsWith('🍵 (test)')).toBe(true);
+});
+
+test('the onboarding of a US merchant holds for its twin', async () => {
+  for (const approved of [true, false]) {
+    const { merchant } = await addShop({ kind: 'us', addresses: {}, approved });
+    const { onboarding_status: status } = await makeTestTwin(operatorOf(service), merchant.id);
+    expect(status).toBe(approved ? 'approved' : 'pending');
+  }
+});
+
+describe('one look tells a test merchant', () => {
+  const BAND = '<aside class="test-band" aria-label="Test">Test: no real money</aside>';
+  const TAG = '<span class="tag strong">Test</span>';
+  let live: Awaited<ReturnType<typeof addShop>>;
+  let twin: string;
+  let admin: Visitor;
+  beforeAll(async () => {
+    live = await addShop({ name: 'Coffee' });
+    admin = live.admin;
+    await makeTestTwin(operatorOf(service), live.merchant.id);
+    twin = `/panel/merchants/${(await twinOf(live.merchant)).id}`;
+  });
+
+  test('on each page of it, and on none of another account', async () => {
+    for (const page of ['', '/payments', '/unmatched', '/settings/business', '/settings/team']) {
+      const { body } = await open(service, twin + page, admin);
+      expect(body).toContain(BAND);
+      expect(body).toMatch(/<title>Test · /);
+      expect(body).toContain(`Coffee (test) ${TAG}`);
+      const other = await open(service, live.path + page, admin);
+      expect(other.body).not.toContain(BAND);
+      expect(other.body).not.toContain(TAG);
+    }
+    const missing = await open(
+      service,
+      `${twin}/payments/01890a5d-ac96-774b-bcce-b302099a8057`,
+      admin,
+    );
+    expect(missing.statusCode).toBe(404);
+    expect(missing.body).toContain(BAND);
+  });
+
+  test('in the list of accounts', async () => {
+    const { body } = await open(service, '/panel/', admin);
+    expect(body).toContain(`Coffee (test)</a> ${TAG}`);
+    expect(body).toContain('Coffee</a>');
+    expect(body.split(TAG)).toHaveLength(2);
+  });
+
+  test('its pages offer test networks alone, and refuse others', async () => {
+    const list = await open(service, `${twin}/settings/addresses`, admin);
+    expect(list.body).toContain('/settings/addresses/btc-test');
+    expect(list.body).not.toMatch(/\/settings\/addresses\/btc["?]/);
+    const branch = /name="branch" value="([^"]+)"/.exec(
+      (await open(service, `${twin}/settings/addresses/btc-test`, admin)).body,
+    )?.[1];
+    const form = { branch: branch ?? '', address: ADDRESSES.btc, kind: 'address.set' };
+    const refused = await submit(service, `${twin}/settings/addresses/btc/review`, form, admin);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('A test merchant has addresses on test networks alone');
+  });
+
+  test('in what its partner sees', async () => {
+    const { partner } = await addPartner(service);
+    const owner = await addPartnerUser(service, partner.id, 'owner');
+    const options = { partnerId: partner.id, addresses: {} };
+    await addMerchant(service, { ...options, name: 'Live one' });
+    const { merchant } = await addMerchant(service, {
+      ...options,
+      ...{ name: 'Tried', environment: 'test' },
+    });
+    const path = `/panel/partners/${partner.id}`;
+    const { body } = await open(service, `${path}/merchants`, owner);
+    expect(body).toContain(`Tried</a> ${TAG}`);
+    expect(body.split(TAG)).toHaveLength(2);
+    const page = await open(service, `${path}/merchants/${merchant.id}`, owner);
+    expect(page.body).toContain(TAG);
+    expect(textOf(page)).toContain('count in no figure');
+    await addPayment(service.db, merchant, { created_at: new Date(service.clock.now) });
+    const list = await open(service, `${path}/payments`, owner);
+    expect(list.body).toContain(`Tried ${TAG}`);
+    const file = await service.app.inject({
+      url: `${path}/payments.csv`,
+      headers: { host: HOST, cookie: owner.cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    expect(file.body).toMatch(/,"?environment"?\r\n.*"Tried","test"\r\n$/);
+  });
+});
+
+test('a person who has an account elsewhere gets into no twin', async () => {
+  const { merchant } = await addShop();
+  const stranger = await addPerson(service);
+  const { id } = await makeTestTwin(operatorOf(service), merchant.id);
+  expect((await open(service, `/panel/merchants/${id}`, stranger)).statusCode).toBe(404);
+});
