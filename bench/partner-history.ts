@@ -51,7 +51,7 @@ export async function fillHistory(db: Database, payments: number): Promise<Partn
     await fillRollups(connection, partner.id);
   });
   await sql`vacuum (analyze) payments`.execute(db);
-  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days, partner_commissions`.execute(
+  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days, partner_commissions, partner_commission_months`.execute(
     db,
   );
   const [wrong] = await verifyPartner(db, partner.id);
@@ -80,6 +80,13 @@ async function fillRollups(db: Database, partnerId: string): Promise<void> {
     insert into partner_commissions
     select partner_id, merchant_id, coalesce(sum(commission_amount), 0)
     from payments where partner_id = ${partnerId} and status = 'successful' group by 1, 2`.execute(
+    db,
+  );
+  await sql`
+    insert into partner_commission_months (partner_id, merchant_id, month, cents)
+    select partner_id, merchant_id, date_trunc('month', paid_at at time zone 'UTC'),
+           coalesce(sum(commission_amount), 0)
+    from payments where partner_id = ${partnerId} and status = 'successful' group by 1, 2, 3`.execute(
     db,
   );
 }

@@ -43,6 +43,16 @@ export interface PartnerCommissionDeltasTable extends PartnerCommissionsTable {
   id: Generated<number>;
 }
 
+/** Commission by the UTC month in which payments were paid. */
+export interface PartnerCommissionMonthsTable extends PartnerCommissionsTable {
+  /** Its first day. */
+  month: Day;
+}
+
+export interface PartnerCommissionMonthDeltasTable extends PartnerCommissionMonthsTable {
+  id: Generated<number>;
+}
+
 export interface LegacyUsageTable {
   merchant_id: string;
   day: Day;
@@ -59,5 +69,7 @@ export interface ReportTables {
   partner_paid_days: PartnerPaidDaysTable;
   partner_commission_deltas: PartnerCommissionDeltasTable;
   partner_commissions: PartnerCommissionsTable;
+  partner_commission_month_deltas: PartnerCommissionMonthDeltasTable;
+  partner_commission_months: PartnerCommissionMonthsTable;
   legacy_usage: LegacyUsageTable;
 }

@@ -3,11 +3,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { PaymentStatus, SessionStatus } from '../../src/database/payment-tables.ts';
+import { readCommissionPage } from '../../src/partners/commission.ts';
 import { listMerchantReports, readMerchantReport } from '../../src/partners/merchant-reports.ts';
 import { readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
+import { startOfMonth, utcMonth } from '../../src/time/months.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -31,6 +33,8 @@ type Action =
       which: number;
       status: PaymentStatus;
       daysAgo: number;
+      /** Milliseconds from the beginning of that day's UTC month, if it is to be there. */
+      edge: number | null;
       commission: number | null;
     }
   | { kind: 'charge'; which: number; commission: number | null }
@@ -71,6 +75,7 @@ const actions = fc.array(
           'cancelled',
         ),
         daysAgo: fc.nat(40),
+        edge: fc.constantFrom(null, null, -1, 0),
         commission,
       }),
     },
@@ -112,6 +117,7 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
       await compareOverview(partnerId);
       await compareLists(partnerId);
       await compareMerchants(partnerId);
+      await compareMonths(partnerId);
       expect(await verifyPartner(service.db, partnerId)).toEqual([]);
     }),
     { numRuns: 12 },
@@ -184,6 +190,11 @@ test('concurrent creations of one partner do not wait for each other', async () 
 
 async function act(action: Action): Promise<void> {
   const daysAgo = (days: number) => new Date(service.clock.now - days * DAY_MS);
+  const paidAt = (settled: { daysAgo: number; edge: number | null }) => {
+    const day = daysAgo(settled.daysAgo);
+    if (settled.edge === null) return day;
+    return new Date(startOfMonth(utcMonth(day)).getTime() + settled.edge);
+  };
   if (action.kind === 'create') {
     const merchant = merchants[action.merchant];
     if (merchant === undefined) throw new Error('no merchant');
@@ -210,7 +221,7 @@ async function act(action: Action): Promise<void> {
         : {
             status: action.status,
             session_status: SESSION[action.status],
-            paid_at: action.status === 'successful' ? daysAgo(action.daysAgo) : null,
+            paid_at: action.status === 'successful' ? paidAt(action) : null,
             commission_amount: action.commission,
           };
     await service.db
@@ -287,6 +298,36 @@ async function compareLists(partnerId: string): Promise<void> {
       }
     }
   }
+}
+
+/** Everything that was paid is in its UTC month, with the commission of its own record. */
+async function compareMonths(partnerId: string): Promise<void> {
+  const now = new Date(service.clock.now);
+  const paid = sql`status = 'successful' and to_char(paid_at at time zone 'UTC', 'YYYY-MM')`;
+  const all = { cents: 0, commission: 0 };
+  const { months } = await readCommissionPage(service.db, partnerId, '2026-01', { limit: 1, now });
+  for (const month of months) {
+    const expected = await plain(sql`${paid} = ${month}`);
+    const window = { limit: 100, now };
+    const { rows, total } = await readCommissionPage(service.db, partnerId, month, window);
+    expect(total).toEqual({
+      payments: expected.payments,
+      volumeCents: expected.cents,
+      commissionCents: expected.commission,
+    });
+    for (const row of rows) {
+      const own = await plain(sql`${paid} = ${month} and merchant_id = ${row.merchantId}`);
+      expect(row).toMatchObject({ payments: own.payments, volumeCents: own.cents });
+      expect(row.commissionCents).toBe(own.commission);
+      expect(row.owedBy).toBe(own.commission > 0 ? row.merchantName : null);
+    }
+    expect(rows.reduce((sum, row) => sum + row.payments, 0)).toBe(expected.payments);
+    all.cents += total.volumeCents;
+    all.commission += total.commissionCents;
+  }
+  const { metrics } = await readOverview(service.db, partnerId, now);
+  expect(metrics.totalVolume).toBe(dollars(all.cents));
+  expect(metrics.totalCommission).toBe(dollars(all.commission));
 }
 
 async function compareMerchants(partnerId: string): Promise<void> {

@@ -40,6 +40,11 @@ import {
   type RequestFilters,
 } from '../../src/repositories/keys/request-log.ts';
 import { deleteBefore } from '../../src/repositories/old-rows.ts';
+import {
+  findFirstPaidDay,
+  listMerchantMonths,
+  sumMonth,
+} from '../../src/repositories/partners/months.ts';
 import { findFirstPaymentSetup } from '../../src/repositories/payments/first-payment.ts';
 import {
   findMerchantPayment,
@@ -296,6 +301,56 @@ test('what was paid on each day is summed from the index alone', async () => {
   expect(indexesOf(nodes)).toEqual(new Set(['payments_paid']));
   const reads = nodes.filter(node => node['Index Name'] !== undefined);
   expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+});
+
+describe("the months of a partner's commission", () => {
+  const month = { first: '2026-03-01', end: '2026-04-01' };
+  let partnerId: string;
+  beforeAll(async () => {
+    const { db } = database;
+    // 20 partners, and the merchants that there are as those of each of them.
+    const { rows } = await sql<{ id: string }>`
+      with someone as (select gen_random_uuid() as partner_id from generate_series(1, 20)),
+      days as (
+        insert into partner_paid_days (partner_id, merchant_id, day, payments, cents)
+        select someone.partner_id, merchants.id, date '2026-01-01' + n, 1, 100
+        from someone, merchants, generate_series(0, 300) as n returning 1
+      ), months as (
+        insert into partner_commission_months (partner_id, merchant_id, month, cents)
+        select someone.partner_id, merchants.id, date '2020-01-01' + n * interval '1 month', 100
+        from someone, merchants, generate_series(0, 80) as n returning 1
+      ), deltas as (
+        insert into partner_deltas (partner_id, merchant_id, status, blockchain_id, address,
+                                    created_day, paid_day, payments, cents)
+        select partner_id, ${merchantId}, 'successful', '', '', '2026-03-01', '2026-03-01', 1, 100
+        from someone, generate_series(1, 300) as n returning 1
+      ), month_deltas as (
+        insert into partner_commission_month_deltas (partner_id, merchant_id, month, cents)
+        select partner_id, ${merchantId}, '2026-03-01', 100
+        from someone, generate_series(1, 300) as n returning 1
+      )
+      select partner_id as id from someone limit 1`.execute(db);
+    partnerId = rows[0]?.id ?? '';
+    await sql`
+      analyze partner_paid_days, partner_commission_months, partner_deltas,
+              partner_commission_month_deltas`.execute(db);
+  });
+
+  test.each<[string, (db: Database) => Promise<unknown>]>([
+    ['of its merchants', db => listMerchantMonths(db, partnerId, month, { limit: LIMIT })],
+    ['in all', db => sumMonth(db, partnerId, month)],
+  ])('%s: are read from rollups, that month alone', async (_, run) => {
+    const indexes = indexesOf(await plansOf(run));
+    expect(indexes).toContain('partner_paid_days_day');
+    expect(indexes).toContain('partner_commission_months_pkey');
+    expect(indexes).toContain('partner_deltas_partner');
+    expect(indexes).toContain('partner_commission_month_deltas_partner');
+  });
+
+  test('the first of them is found by its day', async () => {
+    const indexes = indexesOf(await plansOf(db => findFirstPaidDay(db, partnerId)));
+    expect(indexes).toContain('partner_paid_days_day');
+  });
 });
 
 describe('the request log', () => {

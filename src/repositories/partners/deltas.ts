@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
 /**
- * Folds at most `limit` of the oldest deltas, and as many of commissions, into the rollups, in one
- * statement, so that a reader counts each delta exactly once.
+ * Folds at most `limit` of the oldest deltas, and as many of commissions and their months, into the
+ * rollups, in one statement, so that a reader counts each delta exactly once.
  * @returns The number of deltas of the kind that had more; 0 while another worker is folding.
  */
 export async function foldPartnerDeltas(db: Connection, limit: number): Promise<number> {
@@ -17,6 +17,11 @@ export async function foldPartnerDeltas(db: Connection, limit: number): Promise<
     ), taken_commissions as (
       delete from partner_commission_deltas where id in (
         select id from partner_commission_deltas where (select acquired from lock)
+        order by id limit ${limit}
+      ) returning *
+    ), taken_months as (
+      delete from partner_commission_month_deltas where id in (
+        select id from partner_commission_month_deltas where (select acquired from lock)
         order by id limit ${limit}
       ) returning *
     ), totals as (
@@ -41,8 +46,12 @@ export async function foldPartnerDeltas(db: Connection, limit: number): Promise<
       insert into partner_commissions as c (partner_id, merchant_id, cents)
       select partner_id, merchant_id, sum(cents) from taken_commissions group by 1, 2
       on conflict (partner_id, merchant_id) do update set cents = c.cents + excluded.cents
+    ), months as (
+      insert into partner_commission_months as m (partner_id, merchant_id, month, cents)
+      select partner_id, merchant_id, month, sum(cents) from taken_months group by 1, 2, 3
+      on conflict (partner_id, month, merchant_id) do update set cents = m.cents + excluded.cents
     )
-    select greatest((select count(*) from taken), (select count(*) from taken_commissions))::int
-      as folded`.execute(db);
+    select greatest((select count(*) from taken), (select count(*) from taken_commissions),
+                    (select count(*) from taken_months))::int as folded`.execute(db);
   return rows[0]?.folded ?? 0;
 }

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 
 /** A figure that differs between rollups and payments. */
 export interface Discrepancy {
-  rollup: 'totals' | 'created days' | 'paid days' | 'commissions';
+  rollup: 'totals' | 'created days' | 'paid days' | 'commissions' | 'commission months';
   /** The figure's keys, for example `merchant … successful btc`. */
   figure: string;
   paymentsCounted: number;
@@ -39,6 +39,12 @@ export async function findDiscrepancies(db: Connection, partnerId: string): Prom
       union all
       select 'commissions', concat_ws(' ', 'merchant', merchant_id), 0, sum(commission_amount)
       from payments where partner_id = ${partnerId} and status = 'successful' group by 2
+      union all
+      select 'commission months',
+             concat_ws(' ', 'merchant', merchant_id,
+                       date_trunc('month', paid_at at time zone 'UTC')::date),
+             0, sum(commission_amount)
+      from payments where partner_id = ${partnerId} and status = 'successful' group by 2
     ), rolled as (
       select rollup, figure, sum(payments) as payments, sum(cents) as cents from (
         select 'totals' as rollup,
@@ -67,6 +73,12 @@ export async function findDiscrepancies(db: Connection, partnerId: string): Prom
         union all
         select 'commissions', concat_ws(' ', 'merchant', merchant_id), 0, cents
         from partner_commission_deltas where partner_id = ${partnerId}
+        union all
+        select 'commission months', concat_ws(' ', 'merchant', merchant_id, month), 0, cents
+        from partner_commission_months where partner_id = ${partnerId}
+        union all
+        select 'commission months', concat_ws(' ', 'merchant', merchant_id, month), 0, cents
+        from partner_commission_month_deltas where partner_id = ${partnerId}
       ) as every group by 1, 2
     )
     select rollup, figure,
