@@ -62,6 +62,7 @@ import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '../panel/people/panel-se
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '../panel/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
 import { ATTEMPT_LIMITS } from '../panel/people/throttle.ts';
+import { CLOSED_AFTER_MS } from '../partners/commission.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
@@ -245,6 +246,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'partner.page-default': PARTNER_PAGE_DEFAULT,
     'partner.text-max': PARTNER_TEXT_MAXIMUM,
     'partner.trend-days': TREND_DAYS,
+    'partner.month-closes': formatDuration(CLOSED_AFTER_MS / 1000),
     'partner.recent-payments': RECENT_PAYMENTS,
 
     'webhook.events': eventTable(),

@@ -1,4 +1,3 @@
-import { sign } from 'node:crypto';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Connection, Database } from '../database/connection.ts';
@@ -9,8 +8,7 @@ import { formatBaseUnits } from '../payments/token-amount.ts';
 import { findChainHeights } from '../repositories/chains/chains.ts';
 import { listResponses } from '../repositories/deposits/evidence.ts';
 import type { Clock } from '../time/clock.ts';
-import { canonicalJson } from './canonical.ts';
-import { openSigningKey } from './keys.ts';
+import { type Signed, signEvidence } from './sign.ts';
 
 /** Version of the document's format; it rises when a member changes its meaning. */
 const VERSION = 1;
@@ -30,14 +28,7 @@ export interface Evidence {
   readonly events: readonly object[];
 }
 
-/** Evidence with its signature: Ed25519 over `evidence` in canonical JSON (RFC 8785). */
-export interface SignedEvidence {
-  readonly evidence: Evidence;
-  /** Base64. */
-  readonly signature: string;
-  /** `kid` of the public key. */
-  readonly keyId: string;
-}
+export type SignedEvidence = Signed<Evidence>;
 
 interface Dependencies {
   readonly db: Database;
@@ -54,7 +45,6 @@ export async function makeEvidence(
   { db, keyring, clock, publicUrl }: Dependencies,
   payment: Payment,
 ): Promise<SignedEvidence> {
-  const key = await openSigningKey(db, keyring, clock);
   const facts = await readHistory(db, payment);
   const evidence: Evidence = {
     version: VERSION,
@@ -67,8 +57,7 @@ export async function makeEvidence(
     deposits: await toDeposits(db, facts),
     events: toEvents(facts),
   };
-  const signature = sign(null, Buffer.from(canonicalJson(evidence)), key.privateKey);
-  return { evidence, signature: signature.toString('base64'), keyId: key.id };
+  return signEvidence({ db, keyring, clock }, evidence);
 }
 
 type FactOf<K extends PaymentFact['kind']> = Extract<PaymentFact, { kind: K }>;

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
-import type { SignedEvidence } from './document.ts';
 import { type PublicJwk, toPublicKey } from './keys.ts';
+import type { Signed } from './sign.ts';
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d[-+.\deE]*/g;
@@ -20,7 +20,7 @@ export class EvidenceRefused extends Error {
  * @param content The file.
  * @throws EvidenceRefused also when the signature does not fit.
  */
-export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): SignedEvidence {
+export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): Signed<unknown> {
   const document = readDocument(content);
   const { evidence, signature, keyId } = document;
   const key = keys.filter(isObject).find(({ kid }) => kid === keyId);
@@ -37,7 +37,7 @@ export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): S
   throw new EvidenceRefused('The signature does not fit: the document was changed.');
 }
 
-function readDocument(content: Uint8Array): SignedEvidence {
+function readDocument(content: Uint8Array): Signed<unknown> {
   const text = readText(content);
   const document = parse(text);
   if (!isObject(document) || !isSigned(document)) {
@@ -85,7 +85,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isSigned(
   document: Readonly<Record<string, unknown>>,
-): document is Readonly<Record<string, unknown>> & SignedEvidence {
+): document is Readonly<Record<string, unknown>> & Signed<unknown> {
   const { evidence, signature, keyId } = document;
   return isObject(evidence) && typeof signature === 'string' && typeof keyId === 'string';
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited } from '../audit/audited-change.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
+import { BYTE_ORDER_MARK, type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { operatorOf, sessionOf } from './hooks/access.ts';
 import { requireOwnPage } from './hooks/same-origin.ts';
@@ -14,12 +14,12 @@ const EXPORT_DAYS_MAXIMUM = 366;
 export const EXPORT_PAGE = 1_000;
 /** Retry-After while the person's former file is still being sent, in seconds. */
 const RUNNING_RETRY_SECONDS = 10;
-/** Bytes that make spreadsheets read the file as UTF-8. */
-const BYTE_ORDER_MARK = '\uFEFF';
 
 interface ExportFile<T> {
   readonly name: string;
   readonly columns: readonly CsvColumn<T>[];
+  /** What the audit log calls it. */
+  readonly action?: 'payment.export' | 'commission.export';
   /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
   /** Rows, a page at a time; the next one is read once the client has taken the former. */
@@ -77,7 +77,7 @@ export class Exports {
 
   async *#write<T>(
     request: FastifyRequest,
-    { columns, filters, pages }: ExportFile<T>,
+    { action = 'payment.export', columns, filters, pages }: ExportFile<T>,
   ): AsyncGenerator<string> {
     yield BYTE_ORDER_MARK + csvHeader(columns);
     let rows = 0;
@@ -88,7 +88,7 @@ export class Exports {
       }
     } finally {
       const operator = operatorOf(request, this.#deps);
-      await audited(operator, 'payment.export', async () => ({
+      await audited(operator, action, async () => ({
         result: undefined,
         objectId: operator.accountId ?? sessionOf(request).person.id,
         detail: { filters, rows },

@@ -65,6 +65,7 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
         { path: '', text: menu.overview, permission: 'overview.read' },
         { path: '/merchants', text: menu.merchants, permission: 'merchants.read' },
         { path: '/payments', text: menu.payments, permission: 'payments.read' },
+        { path: '/commission', text: menu.commission, permission: 'commission.read' },
       ],
     },
     {

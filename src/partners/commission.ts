@@ -16,7 +16,7 @@ export const COMMISSION_CREDITOR = 'operator of the service';
  * A payment is stamped as paid before that is committed, within seconds. An hour after its end, nothing is added to a
  * month any more.
  */
-const CLOSED_AFTER_MS = 60 * 60_000;
+export const CLOSED_AFTER_MS = 60 * 60_000;
 
 /** What a merchant was paid in a UTC month, and the commission on it; amounts in cents. */
 export interface CommissionRow extends MerchantMonth {

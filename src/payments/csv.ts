@@ -14,6 +14,9 @@ export interface CsvColumn<T> {
  */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
+/** Bytes that make spreadsheets read the file as UTF-8. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
 /** The line of titles of a CSV file. */
 export function csvHeader<T>(columns: readonly CsvColumn<T>[]): string {
   return format([columns.map(({ title }) => title)]);

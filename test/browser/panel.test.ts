@@ -97,6 +97,11 @@ beforeAll(async () => {
   partnerId = partner.partner.id;
   const linked = await addMerchant(service, { name: 'Linked', partnerId });
   await createPrompt(service, linked, { amount: 5000 });
+  const paidAt = new Date(service.clock.now);
+  await addPayment(service.db, linked.merchant, {
+    ...{ created_at: paidAt, paid_at: paidAt, status: 'successful', session_status: 'completed' },
+    ...{ amount: 123_456_789, commission_amount: 1_851_852 },
+  });
   const explanation = {
     readable: true,
     findings: [{ component: 'query', made: 'the path without its query', remedy: 'Sign it.' }],

@@ -82,7 +82,19 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 /** What pages read from their addresses. */
 const QUERY = [
-  ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
+  ...[
+    'next',
+    'search',
+    'from',
+    'to',
+    'status',
+    'after',
+    'before',
+    'page',
+    'merchant',
+    'network',
+    'month',
+  ],
   ...[
     'transaction',
     'lang',

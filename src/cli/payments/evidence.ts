@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { audited } from '../../audit/audited-change.ts';
-import { makeEvidence, type SignedEvidence } from '../../evidence/document.ts';
+import { type Evidence, makeEvidence } from '../../evidence/document.ts';
 import { readPublicKeys } from '../../evidence/keys.ts';
+import type { Signed } from '../../evidence/sign.ts';
 import { EvidenceRefused, verifyEvidence } from '../../evidence/verify.ts';
+import type { CommissionStatement } from '../../partners/commission-file.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { type JsonFlag, printObject } from '../print.ts';
 import { withSession } from '../session.ts';
@@ -36,6 +39,14 @@ export function defineEvidence(noun: CliCommand): void {
     });
 }
 
+/** What the service signs. */
+type Document = Evidence | CommissionStatement;
+
+interface VerifyFlags extends JsonFlag {
+  readonly keys?: string;
+  readonly csv?: string;
+}
+
 /** `mp evidence verify` */
 export function define(noun: CliCommand): void {
   const { terminal } = noun;
@@ -43,19 +54,45 @@ export function define(noun: CliCommand): void {
     .verb('verify', 'tell whether a document is as this service, or another, has signed it')
     .argument('<file>', 'file with the evidence')
     .option('--keys <file or URL>', 'public keys to verify with, instead of those of the database')
-    .action(async (file: string, { keys, ...flags }: JsonFlag & { readonly keys?: string }) => {
+    .option('--csv <file>', 'file with the commission of a month that the document signs')
+    .action(async (file: string, { keys, csv, ...flags }: VerifyFlags) => {
       const content = await readFile(file).catch(refuseFile);
       const known = keys === undefined ? await ownKeys(terminal) : await readKeys(keys);
       const { evidence, keyId } = readEvidence(file, content, known);
-      const { madeAt, service, payment } = evidence;
-      const { id: paymentId, status } = payment;
-      printObject(terminal, flags, { valid: true, keyId, service, madeAt, paymentId, status });
+      if (csv !== undefined) await compareFile(csv, evidence);
+      const { madeAt, service } = evidence;
+      printObject(terminal, flags, {
+        ...{ valid: true, keyId, service, madeAt },
+        ...subjectOf(evidence),
+      });
     });
 }
 
-function readEvidence(file: string, content: Uint8Array, keys: readonly unknown[]): SignedEvidence {
+function subjectOf(evidence: Document): object {
+  if ('payment' in evidence) {
+    return { paymentId: evidence.payment.id, status: evidence.payment.status };
+  }
+  const { partnerId, commission, file } = evidence;
+  return { partnerId, ...commission, sha256: file.sha256 };
+}
+
+/** @throws CommandFailed unless the file is the one that the document signs. */
+async function compareFile(file: string, evidence: Document): Promise<void> {
+  if (!('file' in evidence)) throw new CommandFailed('The document signs no file.');
+  const content = await readFile(file).catch(refuseFile);
+  if (createHash('sha256').update(content).digest('hex') !== evidence.file.sha256) {
+    throw new CommandFailed(`${file} is not the file that was signed.`);
+  }
+}
+
+function readEvidence(
+  file: string,
+  content: Uint8Array,
+  keys: readonly unknown[],
+): Signed<Document> {
   try {
-    return verifyEvidence(content, keys);
+    // What the service has signed is in one of its formats.
+    return verifyEvidence(content, keys) as Signed<Document>;
   } catch (error) {
     if (!(error instanceof EvidenceRefused)) throw error;
     throw new CommandFailed(`${file} proves nothing. ${error.message}`);

@@ -37,6 +37,8 @@ const PERMISSIONS = {
   'signatures.explain': { roles: ['admin', 'member', 'owner', 'developer'] },
   'overview.read': { roles: ['owner', 'developer'] },
   'merchants.read': { roles: ['owner'] },
+  'commission.read': { roles: ['owner'] },
+  'commission.export': { roles: ['owner'] },
   'self-service.read': { roles: ['owner'] },
   'self-service.set': { roles: ['owner'], recent: true },
 } as const satisfies Record<string, { roles: readonly Role[]; recent?: true }>;

@@ -26,6 +26,7 @@ import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { renderPaging } from '../table.ts';
 import { texts } from '../texts/index.ts';
+import { registerCommission } from './commission.ts';
 import { type ExportedPayment, PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
 import {
   MerchantsQuery,
@@ -191,6 +192,8 @@ ${
     const tested = await findTestMerchants(reports, [payment.merchantId]);
     return partnerPaymentPage(urlOf(request), payment, tested);
   });
+
+  registerCommission(app, deps, exports);
 
   app.get(`${PATH}/settings`, withPermission('partner', 'self-service.read'), async request => {
     const membership = membershipOf(request);

@@ -15,6 +15,8 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'branch.lapse': 'A change of the main branch lapsed',
   'branch.main': 'Made a branch the main one',
   'branch.propose': 'Proposed another main branch',
+  'commission.evidence': 'Took the signature of a month’s commission',
+  'commission.export': 'Exported the commission of a month',
   'deposit.ask-to-assign': 'Asked for a deposit to be assigned',
   'deposit.assign': 'Assigned a deposit to a payment',
   'deposit.dismiss': 'Dismissed a deposit',

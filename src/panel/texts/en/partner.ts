@@ -65,6 +65,30 @@ export const partner = {
     system: 'System',
   },
 
+  commission: {
+    title: 'Commission',
+    month: 'Month (UTC)',
+    show: 'Show',
+    none: 'No merchant was paid in this month.',
+    open: 'This month is not finished: its figures grow with each payment, and its file has no signature yet.',
+    closed: (merchants: number) =>
+      `This month is finished. ${counted(merchants, 'merchant')} on this page.`,
+    owed: (month: string, total: string) =>
+      `For ${month} your merchants owe the operator of this service ${total}, each the commission in its row. Split settlement may have kept it already.`,
+    nothingOwed: (month: string) => `For ${month} nobody owes a commission.`,
+    rule: 'A merchant owes the commission also where its customers paid it on top. The service holds no money: it owes nothing, and neither do you.',
+    columns: {
+      merchant: 'Merchant',
+      payments: 'Payments',
+      volume: 'Volume',
+      commission: 'Commission',
+      cents: 'in cents',
+    },
+    figures: { payments: 'Payments', volume: 'Volume', commission: 'Commission' },
+    signature: 'Signature of the file',
+    check: 'How to check it',
+  },
+
   settings: {
     title: 'Settings',
     selfService: 'API keys of your merchants',

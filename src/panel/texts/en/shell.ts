@@ -20,6 +20,7 @@ export const shell = {
     payments: 'Payments',
     unmatched: 'Unmatched',
     merchants: 'Merchants',
+    commission: 'Commission',
     settings: 'Settings',
     business: 'Business',
     branches: 'Branches',
