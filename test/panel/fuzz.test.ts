@@ -82,19 +82,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 /** What pages read from their addresses. */
 const QUERY = [
-  ...[
-    'next',
-    'search',
-    'from',
-    'to',
-    'status',
-    'after',
-    'before',
-    'page',
-    'merchant',
-    'network',
-    'month',
-  ],
+  ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
   ...[
     'transaction',
     'lang',
@@ -109,6 +97,7 @@ const QUERY = [
     'branch',
     'redelivered',
   ],
+  ...['month', 'action', 'payment', 'name', 'address', 'hash'],
 ];
 
 /** Address that one merchant alone has, so that what arrives there is in its inbox. */

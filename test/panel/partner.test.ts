@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  ADDRESSES,
   addMerchant,
   addPartner,
   type MerchantWithKey,
@@ -101,4 +103,50 @@ test('the owner switches the merchants’ own keys off and on, and it holds at o
 
 test('the team is listed', async () => {
   expect(textOf(await open(service, `${path}/team`, owner))).toContain('member@example.com');
+});
+
+test('merchants are found by what they need', async () => {
+  const address = `${path}/merchants?action=required`;
+  expect(textOf(await open(service, address, owner))).toContain('No merchant matches.');
+  const us = await addMerchant(service, {
+    ...{ name: 'New in the US', kind: 'us', approved: false, partnerId: partner.partner.id },
+  });
+  const page = await open(service, address, owner);
+  expect(page.body).toContain(`/merchants/${us.merchant.id}"`);
+  expect(page.body).not.toContain(`/merchants/${shop.merchant.id}"`);
+});
+
+test('payments are found by a part of one text, which stays in the form and in the file', async () => {
+  const at = new Date(service.clock.now - 60 * 60_000);
+  const { id } = await addPayment(service.db, shop.merchant, {
+    ...{ created_at: at, blockchain_id: 'eth', transaction_hash: '0xC0FFEE11' },
+    address: ADDRESSES.eth,
+  });
+  for (const part of ['hash=c0ffee', `address=${ADDRESSES.eth.slice(4, 20)}`, `payment=${id}`]) {
+    const page = await open(service, `${path}/payments?${part}&name=link`, owner);
+    expect(textOf(page), part).toContain('1 in all');
+    expect(page.body).toContain('<details open>');
+    expect(page.body).toMatch(new RegExp(`/payments\\.csv\\?[^"]*${part}`));
+    const none = await open(service, `${path}/payments?${part}&name=nobody`, owner);
+    expect(textOf(none), part).toContain('No payment matches.');
+  }
+  const closed = await open(service, `${path}/payments`, owner);
+  expect(closed.body).not.toContain('<details open>');
+});
+
+test('a partner of many merchants has a small page, which keeps the one that is chosen', async () => {
+  const many = await addPartner(service);
+  const visitor = await addPartnerUser(service, many.partner.id, 'owner');
+  const { rows } = await sql<{ id: string }>`
+    insert into merchants
+    select (jsonb_populate_record(merchants, jsonb_build_object(
+             'id', gen_random_uuid(), 'name', 'Shop ' || lpad(n::text, 4, '0'),
+             'partner_id', ${many.partner.id}::text))).*
+    from merchants, generate_series(1, 1500) as n where id = ${shop.merchant.id}
+    returning id`.execute(service.db);
+  const last = rows.at(-1)?.id ?? '';
+  const address = `/panel/partners/${many.partner.id}/payments?merchant=${last}`;
+  const page = await open(service, address, visitor);
+  expect(Buffer.byteLength(page.body)).toBeLessThan(60_000);
+  expect(page.body).toContain(`<option value="${last}" selected>`);
 });

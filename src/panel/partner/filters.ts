@@ -1,9 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { BlockchainIdSchema } from '#schemas/blockchain.ts';
-import { PARTNER_TEXT_MAXIMUM, type PartnerFilters } from '#schemas/partner-reports.ts';
+import {
+  PARTNER_TEXT_MAXIMUM,
+  type PartnerFilters,
+  type PartnerMerchantsQuery,
+} from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
-import { Uuid } from '#schemas/scalars.ts';
-import type { Html } from '../../pages/html.ts';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
+import { type Html, html } from '../../pages/html.ts';
 import type { PartnerPaymentReportQuery } from '../../partners/payment-reports.ts';
 import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
 import { addressOf } from '../address.ts';
@@ -14,7 +18,7 @@ import {
   renderFilters,
   renderSearch,
 } from '../filters.ts';
-import type { FormFault } from '../form.ts';
+import { type FormFault, renderField } from '../form.ts';
 import { texts } from '../texts/index.ts';
 
 const { facts, statuses } = texts.payments;
@@ -22,41 +26,76 @@ const { payment: paymentTexts } = texts.partner;
 
 const PAGE_MAXIMUM = 100_000;
 
+/**
+ * Maximum merchants to choose from, so that the page stays small; the others are found by their name. An option has
+ * about 80 bytes.
+ */
+const MERCHANT_CHOICES_MAXIMUM = 300;
+
+const Text = Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM }));
+const Page = Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAXIMUM }));
+
 /** The filters of a list of merchants, and its page. */
 export const MerchantsQuery = Type.Object({
-  search: Type.Optional(Type.String({ maxLength: PARTNER_TEXT_MAXIMUM })),
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAXIMUM })),
+  search: Text,
+  action: Type.Optional(StringEnum(['required'], 'Only merchants whose onboarding is pending.')),
+  page: Page,
 });
+
+type MerchantsRequest = Static<typeof MerchantsQuery>;
 
 /** The filters of a list of payments, and its page. */
 export const PartnerListQuery = Type.Object({
-  ...MerchantsQuery.properties,
+  search: Text,
+  page: Page,
   status: Type.Optional(PaymentStatusSchema),
   merchant: Type.Optional(Uuid('ID of the merchant.')),
   network: Type.Optional(BlockchainIdSchema),
+  payment: Text,
+  name: Text,
+  address: Text,
+  hash: Text,
   ...DaysQuery.properties,
 });
 
 type PartnerListRequest = Static<typeof PartnerListQuery>;
 
-/** The filters as a query of the reports. */
+/** The filters of a list of merchants as a query of the reports. */
+export function toMerchantQuery({ search, action }: MerchantsRequest): PartnerMerchantsQuery {
+  return withoutMissing({ search, actionRequired: action === undefined ? undefined : true });
+}
+
+/** The filters of a list of payments as a query of the reports. */
 export function toReportQuery(list: PartnerListRequest): PartnerPaymentReportQuery {
   const { merchant: merchantId, network: blockchainId, from, to, search, status } = list;
+  const { payment: transactionId, name: merchantName, address: addressSearch, hash: txHash } = list;
+  const filters = {
+    ...{ search, status, merchantId, blockchainId },
+    ...{ transactionId, merchantName, addressSearch, txHash },
+  };
   return {
-    ...(search === undefined ? {} : { search }),
-    ...(status === undefined ? {} : { status }),
-    ...(merchantId === undefined ? {} : { merchantId }),
-    ...(blockchainId === undefined ? {} : { blockchainId }),
+    ...withoutMissing(filters),
     startDate: toDate(from),
     endDate: toInclusiveEnd(to),
   };
 }
 
 /** The address of a page of a list with its filters. */
-export function partnerListUrl(path: string, list: PartnerListRequest, page = 1): string {
-  const { search, status, merchant, network, from, to } = list;
-  const filters = { search, status, merchant, network, from, to };
-  return addressOf(path, { ...filters, page: page === 1 ? undefined : String(page) });
+export function partnerListUrl(
+  path: string,
+  list: PartnerListRequest | MerchantsRequest,
+  page = 1,
+): string {
+  return addressOf(path, { ...list, page: page === 1 ? undefined : String(page) });
+}
+
+/** The form that filters a list of merchants. */
+export function renderMerchantFilters(url: string, { search, action }: MerchantsRequest): Html {
+  const { searchHint, action: label, actionRequired } = texts.partner.merchants;
+  return renderFilters(url, [
+    renderSearch(searchHint, search),
+    renderChoice('action', label, [['required', actionRequired]], action),
+  ]);
 }
 
 export function renderPartnerFilters(
@@ -67,12 +106,35 @@ export function renderPartnerFilters(
 ): Html {
   const networks = blockchainIds.map(id => [id, id] as const);
   const statusChoices = PAYMENT_STATUSES.map(status => [status, statuses[status]] as const);
-  const names = merchants.map(({ id, name }) => [id, name] as const);
+  const names = merchants
+    .filter(({ id }, index) => index < MERCHANT_CHOICES_MAXIMUM || id === list.merchant)
+    .map(({ id, name }) => [id, name] as const);
   return renderFilters(url, [
     renderSearch(paymentTexts.searchHint, list.search),
     renderChoice('status', facts.status, statusChoices, list.status),
     renderChoice('merchant', paymentTexts.merchant, names, list.merchant),
     renderChoice('network', facts.network, networks, list.network),
     renderDayFields(list, fault),
+    renderParts(list),
   ]);
+}
+
+/** Filters by a part of one text; the search looks into all of them. */
+function renderParts(list: PartnerListRequest): Html {
+  const { parts } = paymentTexts;
+  const isOpen = [list.payment, list.name, list.address, list.hash].some(Boolean);
+  const field = (name: 'payment' | 'name' | 'address' | 'hash') =>
+    renderField({ name, label: parts[name], value: list[name], required: false });
+  return html`<details${isOpen && html` open`}><summary>${parts.title}</summary><div class="filters">
+${field('payment')}
+${field('name')}
+${field('address')}
+${field('hash')}
+</div></details>`;
+}
+
+function withoutMissing<T extends object>(filters: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 }

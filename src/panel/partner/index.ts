@@ -19,7 +19,7 @@ import { isAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
-import { faultOfDays, renderFilters, renderNoMatch, renderSearch } from '../filters.ts';
+import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
@@ -32,7 +32,9 @@ import {
   MerchantsQuery,
   PartnerListQuery,
   partnerListUrl,
+  renderMerchantFilters,
   renderPartnerFilters,
+  toMerchantQuery,
   toReportQuery,
 } from './filters.ts';
 import {
@@ -74,18 +76,19 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
   app.get(`${PATH}/merchants`, merchants, async request => {
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
-    const { search, page = 1 } = request.query;
-    const query = { ...request.query, page, limit: PAGE_SIZE };
+    const { action, search, page = 1 } = request.query;
+    const { page: _, ...list } = request.query;
+    const query = { ...toMerchantQuery(list), page, limit: PAGE_SIZE };
     const { data, total } = await listMerchantReports(reports, accountId, query, new Date(clock()));
-    const address = (number: number) => partnerListUrl(`${url}/merchants`, request.query, number);
+    const address = (number: number) => partnerListUrl(`${url}/merchants`, list, number);
     const empty =
-      search === undefined
+      search === undefined && action === undefined
         ? html`<p>${partnerTexts.merchants.none}</p>`
         : renderNoMatch(partnerTexts.merchants.noMatch, `${url}/merchants`);
     return {
       title: partnerTexts.merchants.title,
       lead: lists.total(count(total)),
-      content: html`${renderFilters(`${url}/merchants`, [renderSearch(partnerTexts.merchants.searchHint, search)])}
+      content: html`${renderMerchantFilters(`${url}/merchants`, list)}
 ${
   data.length === 0
     ? empty
@@ -154,7 +157,7 @@ ${
   const exporting = withPermission('partner', 'payments.export', schema);
   app.get(`${PATH}/payments.csv`, exporting, (request, reply) => {
     const { accountId } = membershipOf(request);
-    const list = request.query;
+    const { page: _, ...list } = request.query;
     // The list says what is wrong with the days.
     if (faultOfDays(list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;

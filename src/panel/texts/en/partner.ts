@@ -24,6 +24,8 @@ export const partner = {
     none: 'No merchants yet. Your operator links merchants to a partner.',
     noMatch: 'No merchant matches.',
     searchHint: 'Name, e-mail or ID',
+    action: 'Onboarding',
+    actionRequired: 'needs action',
     columns: {
       name: 'Name',
       state: 'State',
@@ -57,6 +59,13 @@ export const partner = {
   /** What the reports know of a payment beside what merchants see. */
   payment: {
     searchHint: 'Merchant, ID, address, …',
+    parts: {
+      title: 'More filters',
+      payment: 'Part of the ID',
+      name: 'Part of the merchant’s name',
+      address: 'Part of the address',
+      hash: 'Part of the transaction',
+    },
     merchant: 'Merchant',
     branch: 'Branch',
     flow: 'Paid by',
