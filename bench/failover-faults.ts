@@ -70,8 +70,7 @@ export function faults(): readonly Fault[] {
       lastsMs: SILENCE_MS,
       strike: cluster =>
         replace(cluster, async primary => {
-          primary.silence();
-          await sleep(SILENCE_MS);
+          await cluster.outrun(SILENCE_MS);
           await primary.kill();
           await primary.reconnect();
         }),

@@ -54,6 +54,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
 
   const exporting = withPermission('partner', 'commission.export', { querystring: FileQuery });
   app.get(`${PATH}.csv`, exporting, (request, reply) => {
+    requireOwnPage(request);
     const { month } = request.query;
     if (month === undefined) return leadTo(`${pathOf(request)}/commission`);
     const { accountId } = membershipOf(request);

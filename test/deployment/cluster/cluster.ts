@@ -16,6 +16,8 @@ import { findPostgres } from './programs.ts';
 const PATIENCE_MS = 120_000;
 /** Each look costs every Patroni a query. */
 const POLL_MS = 200;
+/** What a primary has written beyond its standbys: more than Patroni's own limit of 1 MiB. */
+const OUTRUN_BYTES = 4 * 1024 * 1024;
 /** Lines of each Patroni that an error shows: some minutes. */
 const LINES_SHOWN = 200;
 
@@ -176,6 +178,20 @@ export class Cluster {
     client.on('error', () => undefined);
     await client.connect();
     return client;
+  }
+
+  /**
+   * Cuts the primary off from its standbys, and has it write what no standby confirms.
+   * @param looksMs How long Patroni takes to tell the others how much that is, in milliseconds.
+   */
+  async outrun(looksMs: number): Promise<void> {
+    const primary = await this.primary();
+    const session = await this.openSession();
+    await session.query('set synchronous_commit = off');
+    primary.silence();
+    await session.query(`select pg_logical_emit_message(true, '', repeat(' ', ${OUTRUN_BYTES}))`);
+    await session.end();
+    await sleep(looksMs);
   }
 
   /** URL of the primary through HAProxy. */
