@@ -9,12 +9,14 @@ export const SEARCH_PATH = `${DOCS_PREFIX}/search.json`;
 const SECTIONS_OF_CODE = 3;
 const SECTIONS_OF_PROSE = 1;
 
-/** Words that are left out, because every page has them. */
+/** Words that are left out, because nobody looks for them. */
 const COMMON = new Set(
-  `about after all also and any are before been but can does each every for from had has have her him how
-  into its may more most must never new not off one once only other out own same see she should such than
-  that the their them then there these they this those two use used was what when where which while who
-  whose will with without you your`.split(/\s+/),
+  `about after again all already also always and another any are because been before besides between both but
+  can does each either ever every for from had has have her here him how however into its just many may
+  meanwhile more most much must never new nobody not nothing off once one only other otherwise out own same
+  see she should since some somebody still such than that the their them then there these they this those
+  though too two until use used very was what when where whether which while who whose will with within
+  without yet you your`.split(/\s+/),
 );
 
 /** Programs, and names of the repository's files. */
