@@ -300,10 +300,10 @@ async function compareLists(partnerId: string): Promise<void> {
   }
 }
 
-/** Everything that was paid is in its UTC month, with the commission of its own record. */
+/** Everything that live merchants were paid is in its UTC month, with the commission of its own record. */
 async function compareMonths(partnerId: string): Promise<void> {
   const now = new Date(service.clock.now);
-  const paid = sql`status = 'successful' and to_char(paid_at at time zone 'UTC', 'YYYY-MM')`;
+  const paid = sql`${isLive()} and status = 'successful' and to_char(paid_at at time zone 'UTC', 'YYYY-MM')`;
   const all = { cents: 0, commission: 0 };
   const { months } = await readCommissionPage(service.db, partnerId, '2026-01', { limit: 1, now });
   for (const month of months) {
