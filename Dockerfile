@@ -23,13 +23,14 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 
-# Optional dependencies are the embedded database and a Node of npm's, which the image does not need.
+# Optional dependencies are the embedded database, a Node of npm's and what mp mcp needs: not for the image.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
 COPY migrations migrations
 COPY schemas schemas
 COPY src src
+COPY clients clients
 COPY --from=client /app/dist dist
 RUN ln -s /app/src/cli.ts /usr/local/bin/mp
 

@@ -1,8 +1,10 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Runs alone, before all others: it measures how soon a cluster takes writes again. */
+const TIMED = 'test/deployment/failover.test.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     // Real servers and real processes: slow is not wrong, but hanging is.
     testTimeout: 60_000,
@@ -12,5 +14,17 @@ export default defineConfig({
     maxWorkers: 3,
     // Importing the service takes longer than most tests, and no file changes what others import.
     isolate: false,
+    projects: [
+      { extends: true, test: { name: 'timed', include: [TIMED], sequence: { groupOrder: 0 } } },
+      {
+        extends: true,
+        test: {
+          name: 'all others',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, TIMED],
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

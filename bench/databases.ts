@@ -52,11 +52,15 @@ export async function postgresPid({ directory }: Resources): Promise<number> {
   );
 }
 
-/** Creates and migrates a database. */
+/**
+ * Creates and migrates a database.
+ * @param bring How it is brought up to date.
+ */
 export async function createDatabase(
   { defer }: Resources,
   serverUrl: string,
   name: string,
+  bring: (db: Database) => Promise<unknown> = migrate,
 ): Promise<BenchDatabase> {
   const open = (database: string) => {
     const url = new URL(serverUrl);
@@ -76,6 +80,6 @@ export async function createDatabase(
   const database = open(name);
   // Not awaited: a statement that inserts millions of rows ends only with its server.
   defer(() => void database.db.destroy().catch(() => undefined));
-  await migrate(database.db);
+  await bring(database.db);
   return database;
 }

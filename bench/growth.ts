@@ -3,12 +3,15 @@ import type { Database } from '../src/database/connection.ts';
 import { connectPipeline } from '../src/database/pipeline.ts';
 import { listPayments } from '../src/payments/list-payments.ts';
 import { findMerchantPayment } from '../src/repositories/payments/merchant-payments.ts';
+import { listEvents } from '../src/webhooks/list-events.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { createOnce } from './creation.ts';
 import type { BenchDatabase } from './databases.ts';
+import { fillEvents } from './event-history.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';
 import { type Finding, VoidRun } from './measure.ts';
+import { layMonths, monthFindings } from './months.ts';
 import { fillHistory, type PartnerHistory } from './partner-history.ts';
 import { partnerFigures, partnerSearches } from './reports.ts';
 import type { Resources } from './resources.ts';
@@ -49,6 +52,16 @@ const list =
     if (found.data.length === 0) throw new VoidRun('a list is empty');
   };
 
+const listEventsOf =
+  (query: (side: Side) => Parameters<typeof listEvents>[2]): Call =>
+  async side => {
+    const wanted = { limit: PAGE, ...query(side) };
+    const page = await listEvents(side.reads, side.merchantId, wanted, new Date(0));
+    if (!page.startsWith('{"object":"list","data":[{')) throw new VoidRun('a list is empty');
+  };
+
+const deepIn = ({ ids }: Side) => ids[Math.floor(ids.length * DEEP)] ?? '';
+
 const READS: readonly (readonly [subject: string, Call])[] = [
   [
     'get by ID',
@@ -59,10 +72,7 @@ const READS: readonly (readonly [subject: string, Call])[] = [
     },
   ],
   ['first page', list(PAGE, () => ({}))],
-  [
-    'deep page behind a cursor',
-    list(PAGE, ({ ids }) => ({ startingAfter: ids[Math.floor(ids.length * DEEP)] ?? '' })),
-  ],
+  ['deep page behind a cursor', list(PAGE, side => ({ startingAfter: deepIn(side) }))],
   [
     'list by rare status',
     list(
@@ -79,6 +89,19 @@ const READS: readonly (readonly [subject: string, Call])[] = [
       ({ sample }) => ({ customerReferenceId: sample.reference }),
     ),
   ],
+  ['events', listEventsOf(() => ({}))],
+  // Events have the IDs of their payments.
+  ['events behind a cursor', listEventsOf(side => ({ startingAfter: deepIn(side) }))],
+  ['events, oldest first', listEventsOf(() => ({ order: 'oldest' }))],
+  ['events of a payment', listEventsOf(side => ({ paymentId: deepIn(side) }))],
+  ['events not delivered', listEventsOf(() => ({ delivered: false }))],
+  [
+    'events of a rare type, of a time',
+    listEventsOf(() => ({
+      ...{ type: 'payment_prompt.cancelled', startDate: '2020-01-01' },
+      limit: RARE_PAGE,
+    })),
+  ],
 ];
 
 /** Compares requests with a long history with the same requests with a short one. */
@@ -94,6 +117,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   findings.push(...(await partnerFigures(sides)), ...(await partnerSearches(long)));
   // Last, since creates leave the rollups behind until a worker folds them.
   findings.push(await compareSizes('growth: create', sides, createOnce, ALLOWED));
+  findings.push(...(await monthFindings(resources, long)));
   findings.push(await growFromEmpty(resources, ALLOWED));
   return findings;
 }
@@ -104,8 +128,10 @@ async function fill(
   payments: number,
 ): Promise<Known> {
   await watchNetworks(db);
+  await layMonths(db);
   const history = await fillHistory(db, payments);
   const { merchantId } = history;
+  await fillEvents(db, merchantId);
   const operator = { db, clock: Date.now, actor: 'bench' };
   await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
   await setAddress(operator, { merchantId }, 'eth', ADDRESSES.eth);

@@ -17,23 +17,32 @@ export interface PartnerHistory {
   readonly sample: { id: string; hash: string; address: string; reference: string };
 }
 
-/** Each merchant has as many payments as any other, so that the partner has a seventh of them. */
-const MERCHANTS = 35;
-const LINKED_MERCHANTS = 5;
+/** Merchants, each with as many payments as any other, and how many of them the partner has. */
+interface Shape {
+  readonly merchants: number;
+  readonly linked: number;
+}
+
+/** The partner has a seventh of the payments. */
+const SEVENTH: Shape = { merchants: 35, linked: 5 };
 
 /**
  * Fills an empty database with payments, in one statement and with the triggers off, and builds the
  * indexes and the rollups afterwards.
  * @throws VoidRun when the rollups do not match the payments.
  */
-export async function fillHistory(db: Database, payments: number): Promise<PartnerHistory> {
+export async function fillHistory(
+  db: Database,
+  payments: number,
+  { merchants, linked }: Shape = SEVENTH,
+): Promise<PartnerHistory> {
   const operator: Operator = { db, clock: Date.now, actor: 'bench' };
   const partner = await createPartner(operator, { name: 'Bench Partner', selfService: true });
-  for (let index = 0; index < MERCHANTS; index++) {
+  for (let index = 0; index < merchants; index++) {
     await createMerchant(operator, {
       name: `Shop number ${index}`,
       email: `shop-${index}@example.com`,
-      ...(index < LINKED_MERCHANTS ? { partnerId: partner.id } : {}),
+      ...(index < linked ? { partnerId: partner.id } : {}),
     });
   }
   await db.connection().execute(async connection => {
@@ -44,14 +53,14 @@ export async function fillHistory(db: Database, payments: number): Promise<Partn
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'payments' and indexname <> 'payments_pkey'`.execute(connection);
     for (const { name } of indexes) await sql`drop index ${sql.id(name)}`.execute(connection);
-    const link = { partnerId: partner.id, merchants: LINKED_MERCHANTS };
-    await insertPayments(connection, payments, { merchants: MERCHANTS, link });
+    const link = { partnerId: partner.id, merchants: linked };
+    await insertPayments(connection, payments, { merchants, link });
     for (const { definition } of indexes) await sql.raw(definition).execute(connection);
     await sql`set session_replication_role = default`.execute(connection);
     await fillRollups(connection, partner.id);
   });
   await sql`vacuum (analyze) payments`.execute(db);
-  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days, partner_commissions, partner_commission_months`.execute(
+  await sql`vacuum (analyze) partner_totals, partner_created_days, partner_paid_days, partner_commissions, partner_commission_months, merchant_paid_days`.execute(
     db,
   );
   const [wrong] = await verifyPartner(db, partner.id);
@@ -89,6 +98,10 @@ async function fillRollups(db: Database, partnerId: string): Promise<void> {
     from payments where partner_id = ${partnerId} and status = 'successful' group by 1, 2, 3`.execute(
     db,
   );
+  await sql`
+    insert into merchant_paid_days
+    select merchant_id, (paid_at at time zone 'UTC')::date, count(*), sum(amount)
+    from payments where status = 'successful' group by 1, 2`.execute(db);
 }
 
 async function takeSample(db: Database): Promise<Omit<PartnerHistory, 'partnerId'>> {

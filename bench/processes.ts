@@ -23,11 +23,13 @@ interface ServiceOptions {
   readonly nodeArguments?: readonly string[];
   /** Arguments for the script. */
   readonly scriptArguments?: readonly string[];
+  /** Variables beside those of every service. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The tree that is run; this one if left out. */
   readonly root?: string;
 }
 
-interface ServerOptions extends ServiceOptions {
+interface ServerOptions extends Omit<ServiceOptions, 'env'> {
   /** Names its CPU profile. */
   readonly name: string;
   /** Path below the root of the tree. */
@@ -76,18 +78,21 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const monitoringPort = await freePort();
   const server = await startServer(resources, {
-    name,
-    script: 'src/server.ts',
-    env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort) },
-    profiled: true,
+    ...{ name, script: 'src/server.ts', profiled: true },
     ...options,
+    env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort), ...options.env },
   });
   return { ...server, monitoringPort };
 }
 
 /** Starts a worker that may deliver webhooks to local addresses, which production refuses. */
-export function startWorker(resources: Resources, state: ServiceState): Promise<ServerProcess> {
+export function startWorker(
+  resources: Resources,
+  state: ServiceState,
+  options: Pick<ServiceOptions, 'root'> = {},
+): Promise<ServerProcess> {
   return startServer(resources, {
+    ...options,
     name: 'worker',
     script: 'src/worker.ts',
     env: { ...serviceEnvironment(state), NODE_ENV: 'test' },

@@ -59,7 +59,8 @@ async function openYoung(
   });
   await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
   const { rows: tables } = await sql<{ name: string }>`
-    select relname as name from pg_stat_user_tables where schemaname = 'public'`.execute(owner);
+    select relname as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace`.execute(owner);
   for (const { name } of tables) {
     await sql`alter table ${sql.table(name)} set (autovacuum_enabled = off)`.execute(owner);
   }

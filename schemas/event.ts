@@ -1,26 +1,16 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { DEPOSIT_EVENT_TYPES, PAYMENT_EVENT_TYPES } from './event-types.ts';
 import { PaymentSnapshotSchema } from './payment.ts';
 import { Closed, Nullable, StringEnum, Timestamp, Uuid } from './scalars.ts';
 
-/** Types of the events of a payment. */
-export const PAYMENT_EVENT_TYPES = [
-  'payment_prompt.created',
-  'payment_prompt.detected',
-  'payment_prompt.successful',
-  'payment_prompt.unsuccessful',
-  'payment_prompt.expired',
-  'payment_prompt.cancelled',
-] as const;
-
-/** Types of the events of a deposit. */
-export const DEPOSIT_EVENT_TYPES = ['payment_prompt.deposit_unmatched'] as const;
-
-/** Types of the events that webhooks deliver. */
-export const EVENT_TYPES = [...PAYMENT_EVENT_TYPES, ...DEPOSIT_EVENT_TYPES] as const;
-
-export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
-export type DepositEventType = (typeof DEPOSIT_EVENT_TYPES)[number];
-export type EventType = (typeof EVENT_TYPES)[number];
+export {
+  DEPOSIT_EVENT_TYPES,
+  type DepositEventType,
+  EVENT_TYPES,
+  type EventType,
+  PAYMENT_EVENT_TYPES,
+  type PaymentEventType,
+} from './event-types.ts';
 
 /** Why no payment took a deposit. */
 export const UNMATCHED_OUTCOMES = [
@@ -58,7 +48,11 @@ export const UnmatchedDepositSchema = Closed({
 
 export type UnmatchedDeposit = Static<typeof UnmatchedDepositSchema>;
 
-function envelope<const T extends readonly string[], D extends TSchema>(types: T, data: D) {
+/** What an event of any type is, around its `data`. */
+export function eventEnvelope<const T extends readonly string[], D extends TSchema>(
+  types: T,
+  data: D,
+) {
   return Closed({
     id: Uuid('ID of the event, the same in all its deliveries.'),
     object: Type.Literal('event'),
@@ -69,10 +63,10 @@ function envelope<const T extends readonly string[], D extends TSchema>(types: T
 }
 
 /** The body of a webhook about a payment. */
-export const EventSchema = envelope(PAYMENT_EVENT_TYPES, PaymentSnapshotSchema);
+export const EventSchema = eventEnvelope(PAYMENT_EVENT_TYPES, PaymentSnapshotSchema);
 
 /** The body of a webhook about a deposit. */
-export const DepositEventSchema = envelope(DEPOSIT_EVENT_TYPES, UnmatchedDepositSchema);
+export const DepositEventSchema = eventEnvelope(DEPOSIT_EVENT_TYPES, UnmatchedDepositSchema);
 
 export type PaymentEvent = Static<typeof EventSchema>;
 export type DepositEvent = Static<typeof DepositEventSchema>;

@@ -52,7 +52,7 @@ const ACCOUNTS_REMEMBERED = 10_000;
 
 /** Builds the API. All is registered here, in the order in which it acts on a request. */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
-  const { panelUrl, publicUrl, simulation } = config;
+  const { panelUrl, publicUrl, retentionDays, simulation } = config;
   const isDevelopment = config.environment !== 'production';
   const { legacyDeprecation: deprecation, legacySunset: sunset } = config;
   const failures = { publicUrl, isUnavailable, simulation, deprecation, sunset };
@@ -96,6 +96,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
     admitsDemo: isDevelopment,
     requestsKept: config.requestLog,
+    sendsMail: config.mail !== null,
     addressDelayMs: config.addressDelayHours * 60 * 60_000,
     allowsLoopback: isDevelopment,
     cookies: createPanelCookies(panelUrl),
@@ -117,16 +118,16 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   admission.holdConnections(app);
   const knownKeys = new FreshCache<KnownKey>(deps.changes, ACCOUNTS_REMEMBERED);
   const usage = new KeyUsage(deps.db, deps.clock, deps.logger);
-  app.addHook('onClose', () => usage.close());
   const recorder = new RequestRecorder(deps.db, error =>
     deps.logger.warn({ err: error }, 'requests are missing in the request log'),
   );
   const explanations = new LaterExplanations(deps.clock, error =>
     deps.logger.error({ err: error }, 'signature not explained'),
   );
+  // At once: where the database does not answer, each takes as long as it may.
   app.addHook('onClose', async () => {
-    await explanations.close();
-    await recorder.close();
+    const recorded = explanations.close().then(() => recorder.close());
+    await Promise.all([usage.close(), recorded]);
   });
   const recording = { kept: config.requestLog, recorder, explanations, clock: deps.clock };
   const signed = {
@@ -147,7 +148,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const networks = new FreshCache<Network[]>(deps.changes, 1);
   app.register(signedPlugin, {
     ...{ ...signed, prefix: V1_PREFIX },
-    register: v1 => registerV1Routes(v1, { ...deps, publicUrl, simulation, networks, payments }),
+    register: v1 =>
+      registerV1Routes(v1, {
+        ...deps,
+        ...{ publicUrl, simulation, networks, payments, retentionDays },
+      }),
   });
   app.register(signedPlugin, {
     ...{ ...signed, prefix: PARTNER_PREFIX },

@@ -70,6 +70,7 @@ await runProcess('api', async (config, logger, signal) => {
           ...storage,
           ...deps,
           retentionDays: config.retentionDays,
+          mail: config.mail,
           restore: storage.restores.confirmed,
           watchIntervalMs: config.watchIntervalMs,
           isProduction: config.environment === 'production',

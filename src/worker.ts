@@ -42,6 +42,7 @@ await runProcess('worker', async (config, logger, signal) => {
       rates: openRates(config, { clock, log: logger }),
       logger,
       retentionDays: config.retentionDays,
+      mail: config.mail,
       restore: storage.restores.confirmed,
       watchIntervalMs: config.watchIntervalMs,
       isProduction: config.environment === 'production',

@@ -33,6 +33,7 @@ const PARTS = [
   'src/client/',
   'src/checkout/',
   'src/legacy/',
+  'src/accounting/',
   'src/partners/',
   'src/evidence/',
   'src/watching/audit/',
@@ -50,6 +51,7 @@ const PARTS = [
   'src/keys/',
   'src/panel/people/',
   'src/accounts/',
+  'src/mail/',
   'src/audit/',
   'src/chains/',
   'src/nodes/',
@@ -194,14 +196,25 @@ test('repositories/ and database/ decide nothing', () => {
   expect(below.filter(line => line.includes('→ src/'))).toEqual([]);
 });
 
-test('the client takes along neither packages nor what only the service needs', () => {
-  const reached = new Set(['src/client/index.ts']);
+test.each([
+  ['client', 'src/client/index.ts', ['src/client/', 'src/signing/', 'schemas/event-types.ts']],
+  [
+    "client's mp",
+    'src/cli/client/main.ts',
+    [
+      ...['src/cli/client/', 'src/cli/named-file.ts', 'src/cli/print.ts', 'src/cli/terminal.ts'],
+      ...['src/client/', 'src/signing/', 'src/errors/', 'schemas/event-types.ts'],
+      // Loaded by `mp mcp` alone, which says how to install it.
+      '@modelcontextprotocol/server',
+    ],
+  ],
+])('the %s takes along neither packages nor what only the service needs', (_, entry, allowed) => {
+  const reached = new Set([entry]);
   for (const file of reached) {
     const next = imports.filter(({ from, typeOnly }) => from === file && !typeOnly);
     for (const { to } of next) reached.add(to);
   }
   const taken = [...reached].filter(to => isFile(to) || !to.startsWith('node:'));
-  const allowed = ['src/client/', 'src/signing/', 'schemas/'];
   expect(taken.filter(to => !allowed.some(path => to.startsWith(path)))).toEqual([]);
 });
 

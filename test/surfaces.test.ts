@@ -73,7 +73,7 @@ test('the panel', async () => {
   const alone = await openAlone((app, limits) =>
     app.register(panelPlugin, {
       ...{ ...dependencies(limits), panelUrl, prefix: '/panel', admitsDemo: true },
-      requestsKept: config.requestLog,
+      ...{ requestsKept: config.requestLog, sendsMail: false },
       ...{ addressDelayMs: 0, allowsLoopback: true },
       cookies: createPanelCookies(panelUrl),
       isBreached: async () => false,

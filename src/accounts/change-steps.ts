@@ -3,8 +3,10 @@ import { newId } from '../crypto/new-id.ts';
 import type { AddressChange } from '../database/account-tables.ts';
 import { untilHeard } from '../database/change-feed.ts';
 import { transact } from '../database/transaction.ts';
+import { namedBy, tellDeciders } from '../mail/notices.ts';
 import {
   type ChangedThing,
+  findNamedChange,
   findOpenChangeOf,
   insertAddressChange,
   updateAddressChange,
@@ -20,14 +22,15 @@ export type ChangeColumns = Pick<
 >;
 
 /**
- * Tells of a step of a change: every step passes here, in its transaction, those of operators too. Today that is
- * the audit entry; what is applied has the name of what it is, such as `address.set`.
+ * Tells of a step of a change: every step passes here, in its transaction, those of operators too. It goes to the audit
+ * log, where what is applied has the name of what it is, such as `address.set`, and by mail to the admins.
  */
-export function tellOfChange(
+export async function tellOfChange(
   operator: Operator,
   step: ChangeStep,
   change: AddressChange,
 ): Promise<AddressChange> {
+  await mailAdmins(operator, step, change);
   const [objectType] = change.kind.split('.');
   const action = step === 'apply' ? change.kind : `${objectType}.${step}`;
   return audited(operator, action, async () => ({
@@ -35,6 +38,38 @@ export function tellOfChange(
     objectId: change.branch_id ?? change.merchant_id,
     detail: { ...detailOf(change), ...stepDetail(step, change) },
   }));
+}
+
+/** An approval has no mail of its own: what it made hold, or lapse, in the same transaction says who approved it. */
+async function mailAdmins(
+  operator: Operator,
+  step: ChangeStep,
+  { id, kind, merchant_id, address, former, person_id, ...change }: AddressChange,
+): Promise<void> {
+  // What sets what was set already changes nothing.
+  const [only] = former;
+  const isSame = kind === 'address.set' && former.length === 1 && only === address;
+  if (step === 'approve' || isSame) return;
+  const { db, clock } = operator;
+  const named = await findNamedChange(db, merchant_id, id);
+  const { networkName: name = null, asset = null, branchName = null } = named ?? {};
+  await tellDeciders(
+    db,
+    { kind: 'merchant', accountId: merchant_id },
+    {
+      kind: 'money-change',
+      facts: {
+        ...{ step, changeId: id, kind, branch: branchName },
+        network: name === null || asset === null ? null : { name, asset },
+        proposedBy: person_id === null ? null : change.proposed_by,
+        approvedBy: change.approved_by,
+        by: namedBy(operator),
+        effectiveAt: change.effective_at.toISOString(),
+        needsApproval: change.needs_approval,
+      },
+      now: new Date(clock()),
+    },
+  );
 }
 
 function detailOf({ kind, blockchain_id: blockchainId, address, former }: AddressChange) {

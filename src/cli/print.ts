@@ -35,7 +35,12 @@ export function printList<T extends object>(
 }
 
 export function printJson(terminal: Terminal, value: unknown): void {
-  terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+  terminal.out(`${jsonText(value)}\n`);
+}
+
+/** JSON on several lines. What JSON leaves as it is, but a terminal obeys, is escaped: the value is the same. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/(?!\n)[\p{Cc}]/gu, escapeControl);
 }
 
 /** Prints lines and, after a blank one, an optional note. */

@@ -1,13 +1,33 @@
 import { readVersion } from '../docs/client-package/package-file.ts';
 import { CliCommand } from './cli-command.ts';
+import { CLIENT_COMMANDS, type ClientCommandName } from './client/commands.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Loads what defines the verbs of a noun, or the noun itself as a command. */
 type Load = () => Promise<{ define(command: CliCommand): void }>;
 
+/** A command that the client package has as well. */
+function ofClient(name: ClientCommandName): readonly [description: string, load: Load] {
+  const [description, load] = CLIENT_COMMANDS[name];
+  return [
+    description,
+    async () => {
+      const [{ command: shared }, { defineClientCommand }] = await Promise.all([
+        load(),
+        import('./integration/client-command.ts'),
+      ]);
+      return { define: command => defineClientCommand(command, shared) };
+    },
+  ];
+}
+
 /** In the order of the help. */
 const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>> = {
   migrate: ['apply pending migrations to the database', () => import('./migrate.ts')],
+  partitions: [
+    'what each month of events, deliveries and requests takes',
+    () => import('./partitions.ts'),
+  ],
   restore: ['restores of the database to an earlier time', () => import('./restore.ts')],
   network: [
     'blockchain networks, their payment windows, and how they are watched',
@@ -37,7 +57,12 @@ const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>
     'payments with their history, and simulation in development',
     () => import('./payments/payment.ts'),
   ],
+  clock: [
+    'let time pass for one payment at once, where payments are simulated',
+    () => import('./payments/clock.ts'),
+  ],
   evidence: ['signed documents on payments', () => import('./payments/evidence.ts')],
+  export: ["files of a merchant's movements, for its books", () => import('./payments/export.ts')],
   deposit: [
     'on-chain deposits, and the inbox of unmatched ones',
     () => import('./payments/deposit.ts'),
@@ -47,23 +72,18 @@ const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>
     () => import('./chains/finding.ts'),
   ],
   webhook: ['webhook endpoints and their deliveries', () => import('./webhooks/webhook.ts')],
-  listen: [
-    'send events of a merchant to a local server as they happen, in development',
-    () => import('./integration/listen.ts'),
-  ],
+  listen: ofClient('listen'),
+  events: ofClient('events'),
+  resend: ofClient('resend'),
   legacy: ['usage of the older contract', () => import('./keys/legacy.ts')],
-  request: [
-    'send a signed request to the API and show the response',
-    () => import('./integration/request.ts'),
-  ],
+  request: ofClient('request'),
   env: [
     'a demo key as variables of a shell, for the examples of the documentation',
     () => import('./env.ts'),
   ],
-  explain: [
-    'show how a signature is made, and why a refused one differs',
-    () => import('./integration/explain.ts'),
-  ],
+  explain: ofClient('explain'),
+  conformance: ofClient('conformance'),
+  mcp: ofClient('mcp'),
   metrics: ['alerting rules for the metrics of the service', () => import('./metrics.ts')],
   audit: ['the audit log: who changed what, and when', () => import('./audit.ts')],
 };

@@ -7,6 +7,8 @@ export interface Terminal {
   isRead?(): boolean;
   /** A signal that Ctrl-C aborts from now on instead of ending the process. */
   untilInterrupted?(): AbortSignal;
+  /** Asks for a line; what is secret is not shown. Resolves with undefined at the end of the input. */
+  ask?(question: string, isSecret: boolean): Promise<string | undefined>;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
 }

@@ -2,6 +2,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import { UUID } from '#schemas/uuid.ts';
 import * as input from '../accounts/input.ts';
 import { DATE_EXPECTED, parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
+import * as duration from '../time/duration.ts';
+import { MONTH_PATTERN } from '../time/months.ts';
 
 /** A flag whose value is one of a few words. */
 export function choice(flags: string, description: string, values: readonly string[]): Option {
@@ -55,6 +57,12 @@ export const parseDate = orRefuse(parseDateBound, `Must be ${DATE_EXPECTED}.`);
 /** Parses an inclusive end: a date alone is that whole UTC day. */
 export const parseInclusiveEnd = orRefuse(toInclusiveEnd, `Must be ${DATE_EXPECTED}.`);
 
+const MONTH = new RegExp(MONTH_PATTERN);
+export const parseMonth = orRefuse(
+  text => (MONTH.test(text) ? text : undefined),
+  'Must be a month, for example 2026-10.',
+);
+
 const SWITCH = new Map([
   ['on', true],
   ['off', false],
@@ -68,6 +76,12 @@ export function integerFrom(minimum: number, maximum: number): (text: string) =>
     return value >= minimum && value <= maximum ? value : undefined;
   }, `Must be a whole number from ${minimum} to ${maximum}.`);
 }
+
+/** In milliseconds. */
+export const parseDuration = orRefuse(
+  duration.parseDuration,
+  `Must be ${duration.DURATION_EXPECTED}.`,
+);
 
 /** Parses a comma-separated list of some of the words. */
 export function listOf<T extends string>(words: readonly T[]): (text: string) => T[] {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Blockchain } from '#schemas/blockchain.ts';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
+import type { ListEventsQuery } from '#schemas/list-events.ts';
 import type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
 import { PaymentsApiError } from './errors.ts';
+import { type EventList, type EventsQuery, type RecordedEvent, walkEvents } from './events.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
 import { send, TRANSPORT_DEFAULTS, type Transport } from './send.ts';
 import { readServiceAddress } from './service-address.ts';
@@ -41,6 +43,18 @@ export interface PaymentsClient {
    * page size, not the number of payments.
    */
   payments(query?: Omit<ListPaymentsQuery, 'endingBefore'>): AsyncGenerator<PaymentObject>;
+  /** Throws PaymentsApiError with the errorCode E3001 when there is no such event. */
+  getEvent(id: string): Promise<RecordedEvent>;
+  /** One page, newest first unless `order` is `oldest`. */
+  listEvents(query?: ListEventsQuery): Promise<EventList>;
+  /**
+   * All matching events from a minute before `after`, oldest first; ends with the newest. Keep the ID of the last
+   * one that you have processed, and pass it as `after` the next time: then none is missed. Those of the minute
+   * before it come again, since events become readable in no exact order, so act once on each `id`, as for webhooks.
+   * Throws PaymentsApiError with the errorCode E3001 when the event in `after` is no longer kept, and TypeError when
+   * `after` is neither an ID nor a time.
+   */
+  events(query?: EventsQuery): AsyncGenerator<RecordedEvent, void, undefined>;
   activeBlockchains(): Promise<Blockchain[]>;
   /** Sends any signed request, with retries. Resolves with the last response, of any status. */
   request(request: ApiRequest): Promise<ApiResponse>;
@@ -78,10 +92,17 @@ export function createClient(options: ClientOptions): PaymentsClient {
 
   const listPayments = (query: ListPaymentsQuery = {}) =>
     call<PaymentList>({ method: 'GET', path: `${BASE}/payments${toQueryString(query)}` });
+  const getEvent = (id: string) =>
+    call<RecordedEvent>({ method: 'GET', path: `${BASE}/events/${encodeURIComponent(id)}` });
+  const listEvents = (query: ListEventsQuery = {}) =>
+    call<EventList>({ method: 'GET', path: `${BASE}/events${toQueryString(query)}` });
 
   return {
     request,
     listPayments,
+    getEvent,
+    listEvents,
+    events: (query = {}) => walkEvents({ getEvent, listEvents }, query),
     createPayment: (payment, { idempotencyKey = randomUUID() } = {}) =>
       call({
         method: 'POST',
@@ -112,7 +133,7 @@ function positive(name: string, value: number): number {
   throw new TypeError(`${name} must be a whole number above 0`);
 }
 
-function toQueryString(query: ListPaymentsQuery): string {
+function toQueryString(query: ListPaymentsQuery | ListEventsQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value));

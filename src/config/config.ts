@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
 import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
+import { type MailSettings, readMail } from './mail-settings.ts';
 import { type ReadFile, withSecretFiles } from './secret-files.ts';
 import { serverUrls } from './server-urls.ts';
 import { parsePrivateUrl, parseTrustProxy } from './values.ts';
@@ -24,6 +25,8 @@ export interface Config {
   readonly panelUrl: string | null;
   /** Base URL of a service that knows breached passwords, without a trailing slash; null asks none. */
   readonly breachedPasswordsUrl: string | null;
+  /** Where people's mail is handed in, and whom it comes from; null sends none. */
+  readonly mail: MailSettings | null;
   /** How long changes of where a merchant's money goes wait, in hours. */
   readonly addressDelayHours: number;
   /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
@@ -137,6 +140,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
   const simulation = simulates === 'on' && !isProduction;
   const port = from.integer('PORT', 3000, 0, 65535);
   const publicUrl = from.baseUrl('PUBLIC_URL', `http://127.0.0.1:${port}`);
+  const panelUrl = from.baseUrl<string | null>('PANEL_URL', isProduction ? null : publicUrl);
   const metricsHost = hostname('METRICS_HOST');
   const metricsPort = from.integer<number | null>('METRICS_PORT', null, 0, 65535);
   const stripe = {
@@ -150,11 +154,12 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     host: hostname('HOST'),
     port,
     publicUrl,
-    panelUrl: from.baseUrl<string | null>('PANEL_URL', isProduction ? null : publicUrl),
+    panelUrl,
     breachedPasswordsUrl: from.read<string | null>('BREACHED_PASSWORDS_URL', null, {
       expected: 'an https URL without query or fragment, or an http URL on loopback',
       parse: parsePrivateUrl,
     }),
+    mail: readMail(from, panelUrl),
     addressDelayHours: from.integer(
       'PANEL_ADDRESS_DELAY_HOURS',
       isProduction ? ADDRESS_DELAY_HOURS : 0,

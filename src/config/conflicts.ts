@@ -54,6 +54,12 @@ export function findConflicts(env: Environment, settings: Settings): string[] {
   if (!env.MASTER_KEY && env.MASTER_KEYS_PREVIOUS) {
     problems.push('MASTER_KEYS_PREVIOUS is set without MASTER_KEY; set both.');
   }
+  if (env.SMTP_URL && !env.MAIL_FROM) {
+    problems.push('SMTP_URL is set without MAIL_FROM; set both.');
+  }
+  if (env.SMTP_URL && settings.panelUrl === null) {
+    problems.push('SMTP_URL is set without PANEL_URL; mail leads to the panel.');
+  }
   if (env.PROCESSOR === 'stripe') {
     for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']) {
       if (!env[name]) problems.push(`${name} is not set, but PROCESSOR=stripe needs it.`);

@@ -38,7 +38,7 @@ export function parseBaseUrl(text: string): string | undefined {
 }
 
 /** Names of the machine itself in a URL. */
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+export const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** A base URL that nobody on the way can read: https, or http on loopback. */
 export function parsePrivateUrl(text: string): string | undefined {

@@ -62,7 +62,12 @@ export interface DepositsTable {
   inputs: string[] | null;
   /** Accounts by which a wallet may have named the payment that it is for (Solana Pay); null for none. */
   reference_accounts: Defaulted<string[] | null>;
-  /** US dollars for one whole unit, scaled by 1e18, soon after it arrived; null while it is not known. */
+  /** Whether its price is recorded once it is final for a payment; false for one of an earlier release. */
+  price_wanted: Defaulted<boolean>;
+  /**
+   * US dollars for one whole unit, scaled by 1e18, soon after it arrived or became final for a payment; null while
+   * it is not known.
+   */
   usd_price: Defaulted<string | null>;
   /** When that was the price. */
   priced_at: Defaulted<Date | null>;
@@ -96,6 +101,13 @@ export interface DeviatingDepositsTable {
   created_at: Date;
 }
 
+/** A final deposit that settled no payment, in a merchant's books. Kept by triggers; see the migration. */
+export interface BookedDepositsTable {
+  deposit_id: string;
+  merchant_id: string;
+  booked_at: Date;
+}
+
 /** A node's responses about a transaction when its deposits became final. */
 export interface TransactionAnswersTable {
   blockchain_id: string;
@@ -127,6 +139,7 @@ export interface DepositTables {
   deposits: DepositsTable;
   asked_assignments: AskedAssignmentsTable;
   deviating_deposits: DeviatingDepositsTable;
+  booked_deposits: BookedDepositsTable;
   dust: DustTable;
   transaction_answers: TransactionAnswersTable;
 }

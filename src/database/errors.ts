@@ -60,6 +60,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {
+    // The month of a row has no partition yet; the worker makes it.
+    if (error.routine === 'ExecFindPartition') return true;
     return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));
   }
   const { code } = error as NodeJS.ErrnoException;
@@ -72,6 +74,11 @@ export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }
 
+/** Whether a lock was not to be had in time (SQLSTATE lock_not_available). */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
 /** Whether the role may not do what was asked (SQLSTATE insufficient_privilege). */
 export function isAccessDenied(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '42501';
@@ -80,4 +87,9 @@ export function isAccessDenied(error: unknown): boolean {
 /** Whether there is a row already with what must be unique (SQLSTATE unique_violation). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
+/** Whether the database ended one of several statements that waited for each other (SQLSTATE deadlock_detected). */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '40P01';
 }

@@ -75,6 +75,8 @@ export interface PanelLinksTable {
   merchant_user_id: string | null;
   partner_member_id: string | null;
   made_by: string;
+  /** Whether the person asked for it, and got it by mail. */
+  by_mail: Defaulted<boolean>;
   /** The account in whose panel it was made; null for an operator's. */
   account_id: Defaulted<string | null>;
   created_at: Date;

@@ -53,6 +53,18 @@ export interface PartnerCommissionMonthDeltasTable extends PartnerCommissionMont
   id: Generated<number>;
 }
 
+/** A merchant's successful payments by the UTC day on which they were paid. */
+export interface MerchantPaidDaysTable {
+  merchant_id: string;
+  day: Day;
+  payments: number;
+  cents: Cents;
+}
+
+export interface MerchantPaidDeltasTable extends MerchantPaidDaysTable {
+  id: Generated<number>;
+}
+
 export interface LegacyUsageTable {
   merchant_id: string;
   day: Day;
@@ -61,7 +73,7 @@ export interface LegacyUsageTable {
   requests: number;
 }
 
-/** What is counted: payments by partner, and the use of the older contract. */
+/** What is counted: payments by partner and merchant, and the use of the older contract. */
 export interface ReportTables {
   partner_deltas: PartnerDeltasTable;
   partner_totals: PartnerTotalsTable;
@@ -71,5 +83,7 @@ export interface ReportTables {
   partner_commissions: PartnerCommissionsTable;
   partner_commission_month_deltas: PartnerCommissionMonthDeltasTable;
   partner_commission_months: PartnerCommissionMonthsTable;
+  merchant_paid_deltas: MerchantPaidDeltasTable;
+  merchant_paid_days: MerchantPaidDaysTable;
   legacy_usage: LegacyUsageTable;
 }

@@ -25,7 +25,7 @@ export class ServiceRoleError extends Error {
 const MIGRATION_LOCK = 3853314791062309107n;
 
 /**
- * The privileges that the service needs on tables and sequences. Of the migrations' own tables it needs
+ * The privileges that the service needs on tables and sequences, on none of a table's partitions. Of the migrations' own tables it needs
  * to read only. Where `refuse_change` refuses every update or deletion, it needs neither.
  */
 const NEEDED = sql`
@@ -34,6 +34,7 @@ const NEEDED = sql`
     case c.relkind when 'S' then array['USAGE']
                    else array['SELECT', 'INSERT', 'UPDATE', 'DELETE'] end) as privilege
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'S')
+    and not c.relispartition
     and (privilege = 'SELECT' or c.relname not like 'kysely\\_migration%')
     and not exists (
       select from pg_trigger t

@@ -2,6 +2,7 @@ import type { AccountTables } from './account-tables.ts';
 import type { DepositTables } from './deposit-tables.ts';
 import type { KeyTables } from './key-tables.ts';
 import type { LineageTables } from './lineage-tables.ts';
+import type { MailTables } from './mail-tables.ts';
 import type { NetworkTables } from './network-tables.ts';
 import type { PaymentTables } from './payment-tables.ts';
 import type { PeopleTables } from './people-tables.ts';
@@ -15,6 +16,7 @@ export interface Tables
     DepositTables,
     KeyTables,
     LineageTables,
+    MailTables,
     NetworkTables,
     PaymentTables,
     PeopleTables,

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import type { Defaulted } from './column-types.ts';
 
 export interface WebhookEndpointsTable {
@@ -22,7 +23,7 @@ export interface WebhookEndpointsTable {
 }
 
 /** `withheld` may have been made in a time that was lost by a restore. */
-export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled' | 'withheld';
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface WebhookDeliveriesTable {
   id: string;
@@ -37,6 +38,8 @@ export interface WebhookDeliveriesTable {
   claimed_until: Defaulted<Date | null>;
   created_at: Date;
   finished_at: Defaulted<Date | null>;
+  /** Type of the event, until the endpoint has taken it; null for what repeats a delivery by hand. */
+  untaken_type: Defaulted<string | null>;
 }
 
 export interface WebhookAttemptsTable {

@@ -23,6 +23,7 @@ import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { SILENCE_MS } from '../database/durability.ts';
+import { MONTHS_AHEAD } from '../database/partition-tables.ts';
 import { SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import { POOLED_SETTINGS } from '../database/session.ts';
 import {
@@ -46,6 +47,7 @@ import {
 } from '../keys/manage-keys.ts';
 import { MERCHANT_SCOPES, PARTNER_DEVELOPER_SCOPES, PARTNER_OWNER_SCOPES } from '../keys/scopes.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
+import { RETRY_PAUSES_MS } from '../mail/outbox.ts';
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '../nodes/daily-quota.ts';
 import { HEAD_AGE_MS } from '../nodes/open-node-set.ts';
 import { RESPONSE_MAXIMUM_BYTES } from '../nodes/response-limits.ts';
@@ -58,11 +60,11 @@ import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-response.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { COMMON_PASSWORDS } from '../panel/people/common-passwords.ts';
+import { ASKED_LIMITS } from '../panel/people/forgotten-password.ts';
 import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '../panel/people/panel-sessions.ts';
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '../panel/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
 import { ATTEMPT_LIMITS } from '../panel/people/throttle.ts';
-import { CLOSED_AFTER_MS } from '../partners/commission.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
@@ -84,12 +86,13 @@ import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { SIMULATION_CASES } from '../settlement/simulate.ts';
 import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/weigh-transfers.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
+import { NONCE_MAXIMUM } from '../signing/check-headers.ts';
 import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { REPLICA_LAG_SECONDS } from '../signing/redis-nonces.ts';
-import { NONCE_MAXIMUM } from '../signing/verify-signature.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
+import { CLOSED_AFTER_MS } from '../time/months.ts';
 import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
 import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-up/look-ups.ts';
@@ -105,6 +108,8 @@ import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
 import { chainTable, costTable, planTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
+import { LIBRARIES } from './downloads/libraries.ts';
+import { readBeginning } from './downloads/library-readme.ts';
 import {
   alertTable,
   eventTable,
@@ -196,9 +201,12 @@ export function factsOf(settings: DocsSettings): Facts {
     'program.mjs': readProgram('payment.mjs'),
     'program.py': readProgram('payment.py'),
     'program.php': readProgram('payment.php'),
+    'reconcile.mjs': readProgram('reconcile.mjs'),
     'receiver.mjs': readProgram('hooks.mjs'),
     'receiver.py': readProgram('hooks.py'),
     'receiver.php': readProgram('hooks.php'),
+
+    ...Object.assign({}, ...LIBRARIES.map(({ folder }) => libraryFacts(folder, publicUrl))),
 
     'key.active-max': ACTIVE_KEYS_MAXIMUM,
     'key.id-digits': 2 * KEY_ID_BYTES,
@@ -216,6 +224,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
     'panel.sessions': SESSIONS_MAXIMUM,
     'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
+    'mail.pauses': RETRY_PAUSES_MS.map(pause => formatDuration(pause / 1000)).join(', '),
+    'mail.asked': ASKED_LIMITS.failures,
+    'mail.asked-window': formatDuration(ASKED_LIMITS.windowMs / 1000),
     'sign-in.failures': ATTEMPT_LIMITS.failures,
     'sign-in.window': formatDuration(ATTEMPT_LIMITS.windowMs / 1000),
     'sign-in.in-row': ATTEMPT_LIMITS.inRow,
@@ -261,6 +272,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.attempts': RETRY_DELAYS_SECONDS.length,
     'webhook.retries': retryTable(),
     'webhook.retention-days': settings.retentionDays,
+    'partitions.ahead': `${MONTHS_AHEAD} months`,
     'webhook.jitter': 100 * JITTER,
     'webhook.retry-after-max': formatDuration(RETRY_AFTER_MAXIMUM_MS / 1000),
     'signed-webhook.secret': EXAMPLE_WEBHOOK_SECRET,
@@ -364,6 +376,10 @@ const timesADay = (everyMs: number) => ((24 * 60 * 60_000) / everyMs).toLocaleSt
 
 function prefixed(prefix: string, facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [prefix + name, fact]));
+}
+
+function libraryFacts(folder: string, publicUrl: string): Facts {
+  return prefixed(`library.${folder}.`, { ...readBeginning(folder, publicUrl) });
 }
 
 /** A program of the guides; tests run it as the page shows it. */

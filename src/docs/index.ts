@@ -6,9 +6,11 @@ import { wantsHtml } from '../http/wants-html.ts';
 import { DOCS_ASSETS, DOCS_PREFIX } from './assets.ts';
 import { readClientPackage } from './client-package/package-file.ts';
 import { registerClientPackage } from './client-package/serve.ts';
+import { registerDownloads } from './downloads/index.ts';
 import type { DocsSettings } from './facts.ts';
 import { DOCS_HEADERS, type SendMissing } from './missing.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
+import { POSTMAN_PATH } from './postman.ts';
 import { HTML, renderDocs } from './render-docs.ts';
 
 interface DocsDependencies {
@@ -23,7 +25,7 @@ const CACHED = { 'cache-control': 'public, max-age=3600' };
 
 /**
  * The documentation: guides, reference and error pages as HTML and Markdown, /openapi.json, the start
- * page for browsers, and the client. All of it is rendered once, when the application is ready.
+ * page for browsers, and the client with the libraries. Pages are rendered once, when the application is ready.
  */
 export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): Promise<void> {
   const client = readClientPackage();
@@ -37,7 +39,14 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): 
   app.register(async pages => {
     pages.addHook('onRequest', async request => deps.limits.countPage(request));
     registerClientPackage(pages, client);
-    for (const path of [DOCS_PREFIX, `${DOCS_PREFIX}/*`, '/llms.txt', '/openapi.json']) {
+    registerDownloads(pages);
+    for (const path of [
+      DOCS_PREFIX,
+      `${DOCS_PREFIX}/*`,
+      '/llms.txt',
+      '/openapi.json',
+      POSTMAN_PATH,
+    ]) {
       pages.get(path, (request, reply) => {
         const asked = pathOf(request.url);
         const found = docs.texts.get(asked === `${DOCS_PREFIX}/` ? DOCS_PREFIX : asked);

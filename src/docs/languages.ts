@@ -7,6 +7,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ts: 'Node.js',
   python: 'Python',
   php: 'PHP',
+  go: 'Go',
 };
 
 /** Blocks of code that do the same in different languages. */

@@ -89,7 +89,7 @@ export function homePage(groups: readonly PageGroup[]): Page {
     markdown: [
       ...lists,
       '## For machines',
-      'The [OpenAPI 3.1 document](/openapi.json) has the whole reference. Every page is also served as Markdown: add `.md` to its address. [llms.txt](/llms.txt) lists them all.',
+      'The [OpenAPI 3.1 document](/openapi.json) has the whole reference, and the [Postman collection](/postman.json) signs its requests: import it by its address, and set the variables of your key. Every page is also served as Markdown: add `.md` to its address. [llms.txt](/llms.txt) lists them all.',
     ].join('\n\n'),
     look: 'cards',
   };

@@ -19,6 +19,7 @@ import {
   REFERENCE_PATH,
   startPage,
 } from './pages.ts';
+import { POSTMAN_PATH, writePostmanCollection } from './postman.ts';
 import { SEARCH_PATH, writeSearchIndex } from './search-index.ts';
 
 /** Something that is served as it is. */
@@ -76,6 +77,10 @@ export function renderDocs(settings: DocsSettings, document: OpenApiDocument): R
   texts.set('/openapi.json', {
     type: JSON_TYPE,
     text: JSON.stringify(document),
+  });
+  texts.set(POSTMAN_PATH, {
+    type: JSON_TYPE,
+    text: JSON.stringify(writePostmanCollection(document)),
   });
   return {
     texts,

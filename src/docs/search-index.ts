@@ -11,12 +11,13 @@ const SECTIONS_OF_PROSE = 1;
 
 /** Words that are left out, because nobody looks for them. */
 const COMMON = new Set(
-  `about after again all already also always and another any are because been before besides between both but
-  can does each either ever every for from had has have her here him how however into its just many may
-  meanwhile more most much must never new nobody not nothing off once one only other otherwise out own same
-  see she should since some somebody still such than that the their them then there these they this those
-  though too two until use used very was what when where whether which while who whose will with within
-  without yet you your`.split(/\s+/),
+  `about after again all already also always and another any are asked asks because been before besides between
+  both but can comes does each either ever every for from gets give given gives goes got had has have her here
+  him how however into its just keep keeps made make makes many may meanwhile more most much must never new
+  nobody not nothing off once one only other otherwise out own said same say says see she should since some
+  somebody stay stays still such take taken takes tell tells than that the their them then there these they
+  this those though told too two until use used very was what when where whether which while who whose will
+  with within without yet you your`.split(/\s+/),
 );
 
 /** Programs, and names of the repository's files. */
@@ -36,10 +37,11 @@ export type IndexedPage = readonly [path: string, title: string, sections: reado
  */
 export function writeSearchIndex(pages: readonly SearchablePage[], basePath: string): string {
   const sectionsOf = new Map<string, number>();
-  /** Whether to index the word for another section. */
+  /** Whether to index the word for another section. Its plural is the same word, as it is for the script. */
   const take = (word: string, maximum: number): boolean => {
-    const count = sectionsOf.get(word) ?? 0;
-    sectionsOf.set(word, count + 1);
+    const singular = word.replace(/s$/, '');
+    const count = sectionsOf.get(singular) ?? 0;
+    sectionsOf.set(singular, count + 1);
     return count < maximum;
   };
   const index = pages.map(({ path, title, description, markup, headings }): IndexedPage => {
@@ -53,11 +55,16 @@ export function writeSearchIndex(pages: readonly SearchablePage[], basePath: str
         word =>
           !named.has(word) && take(word, code.has(word) ? SECTIONS_OF_CODE : SECTIONS_OF_PROSE),
       );
-      return [id, heading, words.toSorted().join(' ')];
+      return [id, heading, withoutBeginnings(words.toSorted()).join(' ')];
     });
     return [basePath + path, title, sections];
   });
   return JSON.stringify(index);
+}
+
+/** Without words that others begin with, which are found by them. */
+function withoutBeginnings(sorted: readonly string[]): string[] {
+  return sorted.filter((word, index) => !sorted[index + 1]?.startsWith(word));
 }
 
 function splitSections(markup: string, headings: readonly Heading[]) {

@@ -1,10 +1,21 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts';
 
+/** A limit that a request has exceeded. */
+export interface ExceededLimit {
+  /** What is counted: lower-case letters and hyphens. */
+  readonly name: string;
+  /** Requests in each window. */
+  readonly most: number;
+  readonly windowSeconds: number;
+}
+
 interface ApiErrorOptions {
   /** Offending body field, query parameter or path parameter. */
   readonly param?: string | undefined;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;
+  /** Sent as RateLimit-Policy and, with retryAfterSeconds, as RateLimit. */
+  readonly limit?: ExceededLimit;
   /** Methods that the path has, for a response of 405 to any other; sent as Allow. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
@@ -15,6 +26,7 @@ export class ApiError extends Error {
   readonly errorCode: ErrorCode;
   readonly param: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: ExceededLimit | undefined;
   readonly allow: readonly string[] | undefined;
 
   /** @param message Developer-facing text; the catalogue's meaning when left out. */
@@ -24,6 +36,7 @@ export class ApiError extends Error {
     this.errorCode = errorCode;
     this.param = options.param;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.limit = options.limit;
     this.allow = options.allow;
   }
 }

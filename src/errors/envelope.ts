@@ -1,5 +1,5 @@
 import type { ErrorEnvelope } from '#schemas/error.ts';
-import type { ApiError } from './api-error.ts';
+import type { ApiError, ExceededLimit } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
 
 /** The response to a refused request. */
@@ -38,10 +38,26 @@ export function statusOf({ errorCode, allow }: ApiError): number {
   return allow === undefined ? ERRORS[errorCode].status : 405;
 }
 
-/** Retry-After and Allow, which the response has as JSON and as a page. */
-export function refusalHeaders({ retryAfterSeconds, allow }: ApiError): Record<string, string> {
+/** Retry-After, an exceeded limit and Allow, which the response has as JSON and as a page. */
+export function refusalHeaders({
+  retryAfterSeconds,
+  limit,
+  allow,
+}: ApiError): Record<string, string> {
   return {
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(limit === undefined ? {} : limitHeaders(limit, retryAfterSeconds)),
     ...(allow === undefined ? {} : { allow: allow.join(', ') }),
+  };
+}
+
+/** Nothing is left of the limit: draft-ietf-httpapi-ratelimit-headers-10, beside the specified Retry-After. */
+function limitHeaders(
+  { name, most, windowSeconds }: ExceededLimit,
+  secondsLeft: number | undefined,
+): Record<string, string> {
+  return {
+    'ratelimit-policy': `"${name}";q=${most};w=${windowSeconds}`,
+    ratelimit: `"${name}";r=0${secondsLeft === undefined ? '' : `;t=${secondsLeft}`}`,
   };
 }

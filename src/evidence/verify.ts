@@ -1,4 +1,4 @@
-import { verify } from 'node:crypto';
+import { createHash, verify } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
 import { type PublicJwk, toPublicKey } from './keys.ts';
 import type { Signed } from './sign.ts';
@@ -6,6 +6,14 @@ import type { Signed } from './sign.ts';
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d[-+.\deE]*/g;
 const SIGNED: readonly string[] = ['evidence', 'signature', 'keyId'];
+
+/** How a document begins that is the last line of a file. No line of JSON has it after a line break of its own. */
+const LAST_LINE = '\n{"evidence":';
+
+/** What a document says that signs the lines before it in its file. */
+export interface SignedLines {
+  readonly lines: { readonly bytes: number; readonly sha256: string };
+}
 
 /** A document is no valid evidence. The message is a whole sentence on one line. */
 export class EvidenceRefused extends Error {
@@ -16,11 +24,23 @@ export class EvidenceRefused extends Error {
  * Reads a document of which every byte is either signed or without meaning. White space, the order of
  * members and escapes in strings are free. Refused is what one reader would see and another would not: members
  * that are there twice or beside the signed ones, numbers spelled otherwise than they were signed, and text that
- * is not UTF-8.
+ * is not UTF-8. A document that signs lines stands behind them in one file, of which every byte counts.
  * @param content The file.
  * @throws EvidenceRefused also when the signature does not fit.
  */
 export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): Signed<unknown> {
+  const file = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const start = file.lastIndexOf(LAST_LINE) + 1;
+  const document = verifyDocument(file.subarray(start), keys);
+  const lines = isObject(document.evidence) ? document.evidence.lines : undefined;
+  if (!isObject(lines)) return start === 0 ? document : verifyDocument(file, keys);
+  const before = file.subarray(0, start);
+  const hash = createHash('sha256').update(before).digest('hex');
+  if (lines.bytes === before.length && lines.sha256 === hash) return document;
+  throw new EvidenceRefused('The lines before the signature are not the signed ones.');
+}
+
+function verifyDocument(content: Uint8Array, keys: readonly unknown[]): Signed<unknown> {
   const document = readDocument(content);
   const { evidence, signature, keyId } = document;
   const key = keys.filter(isObject).find(({ kid }) => kid === keyId);

@@ -9,10 +9,10 @@ import {
   verifyCredentials,
 } from '../keys/verify-credentials.ts';
 import type { KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
+import { checkTimestamp } from '../signing/check-headers.ts';
 import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
 import {
   checkSignature,
-  checkTimestamp,
   readSigningHeaders,
   type SigningHeaders,
 } from '../signing/verify-signature.ts';

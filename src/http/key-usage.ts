@@ -56,7 +56,7 @@ export class KeyUsage {
     if (uses.length > 0) await writeKeyUses(this.#db, uses);
   }
 
-  /** Writes what has gathered, for at most a second. */
+  /** Writes what has gathered, for at most half a second. */
   close(): Promise<void> {
     return this.#writes.close();
   }

@@ -109,7 +109,10 @@ export async function createRateLimits(
   ): never {
     rateLimited.inc({ client });
     const message = `At most ${most} requests in ${seconds} seconds are allowed.`;
-    throw new ApiError('E9001', message, { retryAfterSeconds });
+    throw new ApiError('E9001', message, {
+      retryAfterSeconds,
+      limit: { name: client, most, windowSeconds: seconds },
+    });
   }
 
   function createLimiter(

@@ -4,6 +4,8 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { randomHex, randomToken } from '../crypto/random-hex.ts';
 import type { PartnerRole } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
+import type { ApiKey } from '../database/key-tables.ts';
+import { type Notices, namedBy, tellDeciders } from '../mail/notices.ts';
 import { findPartnerMember } from '../repositories/accounts/partners.ts';
 import {
   countActiveKeys,
@@ -72,6 +74,7 @@ export function createKey(operator: Operator, keyring: Keyring, input: NewKey): 
       created_at: now,
     });
     const scopes = scopesOf(stored, role);
+    await tellOfKey({ ...operator, db: tx }, owner, { verb: 'created', keyId, name });
     const result = { keyId, ...pair.shown, scopes, expiresAt };
     return { result, objectId: keyId, detail: { ...owner, name, scopes, expiresAt } };
   });
@@ -101,6 +104,11 @@ export function rotateKey(
           previous_valid_until: new Date(now.getTime() + ROTATION_GRACE_MS),
         };
     await updateApiKey(tx, keyId, { ...pair.columns, ...previous, rotated_at: now });
+    await tellOfKey({ ...operator, db: tx }, ownerOf(key), {
+      verb: 'rotated',
+      keyId,
+      name: key.name,
+    });
     const scopes = scopesOf(key.scopes, key.memberRole);
     const result = { keyId, ...pair.shown, scopes, expiresAt: key.expires_at };
     return { result, objectId: keyId, detail: { immediately } };
@@ -124,6 +132,29 @@ export function revokeKey(operator: Operator, keyId: string): Promise<KeyWithRol
     });
     return { result: { ...revoked, memberRole: key.memberRole }, objectId: keyId };
   });
+}
+
+function ownerOf({ id, merchant_id: merchantId, partner_member_id: memberId }: ApiKey): KeyOwner {
+  if (merchantId !== null) return { merchantId };
+  if (memberId !== null) return { memberId };
+  throw new Error(`the key ${id} belongs to nobody`);
+}
+
+/** Tells the owner's admins or owners of a new pair, and the partner member whose key it is. */
+async function tellOfKey(
+  operator: Operator,
+  owner: KeyOwner,
+  key: Pick<Notices['key-made'], 'verb' | 'keyId' | 'name'>,
+): Promise<void> {
+  const { db, clock } = operator;
+  const facts = { ...key, by: namedBy(operator) };
+  const notice = { kind: 'key-made', facts, now: new Date(clock()) } as const;
+  if ('merchantId' in owner) {
+    return tellDeciders(db, { kind: 'merchant', accountId: owner.merchantId }, notice);
+  }
+  const member = await findPartnerMember(db, owner.memberId);
+  if (member === undefined) return;
+  await tellDeciders(db, { kind: 'partner', accountId: member.partner_id }, notice, member.id);
 }
 
 const NO_PREVIOUS_PAIR = {

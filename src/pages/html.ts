@@ -25,6 +25,12 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
+/** A URL, a path or a name of parts, such as `payment_prompt.created`, which may break before a part, not within. */
+export function breakable(text: string): Html {
+  const parts = text.split(/(?<=\w[/._?&=])(?=[A-Za-z])/);
+  return html`${parts.map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`;
+}
+
 function render(value: Value): string {
   if (value === null || value === undefined || value === false) return '';
   if (typeof value === 'string') return escapeHtml(value);

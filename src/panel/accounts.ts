@@ -3,7 +3,7 @@ import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { listMemberships } from '../repositories/people/memberships.ts';
 import type { PanelDependencies } from './dependencies.ts';
-import { isTest, renderTestTag } from './environment.ts';
+import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
 import { leadTo, type Shown } from './pages.ts';
@@ -23,7 +23,7 @@ export function registerAccounts(app: FastifyInstance, deps: PanelDependencies):
         ? html`<p>${choice.none}</p>`
         : html`<ul class="rows cards">${accounts.map(
             account => html`<li><div>
-<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${isTest(account) && renderTestTag()}${account.status !== 'active' && html` <span class="tag">${choice.inactive}</span>`}<br>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(account)}<br>
 <span class="quiet">${choice.role(choice.kinds[account.kind], roles[account.role])}</span>
 </div></li>`,
           )}</ul>`;

@@ -7,10 +7,10 @@ import { type ActivityRow, listActivity } from '../repositories/accounts/activit
 import type { Membership } from '../repositories/people/memberships.ts';
 import { addressOf } from './address.ts';
 import type { PanelDependencies } from './dependencies.ts';
-import { dateTime } from './format.ts';
+import { dateTime, percent } from './format.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
-import { renderPaging } from './table.ts';
+import { isFirstPage, renderNoneFurther, renderPaging } from './table.ts';
 import { ACTIVITY_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
@@ -18,11 +18,18 @@ const PAGE_SIZE = 25;
 /** Longest value that is shown, in characters, and how many of an entry: a page of them stays small. */
 const VALUE_SHOWN = 120;
 const VALUES_SHOWN = 12;
-/** The account itself, which every entry is about. */
-const ACCOUNT_NAMES = ['merchantId', 'merchantIds', 'partnerId', 'accountId'];
+/** The account itself, which every entry is about, and a price in a unit of the service's own. */
+const HIDDEN = ['merchantId', 'merchantIds', 'partnerId', 'accountId', 'usdPrice'];
+/** Kinds of changes, which the words for the action say. */
+const CHANGE_KIND = /^\w+\.[\w-]+$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 const words = texts.activity;
+/** Words for values that are recorded by names of the service's own, by the field. */
+const VALUES: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
+  scopes: texts.keys.scopes,
+  problem: texts.webhooks.problems,
+};
 
 const ActivityQuery = Type.Object({
   /** IDs of the entries right before and after the page. */
@@ -51,7 +58,9 @@ function registerActivityOf(
       ...{ title, lead },
       content:
         rows.length === 0
-          ? html`<p>${none}</p>`
+          ? isFirstPage(request.query)
+            ? html`<p>${none}</p>`
+            : renderNoneFurther(url)
           : html`<ul class="rows">${rows.map(renderEntry)}</ul>
 ${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(url, { after: older }))}`,
     };
@@ -90,27 +99,30 @@ function renderChange(row: ActivityRow): Html {
   const object = objectName ?? (id === row.account_id ? null : html`<code>${id}</code>`);
   const values = valuesOf(row);
   return html`<strong>${what}</strong>${object !== null && html`: ${object}`}<br>
-${values.map(([key, value]) => html`<code>${key}</code> ${renderValue(value)}<br>`)}`;
+${values.map(([key, value]) => html`<span class="quiet">${words.fields[key] ?? html`<code>${key}</code>`}:</span> ${renderValue(key, value)}<br>`)}`;
 }
 
 function valuesOf({ detail, objectName }: ActivityRow): [string, unknown][] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail)
-    .filter(([name]) => !ACCOUNT_NAMES.includes(name))
+    .filter(([name]) => !HIDDEN.includes(name))
+    .filter(([name, value]) => name !== 'kind' || !CHANGE_KIND.test(String(value)))
     .filter(([, value]) => value === null || value !== objectName)
     .slice(0, VALUES_SHOWN);
 }
 
-function renderValue(value: unknown): Html | string {
+function renderValue(name: string, value: unknown): Html | string {
   if (value === null) return words.nothing;
+  if (typeof value === 'number' && name.endsWith('_bps')) return percent(value);
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   if (typeof value === 'string' && TIME.test(value)) return dateTime(value);
-  if (Array.isArray(value)) return shorten(value.map(textOf).join(', '));
-  return shorten(textOf(value));
+  const values = Array.isArray(value) ? value : [value];
+  return shorten(values.map(each => textOf(name, each)).join(', '));
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function textOf(name: string, value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return VALUES[name]?.[value] ?? value;
 }
 
 function shorten(text: string): string {

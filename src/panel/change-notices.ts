@@ -1,4 +1,5 @@
 import type { Connection } from '../database/connection.ts';
+import type { Person } from '../database/people-tables.ts';
 import { type Html, html } from '../pages/html.ts';
 import { listToldChanges, type NamedChange } from '../repositories/accounts/address-changes.ts';
 import { texts } from './texts/index.ts';
@@ -8,13 +9,17 @@ const TOLD_MS = 24 * 60 * 60_000;
 /** Most that a page tells of; the page of addresses has all. */
 const TOLD_MAXIMUM = 3;
 
-/** What every page of a merchant tells of changes of where its money goes: one more than is shown. */
+/**
+ * What every page of a merchant tells a person of changes of where its money goes: one more than is shown. What an
+ * operator has set before the person was there, as while an account is set up, is no change to them.
+ */
 export function readChangeNotices(
   db: Connection,
   merchantId: string,
+  { created_at: joined }: Pick<Person, 'created_at'>,
   now: Date,
 ): Promise<NamedChange[]> {
-  const since = new Date(now.getTime() - TOLD_MS);
+  const since = new Date(Math.max(now.getTime() - TOLD_MS, joined.getTime()));
   return listToldChanges(db, merchantId, { since, limit: TOLD_MAXIMUM + 1 });
 }
 
@@ -25,7 +30,7 @@ interface ChangeNotice {
 }
 
 /** Notices of changes: each that waits, and what an operator has changed in one. */
-export function noticesOf(changes: readonly NamedChange[]): ChangeNotice[] {
+function noticesOf(changes: readonly NamedChange[]): ChangeNotice[] {
   const { moreWait, severalByOperator } = texts.changes;
   const waiting = changes.filter(({ outcome }) => outcome === null);
   const [first, second] = changes.filter(({ outcome }) => outcome !== null);

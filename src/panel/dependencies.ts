@@ -37,6 +37,8 @@ export interface PanelDependencies {
   readonly allowsLoopback: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
+  /** Whether people are told of things by mail. */
+  readonly sendsMail: boolean;
   /** Which requests of API keys the request log keeps. */
   readonly requestsKept: RequestsKept;
   readonly isUnavailable: (error: unknown) => boolean;

@@ -2,7 +2,7 @@ import { type Html, html } from '../pages/html.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 import { texts } from './texts/index.ts';
 
-const { test } = texts.shell;
+const { choice, test } = texts.shell;
 
 /** Whether an account is a test merchant, all of whose pages say so. */
 export function isTest(membership: Membership | null): boolean {
@@ -13,6 +13,12 @@ export function isTest(membership: Membership | null): boolean {
 export function renderTestBand(): Html {
   return html`<aside class="test-band" aria-label="${test.tag}">${test.band}</aside>
 `;
+}
+
+/** Beside the name of an account in a list: whether it is a test merchant, or inactive. */
+export function renderAccountTags(account: Membership): Html {
+  const isInactive = account.status !== 'active';
+  return html`${isTest(account) && renderTestTag()}${isInactive && html` <span class="tag">${choice.inactive}</span>`}`;
 }
 
 /** Beside the name of a test merchant. */

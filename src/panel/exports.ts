@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited } from '../audit/audited-change.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { BYTE_ORDER_MARK, type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
+import type { FilePart } from '../payments/csv.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { operatorOf, sessionOf } from './hooks/access.ts';
 import { requireOwnPage } from './hooks/same-origin.ts';
@@ -15,20 +15,24 @@ export const EXPORT_PAGE = 1_000;
 /** Retry-After while the person's former file is still being sent, in seconds. */
 const RUNNING_RETRY_SECONDS = 10;
 
-interface ExportFile<T> {
+/** Media type of comma-separated values. */
+export const CSV = 'text/csv; charset=utf-8';
+
+interface ExportFile {
   readonly name: string;
-  readonly columns: readonly CsvColumn<T>[];
+  /** CSV unless given. */
+  readonly type?: string;
   /** What the audit log calls it. */
-  readonly action?: 'payment.export' | 'commission.export';
+  readonly action?: 'payment.export' | 'commission.export' | 'accounting.export';
   /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** Rows, a page at a time; the next one is read once the client has taken the former. */
-  readonly pages: AsyncIterable<readonly T[]>;
+  /** The next one is made once the client has taken the former. */
+  readonly parts: AsyncIterable<FilePart>;
 }
 
 /**
- * Sends files of comma-separated values. A file may hold millions of rows, so each person gets one at a time
- * from this replica, and a few in an hour.
+ * Sends files of rows. A file may hold millions of them, so each person gets one at a time from this replica,
+ * and a few in an hour.
  */
 export class Exports {
   readonly #deps: PanelDependencies;
@@ -44,10 +48,10 @@ export class Exports {
    * headers, and counts as no file.
    * @throws PanelRefusal for a link of another site, ApiError E9001 for too many files.
    */
-  async send<T>(
+  async send(
     request: FastifyRequest,
     reply: FastifyReply,
-    file: ExportFile<T>,
+    file: ExportFile,
   ): Promise<FastifyReply> {
     requireOwnPage(request);
     const isRead = request.method !== 'HEAD';
@@ -56,7 +60,7 @@ export class Exports {
       await this.#deps.limits.countExport(request);
     }
     return reply
-      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-type', file.type ?? CSV)
       .header('content-disposition', `attachment; filename="${file.name}"`)
       .send(Readable.from(isRead ? this.#write(request, file) : []));
   }
@@ -75,16 +79,15 @@ export class Exports {
     response.on('close', () => this.#running.delete(id));
   }
 
-  async *#write<T>(
+  async *#write(
     request: FastifyRequest,
-    { action = 'payment.export', columns, filters, pages }: ExportFile<T>,
+    { action = 'payment.export', filters, parts }: ExportFile,
   ): AsyncGenerator<string> {
-    yield BYTE_ORDER_MARK + csvHeader(columns);
     let rows = 0;
     try {
-      for await (const page of pages) {
-        rows += page.length;
-        if (page.length > 0) yield csvRows(columns, page);
+      for await (const part of parts) {
+        rows += part.rows;
+        if (part.text !== '') yield part.text;
       }
     } finally {
       const operator = operatorOf(request, this.#deps);

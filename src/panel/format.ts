@@ -13,5 +13,8 @@ export function dateTime(date: Date | string): Html {
 /** 123456 cents is $1,234.56. */
 export const dollars = formatDollars;
 
+/** @param bps Basis points. */
+export const percent = (bps: number) => `${bps / 100} %`;
+
 /** A number with thousands separated. */
 export const count = formats.number;

@@ -7,6 +7,7 @@ import { listMemberships, type Membership } from '../repositories/people/members
 import { isAllowed, type Permission } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
+import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
 import { leadTo, type Shown } from './pages.ts';
@@ -66,7 +67,7 @@ export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): 
       const found = memberships.flatMap(account => {
         const place = places[account.kind];
         if (place === undefined || !isAllowed(account.role, place.permission)) return [];
-        return [{ name: account.name, path: accountPath(account) + place.path }];
+        return [{ account, path: accountPath(account) + place.path }];
       });
       const [only, second] = found;
       if (only !== undefined && second === undefined) return leadTo(only.path);
@@ -75,8 +76,8 @@ export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): 
         only === undefined
           ? html`<p>${none}</p>`
           : html`<ul class="rows cards">${found.map(
-              ({ name, path }) =>
-                html`<li><a href="${basePathOf(panelUrl)}${path}">${name}</a></li>`,
+              ({ account, path }) =>
+                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(account)}</div></li>`,
             )}</ul>`;
       return { title, content };
     },

@@ -1,4 +1,4 @@
-import { type Html, html } from '../pages/html.ts';
+import { breakable, type Html, html } from '../pages/html.ts';
 import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import type { NamedChange } from '../repositories/accounts/address-changes.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
@@ -76,7 +76,7 @@ ${
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
 ${membership !== null && renderChangeNotices(changes, `${basePath}${accountPath(membership)}/settings`)}
 ${banner !== null && html`<p class="notice">${banner}</p>`}
-<h1>${page.title}</h1>
+<h1>${breakable(page.title)}</h1>
 ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}
 ${page.fault && renderFault(page.fault)}
 ${page.content}
@@ -95,7 +95,7 @@ function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
 <nav aria-label="${shell.main}">${
     isSignedIn &&
     html`<a href="${basePath}${PANEL_PREFIX}">${shell.accounts}</a>
-<a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path)}>${shell.profile}</a>`
+<a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path, true)}>${shell.profile}</a>`
   }
 <a href="${publicUrl}/docs">${shell.docs}</a>${
     session !== null &&

@@ -11,6 +11,15 @@ const PREVIEW_MS = 500;
 
 const announcer = document.getElementById('announcer');
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** With its zone, for which tables have no room. */
+const TIME_AND_ZONE = new Intl.DateTimeFormat(undefined, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 
 activate(document);
 document.getElementById('fault')?.focus();
@@ -32,7 +41,7 @@ function activate(root) {
     const date = new Date(time.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     time.title = time.textContent;
-    time.textContent = TIME.format(date);
+    time.textContent = (time.closest('table') ? TIME : TIME_AND_ZONE).format(date);
   }
 }
 

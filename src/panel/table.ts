@@ -47,6 +47,24 @@ export function renderPaging(newer: string | null, older: string | null): Html |
 ${older !== null && html`<a href="${older}" rel="next">${pages.older}</a>`}</nav>`;
 }
 
+/** IDs of the rows right before and after a page; the first has neither. */
+interface PagePlace {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+export function isFirstPage({ after, before }: PagePlace): boolean {
+  return after === undefined && before === undefined;
+}
+
+/**
+ * In place of a page beyond the last: the way back.
+ * @param url Of the first page, with its filters.
+ */
+export function renderNoneFurther(url: string): Html {
+  return html`<p>${pages.noneFurther} <a href="${url}">${pages.first}</a></p>`;
+}
+
 /** The facts of an object, each with its name; those that are null are left out. */
 export function renderFacts(facts: readonly (readonly [string, Html | string | null])[]): Html {
   return html`<dl class="facts">${facts

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import { type Signed, signEvidence } from '../evidence/sign.ts';
-import { BYTE_ORDER_MARK, type CsvColumn, csvHeader, csvRows } from '../payments/csv.ts';
+import { requireReplayed } from '../evidence/whole-replica.ts';
+import { type CsvColumn, csvParts } from '../payments/csv.ts';
 import type { Clock } from '../time/clock.ts';
+import { closingOf } from '../time/months.ts';
 import { type CommissionRow, readCommissionRows } from './commission.ts';
 
 /** Rows that are read at once. */
@@ -54,34 +56,46 @@ export function commissionFileName(month: string): string {
   return `commission-${month}.csv`;
 }
 
-/** Signs the sums of a month, and the hash of the file that has its rows. */
+/**
+ * Signs the sums of a closed month, and the hash of the file that has its rows.
+ * @throws ApiError E5002 while the replica may lack some of them.
+ */
 export async function signCommission(
   { db, reports, keyring, clock, publicUrl }: Dependencies,
   partnerId: string,
   month: string,
 ): Promise<Signed<CommissionStatement>> {
-  const madeAt = new Date(clock()).toISOString();
+  const now = new Date(clock());
+  await requireReplayed({ primary: db, replica: reports }, closingOf(month), now);
   const hash = createHash('sha256');
   let bytes = 0;
   const sums = { merchants: 0, payments: 0, volumeCents: 0, commissionCents: 0 };
-  const write = (text: string) => {
+  async function* summed() {
+    for await (const rows of readCommissionRows(reports, partnerId, month, PAGE)) {
+      for (const { payments, volumeCents, commissionCents } of rows) {
+        sums.merchants += 1;
+        sums.payments += payments;
+        sums.volumeCents += volumeCents;
+        sums.commissionCents += commissionCents;
+      }
+      yield rows;
+    }
+  }
+  for await (const { text } of csvParts(COMMISSION_COLUMNS, summed())) {
     hash.update(text);
     bytes += Buffer.byteLength(text);
-  };
-  write(BYTE_ORDER_MARK + csvHeader(COMMISSION_COLUMNS));
-  for await (const rows of readCommissionRows(reports, partnerId, month, PAGE)) {
-    write(csvRows(COMMISSION_COLUMNS, rows));
-    for (const { payments, volumeCents, commissionCents } of rows) {
-      sums.merchants += 1;
-      sums.payments += payments;
-      sums.volumeCents += volumeCents;
-      sums.commissionCents += commissionCents;
-    }
   }
   const file = { name: commissionFileName(month), bytes, sha256: hash.digest('hex') };
   const commission = { month, ...sums };
   return signEvidence<CommissionStatement>(
     { db, keyring, clock },
-    { version: VERSION, madeAt, service: publicUrl, partnerId, commission, file },
+    {
+      version: VERSION,
+      madeAt: now.toISOString(),
+      service: publicUrl,
+      partnerId,
+      commission,
+      file,
+    },
   );
 }

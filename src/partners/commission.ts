@@ -7,16 +7,10 @@ import {
   type MonthSum,
   sumMonth,
 } from '../repositories/partners/months.ts';
-import { addMonths, monthsBetween, startOfMonth, utcMonth } from '../time/months.ts';
+import { addMonths, monthsBetween, utcMonth } from '../time/months.ts';
 
 /** Who the commission is owed to; whoever runs the service, which holds no money itself. */
 export const COMMISSION_CREDITOR = 'operator of the service';
-
-/**
- * A payment is stamped as paid before that is committed, within seconds. An hour after its end, nothing is added to a
- * month any more.
- */
-export const CLOSED_AFTER_MS = 60 * 60_000;
 
 /** What a merchant was paid in a UTC month, and the commission on it; amounts in cents. */
 export interface CommissionRow extends MerchantMonth {
@@ -35,11 +29,6 @@ export interface CommissionPage {
   readonly months: readonly string[];
   /** Where the next page begins; null for the last one. */
   readonly next: string | null;
-}
-
-/** Whether no payment is added to a month any more. */
-export function isClosed(month: string, now: Date): boolean {
-  return now.getTime() >= startOfMonth(addMonths(month, 1)).getTime() + CLOSED_AFTER_MS;
 }
 
 /**

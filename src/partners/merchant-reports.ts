@@ -27,13 +27,19 @@ import { toReportRow } from './payment-row.ts';
 /** Number of latest payments in a merchant's report. */
 export const RECENT_PAYMENTS = 10;
 
+/** A page of a report, and what the report does not tell. */
+export interface MerchantReports extends PartnerMerchantPage {
+  /** IDs of the test merchants among them. */
+  readonly tested: ReadonlySet<string>;
+}
+
 /** One page of the partner's merchants with their totals, newest first. */
 export async function listMerchantReports(
   db: Connection,
   partnerId: string,
   query: PartnerMerchantsQuery,
   now: Date,
-): Promise<PartnerMerchantPage> {
+): Promise<MerchantReports> {
   const { page = 1, limit = PARTNER_PAGE_DEFAULT, search, actionRequired } = query;
   const filters = { search, pendingOnly: actionRequired };
   const window = { limit, offset: (page - 1) * limit };
@@ -54,7 +60,14 @@ export async function listMerchantReports(
       lastPaymentAt: lastPayments.get(merchant.id)?.toISOString() ?? null,
     };
   });
-  return { data, total, page, limit };
+  const ofTest = merchants.filter(({ environment }) => environment === 'test');
+  return { data, total, page, limit, tested: new Set(ofTest.map(({ id }) => id)) };
+}
+
+/** A merchant's report, and what the reports do not tell. */
+export interface MerchantReport {
+  readonly report: PartnerMerchantDetail;
+  readonly environment: Merchant['environment'];
 }
 
 /**
@@ -66,7 +79,7 @@ export async function readMerchantReport(
   partnerId: string,
   merchantId: string,
   now: Date,
-): Promise<PartnerMerchantDetail> {
+): Promise<MerchantReport> {
   const merchant = await findPartnerMerchant(db, partnerId, merchantId);
   if (merchant === undefined) throw new ApiError('E3001', 'There is no such merchant.');
   const [branches, totals, commissionCents, recent] = await Promise.all([
@@ -80,12 +93,13 @@ export async function readMerchantReport(
       { limit: RECENT_PAYMENTS, offset: 0 },
     ),
   ]);
-  return {
+  const report = {
     merchant: toAccount(merchant),
     branches: branches.map(({ id, name, is_main }) => ({ id, name, isMain: is_main })),
     aggregates: { ...totals(merchant.id), totalCommission: toDollars(commissionCents) },
     recentPayments: recent.map(toReportRow),
   };
+  return { report, environment: merchant.environment };
 }
 
 /** The totals of merchants, by a function of the merchant's ID. */

@@ -2,10 +2,10 @@ import type { PartnerFilters, PartnerOverview, PartnerTeam } from '#schemas/part
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toDollars } from '../payments/dollars.ts';
-import { findPartner, listPartnerMembers } from '../repositories/accounts/partners.ts';
-import { sumByPaidDay, sumByStatus, sumCommissions } from '../repositories/partners/figures.ts';
+import { listPartnerMembers } from '../repositories/accounts/partners.ts';
+import { sumByPaidDay, sumByStatus } from '../repositories/partners/figures.ts';
 import {
-  countByOnboarding,
+  findPartnerWithFigures,
   listMerchantNames,
   listPartnerMerchants,
 } from '../repositories/partners/merchants.ts';
@@ -23,12 +23,10 @@ export async function readOverview(
   partnerId: string,
   now: Date,
 ): Promise<PartnerOverview> {
-  const [partner, onboarding, statuses, paidDays, commissionCents, waiting] = await Promise.all([
-    findPartner(db, partnerId),
-    countByOnboarding(db, partnerId),
+  const [partner, statuses, paidDays, waiting] = await Promise.all([
+    findPartnerWithFigures(db, partnerId),
     sumByStatus(db, partnerId),
     sumByPaidDay(db, partnerId, trendStart(now)),
-    sumCommissions(db, partnerId),
     listPartnerMerchants(
       db,
       partnerId,
@@ -53,12 +51,12 @@ export async function readOverview(
       createdAt: partner.created_at.toISOString(),
     },
     metrics: {
-      totalMerchants: onboarding.total,
-      approvedMerchants: onboarding.approved,
-      actionRequired: onboarding.pending,
+      totalMerchants: partner.merchants,
+      approvedMerchants: partner.approved,
+      actionRequired: partner.pending,
       volume30d: toDollars(thirtyDays),
       totalVolume: toDollars(statuses.find(row => row.status === 'successful')?.cents ?? 0),
-      totalCommission: toDollars(commissionCents),
+      totalCommission: toDollars(partner.commissionCents ?? 0),
       totalPayments: statuses.reduce((sum, row) => sum + row.payments, 0),
     },
     attention: waiting.map(merchant => ({

@@ -9,7 +9,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { PartnerPaymentFilters } from '../repositories/partners/payment-filters.ts';
 import {
   countMatchingPayments,
-  countTextMatches,
+  countSearchedPayments,
   findPartnerPayment,
   listPartnerPayments,
   type PageWindow,
@@ -18,12 +18,11 @@ import {
 import {
   countByCreatedDay,
   countPartnerPayments,
-  findHistoryAddresses,
-  findHistoryMerchants,
+  findHistoryMatches,
 } from '../repositories/partners/totals.ts';
 import { endOfDay } from '../time/days.ts';
-import { toReportRow } from './payment-row.ts';
-import { resolveSearch, searchPartnerPayments } from './search.ts';
+import { testMerchantsOf, toReportRow } from './payment-row.ts';
+import { searchPartnerPayments } from './search.ts';
 
 /** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;
@@ -34,12 +33,18 @@ export type PartnerPaymentReportQuery = Omit<PartnerPaymentsQuery, 'startDate' |
   readonly endDate?: Date | undefined;
 };
 
+/** A page of a report, and what the report does not tell. */
+export interface PaymentReports extends PartnerPaymentPage {
+  /** IDs of the test merchants among those of the payments. */
+  readonly tested: ReadonlySet<string>;
+}
+
 /** One page of the partner's payments, newest first, with the exact total of all that match. */
 export async function listPaymentReports(
   db: Connection,
   partnerId: string,
   query: PartnerPaymentReportQuery,
-): Promise<PartnerPaymentPage> {
+): Promise<PaymentReports> {
   const { page = 1, limit = PARTNER_PAGE_DEFAULT } = query;
   const filters = await resolveFilters(db, partnerId, query);
   const window = { limit, offset: (page - 1) * limit };
@@ -49,11 +54,15 @@ export async function listPaymentReports(
       searchPartnerPayments(db, partnerId, filters, window),
       countPayments(db, partnerId, filters),
     ]);
-    return { data: payments.map(toReportRow), total, page, limit };
+    return { ...toReports(payments), total, page, limit };
   }
   const total = await countPayments(db, partnerId, filters);
   const payments = window.offset < total ? await readPage(db, partnerId, filters, window) : [];
-  return { data: payments.map(toReportRow), total, page, limit };
+  return { ...toReports(payments), total, page, limit };
+}
+
+function toReports(payments: readonly PartnerPayment[]): Pick<PaymentReports, 'data' | 'tested'> {
+  return { data: payments.map(toReportRow), tested: testMerchantsOf(payments) };
 }
 
 /**
@@ -65,7 +74,7 @@ export async function* readPaymentReportPages(
   partnerId: string,
   query: PartnerPaymentReportQuery,
   limit: number,
-): AsyncGenerator<readonly PartnerPaymentRow[]> {
+): AsyncGenerator<Pick<PaymentReports, 'data' | 'tested'>> {
   const filters = await resolveFilters(db, partnerId, query);
   const list = needsSearch(filters) ? searchPartnerPayments : listPartnerPayments;
   let createdTo = filters.createdTo;
@@ -73,7 +82,7 @@ export async function* readPaymentReportPages(
   let offset = 0;
   for (;;) {
     const rows = await list(db, partnerId, { ...filters, createdTo }, { limit, offset });
-    if (rows.length > 0) yield rows.map(toReportRow);
+    if (rows.length > 0) yield toReports(rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) return;
     const ofLast = rows.filter(row => row.created_at.getTime() === last.created_at.getTime());
@@ -88,10 +97,10 @@ export async function readPaymentReport(
   db: Connection,
   partnerId: string,
   paymentId: string,
-): Promise<PartnerPaymentRow> {
+): Promise<{ readonly report: PartnerPaymentRow; readonly tested: ReadonlySet<string> }> {
   const payment = await findPartnerPayment(db, partnerId, paymentId);
   if (payment === undefined) throw new ApiError('E3001', 'There is no such payment.');
-  return toReportRow(payment);
+  return { report: toReportRow(payment), tested: testMerchantsOf([payment]) };
 }
 
 /** Resolves text filters on names and addresses to the few matching merchants and addresses. */
@@ -100,12 +109,12 @@ async function resolveFilters(
   partnerId: string,
   query: PartnerPaymentReportQuery,
 ): Promise<PartnerPaymentFilters> {
-  const { merchantName, addressSearch, search } = query;
-  const [named, addresses, term] = await Promise.all([
-    merchantName ? findHistoryMerchants(db, partnerId, { name: merchantName }) : undefined,
-    addressSearch ? findHistoryAddresses(db, partnerId, addressSearch) : undefined,
-    search ? resolveSearch(db, partnerId, search) : undefined,
-  ]);
+  const search = query.search || undefined;
+  const found = await findHistoryMatches(db, partnerId, {
+    ...{ search, address: query.addressSearch || undefined },
+    merchantName: query.merchantName || undefined,
+  });
+  const { merchantIds: named, addresses, reach } = found;
   const merchantId = query.merchantId?.toLowerCase();
   const merchantIds =
     merchantId === undefined
@@ -120,7 +129,7 @@ async function resolveFilters(
     createdTo: query.endDate,
     idPart: query.transactionId || undefined,
     hashPart: query.txHash || undefined,
-    term,
+    term: search === undefined || reach === undefined ? undefined : { text: search, reach },
   };
 }
 
@@ -140,11 +149,7 @@ async function countPayments(
   const rolledUp = [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
   if (!rolledUp) return countMatchingPayments(db, partnerId, filters);
   if (term === undefined) return countPartnerPayments(db, partnerId, filters);
-  const [reached, byText] = await Promise.all([
-    countPartnerPayments(db, partnerId, filters, term.reach),
-    countTextMatches(db, partnerId, { ...filters, term }),
-  ]);
-  return reached + byText;
+  return countSearchedPayments(db, partnerId, { ...filters, term });
 }
 
 async function readPage(

@@ -3,6 +3,12 @@ import { toDollars } from '../payments/dollars.ts';
 import { toPaymentObject } from '../payments/payment-object.ts';
 import type { PartnerPayment } from '../repositories/partners/payments.ts';
 
+/** IDs of the test merchants among those of payments. */
+export function testMerchantsOf(payments: readonly PartnerPayment[]): Set<string> {
+  const ofTest = payments.filter(payment => payment.merchant_environment === 'test');
+  return new Set(ofTest.map(payment => payment.merchant_id));
+}
+
 /** A payment in a partner report: in dollars, with address, branch and merchant. */
 export function toReportRow(payment: PartnerPayment): PartnerPaymentRow {
   const shown = toPaymentObject(payment);

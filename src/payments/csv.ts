@@ -31,6 +31,23 @@ export function csvRows<T>(columns: readonly CsvColumn<T>[], rows: readonly T[])
   return format(rows.map(row => columns.map(({ cell }) => cell(row))));
 }
 
+/** A part of a file, and how many rows are in it. */
+export interface FilePart {
+  readonly text: string;
+  readonly rows: number;
+}
+
+/** A whole CSV file, of which each page of rows is a part. */
+export async function* csvParts<T>(
+  columns: readonly CsvColumn<T>[],
+  pages: AsyncIterable<readonly T[]>,
+): AsyncGenerator<FilePart> {
+  yield { text: BYTE_ORDER_MARK + csvHeader(columns), rows: 0 };
+  for await (const page of pages) {
+    if (page.length > 0) yield { text: csvRows(columns, page), rows: page.length };
+  }
+}
+
 function format(lines: CsvCell[][]): string {
   return stringify(lines, {
     record_delimiter: 'windows',

@@ -5,12 +5,10 @@ import {
   type HistoricDelivery,
   type HistoricDeposit,
   type HistoricEvent,
-  listHistoricDeliveries,
   listHistoricDeposits,
-  listHistoricEvents,
+  readHistoricEvents,
 } from '../repositories/payments/history.ts';
 import { listTransitions } from '../repositories/payments/moves.ts';
-import { listAttempts } from '../repositories/webhooks/attempts.ts';
 
 /** Something that happened to a payment. */
 export type PaymentFact = { readonly at: Date; readonly id: string } & (
@@ -27,8 +25,8 @@ export type PaymentFact = { readonly at: Date; readonly id: string } & (
 );
 
 /**
- * Order of facts with the same time. A deposit causes a transition, a transition an event, and an event
- * deliveries.
+ * Order of facts with the same time, before their IDs. A deposit causes a transition, a transition an event, and
+ * an event deliveries.
  */
 const KINDS: readonly PaymentFact['kind'][] = [
   'created',
@@ -39,25 +37,13 @@ const KINDS: readonly PaymentFact['kind'][] = [
   'attempt',
 ];
 
-/** Most attempts that are read; a payment usually has a handful. */
-const ATTEMPTS_MAXIMUM = 1000;
-
 /** Everything that happened to a payment, oldest first. */
 export async function readHistory(db: Connection, payment: Payment): Promise<PaymentFact[]> {
-  const [transitions, deposits, events] = await Promise.all([
+  const [transitions, deposits, { events, deliveries, attempts }] = await Promise.all([
     listTransitions(db, payment.id),
     listHistoricDeposits(db, payment.id),
-    listHistoricEvents(db, payment.id),
+    readHistoricEvents(db, payment.id),
   ]);
-  const deliveries = await listHistoricDeliveries(
-    db,
-    events.map(({ id }) => id),
-  );
-  const attempts = await listAttempts(
-    db,
-    deliveries.map(({ id }) => id),
-    ATTEMPTS_MAXIMUM,
-  );
   const byId = new Map(deliveries.map(delivery => [delivery.id, delivery]));
   const facts: PaymentFact[] = [
     { kind: 'created', at: payment.created_at, id: payment.id, payment },
@@ -76,7 +62,9 @@ export async function readHistory(db: Connection, payment: Payment): Promise<Pay
   ];
   return facts.toSorted(
     (one, other) =>
-      one.at.getTime() - other.at.getTime() || KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind),
+      one.at.getTime() - other.at.getTime() ||
+      KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind) ||
+      (one.id < other.id ? -1 : 1),
   );
 }
 

@@ -1,16 +1,12 @@
-import type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
-import { PAGE_SIZE_DEFAULT } from '#schemas/list-payments.ts';
+import { PAGE_SIZE_DEFAULT, type PaymentList } from '#schemas/list-payments.ts';
 import type { Connection } from '../database/connection.ts';
-import { ApiError } from '../errors/api-error.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
-  type PageCursor,
   type PaymentFilters,
 } from '../repositories/payments/merchant-payments.ts';
+import { cutPage, foreignCursor, type Paging, readCursor } from './paging.ts';
 import { toPaymentObject } from './payment-object.ts';
-
-type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;
 
 /**
  * One page of a merchant's payments, newest first in either direction.
@@ -19,38 +15,22 @@ type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'
 export async function listPayments(
   db: Connection,
   merchantId: string,
-  query: Paging,
+  paging: Paging,
   filters: PaymentFilters,
 ): Promise<PaymentList> {
-  const limit = query.limit ?? PAGE_SIZE_DEFAULT;
-  const cursor = readCursor(query);
+  const limit = paging.limit ?? PAGE_SIZE_DEFAULT;
+  const cursor = readCursor(paging);
+  const from = cursor && {
+    direction: cursor.param === 'startingAfter' ? ('older' as const) : ('newer' as const),
+    id: cursor.id,
+  };
   // One more than requested shows whether there are more.
-  const payments = await listMerchantPayments(db, merchantId, filters, cursor, limit + 1);
+  const payments = await listMerchantPayments(db, merchantId, filters, from, limit + 1);
   // A foreign cursor finds nothing, so only an empty page has to check whose it is.
-  if (cursor !== undefined && payments.length === 0) await requireCursor(db, merchantId, cursor);
-  const hasMore = payments.length > limit;
-  const page = payments.slice(0, limit);
-  if (cursor?.direction === 'newer') page.reverse();
-  return { object: 'list', data: page.map(toPaymentObject), hasMore };
-}
-
-function readCursor({ startingAfter, endingBefore }: Paging): PageCursor | undefined {
-  if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw new ApiError('E1001', 'startingAfter and endingBefore exclude each other.', {
-      param: 'endingBefore',
-    });
+  if (cursor !== undefined && payments.length === 0) {
+    const known = await findMerchantPayment(db, merchantId, cursor.id);
+    if (known === undefined) throw foreignCursor(cursor, 'a payment');
   }
-  if (startingAfter !== undefined) return { direction: 'older', id: startingAfter };
-  if (endingBefore !== undefined) return { direction: 'newer', id: endingBefore };
-  return undefined;
-}
-
-async function requireCursor(
-  db: Connection,
-  merchantId: string,
-  { direction, id }: PageCursor,
-): Promise<void> {
-  if ((await findMerchantPayment(db, merchantId, id)) !== undefined) return;
-  const param = direction === 'older' ? 'startingAfter' : 'endingBefore';
-  throw new ApiError('E3001', `${param} is not a payment of this account.`, { param });
+  const { page, hasMore } = cutPage(payments, limit, cursor);
+  return { object: 'list', data: page.map(toPaymentObject), hasMore };
 }

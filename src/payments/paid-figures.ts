@@ -17,10 +17,8 @@ export async function readPaidFigures(
   merchantId: string,
   now: Date,
 ): Promise<PaidFigures> {
-  const since = new Date(`${trendStart(now)}T00:00:00Z`);
-  const paid = new Map(
-    (await sumPaidByDay(db, merchantId, since)).map(each => [each.day, each] as const),
-  );
+  const sums = await sumPaidByDay(db, merchantId, trendStart(now));
+  const paid = new Map(sums.map(each => [each.day, each] as const));
   const days = trendDays(now).map(day => paid.get(day) ?? { day, payments: 0, cents: 0 });
   return {
     today: sum(days.filter(({ day }) => day === utcDay(now))),

@@ -81,8 +81,9 @@ async function findNamed(
   text: string,
   { status }: Filters,
 ): Promise<Payment[]> {
-  const ids = UUID.test(text) ? [text] : await findOwnPaymentsByHash(db, merchantId, text);
-  const found = await Promise.all(ids.map(id => findOwnPayment(db, merchantId, id)));
+  const found = UUID.test(text)
+    ? [await findOwnPayment(db, merchantId, text)]
+    : await findOwnPaymentsByHash(db, merchantId, text);
   return found
     .filter(payment => payment !== undefined)
     .filter(payment => status === undefined || payment.status === status);

@@ -1,5 +1,7 @@
 import { OperationRefused } from '../audit/audited-change.ts';
+import type { Connection } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
+import { movePayment } from '../payments/move-payment.ts';
 import type { NotificationDependencies } from './receive-notification.ts';
 import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
 import type { SandboxProcessor } from './sandbox-processor.ts';
@@ -15,7 +17,7 @@ const CASES: Readonly<Record<string, readonly NotificationKind[]>> = {
 export const REGULATED_CASES = Object.keys(CASES);
 
 /** Actor of simulated moves in a payment's history. */
-const ACTOR = 'simulation';
+export const SIMULATION_ACTOR = 'simulation';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -29,11 +31,7 @@ export function simulateRegulated(
   payment: Payment,
   simulation: string,
 ): Promise<void> {
-  if (payment.processor !== sandbox.name) {
-    throw new OperationRefused(
-      `The payment is processed by ${payment.processor}: only those of the sandbox are simulated.`,
-    );
-  }
+  requireSandbox(payment);
   const kinds = CASES[simulation];
   if (kinds === undefined) {
     throw new OperationRefused(
@@ -42,7 +40,30 @@ export function simulateRegulated(
   }
   return sendNotifications(deps, sandbox, payment, kinds, {
     trace: null,
-    actor: ACTOR,
+    actor: SIMULATION_ACTOR,
     log: SILENT,
   });
+}
+
+/**
+ * Expires a payment of the sandbox if it is due. Nobody has to be asked: whatever its customer does, the sandbox's page
+ * has told. Call it in a transaction.
+ */
+export async function expireRegulatedIfDue(
+  tx: Connection,
+  { id, expires_at: expiresAt }: Payment,
+  now: Date,
+): Promise<void> {
+  if (expiresAt > now) return;
+  const reason = 'expired without payment, confirmed by the processor';
+  await movePayment(tx, { paymentId: id, move: 'expire', actor: SIMULATION_ACTOR, reason, now });
+}
+
+/** @throws OperationRefused for a payment of another processor. */
+export function requireSandbox({ processor }: Payment): void {
+  const sandbox: SandboxProcessor['name'] = 'sandbox';
+  if (processor === sandbox) return;
+  throw new OperationRefused(
+    `The payment is processed by ${processor}: only those of the sandbox are simulated.`,
+  );
 }

@@ -1,7 +1,8 @@
 /** One US dollar; prices are integers with 18 decimals. */
 export const PRICE_SCALE = 10n ** 18n;
 
-const FRACTION_DIGITS = 18;
+/** Decimals of a price that is scaled by `PRICE_SCALE`. */
+export const PRICE_DECIMALS = 18;
 
 /** Plain notation only: no sign, no exponent, no leading zeros, at most 18 decimals. */
 const DECIMAL = /^(0|[1-9]\d{0,11})(?:\.(\d{1,18}))?$/;
@@ -22,6 +23,6 @@ export function parsePrice(text: unknown): bigint | undefined {
   const match = typeof text === 'string' ? DECIMAL.exec(text) : null;
   if (match === null) return undefined;
   const [, whole = '', fraction = ''] = match;
-  const price = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
+  const price = BigInt(whole + fraction.padEnd(PRICE_DECIMALS, '0'));
   return price >= MINIMUM && price <= MAXIMUM ? price : undefined;
 }

@@ -9,12 +9,15 @@ export interface Lineages {
 }
 
 export async function readLineages(db: Connection): Promise<Lineages> {
-  const rows = await db
-    .selectFrom('lineages')
-    .selectAll()
-    .orderBy('number', 'desc')
-    .limit(2)
-    .execute();
+  return lineagesOf(await newestLineages(db).execute());
+}
+
+/** There is at most one that is unconfirmed, and it is the newest. */
+function newestLineages(db: Connection) {
+  return db.selectFrom('lineages').selectAll().orderBy('number', 'desc').limit(2);
+}
+
+function lineagesOf(rows: readonly Lineage[]): Lineages {
   const [unconfirmed] = rows.filter(row => row.begun_at === null);
   const [current] = rows.filter(row => row.begun_at !== null);
   return { current, unconfirmed };
@@ -120,28 +123,36 @@ const WATCHED = {
   auditEntry: 'audit_log',
 } as const satisfies Record<keyof NewestIds, string>;
 
+/** The lineages, and what the database has and lacks of what is known outside. */
+export interface ComparedNewest extends Lineages {
+  readonly newest: NewestIds;
+  readonly lacking: readonly string[];
+}
+
 /**
- * Reads the newest IDs, and which of some known ones the database lacks. Someone who knows of an ID has learnt it
- * after its commit.
+ * Reads the lineages, the newest IDs, and which of some known ones the database lacks. Someone who knows of an ID
+ * has learnt it after its commit. Without a lineage all IDs are null.
  */
 export async function compareNewest(
   db: Connection,
   known: NewestIds | null,
-): Promise<{ readonly newest: NewestIds; readonly lacking: readonly string[] }> {
+): Promise<ComparedNewest> {
   const kinds = Object.keys(WATCHED) as (keyof NewestIds)[];
   const columns = kinds.flatMap(kind => {
     const table = sql.table(WATCHED[kind]);
     const id = known?.[kind] ?? null;
     return [
-      sql`(select id from ${table} order by id desc limit 1) as ${sql.ref(kind)}`,
-      sql`(select ${id}::uuid where not exists (select from ${table} where id = ${id}::uuid)) as ${sql.ref(`lost ${kind}`)}`,
+      sql<string | null>`(select id from ${table} order by id desc limit 1)`.as(kind),
+      sql<string | null>`(
+        select ${id}::uuid where not exists (select from ${table} where id = ${id}::uuid))`.as(
+        `lost ${kind}` as const,
+      ),
     ];
   });
-  const { rows } = await sql<Record<string, string | null>>`select ${sql.join(columns)}`.execute(
-    db,
-  );
-  const idOf = (column: string) => rows[0]?.[column] ?? null;
+  const rows = await newestLineages(db).select(columns).execute();
+  const idOf = (column: keyof NewestIds | `lost ${keyof NewestIds}`) => rows[0]?.[column] ?? null;
   return {
+    ...lineagesOf(rows),
     newest: {
       payment: idOf('payment'),
       transition: idOf('transition'),

@@ -10,6 +10,7 @@ const AGES = {
   sign_in_counters: 'updated_at',
   known_devices: 'created_at',
   panel_intents: 'created_at',
+  mails: 'created_at',
 } as const;
 
 /** Deletes at most `limit` rows from before `before`; returns how many. */

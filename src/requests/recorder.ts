@@ -95,7 +95,7 @@ export class RequestRecorder {
     return this.#writes.flush();
   }
 
-  /** Writes what has gathered, for at most a second. */
+  /** Writes what has gathered, for at most half a second. */
   close(): Promise<void> {
     return this.#writes.close();
   }

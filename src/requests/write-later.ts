@@ -3,7 +3,7 @@ import { within } from '../time/within.ts';
 /** Pause between two writes, in milliseconds. */
 export const WRITE_EVERY_MS = 1_000;
 /** Longest that shutdown waits for the last write, in milliseconds. */
-const CLOSE_MS = 1_000;
+const CLOSE_MS = 500;
 
 /** Writes what gathers in memory once a second, so that no request waits for it. */
 export class LaterWrites {
@@ -31,7 +31,7 @@ export class LaterWrites {
     return this.#writing;
   }
 
-  /** Writes what has gathered, for at most a second: an unreachable database must not hold up shutdown. */
+  /** Writes what has gathered, for at most half a second: an unreachable database must not hold up shutdown. */
   async close(): Promise<void> {
     const late = () => new Error('the database does not respond');
     await within(CLOSE_MS, this.flush(), late).catch(this.#onFailure);

@@ -6,6 +6,10 @@ export const TAGS = {
     name: 'Payments',
     description: 'Create payments and read them back. Amounts are whole US cents.',
   },
+  events: {
+    name: 'Events',
+    description: 'What has happened to payments, also while an endpoint was down.',
+  },
   networks: { name: 'Networks', description: 'The networks that the platform offers now.' },
   partners: {
     name: 'Partner reports',

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import { newId } from '../crypto/new-id.ts';
+import { newId, timeOfId } from '../crypto/new-id.ts';
 import type { Database } from '../database/connection.ts';
 import type { Lineage } from '../database/lineage-tables.ts';
 import type { Primary } from '../database/primary.ts';
 import { MARK_WAIT_MS } from '../database/time-limits.ts';
 import {
   beginFirstLineage,
+  type ComparedNewest,
   type ConfirmedRestore,
   compareNewest,
   confirmedRestoreOf,
   insertRestore,
+  type Lineages,
   type NewestIds,
   readLineages,
 } from '../repositories/lineages.ts';
@@ -47,6 +49,13 @@ interface RestoreWatchOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'> | null;
 }
 
+/** What the mark says. */
+interface KnownMark {
+  readonly text: string;
+  /** null before it is set for the first time. */
+  readonly ids: NewestIds | null;
+}
+
 export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
   const { primary, mark, clock, logger } = options;
   const closing = new AbortController();
@@ -58,33 +67,45 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
   let unreadableSince: number | undefined;
 
   async function look(db: Database): Promise<void> {
+    const lineage = current ?? (await firstLineage(db));
+    const { timeline } = primary;
+    const known = await readMark(lineage);
+    // After the mark was read: whatever it names was committed before.
+    const found = await compareNewest(db, known?.ids ?? null);
+    if (found.current?.id !== lineage.id || primary.timeline !== timeline) {
+      // Another process has begun a lineage, or the statement went to another server.
+      conclude(found);
+      return look(db);
+    }
+    if (found.unconfirmed !== undefined) {
+      conclude(found);
+    } else if (mark !== null && known === undefined) {
+      conclude(found);
+      if (!isGivenUp()) return;
+    } else {
+      conclude(await settle(db, lineage, found, known));
+    }
+    compared = timeline;
+  }
+
+  async function firstLineage(db: Database): Promise<Lineage> {
     let found = await readLineages(db);
     if (found.current === undefined) {
       await beginFirstLineage(db, newId(), new Date(clock()));
       found = await readLineages(db);
     }
-    const { timeline } = primary;
-    if (found.unconfirmed === undefined && found.current !== undefined && mark !== null) {
-      const isRestored = await compareWith(mark, db, found.current);
-      if (isRestored === undefined && !isGivenUp()) return conclude(found);
-      if (isRestored) found = await readLineages(db);
-    }
-    conclude(found);
-    compared = timeline;
+    if (found.current === undefined) throw new Error('the database has no lineage');
+    return found.current;
   }
 
-  /** @returns Whether the database turned out to be restored; undefined if the mark cannot be read. */
-  async function compareWith(
-    { read, advance }: NewestMark,
-    db: Database,
-    { id }: Lineage,
-  ): Promise<boolean | undefined> {
-    let text: string;
-    let known: NewestIds | null;
+  /** @returns undefined if the mark cannot be read, or there is nowhere to keep one. */
+  async function readMark({ id }: Lineage): Promise<KnownMark | undefined> {
+    if (mark === null) return undefined;
     try {
-      text = await read(id);
-      known = parseMark(text);
+      const text = await mark.read(id);
+      const ids = parseMark(text);
       unreadableSince = undefined;
+      return { text, ids };
     } catch (error) {
       if (unreadableSince === undefined) {
         logger?.error(
@@ -95,8 +116,16 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
       unreadableSince ??= performance.now();
       return undefined;
     }
-    // After the mark was read: whatever it names was committed before.
-    const { newest, lacking } = await compareNewest(db, known);
+  }
+
+  /** Records a restore if something is lacking; else brings the mark up to date. */
+  async function settle(
+    db: Database,
+    { id }: Lineage,
+    found: ComparedNewest,
+    known: KnownMark | undefined,
+  ): Promise<Lineages> {
+    const { newest, lacking } = found;
     if (lacking.length > 0) {
       const restore = {
         ...{ id: newId(), noticedBy: 'service', now: new Date(clock()) },
@@ -105,16 +134,18 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
       };
       // Of several processes that find it out at once, one records it.
       await insertRestore(db, restore, id);
-      return true;
+      return readLineages(db);
     }
     const next = formatMark(newest);
-    if (next !== text) await advance(id, text, next).catch(() => undefined);
-    return false;
+    if (known !== undefined && next !== known.text) {
+      await mark?.advance(id, known.text, next).catch(() => undefined);
+    }
+    return found;
   }
 
   const isGivenUp = () => performance.now() - (unreadableSince ?? Number.NaN) > MARK_WAIT_MS;
 
-  function conclude(found: Awaited<ReturnType<typeof readLineages>>): void {
+  function conclude(found: Lineages): void {
     if (found.unconfirmed !== undefined && unconfirmed === undefined) {
       const { restored_to: restoredTo, lost_until: lostUntil } = found.unconfirmed;
       logger?.error({ restoredTo, lostUntil }, describeRestore(found.unconfirmed));
@@ -164,8 +195,6 @@ function describeRestore({ restored_to: to, lost_until: until }: Lineage): strin
 
 /** The latest time that IDs begin with; null without one. */
 function latestOf(ids: readonly (string | null)[]): Date | null {
-  const times = ids
-    .filter(id => id !== null)
-    .map(id => Number.parseInt(id.replace('-', '').slice(0, 12), 16));
+  const times = ids.map(id => id && timeOfId(id)).filter(time => typeof time === 'number');
   return times.length === 0 ? null : new Date(Math.max(...times));
 }

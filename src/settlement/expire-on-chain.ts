@@ -21,10 +21,19 @@ export function expirePayments(
 ): Promise<number> {
   return handleDue(db, {
     lock: tx => lockDue(tx, now, limit),
-    handle: (tx, payment) => expire(tx, payment, now),
+    handle: (tx, payment) => expire(tx, payment, { now, actor: 'worker' }),
     what: 'expired',
     log,
   });
+}
+
+/** Expires a payment as `expirePayments` would, if it is due. Call it in a transaction. */
+export async function expireIfDue(
+  tx: Connection,
+  paymentId: string,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<void> {
+  for (const due of await lockDue(tx, by.now, 1, paymentId)) await expire(tx, due, by);
 }
 
 interface DuePayment {
@@ -33,19 +42,27 @@ interface DuePayment {
   readonly isUnderpaid: boolean;
 }
 
-async function lockDue(db: Connection, now: Date, limit: number): Promise<DuePayment[]> {
-  const ids = await lockDuePayments(db, now, limit);
+async function lockDue(
+  db: Connection,
+  now: Date,
+  limit: number,
+  paymentId?: string,
+): Promise<DuePayment[]> {
+  const ids = await lockDuePayments(db, now, limit, paymentId);
   // Read under the locks: until then a transfer may still have arrived.
   const underpaid = new Set(ids.length === 0 ? [] : await listUnderpaid(db, ids));
   return ids.map(id => ({ id, isUnderpaid: underpaid.has(id) }));
 }
 
-async function expire(db: Connection, { id, isUnderpaid }: DuePayment, now: Date): Promise<void> {
+async function expire(
+  db: Connection,
+  { id, isUnderpaid }: DuePayment,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<void> {
   await movePayment(db, {
     paymentId: id,
     move: isUnderpaid ? 'expireUnderpaid' : 'expire',
-    actor: 'worker',
     reason: isUnderpaid ? 'expired while underpaid' : 'expired without payment',
-    now,
+    ...by,
   });
 }

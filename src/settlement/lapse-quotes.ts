@@ -41,6 +41,13 @@ export function lapseQuotes(
   });
 }
 
+/** Withdraws a payment's quote as `lapseQuotes` would, if its time is over. Call it in a transaction. */
+export async function lapseIfDue(tx: Connection, paymentId: string, now: Date): Promise<void> {
+  for (const lapsed of await lockLapsedQuotes(tx, now, 1, paymentId)) {
+    await withdrawQuote(tx, lapsed, now);
+  }
+}
+
 async function withdrawQuote(
   db: Connection,
   { id, settlement_model: settlement, last_error_code: error }: LapsedPayment,

@@ -6,6 +6,7 @@ import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { transact } from '../database/transaction.ts';
 import { movePayment } from '../payments/move-payment.ts';
+import { SIMULATION_ACTOR } from '../processors/simulate-regulated.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { findNetwork, findSimulatedNetwork } from '../repositories/chains/networks.ts';
 import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
@@ -34,9 +35,6 @@ export const SIMULATION_CASES = {
 } as const;
 
 export type SimulationCase = keyof typeof SIMULATION_CASES;
-
-/** Actor of simulated moves in a payment's history. */
-const ACTOR = 'simulation';
 
 /** The result of a simulation. */
 export interface Simulation {
@@ -71,7 +69,7 @@ export async function simulate(
       movePayment(tx, {
         paymentId,
         move: 'cancel',
-        actor: ACTOR,
+        actor: SIMULATION_ACTOR,
         reason: 'cancelled by simulation',
         columns: { cancellation_reason: 'cancelled_by_customer' },
         now,
@@ -110,7 +108,7 @@ async function simulateTransfers(
   const report = async (reported: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
     const deposits = [];
     for (const finality of states) {
-      deposits.push(await observeTransfer(db, { ...reported, finality }, now, ACTOR));
+      deposits.push(await observeTransfer(db, { ...reported, finality }, now, SIMULATION_ACTOR));
     }
     return deposits.slice(-1);
   };
@@ -168,7 +166,7 @@ async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): 
     await movePayment(tx, {
       paymentId: id,
       move: isUnderpaid ? 'expireUnderpaid' : 'expire',
-      actor: ACTOR,
+      actor: SIMULATION_ACTOR,
       reason: 'expired by simulation',
       now,
     });

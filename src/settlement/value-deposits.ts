@@ -3,9 +3,9 @@ import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { listUnpricedNetworks, priceDeposits } from '../repositories/deposits/values.ts';
 
 /**
- * Records what deposits in the inbox are worth, at the price of now: call it often, so that this is the
- * price at which they arrived. At most `limit` of a network; those of an asset without a price just now stay
- * for the next call.
+ * Records what deposits in the inbox are worth, and final ones of payments, at the price of now: call it often, so
+ * that this is the price at which they arrived or became final. At most `limit` of a network; those of an asset
+ * without a price just now stay for the next call, also when they are dismissed meanwhile.
  * @returns How many were valued.
  */
 export async function valueDeposits(
@@ -15,10 +15,12 @@ export async function valueDeposits(
   limit: number,
 ): Promise<number> {
   let valued = 0;
-  for (const { blockchainId, assetSymbol } of await listUnpricedNetworks(db)) {
-    const usdPrice = await priceOf(rates, assetSymbol);
-    if (usdPrice === null) continue;
-    valued += await priceDeposits(db, blockchainId, { usdPrice, at: now }, limit);
+  for (const which of ['waiting', 'settled'] as const) {
+    for (const { blockchainId, assetSymbol } of await listUnpricedNetworks(db, which)) {
+      const usdPrice = await priceOf(rates, assetSymbol);
+      if (usdPrice === null) continue;
+      valued += await priceDeposits(db, { which, blockchainId }, { usdPrice, at: now }, limit);
+    }
   }
   return valued;
 }

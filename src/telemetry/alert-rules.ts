@@ -83,6 +83,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'The database was restored to an earlier time, and writes are refused until "mp restore confirm".',
   ),
   rule(
+    'critical',
+    'MonthMissing',
+    'min(eps_database_partitions_left_seconds) < 32 * 86400',
+    '1h',
+    'The next month has no partition for events or requests: its writes would be refused. The log of the worker says why.',
+  ),
+  rule(
     'warning',
     'DatabasePoolExhausted',
     'max by (pool) (eps_database_pool_waiting) > 0',
@@ -144,6 +151,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     'max(eps_webhook_oldest_due_age_seconds) > 120',
     '5m',
     'Webhooks that are due are not attempted.',
+  ),
+  rule(
+    'warning',
+    'MailNotSent',
+    'sum(increase(eps_mail_attempts_total{outcome=~"retried|given-up"}[30m])) > 0',
+    '15m',
+    'The server for mail takes no mail, or not for some people: see "mail not sent" in the log, and SMTP_URL.',
   ),
   rule(
     'critical',

@@ -7,6 +7,7 @@ import {
   countUnmatchedDeposits,
   findOverdue,
 } from '../repositories/backlog.ts';
+import { findPartitionsEnd } from '../repositories/partitions.ts';
 import type { Clock } from '../time/clock.ts';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
@@ -72,12 +73,19 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
     [],
     (gauge, { unmatched }) => gauge.set(unmatched),
   );
+  register(
+    'eps_database_partitions_left_seconds',
+    'For how long from now the rows of tables that are partitioned by month have a partition',
+    [],
+    (gauge, { partitionsLeft }) => gauge.set(partitionsLeft),
+  );
 }
 
 /** Reads the backlog by one short statement after the other; null when the database fails. */
 async function readBacklog({ db, clock, onError }: BacklogDependencies) {
   const now = new Date(clock());
-  const secondsSince = (since: Date) => Math.max(0, (now.getTime() - since.getTime()) / 1000);
+  const signedSecondsSince = (since: Date) => (now.getTime() - since.getTime()) / 1000;
+  const secondsSince = (since: Date) => Math.max(0, signedSecondsSince(since));
   try {
     const pending = await countPendingPayments(db);
     const overdue = await findOverdue(db, now);
@@ -90,6 +98,7 @@ async function readBacklog({ db, clock, onError }: BacklogDependencies) {
         ageSeconds: due.since === null ? 0 : secondsSince(due.since),
       },
       unmatched: await countUnmatchedDeposits(db),
+      partitionsLeft: -signedSecondsSince(await findPartitionsEnd(db, now)),
     };
   } catch (error) {
     onError(error);

@@ -1,3 +1,12 @@
+/**
+ * A payment is stamped as paid before that is committed, within seconds. An hour after its end, nothing is added to a
+ * month any more.
+ */
+export const CLOSED_AFTER_MS = 60 * 60_000;
+
+/** Months of this century, which no payment is older than, as a pattern: YYYY-MM. */
+export const MONTH_PATTERN = '^20\\d{2}-(0[1-9]|1[0-2])$';
+
 /** The UTC month of an instant, YYYY-MM. */
 export function utcMonth(date: Date): string {
   return date.toISOString().slice(0, 7);
@@ -19,4 +28,14 @@ export function monthsBetween(first: string, last: string): string[] {
   const months: string[] = [];
   for (let month = last; month >= first; month = addMonths(month, -1)) months.push(month);
   return months;
+}
+
+/** When a UTC month is closed: from then on nothing is added to it. */
+export function closingOf(month: string): Date {
+  return new Date(startOfMonth(addMonths(month, 1)).getTime() + CLOSED_AFTER_MS);
+}
+
+/** Whether nothing is added to a UTC month any more. */
+export function isClosed(month: string, now: Date): boolean {
+  return now >= closingOf(month);
 }

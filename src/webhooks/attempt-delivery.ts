@@ -98,11 +98,12 @@ export async function attemptDelivery(
 
 async function complete(
   dependencies: DeliveryDependencies,
-  { deliveryId, attempt: number, claimedUntil, endpoint, event }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   outcome: AttemptOutcome,
   { at, durationMs, signal }: { at: Date; durationMs: number; signal: AbortSignal },
 ): Promise<void> {
   const { db, clock, logger } = dependencies;
+  const { deliveryId, attempt: number, claimedUntil, endpoint, event } = claimed;
   const now = new Date(clock());
   const verdict = judge(outcome, number, now);
   const { statusCode, error } = outcome;
@@ -131,8 +132,8 @@ async function complete(
   }
   const record = () =>
     statusCode === GONE
-      ? recordGone(dependencies, endpoint.id, row, verdict)
-      : recordAttempt(db, row, verdict);
+      ? recordGone(dependencies, claimed, row, verdict)
+      : recordAttempt(db, event.id, row, verdict);
   await whileUnavailable(record, { signal, stillClaimed: () => clock() < claimedUntil.getTime() });
   webhookAttempts.inc({
     outcome: OUTCOME_LABELS[verdict.status],
@@ -145,18 +146,18 @@ async function complete(
 /** Records an attempt whose response was 410, and disables the endpoint. */
 function recordGone(
   { db, clock }: DeliveryDependencies,
-  endpointId: string,
+  { endpoint, event }: ClaimedDelivery,
   row: NewAttempt,
   verdict: Verdict,
 ): Promise<void> {
   return db.transaction().execute(async tx => {
     // Lock first: concurrent attempts at this endpoint wait here instead of on single deliveries.
-    const current = await lockWebhookEndpoint(tx, endpointId);
+    const current = await lockWebhookEndpoint(tx, endpoint.id);
     if (current?.disabled_at === null) {
       const operator = { db: tx, clock, actor: 'worker' };
-      await disableEndpoint(operator, endpointId, ANSWERED_GONE, row.delivery_id);
+      await disableEndpoint(operator, endpoint.id, ANSWERED_GONE, row.delivery_id);
     }
-    await recordAttempt(tx, row, verdict);
+    await recordAttempt(tx, event.id, row, verdict);
   });
 }
 

@@ -2,6 +2,7 @@ import { requireLockedMerchant } from '../accounts/merchants.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { WebhookEndpoint } from '../database/webhook-tables.ts';
+import { tellDeciders } from '../mail/notices.ts';
 import { cancelDeliveries } from '../repositories/webhooks/deliveries.ts';
 import {
   findWebhookEndpoint,
@@ -87,7 +88,13 @@ export function disableEndpoint(
   exceptDeliveryId?: string,
 ): Promise<WebhookEndpoint> {
   return audited(operator, 'webhook.disable', async (tx, now) => {
-    await requireEnabledEndpoint(tx, id);
+    const { merchant_id: accountId, url } = await requireEnabledEndpoint(tx, id);
+    const facts = { endpointId: id, host: new URL(url).host, reason };
+    await tellDeciders(
+      tx,
+      { kind: 'merchant', accountId },
+      { kind: 'webhook-disabled', facts, now },
+    );
     await cancelDeliveries(tx, { endpointId: id, except: exceptDeliveryId }, now);
     const result = await updateWebhookEndpoint(tx, id, {
       disabled_at: now,

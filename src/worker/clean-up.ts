@@ -2,11 +2,11 @@ import type { Connection, Database } from '../database/connection.ts';
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
 import { wipePreviousSecrets } from '../repositories/keys/api-keys.ts';
-import { deleteExcessRequests, deleteOldRequests } from '../repositories/keys/old-requests.ts';
+import { deleteExcessRequests } from '../repositories/keys/excess-requests.ts';
 import { deleteBefore } from '../repositories/old-rows.ts';
 import { deleteEndedSessions } from '../repositories/people/sessions.ts';
 import { wipePreviousWebhookSecrets } from '../repositories/webhooks/endpoints.ts';
-import { REQUESTS_KEPT_MS, REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
+import { REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
 import { workOff } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
@@ -18,6 +18,12 @@ const INTERVAL_MS = 30_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** How long failed attempts to sign in with an e-mail are kept after the last one, in milliseconds. */
 const COUNTERS_KEPT_MS = 30 * DAY_MS;
+
+/**
+ * How long mails are kept, in milliseconds: longer than an occasion lasts that a person is told of once, such as a
+ * key that is about to expire.
+ */
+const MAILS_KEPT_MS = 30 * DAY_MS;
 
 type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
 
@@ -44,15 +50,15 @@ const REMOVALS: readonly Removal[] = [
   older('panel_links', DAY_MS),
   older('sign_in_counters', COUNTERS_KEPT_MS),
   older('known_devices', DEVICE_KNOWN_MS),
+  older('mails', MAILS_KEPT_MS),
   // A form that is older has lost its session.
   older('panel_intents', DAY_MS),
-  (db, now, limit) => deleteOldRequests(db, new Date(now.getTime() - REQUESTS_KEPT_MS), limit),
   (db, _now, limit) => deleteExcessRequests(db, REQUESTS_KEPT_OF_ACCOUNT, limit),
 ];
 
 /**
- * Deletes expired nonces, stored responses, sessions, invitations and counters of attempts to sign in, and what the
- * request log keeps no longer; wipes rotated secrets after their grace period.
+ * Deletes expired nonces, stored responses, sessions, invitations, mails and counters of attempts to sign in, and what the
+ * request log has too much of; wipes rotated secrets after their grace period.
  */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {

@@ -8,16 +8,21 @@ import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
 import { expirePaymentsLoop } from './expire-on-chain.ts';
+import { findNoticesLoop } from './find-notices.ts';
 import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
 import { followUpRegulatedLoop } from './follow-up-regulated.ts';
+import { keepMonthsLoop } from './keep-months.ts';
 import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
 import { reconciliationLoop } from './reconciliation.ts';
-import { removeOldEventsLoop } from './remove-old-events.ts';
+import { type SendMailDependencies, sendMailLoop } from './send-mail.ts';
 import { valueDepositsLoop } from './value-deposits.ts';
 import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
 
-export interface WorkerDependencies extends WebhookDependencies, WatchDependencies {
+export interface WorkerDependencies
+  extends WebhookDependencies,
+    WatchDependencies,
+    SendMailDependencies {
   readonly db: Database;
   readonly clock: Clock;
   /** What deposits in the inbox are valued by. */
@@ -34,7 +39,7 @@ export async function runWorker(
   dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, logger, rates, retentionDays } = dependencies;
+  const { db, clock, logger, rates, retentionDays, mail } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
@@ -43,8 +48,10 @@ export async function runWorker(
     followUpRegulatedLoop(dependencies, clock),
     foldPartnerDeltasLoop(db),
     cleanUpLoop(db, clock),
-    removeOldEventsLoop(db, clock, retentionDays),
+    keepMonthsLoop(db, clock, retentionDays, logger),
     deliverWebhooksLoop(dependencies),
+    ...(mail === null ? [] : [findNoticesLoop(db, clock)]),
+    sendMailLoop(dependencies),
     watchChainsLoop(dependencies),
     reconciliationLoop(dependencies),
     valueDepositsLoop(db, rates, clock),

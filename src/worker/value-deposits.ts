@@ -11,7 +11,7 @@ const BATCH = 500;
 const INTERVAL_MS = 5_000;
 const IDLE_MS = 15_000;
 
-/** Records what deposits in the inbox are worth. */
+/** Records what deposits in the inbox, and those that settled payments, are worth. */
 export function valueDepositsLoop(db: Database, rates: Rates, clock: Clock): Loop {
   const pauses = { intervalMs: INTERVAL_MS, idleMs: IDLE_MS };
   return batchLoop({ name: 'value-deposits', ...pauses, size: BATCH }, () =>

@@ -5,6 +5,8 @@ import type { Merchant, Partner } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import type { NewKey } from '../../src/keys/manage-keys.ts';
 import type { AccessRule, Principal } from '../../src/keys/principal.ts';
+import { newEvent } from '../../src/payments/new-event.ts';
+import { insertEvent } from '../../src/repositories/payments/events.ts';
 import { ADDRESSES, addMerchant, addPartner } from '../helpers/accounts.ts';
 import type { TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -18,6 +20,8 @@ export interface Account {
   /** The account itself, or a merchant of the partner. */
   readonly merchant: Merchant;
   readonly payment: Payment;
+  /** ID of an event of the payment. */
+  readonly eventId: string;
   /** The account itself, or null for a merchant. */
   readonly partner: Partner | null;
 }
@@ -65,15 +69,20 @@ export async function createMerchantAccount(
   });
   const created_at = new Date(service.clock());
   const payment = await addPayment(service.db, merchant, { created_at });
+  const event = newEvent('payment_prompt.created', payment, created_at);
+  await insertEvent(service.db, event);
   const owner = { merchantId: merchant.id };
-  return { kind: 'merchant', credentials, owner, merchant, payment, partner: null };
+  const has = { merchant, payment, eventId: event.id, partner: null };
+  return { kind: 'merchant', credentials, owner, ...has };
 }
 
 export async function createAccount(service: TestApp, kind: Account['kind']): Promise<Account> {
   if (kind === 'merchant') return createMerchantAccount(service);
   const { partner, member, ...credentials } = await addPartner(service);
-  const { merchant, payment } = await createMerchantAccount(service, { partnerId: partner.id });
-  return { kind, credentials, owner: { memberId: member.id }, merchant, payment, partner };
+  const { merchant, payment, eventId } = await createMerchantAccount(service, {
+    partnerId: partner.id,
+  });
+  return { kind, credentials, owner: { memberId: member.id }, merchant, payment, eventId, partner };
 }
 
 /** The route's valid request in its parts. */

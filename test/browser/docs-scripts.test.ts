@@ -157,7 +157,7 @@ describe('the search', () => {
         return results(page).first().getAttribute('href');
       };
       const count = /^\d+( of \d+)? results?$/;
-      for (const query of ['csv', 'branding', 'TOTP', 'invoice']) {
+      for (const query of ['csv', 'branding', 'TOTP', 'invoice', 'invoices', 'balancers']) {
         expect(await firstFor(query, count), query).toMatch(/^\/docs\//);
         await page.getByRole('searchbox').fill('');
         await status.filter({ hasText: /^$/ }).waitFor({ state: 'attached' });

@@ -86,9 +86,26 @@ describe('what a form asks for is done, and leads back to the page', () => {
     );
   });
 
+  test('letting time pass until the payment expires', async () => {
+    const checkout = await open();
+    await checkout.pick('eth');
+    for (const [advance, status] of [
+      ['1m', 'pending'],
+      ['1d', 'expired'],
+    ]) {
+      const response = await checkout.post('clock', { advance: advance ?? '' }, PEOPLE);
+      expect(response.statusCode).toBe(303);
+      expect(await checkout.payment()).toMatchObject({ status });
+    }
+    const again = await checkout.post('clock', { advance: '1d' }, SCRIPTS);
+    expectRefusal(again, 'E1040');
+    const wrong = await checkout.post('clock', { advance: 'a day' }, SCRIPTS);
+    expectRefusal(wrong, 'E1001', 'advance');
+  });
+
   test('the address of a form, loaded by itself, leads to the page', async () => {
     const checkout = await open();
-    for (const form of ['network', 'cancel', 'simulate']) {
+    for (const form of ['network', 'cancel', 'simulate', 'clock']) {
       const response = await checkout.get(`${checkout.path}/${form}`);
       expect(response.statusCode).toBe(303);
       expect(response.headers.location).toBe(checkout.path);
@@ -260,11 +277,16 @@ test.each([
   const page = await production.app.inject({ url: checkout.path });
   expect(page.statusCode).toBe(200);
   expect(page.body).not.toMatch(/simulat/i);
-  for (const method of ['POST', 'GET'] as const) {
+  for (const [method, form] of [
+    ['POST', 'simulate'],
+    ['GET', 'simulate'],
+    ['POST', 'clock'],
+    ['GET', 'clock'],
+  ] as const) {
     const answer = await production.app.inject({
       method,
-      url: `${checkout.path}/simulate`,
-      ...(method === 'POST' ? { payload: 'case=confirm' } : {}),
+      url: `${checkout.path}/${form}`,
+      ...(method === 'POST' ? { payload: 'case=confirm&advance=1d' } : {}),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     });
     expect(answer.statusCode).toBe(404);

@@ -4,7 +4,8 @@ import { verifyWebhook } from '../../src/client/index.ts';
 import { newId } from '../../src/crypto/new-id.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { insertEvent } from '../../src/repositories/payments/events.ts';
-import { addMerchant } from '../helpers/accounts.ts';
+import { eventEnvelope } from '../../src/webhooks/send-event.ts';
+import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
@@ -12,13 +13,16 @@ import { type Receiver, stall, startReceiver, status } from '../webhooks/receive
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
 const PATIENCE = { timeout: 40_000 };
-const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 let service: Operated;
 let receiver: Receiver;
+let url: string;
 let shop: Merchant;
+/** Its key, and no database: the events come over the API. */
+let own: Environment;
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startOperated(), startReceiver()]);
+  url = await service.app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(async () => {
   await receiver.close();
@@ -28,8 +32,17 @@ afterAll(async () => {
 beforeEach(async () => {
   receiver.answer = status(200);
   receiver.requests.length = 0;
-  ({ merchant: shop } = await addMerchant(service));
+  const key = await addMerchant(service);
+  shop = key.merchant;
+  own = keyEnvironment(key);
 });
+
+function keyEnvironment({ keyId, secret, passphrase }: MerchantWithKey): Environment {
+  return {
+    ...{ MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase },
+    ...{ DATABASE_URL: 'not a database', PUBLIC_URL: url },
+  };
+}
 
 interface Listener {
   out: string;
@@ -46,9 +59,8 @@ afterEach(async () => {
 /** Starts `mp listen` and waits until it listens. */
 async function listen(flags: readonly string[] = [], env: Environment = {}): Promise<Listener> {
   const controller = new AbortController();
-  const args = ['listen', '--forward-to', receiver.url, '--merchant', shop.id, ...flags];
-  const ended = run(args, {
-    env: { ...service.env, ...env },
+  const ended = run(['listen', '--forward-to', receiver.url, ...flags], {
+    env: { ...own, ...env },
     out: text => {
       listener.out += text;
     },
@@ -95,7 +107,9 @@ test('sends what happens to a merchant from now on, signed, until Ctrl-C', async
   await tell();
   const listener = await listen();
   const [, secret = ''] = /^export WEBHOOK_SECRET='(whsec_\S+)' /m.exec(listener.out) ?? [];
-  expect(listener.out).toContain(`Events of Shop (${shop.id}) go to ${receiver.url}.`);
+  expect(listener.out).toContain(
+    `Events that ${own.MP_KEY_ID} reads at ${url} go to ${receiver.url}.`,
+  );
   await tell(other);
   await tellDeposit();
   const payment = await tell();
@@ -104,6 +118,14 @@ test('sends what happens to a merchant from now on, signed, until Ctrl-C', async
   if (request === undefined) throw new Error('nothing came');
   const event = verifyWebhook({ ...request, secret });
   expect(event).toMatchObject({ type: 'payment_prompt.created', data: { id: payment } });
+  const { data } = await service.db
+    .selectFrom('events')
+    .select(({ cast }) => cast<string>('data', 'text').as('data'))
+    .where('id', '=', event.id)
+    .executeTakeFirstOrThrow();
+  expect(request.body).toBe(
+    eventEnvelope({ ...event, createdAt: new Date(event.createdAt), data }),
+  );
   await vi.waitUntil(() => listener.out.includes(event.id), PATIENCE);
   expect(listener.out).toMatch(
     new RegExp(`^\\S+Z  ${event.id}  payment_prompt\\.created  HTTP 200  \\d+ ms\\n$`, 'm'),
@@ -130,7 +152,7 @@ test('sends some types with a secret of one’s own, and prints lines of JSON', 
     .split('\n')
     .map(line => JSON.parse(line));
   expect(lines).toEqual([
-    { merchantId: shop.id, forwardTo: receiver.url },
+    { url, keyId: own.MP_KEY_ID, forwardTo: receiver.url },
     {
       at: expect.stringMatching(/Z$/),
       eventId: receiver.requests[0]?.event.id,
@@ -185,52 +207,37 @@ test('leaves the deliveries of endpoints as they are', async () => {
   expect(deliveries).toEqual([{ status: 'pending', attempts: 0, claimed_until: null }]);
 });
 
-test('waits for a database that is away, and misses nothing', async () => {
-  const { hostname, port } = new URL(service.databaseUrl);
-  const proxy = await startTcpProxy(hostname, Number(port));
-  const over = new URL(service.databaseUrl);
-  over.host = `127.0.0.1:${proxy.port}`;
-  const listener = await listen([], { DATABASE_URL: over.href });
+test('waits for a service that is away, and misses nothing', async () => {
+  const { port } = new URL(url);
+  const proxy = await startTcpProxy('127.0.0.1', Number(port));
+  const listener = await listen([], { PUBLIC_URL: `http://127.0.0.1:${proxy.port}` });
   await proxy.cut();
   await vi.waitUntil(() => listener.err.includes('waiting for it'), PATIENCE);
   const payment = await tell();
   await proxy.open();
   await receiver.received(1);
+  await vi.waitUntil(() => listener.err.includes('answers again'), PATIENCE);
   expect(paymentsTold()).toEqual([payment]);
-  expect(listener.err.match(/waiting for it|answers again/g)).toEqual([
-    'waiting for it',
-    'answers again',
-  ]);
+  expect(listener.err.match(/waiting for it|answers again/g)).toHaveLength(2);
   await listener.interrupt();
   await proxy.cut();
 });
 
-test('what cannot be is refused with the reason', async () => {
-  const forward = ['listen', '--forward-to', receiver.url, '--merchant', UNKNOWN];
-  const { env } = service;
-  const production = { ...env, NODE_ENV: 'production', SIMULATION: '' };
-  expect(await mpHere(forward, production)).toMatchObject({
+test('works in production, and what cannot be is refused with the reason', async () => {
+  const listener = await listen([], { NODE_ENV: 'production' });
+  expect(await listener.interrupt()).toBe(0);
+  const refused = (args: string[], env: Environment = {}) =>
+    mpHere(['listen', ...args], { ...own, ...env });
+  expect((await refused(['--forward-to', 'localhost'])).err).toMatch(/^The URL is refused: /);
+  const secret = { WEBHOOK_SECRET: 'whsec_?' };
+  expect(await refused(['--forward-to', receiver.url], secret)).toMatchObject({
     status: 1,
-    err: 'Events of production go to webhook endpoints only: see "mp webhook create --help".\n',
+    err: 'WEBHOOK_SECRET must be whsec_ and base64.\n',
   });
-  expect(await mpHere(forward, env)).toMatchObject({
+  expect(await refused([], { MP_SECRET: 'mps_1' })).toMatchObject({
     status: 1,
-    err: `There is no merchant ${UNKNOWN}.\n`,
+    err: expect.stringMatching(/^E2007: .*"mp explain E2007" says more\.\n$/),
   });
-  const own = ['listen', '--merchant', shop.id, '--forward-to'];
-  expect(await mpHere([...own, 'localhost'], env)).toMatchObject({ status: 1, out: '' });
-  expect(await mpHere([...own, receiver.url], { ...env, WEBHOOK_SECRET: 'whsec_?' })).toMatchObject(
-    {
-      status: 1,
-      err: 'WEBHOOK_SECRET must be whsec_ and base64.\n',
-    },
-  );
-  const embedded = await mpHere([...own, receiver.url], { DATA_DIRECTORY: '/nowhere' });
-  expect(embedded).toMatchObject({
-    status: 1,
-    err: 'No service is running on /nowhere: start it with "npm start".\n',
-  });
-  const demo = await mpHere(['listen', '--forward-to', receiver.url], env);
-  expect(demo.err).toMatch(/^There are no demo keys in .* Otherwise set --merchant\.\n$/);
-  expect(await mpHere(['listen'], env)).toMatchObject({ status: 2, out: '' });
+  expect((await mpHere(['listen'])).err).toMatch(/^There are no demo keys in /);
+  expect(await refused(['--types', 'payment_prompt.paid'])).toMatchObject({ status: 2, out: '' });
 });

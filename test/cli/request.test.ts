@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -58,6 +60,25 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
     body: created,
   });
   expect(replay.err).toBe('');
+});
+
+test('what others have written does not reach the terminal as orders', async () => {
+  const reference = 'order \u009b31m \u007f';
+  const body = JSON.stringify({ amount: 5000, customerReferenceId: reference });
+  const args = ['request', 'POST', CREATE, '--body', body];
+  for (const flags of [[], ['--json']]) {
+    const { out } = await mpHere([...args, ...flags], env);
+    expect(out).toContain('"customerReferenceId": "order \\u009b31m \\u007f"');
+    expect(out).not.toMatch(/(?!\n)\p{Cc}/u);
+  }
+  const rude = createHttpServer((_, response) => response.end('<p>\u001b[31m\r\n</p>'));
+  rude.listen(0, '127.0.0.1');
+  await once(rude, 'listening');
+  const { port } = rude.address() as AddressInfo;
+  const own = { MP_KEY_ID: shop.keyId, MP_SECRET: shop.secret, MP_PASSPHRASE: shop.passphrase };
+  const page = await mpHere(['request', 'GET', '/', '--url', `http://127.0.0.1:${port}`], own);
+  expect(page.out).toBe('HTTP 200 OK\n\n<p>\\u001b[31m\\u000d\n</p>\n');
+  rude.close();
 });
 
 test('mp env gives a shell what the examples read', async () => {
@@ -241,6 +262,8 @@ describe('a key of one’s own goes', () => {
 
   test.each([
     ['to --url', () => [['--url', url], { PUBLIC_URL: 'http://127.0.0.1:1' }]],
+    ['to --url before MP_URL', () => [['--url', url], { MP_URL: 'http://127.0.0.1:1' }]],
+    ['to MP_URL', () => [[], { MP_URL: `${url}/`, PUBLIC_URL: 'http://127.0.0.1:1' }]],
     ['to PUBLIC_URL', () => [[], { PUBLIC_URL: url, PORT: '1' }]],
     ['to PORT', () => [[], { PORT: port() }]],
     ['to HOST and PORT', () => [[], { HOST: '0.0.0.0', PORT: port() }]],

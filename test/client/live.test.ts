@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, type PaymentsClient } from '../../src/client/index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type EventsQuery, type PaymentsClient } from '../../src/client/index.ts';
+import { newEvent } from '../../src/payments/new-event.ts';
+import { insertEvent } from '../../src/repositories/payments/events.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -63,6 +65,60 @@ test('walks through every page', async () => {
   const theirs = createClient({ ...other, baseUrl, now: service.clock });
   for await (const payment of theirs.payments({ limit: 2 })) walked.push(payment.id);
   expect(walked.toSorted()).toEqual(ids.toSorted());
+});
+
+describe('events', () => {
+  const SECOND = 1_000;
+  let theirs: PaymentsClient;
+  let ids: string[];
+  const at = (index: number) => new Date(service.clock.now - (7 - index) * 25 * SECOND);
+  beforeAll(async () => {
+    const other = await addMerchant(service);
+    theirs = createClient({ ...other, baseUrl, now: service.clock });
+    const payment = await addPayment(service.db, other.merchant, { created_at: at(0) });
+    ids = [];
+    for (let index = 0; index < 7; index++) {
+      const event = newEvent('payment_prompt.created', payment, at(index));
+      await insertEvent(service.db, event);
+      ids.push(event.id);
+    }
+  });
+
+  async function walk(query: EventsQuery): Promise<string[]> {
+    const walked: string[] = [];
+    for await (const { id } of theirs.events({ limit: 2, ...query })) walked.push(id);
+    return walked;
+  }
+
+  test('are walked through, the oldest first, from a minute before a time or an event', async () => {
+    expect(await walk({})).toEqual(ids);
+    const four = ids[4] ?? '';
+    const { createdAt } = await theirs.getEvent(four);
+    expect(createdAt).toBe(at(4).toISOString());
+    expect(await walk({ after: createdAt })).toEqual(ids.slice(2));
+    expect(await walk({ after: at(4) })).toEqual(ids.slice(2));
+    // All but the event itself, which was processed.
+    expect(await walk({ after: four })).toEqual(ids.slice(2).filter(id => id !== four));
+    expect(await walk({ after: four.toUpperCase() })).toHaveLength(4);
+    expect(await walk({ endDate: at(1).toISOString() })).toEqual(ids.slice(0, 2));
+    expect(await walk({ type: 'payment_prompt.expired' })).toEqual([]);
+  });
+
+  test('are listed and read', async () => {
+    const page = await theirs.listEvents({ limit: 1 });
+    const last = ids.at(-1) ?? '';
+    expect(page).toMatchObject({ object: 'list', data: [{ id: last, deliveries: [] }] });
+    expect(await theirs.getEvent(last)).toEqual(page.data[0]);
+    expect((await theirs.listEvents({ delivered: false })).data).toEqual([]);
+  });
+
+  test('after an unknown one, or no time, end with why', async () => {
+    const missing = '01890000-0000-7000-8000-000000000000';
+    await expect(walk({ after: missing })).rejects.toMatchObject({ errorCode: 'E3001' });
+    for (const after of ['yesterday', '', '2026-05-17T12:00:00', 'T12:00Z', new Date(NaN)]) {
+      await expect(walk({ after })).rejects.toThrow(TypeError);
+    }
+  });
 });
 
 test('tells refusals apart', async () => {

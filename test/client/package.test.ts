@@ -4,6 +4,7 @@ import { stat, utimes } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLIENT_COMMANDS } from '../../src/cli/client/commands.ts';
 import { buildIfStale } from '../../src/docs/client-package/build.ts';
 import { packageFile, readClientPackage } from '../../src/docs/client-package/package-file.ts';
 import { registerClientPackage } from '../../src/docs/client-package/serve.ts';
@@ -85,10 +86,17 @@ describe('the package', () => {
     expect(manifest).toMatchObject({ name: 'external-payments-client', version, type: 'module' });
     expect(Object.keys(manifest).filter(key => /dependencies|scripts/i.test(key))).toEqual([]);
     const imports = [...files].flatMap(([file, text]) =>
-      [...text.matchAll(/ from '([^']+)'/g)].map(([, target = '']) => ({ file, target })),
+      file.endsWith('.md')
+        ? []
+        : [...text.matchAll(/ (?:from |import\()'([^']+)'/g)].map(([, target = '']) => ({
+            file,
+            target,
+          })),
     );
     expect(imports.length).toBeGreaterThan(20);
-    for (const { file, target } of imports.filter(({ target }) => !target.startsWith('node:'))) {
+    // `mp mcp` alone loads its SDK, and says how to install it.
+    const isElsewhere = (target: string) => /^node:|^@modelcontextprotocol\/server/.test(target);
+    for (const { file, target } of imports.filter(({ target }) => !isElsewhere(target))) {
       const path = new URL(target, `file:///${file}`).pathname.slice(1);
       // Types may come from a file that no program imports.
       const found = [path, path.replace(/\.js$/, '.d.ts')].some(candidate => files.has(candidate));
@@ -98,6 +106,14 @@ describe('the package', () => {
       const users = [...files].filter(([, text]) => text.includes(`'${name}'`));
       expect(users.map(([file]) => file)).toEqual([]);
     }
+  });
+
+  test('has a README and a program', () => {
+    const { bin } = JSON.parse(files.get('package/package.json') ?? '{}');
+    expect(files.get(`package/${bin.mp}`)).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const readme = files.get('package/README.md') ?? '';
+    for (const name of Object.keys(CLIENT_COMMANDS))
+      expect(readme).toContain(`npx --no mp ${name}`);
   });
 
   test('tells in its types what each field means', () => {

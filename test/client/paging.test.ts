@@ -62,6 +62,22 @@ test('ends on an empty page, even if that says that there is more', async () => 
   expect(server.received).toHaveLength(1);
 });
 
+test('walks through events, the oldest first, each page when it is needed', async () => {
+  server.script(page(0, 2, true), page(2, 3, false));
+  const query = { after: '2026-05-17T12:00:30Z', delivered: false } as const;
+  const events = client().events(query);
+  const taken: string[] = [];
+  for (const fetched of [1, 1, 2]) {
+    const { value } = await events.next();
+    if (value !== undefined) taken.push(value.id);
+    expect(server.received).toHaveLength(fetched);
+  }
+  expect((await events.next()).done).toBe(true);
+  expect(taken).toEqual(['p0', 'p1', 'p2']);
+  const first = 'delivered=false&limit=100&order=oldest&startDate=2026-05-17T11%3A59%3A30.000Z';
+  expect(queries()).toEqual([first, `${first}&startingAfter=p1`]);
+});
+
 test('fails where a page fails', async () => {
   server.script(page(0, 1, true), { status: 500 });
   const payments = client().payments();

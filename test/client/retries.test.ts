@@ -7,6 +7,7 @@ import {
 } from '../../src/client/index.ts';
 import { signRequest } from '../../src/signing/canonical.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { BARE, failure, KEYED, READ, RETRY_CASES } from './retry-cases.ts';
 import {
   type Answer,
   CREDENTIALS,
@@ -14,17 +15,7 @@ import {
   startScriptedServer,
 } from './scripted-server.ts';
 
-const PROMPT = '/external/v1/payments/prompt';
 const CREATED: Answer = { status: 201, body: { prompt: { id: '1' }, checkoutUrl: 'https://c' } };
-
-const failure = (status: number, retry?: boolean, seconds?: number | string): Answer => ({
-  status,
-  headers: {
-    ...(retry === undefined ? {} : { 'x-mp-should-retry': String(retry) }),
-    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
-  },
-  body: { error: { errorCode: `E${status}`, message: 'no' } },
-});
 
 let server: ScriptedServer;
 let pauses: number[];
@@ -124,35 +115,7 @@ describe('the pause before another attempt', () => {
 });
 
 describe('another attempt', () => {
-  const read = { method: 'GET', path: '/external/v1/payments' } as const;
-  const keyed = { method: 'POST', path: PROMPT, body: '{}', idempotencyKey: 'k' } as const;
-  const bare = { method: 'POST', path: PROMPT, body: '{}' } as const;
-
-  test.each([
-    // What the service says is believed where nothing can execute twice.
-    ['a read', read, failure(503, true), true],
-    ['a read', read, failure(500, true), true],
-    ['a keyed write', keyed, failure(500, true), true],
-    ['a keyed write', keyed, failure(409, true), true],
-    ['a keyed write', keyed, failure(500, false), false],
-    ['a keyed write', keyed, failure(409, false), false],
-    ['a read', read, failure(401, false), false],
-    // A refusal has executed nothing, a failure may have.
-    ['a bare write', bare, failure(429, true), true],
-    ['a bare write', bare, failure(401, true), true],
-    ['a bare write', bare, failure(500, true), false],
-    ['a bare write', bare, failure(503, true), false],
-    // Without the header it is not the service that answers.
-    ['a read', read, failure(502), true],
-    ['a keyed write', keyed, failure(504), true],
-    ['a keyed write', keyed, failure(503), true],
-    ['a read', read, failure(500), false],
-    ['a read', read, failure(404), false],
-    ['a bare write', bare, failure(502), false],
-    ['a bare write', bare, failure(429), false],
-    // A success is not retried, even if the header says so.
-    ['a read', read, { status: 200, headers: { 'x-mp-should-retry': 'false' } }, false],
-  ])('%s: %j after %j: %s', async (_name, request, answer, retried) => {
+  test.each(RETRY_CASES)('%s: %j after %j: %s', async (_name, request, answer, retried) => {
     server.script(answer, CREATED);
     const response = await client().request(request);
     expect(server.received).toHaveLength(retried ? 2 : 1);
@@ -161,21 +124,21 @@ describe('another attempt', () => {
 
   test('ends with the last answer after maxAttempts', async () => {
     server.script(...Array(9).fill(failure(503, true)));
-    expect((await client().request(keyed)).status).toBe(503);
+    expect((await client().request(KEYED)).status).toBe(503);
     expect(server.received).toHaveLength(4);
     server.script(...Array(9).fill(failure(503, true)));
-    expect((await client({ maxAttempts: 1 }).request(keyed)).status).toBe(503);
+    expect((await client({ maxAttempts: 1 }).request(KEYED)).status).toBe(503);
     expect(server.received).toHaveLength(1);
   });
 
   test('follows a broken connection for reads and keyed writes only', async () => {
-    for (const request of [read, keyed]) {
+    for (const request of [READ, KEYED]) {
       server.script('reset', CREATED);
       expect((await client().request(request)).status).toBe(201);
     }
     server.script('reset', CREATED);
     const error = await client()
-      .request(bare)
+      .request(BARE)
       .catch(thrown => thrown);
     expect(error).toBeInstanceOf(PaymentsConnectionError);
     expect(error.attempts).toBe(1);

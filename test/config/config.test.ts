@@ -19,6 +19,7 @@ const VALID_SECRETS: Record<(typeof SECRET_VARIABLES)[number], string> = {
   DATABASE_REPORTS_URL: 'postgres://u:p@reports/d',
   MIGRATION_DATABASE_URL: 'postgres://owner:p@h/d',
   REDIS_URL: 'redis://:p@h',
+  SMTP_URL: 'smtps://u:p@mail.example.com',
   MASTER_KEY: OTHER_KEY,
   MASTER_KEYS_PREVIOUS: OTHER_KEY,
   STRIPE_SECRET_KEY: 'sk_test_1',
@@ -222,6 +223,7 @@ describe('a secret in a file', () => {
     const env = {
       ...{ DATABASE_URL: 'postgres://h/d', MASTER_KEY: KEY, PROCESSOR: 'stripe' },
       ...{ STRIPE_SECRET_KEY: 'sk_test_0', STRIPE_WEBHOOK_SECRET: 'whsec_0' },
+      MAIL_FROM: 'payments@example.com',
     };
     const file = { [name]: undefined, [`${name}_FILE`]: '/run/it' };
     const read = readConfig({ ...env, ...file }, () => `${value}\n`);
@@ -325,6 +327,68 @@ describe('simulation', () => {
       expect.stringMatching(/^SIMULATION is "on", but production/),
     ]);
     expect(readConfig({ ...production, SIMULATION: 'off' }).simulation).toBe(false);
+  });
+});
+
+describe('mail', () => {
+  const from = { name: '', address: 'payments@example.com' };
+  const credentials = { user: 'ada', password: 'p@ss' };
+  test.each([
+    [
+      'smtps://ada:p%40ss@mail.example.com',
+      { host: 'mail.example.com', port: 465, tls: 'implicit', credentials },
+    ],
+    [
+      'smtp://mail.example.com',
+      { host: 'mail.example.com', port: 587, tls: 'starttls', credentials: null },
+    ],
+    ['smtp://[::1]:25', { host: '::1', port: 25, tls: 'none', credentials: null }],
+    ['smtps://127.0.0.1:2465/', { host: '127.0.0.1', port: 2465, tls: 'implicit' }],
+  ])('is handed in at %s', (url, server) => {
+    const { mail } = readConfig({ SMTP_URL: url, MAIL_FROM: from.address });
+    expect(mail).toMatchObject({ server, from });
+  });
+
+  test('may come from somebody with a name', () => {
+    const { mail } = readConfig({
+      SMTP_URL: 'smtp://h',
+      MAIL_FROM: 'Blue Payments, Ltd. <payments@example.com>',
+    });
+    expect(mail?.from).toEqual({ ...from, name: 'Blue Payments, Ltd.' });
+  });
+
+  test.each([
+    ['https://mail.example.com', 'an smtps:// or smtp:// URL'],
+    ['smtp://mail.example.com/?tls=off', 'without path or query'],
+    ['smtp://ada@mail.example.com', 'an smtps:// or smtp:// URL'],
+    ['smtp://%E0:p@mail.example.com', 'an smtps:// or smtp:// URL'],
+  ])('is not handed in at %s', (url, takes) => {
+    const problems = problemsOf({ SMTP_URL: url, MAIL_FROM: from.address });
+    expect(problems).toEqual([expect.stringContaining(takes)]);
+    expect(problems[0]).toMatch(/^SMTP_URL is a value of \d+ characters, but must be /);
+  });
+
+  test.each(['Payments', 'a@example.com, b@example.com', 'A <a@example.com> <b@example.com>'])(
+    'does not come from %s',
+    text => {
+      expect(problemsOf({ SMTP_URL: 'smtp://h', MAIL_FROM: text })).toEqual([
+        expect.stringContaining(
+          `MAIL_FROM is ${JSON.stringify(text)}, but must be an e-mail address`,
+        ),
+      ]);
+    },
+  );
+
+  test('takes a server, a sender and a panel', () => {
+    expect(readConfig({ MAIL_FROM: from.address }).mail).toBeNull();
+    expect(problemsOf({ SMTP_URL: 'smtp://h' })).toEqual([
+      'SMTP_URL is set without MAIL_FROM; set both.',
+    ]);
+    const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
+    const production = { NODE_ENV: 'production', ...own };
+    expect(problemsOf({ ...production, SMTP_URL: 'smtp://h', MAIL_FROM: from.address })).toEqual([
+      'SMTP_URL is set without PANEL_URL; mail leads to the panel.',
+    ]);
   });
 });
 

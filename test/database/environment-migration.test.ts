@@ -1,9 +1,10 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { up } from '../../migrations/0051_environments.ts';
 import { removeAddress } from '../../src/accounts/deposit-addresses.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { makeAgain } from './make-again.ts';
 
 let service: TestApp;
 beforeAll(async () => {
@@ -11,15 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Takes the step back, so that it can be made on a database with a history. */
-async function takeBack(): Promise<void> {
-  for (const step of [
-    sql`drop function guard_environment, guard_test_address cascade`,
-    sql`alter table merchants drop column environment cascade`,
-  ]) {
-    await step.execute(service.db);
-  }
-}
+const UNDO = [
+  sql`drop function guard_environment, guard_test_address cascade`,
+  sql`alter table merchants drop column environment cascade`,
+];
 
 test('a merchant is live unless all it ever had are addresses on test networks', async () => {
   const onTest = { 'btc-test': ADDRESSES['btc-test'] };
@@ -34,8 +30,7 @@ test('a merchant is live unless all it ever had are addresses on test networks',
     us: (await addMerchant(service, { kind: 'us', addresses: onTest })).merchant.id,
   };
   await removeAddress(operatorOf(service), { merchantId: ids.once }, 'eth');
-  await takeBack();
-  await up(service.db as unknown as Kysely<unknown>);
+  await makeAgain(service.db, up, UNDO);
   const rows = await service.db.selectFrom('merchants').select(['id', 'environment']).execute();
   const found = Object.entries(ids).map(([name, id]) => [
     name,

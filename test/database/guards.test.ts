@@ -174,3 +174,23 @@ test('a merchant has one main branch at most', async () => {
     .values({ ...branch, id: uuidv7(), created_at: new Date() });
   expect(await isTaken(insert.execute())).toBe(false);
 });
+
+test('a time to pay that is fixed comes earlier where a clock is advanced, and never later', async () => {
+  const created = new Date(service.clock.now);
+  const { id, expires_at: end } = await add({ expiry_fixed: true });
+  const earlier = new Date(end.getTime() - 1);
+  expect(await isTaken(change(id, { expires_at: earlier }))).toBe(false);
+  for (const [columns, isAllowed] of [
+    [{ expires_at: new Date(end.getTime() + 1) }, false],
+    [{ expires_at: new Date(created.getTime() - 1) }, false],
+    [{ expires_at: earlier, expiry_fixed: false }, false],
+    [{ expires_at: earlier }, true],
+  ] as const) {
+    const advanced = service.db.transaction().execute(async tx => {
+      await sql`select set_config('eps.advances_clock', 'on', true)`.execute(tx);
+      await tx.updateTable('payments').set(columns).where('id', '=', id).execute();
+    });
+    expect(await isTaken(advanced), JSON.stringify(columns)).toBe(isAllowed);
+  }
+  expect(await isTaken(change(id, { expires_at: created }))).toBe(false);
+});

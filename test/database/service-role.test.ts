@@ -70,7 +70,9 @@ describe('the service', () => {
     const held = await privileges();
     const { rows } = await sql<{ name: string }>`
       select relname as name from pg_class
-      where relnamespace = 'public'::regnamespace and relkind = 'r'`.execute(database.db);
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`.execute(
+      database.db,
+    );
     const all = 'DELETE INSERT SELECT UPDATE';
     const others = {
       kysely_migration: 'SELECT',

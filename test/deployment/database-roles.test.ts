@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
+import { readRights } from '../../src/database/service-role.ts';
+import { dropPartitions, makePartitions } from '../../src/repositories/partitions.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { foldPartnerDeltasLoop } from '../../src/worker/fold-partner-deltas.ts';
 import { mp, mpHere } from '../cli/mp.ts';
@@ -203,6 +205,64 @@ test('what has expired is removed', async () => {
   await cleanUpLoop(db, () => Date.now() + 2 * DAY_MS).run(signal, () => undefined);
   await foldPartnerDeltasLoop(db).run(signal, () => undefined);
   expect(await kept()).toEqual([0, 0, 0]);
+});
+
+test('months are made and dropped without a right to change tables, and reached through their table alone', async () => {
+  const db = open(roles.serviceUrl);
+  const later = new Date(Date.now() + 300 * DAY_MS);
+  const made = await makePartitions(db, later);
+  expect(made.length).toBeGreaterThan(4 * 5);
+  expect((await readRights(db)).excess).toEqual([]);
+  const [month = ''] = made.filter(name => name.startsWith('events_'));
+  for (const statement of [
+    `select from ${month}`,
+    `update ${month} set type = ''`,
+    `drop table ${month}`,
+    `select make_month_partition('events', now() + interval '14 months')`,
+  ]) {
+    await expect(sql.raw(statement).execute(db)).rejects.toThrow(/permission denied|must be owner/);
+  }
+  expect(await dropPartitions(db, 'events', later)).toEqual([]);
+  const password = decodeURIComponent(new URL(roles.serviceUrl).password);
+  await sql`create role eps_reader_of_months login password ${sql.lit(password)}`.execute(owner);
+  try {
+    const reader = open(
+      Object.assign(new URL(roles.serviceUrl), { username: 'eps_reader_of_months' }).href,
+    );
+    await expect(makePartitions(reader, later)).rejects.toThrow('only who may insert');
+    await expect(dropPartitions(reader, 'events', later)).rejects.toThrow('only who may delete');
+  } finally {
+    await sql`drop role eps_reader_of_months`.execute(owner);
+  }
+});
+
+test('nothing that the service has made runs with the rights of the owner', async () => {
+  const db = open(roles.serviceUrl);
+  // As a database that has had months for long, and none that is older.
+  await owner.transaction().execute(async tx => {
+    await sql`drop table webhook_attempts_before, webhook_deliveries_before, events_before`.execute(
+      tx,
+    );
+    await sql`
+      select make_month_partition(name, date_trunc('month', now()) - interval '4 months')
+      from unnest(array['events', 'webhook_deliveries', 'webhook_attempts']) as name`.execute(tx);
+  });
+  await db.connection().execute(async session => {
+    const drop = (tables: string[]) =>
+      sql<{ name: string | null }>`
+        select drop_month_partition(${tables}::text[], now()) as name`.execute(session);
+    const [{ name } = { name: null }] = (await drop(['webhook_deliveries'])).rows;
+    expect(name).toMatch(/^webhook_deliveries_\d{6}$/);
+    // In the place of what it has dropped.
+    const view = sql.id(name ?? '');
+    await sql`
+      create function pg_temp.become() returns text language plpgsql as $$
+      begin raise exception 'it runs as %', current_user; end $$`.execute(session);
+    await sql`create temp view ${view} as select pg_temp.become() as status`.execute(session);
+    await sql`grant select on ${view} to public`.execute(session);
+    const rest = await drop(['events', 'webhook_deliveries', 'webhook_attempts']);
+    expect(rest.rows[0]?.name).toMatch(/^webhook_attempts_\d{6}$/);
+  });
 });
 
 test('nobody has complained, and all end in an orderly way', async () => {

@@ -258,7 +258,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
             },
             ...text(GLOBAL_IPV6).map(cidr => ({ ipBlock: { cidr, except: text(SPECIAL_IPV6) } })),
           ],
-          ports: [{ port: 443, protocol: 'TCP' }],
+          ports: [443, 465, 587].map(port => ({ port, protocol: 'TCP' })),
         },
       ]);
       const others = manifests

@@ -33,7 +33,12 @@ const clock = Object.assign(() => Date.now(), { now: 0 });
 
 /** A password that nothing accepts, for each secret. */
 const secret = (name: string) => `hunter2-${name}-${randomBytes(6).toString('hex')}`;
-const PASSWORDS = { main: secret('main'), reports: secret('reports'), redis: secret('redis') };
+const PASSWORDS = {
+  main: secret('main'),
+  reports: secret('reports'),
+  redis: secret('redis'),
+  mail: secret('mail'),
+};
 
 let database: TestDatabase;
 let nobody: number;
@@ -61,6 +66,8 @@ beforeAll(async () => {
     MASTER_KEYS_PREVIOUS: randomBytes(32).toString('base64'),
     STRIPE_SECRET_KEY: 'sk_test_hunter2stripe',
     STRIPE_WEBHOOK_SECRET: 'whsec_hunter2webhook',
+    SMTP_URL: `smtps://eps:${PASSWORDS.mail}@127.0.0.1:${nobody}`,
+    MAIL_FROM: 'payments@example.com',
     STRIPE_API_URL: `http://127.0.0.1:${port}`,
   });
 });
@@ -132,7 +139,9 @@ test('the secrets are those of the configuration', () => {
   expect(secretVariables().toSorted()).toEqual(
     [...Object.keys(env), 'REDIS_URL']
       .filter(name =>
-        /^((MIGRATION_)?DATABASE_.*URL|MASTER_|REDIS_URL|STRIPE_.*(KEY|SECRET))/.test(name),
+        /^((MIGRATION_)?DATABASE_.*URL|MASTER_|REDIS_URL|SMTP_URL|STRIPE_.*(KEY|SECRET))/.test(
+          name,
+        ),
       )
       .toSorted(),
   );

@@ -81,7 +81,9 @@ export async function failToStart(
   const launched = launch(script, env, await freePort());
   const status = await Promise.race([launched.exited, sleep(START_MS, 'still running')]);
   await launched.stop('SIGKILL');
-  return { status, last: launched.logs.at(-1), messages: launched.logs.map(({ msg }) => msg) };
+  // A fatal line is flushed, and may overtake one whose write is under way.
+  const last = launched.logs.findLast(({ level }) => level === 'fatal') ?? launched.logs.at(-1);
+  return { status, last, messages: launched.logs.map(({ msg }) => msg) };
 }
 
 function launch(script: string, env: Record<string, string>, port: number) {

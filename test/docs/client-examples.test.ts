@@ -2,11 +2,14 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { PaymentEventType } from '#schemas/event.ts';
+import { newEvent } from '../../src/payments/new-event.ts';
+import { insertEvent } from '../../src/repositories/payments/events.ts';
 import { webhookHeaders } from '../../src/signing/webhooks.ts';
 import { installClient, type Project, RUNTIMES, run } from '../client/installed-client.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
@@ -21,7 +24,9 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 /** Pages with examples in JavaScript, and parts of the sentences that introduce them there. */
 const EXAMPLES = {
   '/docs/quickstart.md': ['create.mjs', 'Read the payment.', 'hooks.mjs'],
+  '/docs/webhooks.md': ['hooks.mjs', 'after an outage'],
   '/docs/client.md': ['Create a payment:', 'Poll it', 'List all', 'with Fastify', 'node:http'],
+  '/docs/libraries.md': ['Save this as'],
   README: ['creates a payment and polls it'],
 } as const;
 /** Longest to wait for what an example does, in milliseconds; only a bug makes it take so long. */
@@ -154,6 +159,12 @@ describe('the examples', () => {
     },
   );
 
+  test('of the libraries create one payment and read it', async () => {
+    const [checkoutUrl, read] = await outputOf(start(process.execPath, 'Save this as', env));
+    expect(checkoutUrl).toMatch(new RegExp(`^${origin}/checkout/\\S+$`));
+    expect(read).toBe(`${(await payments()).at(-1)?.id} pending`);
+  });
+
   test('of the client create a payment and poll it', async () => {
     const [line = ''] = await outputOf(start(process.execPath, 'Create a payment:', env));
     const { id = '' } = (await payments()).at(-1) ?? {};
@@ -198,6 +209,27 @@ describe('the examples', () => {
     expect(await outputOf(start(process.execPath, 'List all', { ...env, ...own }))).toEqual(paid);
   });
 
+  test('of the webhooks go through the events since the last one, and keep it', async () => {
+    const rich = await addMerchant(service);
+    const own = { MP_KEY_ID: rich.keyId, MP_SECRET: rich.secret, MP_PASSPHRASE: rich.passphrase };
+    const created_at = new Date(service.clock());
+    const payment = await addPayment(service.db, rich.merchant, { created_at });
+    const tell = async (type: PaymentEventType, secondsAgo: number) => {
+      const event = newEvent(type, payment, new Date(service.clock() - secondsAgo * 1000));
+      await insertEvent(service.db, event);
+      return `${event.id} ${type} ${payment.id}`;
+    };
+    const reconcile = () =>
+      outputOf(start(process.execPath, 'after an outage', { ...env, ...own }));
+    const first = await tell('payment_prompt.created', 600);
+    const second = await tell('payment_prompt.detected', 300);
+    expect(await reconcile()).toEqual([first, second]);
+    const third = await tell('payment_prompt.successful', 0);
+    expect(await reconcile()).toEqual([third]);
+    const [id] = third.split(' ');
+    expect(await readFile(join(project.directory, 'last-event'), 'utf8')).toBe(id);
+  });
+
   test('end with the refusal when the key is wrong', async () => {
     const child = start(process.execPath, 'List all', { ...env, MP_PASSPHRASE: 'wrong' });
     const [err, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -209,10 +241,10 @@ describe('the examples', () => {
 
 /** A program that is right only if its types are those of the service. */
 const TYPED = `
-import { createClient, PaymentsApiError, type PaymentObject, type WebhookEvent } from 'external-payments-client';
+import { createClient, PaymentsApiError, type PaymentObject, type RecordedEvent, type WebhookEvent } from 'external-payments-client';
 
 declare const process: { readonly env: Readonly<Record<string, string | undefined>> };
-declare const console: { log(text: string): void };
+declare const console: { log(...values: unknown[]): void };
 
 const { MP_URL: baseUrl = '', MP_KEY_ID: keyId = '', MP_SECRET: secret = '', MP_PASSPHRASE: passphrase = '' } = process.env;
 const payments = createClient({ baseUrl, keyId, secret, passphrase });
@@ -226,13 +258,19 @@ await payments.getPayment('01890000-0000-7000-8000-000000000000').catch((error: 
   if (error instanceof PaymentsApiError) console.log(\`\${error.errorCode} \${error.status}\`);
 });
 
+for await (const event of payments.events({ after: new Date(0), delivered: false })) {
+  console.log(idOf(event), event.deliveries.flatMap(({ attempts }) => attempts).length);
+}
+
+// @ts-expect-error: only events that were not delivered can be asked for.
+export const delivered = () => payments.listEvents({ delivered: true });
 // @ts-expect-error: an amount is an integer of cents.
 await payments.createPayment({ amount: '5000' }).catch(() => undefined);
 // @ts-expect-error: there is no such network.
 export const none = () => payments.createPayment({ amount: 5000, blockchainIds: ['doge'] });
 // @ts-expect-error: there is no such status.
 export const isPaid = ({ status }: PaymentObject) => status === 'paid';
-export function idOf(event: WebhookEvent): string | null {
+export function idOf(event: WebhookEvent | RecordedEvent): string | null {
   if (event.type === 'payment_prompt.deposit_unmatched') return event.data.transactionHash;
   return event.data.externalId;
 }

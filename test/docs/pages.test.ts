@@ -8,7 +8,7 @@ import { ERRORS } from '../../src/errors/catalogue.ts';
 import { LEGACY_REFUSALS } from '../../src/legacy/refusal.ts';
 import { IDEMPOTENCY_KEY_MAXIMUM } from '../../src/payments/idempotency.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../src/signing/canonical.ts';
-import { NONCE_MAXIMUM } from '../../src/signing/verify-signature.ts';
+import { NONCE_MAXIMUM } from '../../src/signing/check-headers.ts';
 import { RETRY_DELAYS_SECONDS } from '../../src/webhooks/retry-schedule.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from '../signing/vector.ts';

@@ -10,6 +10,7 @@ import type {
   PartnerRole,
 } from '../../src/database/account-tables.ts';
 import { createKey, type IssuedKey, type NewKey } from '../../src/keys/manage-keys.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import type { TestApp } from './app.ts';
 
 /** Valid deposit addresses, by the network they are for. */
@@ -22,7 +23,7 @@ export const ADDRESSES = {
   'tron-usdc': 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
 } as const;
 
-type Test = Pick<TestApp, 'db' | 'clock' | 'keyring'>;
+type Test = Pick<TestApp, 'db' | 'keyring'> & { readonly clock: Clock };
 
 export interface MerchantWithKey extends IssuedKey {
   readonly merchant: Merchant;

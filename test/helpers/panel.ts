@@ -9,7 +9,8 @@ import { beginSession } from '../../src/panel/people/panel-sessions.ts';
 import { hashPassword } from '../../src/panel/people/password-hash.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { insertPerson } from '../../src/repositories/people/people.ts';
-import { operatorOf } from './accounts.ts';
+import type { Clock } from '../../src/time/clock.ts';
+import { addMerchant, type MerchantWithKey, operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
 
 /** Where the panel of a test's application is; see `testConfig`. */
@@ -18,6 +19,9 @@ export const SESSION_COOKIE = '__Host-mp_panel';
 export const DEVICE_COOKIE = '__Host-mp_device';
 export const PASSWORD = 'a password that nobody else has';
 
+/** What people are added to. */
+export type PeopleOf = Pick<TestApp, 'db' | 'keyring'> & { readonly clock: Clock };
+
 /** Somebody who signs in, and the cookie of a session that is complete. */
 export interface Visitor {
   readonly personId: string;
@@ -25,6 +29,11 @@ export interface Visitor {
   readonly secret: string;
   /** As their browser has it: a form that takes a code renews it. */
   cookie: string;
+}
+
+/** Somebody who signs in as a user of a merchant. */
+interface MerchantUser extends Visitor {
+  readonly userId: string;
 }
 
 interface PersonOptions {
@@ -38,7 +47,7 @@ interface PersonOptions {
 
 /** Makes a person with a session. */
 export async function addPerson(
-  { db, keyring, clock }: Pick<TestApp, 'db' | 'keyring' | 'clock'>,
+  { db, keyring, clock }: PeopleOf,
   { name = 'Ada', isDemo = false, withPassword, factorMinutesAgo = 0 }: PersonOptions = {},
 ): Promise<Visitor> {
   const id = uuidv7();
@@ -71,7 +80,7 @@ export async function addPerson(
  * @returns Its cookie.
  */
 export async function addSession(
-  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  { db, clock }: Omit<PeopleOf, 'keyring'>,
   { personId }: Pick<Visitor, 'personId'>,
   factorMinutesAgo: number | null = 0,
 ): Promise<string> {
@@ -92,11 +101,11 @@ export async function addSession(
 
 /** Makes a person who signs in as a user of a merchant. */
 export async function addMerchantUser(
-  service: TestApp,
+  service: PeopleOf,
   merchantId: string,
   role: UserRole,
   options: PersonOptions = {},
-): Promise<Visitor & { readonly userId: string }> {
+): Promise<MerchantUser> {
   const visitor = await addPerson(service, options);
   const { name = 'Ada' } = options;
   const user = await createUser(operatorOf(service), {
@@ -109,9 +118,23 @@ export async function addMerchantUser(
   return { ...visitor, userId: user.id };
 }
 
+/**
+ * Makes a merchant with an admin.
+ * @param below Path of a page below those of the merchant; `path` is the whole of it.
+ */
+export async function addShop(
+  service: TestApp,
+  below = '',
+  options: Parameters<typeof addMerchant>[1] = {},
+): Promise<MerchantWithKey & { readonly ada: MerchantUser; readonly path: string }> {
+  const shop = await addMerchant(service, options);
+  const ada = await addMerchantUser(service, shop.merchant.id, 'admin');
+  return { ...shop, ada, path: `/panel/merchants/${shop.merchant.id}${below}` };
+}
+
 /** Makes a person who signs in as a member of a partner. */
 export async function addPartnerUser(
-  service: TestApp,
+  service: PeopleOf,
   partnerId: string,
   role: PartnerRole,
   options: PersonOptions = {},
@@ -126,7 +149,7 @@ export async function addPartnerUser(
 
 /** What `setPerson` is called with. */
 export function entryOf(
-  { clock }: Pick<TestApp, 'clock'>,
+  { clock }: Pick<PeopleOf, 'clock'>,
   { personId }: Pick<Visitor, 'personId'>,
 ) {
   return { personId, now: new Date(clock()) };
@@ -203,5 +226,8 @@ export function cookieOf(response: LightMyRequestResponse, name = SESSION_COOKIE
 /** Text of a page without markup, in one line. */
 export function textOf({ body }: LightMyRequestResponse): string {
   const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? body;
-  return main.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  return main
+    .replaceAll('<wbr>', '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
 }

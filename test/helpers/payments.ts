@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Database } from '../../src/database/connection.ts';
@@ -43,4 +43,23 @@ export async function addPayment(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/**
+ * Makes copies of a payment, without its reference and what became of it.
+ * @param apartMs Between the times of creation of one and the next; negative for older ones.
+ */
+export async function copyPayment(
+  db: Database,
+  id: string,
+  { copies, apartMs }: { readonly copies: number; readonly apartMs: number },
+): Promise<void> {
+  await sql`
+    insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
+                          commission_payer, settlement_model, offered_blockchain_ids, expires_at,
+                          created_at)
+    select gen_random_uuid(), merchant_id, branch_id, created_by, flow, amount, commission_bps,
+           commission_payer, settlement_model, offered_blockchain_ids, expires_at,
+           created_at + n * ${apartMs} * interval '1 millisecond'
+    from payments, generate_series(1, ${copies}) as n where id = ${id}`.execute(db);
 }

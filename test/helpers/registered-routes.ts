@@ -3,7 +3,9 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { startTestApp, type TestApp } from './app.ts';
 
 /** Starts the service, and collects every route that it registers, those of HEAD included. */
-export async function startWithRoutes(): Promise<{ service: TestApp; registered: RouteOptions[] }> {
+export async function startWithRoutes(
+  env: Record<string, string> = {},
+): Promise<{ service: TestApp; registered: RouteOptions[] }> {
   const registered: RouteOptions[] = [];
   const listen = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance };
@@ -11,7 +13,7 @@ export async function startWithRoutes(): Promise<{ service: TestApp; registered:
   };
   subscribe('fastify.initialization', listen);
   try {
-    return { service: await startTestApp(), registered };
+    return { service: await startTestApp({ env }), registered };
   } finally {
     unsubscribe('fastify.initialization', listen);
   }

@@ -7,6 +7,7 @@ import { HOST } from '../helpers/panel.ts';
 import { startWithRoutes } from '../helpers/registered-routes.ts';
 
 const HTTPS_ALONE = 'max-age=31536000; includeSubDomains';
+const POLICY = /^default-src 'none'; .*frame-ancestors '/;
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 let service: TestApp;
@@ -31,7 +32,7 @@ test('every response forbids http and frames, and lets only pages load something
     expect(headers['strict-transport-security'], url).toBe(HTTPS_ALONE);
     expect(headers['x-content-type-options'], url).toBe('nosniff');
     const policy = headers['content-security-policy'];
-    expect(policy, url).toMatch(/^default-src 'none'; .*frame-ancestors '/);
+    expect(policy, url).toMatch(POLICY);
     const type = String(headers['content-type']);
     if (type.startsWith('text/html')) {
       pages.add(url);
@@ -42,6 +43,24 @@ test('every response forbids http and frames, and lets only pages load something
   }
   expect(pages.size).toBeGreaterThan(15);
   expect([...files]).toContain('application/json; charset=utf-8');
+});
+
+test('the files that pages load have a policy of their own', async () => {
+  const { path } = await openCheckout(service, await addMerchant(service));
+  const types = new Set<string>();
+  for (const page of [path, '/panel/sign-in', '/docs']) {
+    const { body } = await ask(page, 'text/html');
+    const files = [...body.matchAll(/ (?:href|src)="([^"]+\/assets\/[^"]+)"/g)];
+    expect(files.length, page).toBeGreaterThan(1);
+    for (const [, file = ''] of files) {
+      const { headers, statusCode } = await ask(file, '*/*');
+      expect(statusCode, file).toBe(200);
+      expect(headers['content-security-policy'], file).toMatch(POLICY);
+      expect(headers['x-content-type-options'], file).toBe('nosniff');
+      types.add(String(headers['content-type']).split(';')[0] ?? '');
+    }
+  }
+  expect([...types].sort()).toEqual(['image/svg+xml', 'text/css', 'text/javascript']);
 });
 
 test('over http, for development, browsers may use http', async () => {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
+import { setPartner } from '../../src/accounts/partners.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -17,6 +18,7 @@ import {
 } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { startWithRoutes } from '../helpers/registered-routes.ts';
+import { fillPanel } from './filled-panel.ts';
 
 /** Who may use a route, in words; everybody else is refused. */
 type Who =
@@ -36,6 +38,9 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['GET /panel/', 'signed in'],
   ['GET /panel/sign-in', 'everybody'],
   ['POST /panel/sign-in', 'everybody'],
+  ['GET /panel/forgotten-password', 'everybody'],
+  ['POST /panel/forgotten-password', 'everybody'],
+  ['GET /panel/forgotten-password/asked', 'everybody'],
   ['GET /panel/sign-in/code', 'half signed in'],
   ['POST /panel/sign-in/code', 'half signed in'],
   ['GET /panel/confirm', 'signed in'],
@@ -61,6 +66,8 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['POST /panel/profile/sessions/end-others', 'signed in'],
   [`GET ${M}`, 'admin and member'],
   [`GET ${M}/payments`, 'admin and member'],
+  [`GET ${M}/payments/accounting.csv`, 'admin and member'],
+  [`GET ${M}/payments/accounting.jsonl`, 'admin and member'],
   [`GET ${M}/payments.csv`, 'admin and member'],
   [`GET ${M}/payments/:paymentId`, 'admin and member'],
   [`GET ${M}/payments/:paymentId/evidence.json`, 'admin and member'],
@@ -184,6 +191,7 @@ beforeAll(async () => {
   ({ service, registered } = await startWithRoutes());
   const shop = await addMerchant(service);
   const others = await addMerchant(service);
+  const demo = await addMerchant(service);
   const partner = await addPartner(service);
   const otherPartner = await addPartner(service);
   const idle = await addMerchantUser(service, shop.merchant.id, 'admin');
@@ -193,6 +201,7 @@ beforeAll(async () => {
   });
   ids = {
     merchant: shop.merchant.id,
+    demo: demo.merchant.id,
     partner: partner.partner.id,
     payment: payment.id,
     key: shop.keyId,
@@ -203,6 +212,7 @@ beforeAll(async () => {
     'half signed in': await cookieOf(addPerson(service, { factorMinutesAgo: null })),
     'without account': await cookieOf(addPerson(service)),
     admin: await cookieOf(addMerchantUser(service, shop.merchant.id, 'admin')),
+    demo: await cookieOf(addMerchantUser(service, demo.merchant.id, 'admin', { isDemo: true })),
     member: await cookieOf(addMerchantUser(service, shop.merchant.id, 'member')),
     'admin of others': await cookieOf(addMerchantUser(service, others.merchant.id, 'admin')),
     deactivated: await addSession(service, idle),
@@ -214,22 +224,29 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** A request that is refused for what it holds, where it is not refused for who sends it. */
-function ask(route: string, who: string) {
+async function ask(route: string, who: string) {
   const [method = '', path = ''] = route.split(' ');
+  const merchantId = who === 'demo' ? ids.demo : ids.merchant;
   const url = path
-    .replace('/panel/merchants/:accountId', `/panel/merchants/${ids.merchant}`)
+    .replace('/panel/merchants/:accountId', `/panel/merchants/${merchantId}`)
     .replace('/panel/partners/:accountId', `/panel/partners/${ids.partner}`)
     .replace(':token', 'x'.repeat(43))
-    .replace(':paymentId', method === 'POST' ? uuidv7() : (ids.payment ?? ''))
+    .replace(':paymentId', method === 'POST' || who === 'demo' ? uuidv7() : (ids.payment ?? ''))
     .replace(':keyId', 'mpk_000000000000000000000000')
     .replace(':setting', 'keys')
     .replace(':blockchainId', 'btc')
     .replaceAll(/:\w+/g, () => uuidv7());
   const visitor = cookies[who] === undefined ? {} : { cookie: cookies[who] };
-  return method === 'POST' ? submit(service, url, {}, visitor) : open(service, url, visitor);
+  if (method !== 'POST') return open(service, url, visitor);
+  const response = await submit(service, url, {}, visitor);
+  // The factor of the demo is a button, which renews it.
+  cookies[who] = visitor.cookie;
+  return response;
 }
 
 function isAdmitted(rule: Who, who: string, route: string): boolean {
+  // An admin whose second factor is a button.
+  if (who === 'demo') return isAdmitted(rule, 'admin', route);
   switch (rule) {
     case 'everybody':
       return true;
@@ -258,8 +275,8 @@ test('every registered route of the panel is in the table, and asks for somethin
 });
 
 describe.each([
-  ...['visitor', 'half signed in', 'without account', 'admin', 'member', 'admin of others'],
-  ...['deactivated', 'owner', 'developer', 'owner of others'],
+  ...['visitor', 'half signed in', 'without account', 'admin', 'demo', 'member'],
+  ...['admin of others', 'deactivated', 'owner', 'developer', 'owner of others'],
 ])('%s', who => {
   test('gets what the table says, and everything else changes nothing', async () => {
     const before = await snapshot();
@@ -267,7 +284,7 @@ describe.each([
       // These end the very session.
       if (route === 'POST /panel/sign-out' || route.includes('/sessions/')) continue;
       // A file is audited; what is in it has tests of its own.
-      if (/\.(csv|json)$/.test(route) && isAdmitted(rule, who, route)) continue;
+      if (/\.(csv|jsonl?)$/.test(route) && isAdmitted(rule, who, route)) continue;
       const { statusCode, headers } = await ask(route, who);
       const leads = String(headers.location ?? '');
       const isRefused =
@@ -286,7 +303,7 @@ describe.each([
 /** Whether an account in the path is not one of theirs: then 404 is how they are refused. */
 function isForeign(route: string, who: string): boolean {
   if (route.includes('/sign-in/code')) return who !== 'half signed in';
-  if (route.includes('/merchants/:accountId')) return !['admin', 'member'].includes(who);
+  if (route.includes('/merchants/:accountId')) return !['admin', 'demo', 'member'].includes(who);
   if (route.includes('/partners/:accountId')) return !['owner', 'developer'].includes(who);
   return false;
 }
@@ -358,7 +375,7 @@ test.each([
   ['no origin at all', {}],
 ])('a file is not had by a link of %s', async (_, headers) => {
   const before = await snapshot();
-  for (const [route] of ROUTES.filter(([each]) => /\.(csv|json)$/.test(each))) {
+  for (const [route] of ROUTES.filter(([each]) => /\.(csv|jsonl?)$/.test(each))) {
     const cookie = cookies[route.includes('/partners/') ? 'owner' : 'admin'] ?? '';
     const url = (route.split(' ')[1] ?? '')
       .replace('merchants/:accountId', `merchants/${ids.merchant}`)
@@ -390,15 +407,79 @@ test('an account of others looks like one that does not exist', async () => {
   expect(plain(foreign)).toBe(plain(missing));
 });
 
-test('an inactive account is read, and not changed', async () => {
-  const { merchant } = await addMerchant(service);
-  const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
-  await setMerchant(operatorOf(service), merchant.id, { status: 'inactive' });
-  const path = `/panel/merchants/${merchant.id}/settings/developer/keys`;
-  expect((await open(service, path, { cookie })).statusCode).toBe(200);
-  const response = await submit(service, `${path}/new`, { name: 'x' }, { cookie });
-  expect(response.statusCode).toBe(403);
-  expect(response.body).toContain('inactive');
+test.each(['admin', 'member'])(
+  'an inactive account is read by its %s, and not changed',
+  async who => {
+    const setStatus = (status: 'active' | 'inactive') =>
+      setMerchant(operatorOf(service), ids.merchant ?? '', { status });
+    await setStatus('inactive');
+    const before = await snapshot();
+    for (const [route, rule] of ROUTES.filter(([each]) => each.includes('/merchants/:accountId'))) {
+      if (/\.(csv|jsonl?)$/.test(route)) continue;
+      const { statusCode, body } = await ask(route, who);
+      const isRefused = route.startsWith('POST') || !isAdmitted(rule, who, route);
+      expect({ route, isRefused: statusCode === 403 }, String(statusCode)).toEqual({
+        route,
+        isRefused,
+      });
+      if (isAdmitted(rule, who, route) && isRefused)
+        expect(body).toContain('This account is inactive');
+    }
+    expect(await snapshot()).toEqual(before);
+    await setStatus('active');
+  },
+);
+
+test('no page of an inactive account has a form that is refused', async () => {
+  const { merchantId, partnerId, people } = await fillPanel(service);
+  await setMerchant(operatorOf(service), merchantId, { status: 'inactive' });
+  await setPartner(operatorOf(service), partnerId, { status: 'inactive' });
+  for (const [start, who] of [
+    [`/panel/merchants/${merchantId}`, 'admin'],
+    [`/panel/partners/${partnerId}`, 'owner'],
+  ] as const) {
+    const pages = await crawl(start, people[who]?.visitor);
+    for (const { path, main } of pages) {
+      expect(main, path).not.toMatch(/<form method="post"|formmethod="post"/);
+    }
+    expect(pages.length).toBeGreaterThan(10);
+  }
+});
+
+/** Opens all pages of an account that links lead to from its first. */
+async function crawl(start: string, visitor: { cookie: string } | undefined) {
+  const seen = new Set<string>([start]);
+  const pages: { path: string; main: string }[] = [];
+  for (const path of seen) {
+    const { body, statusCode } = await open(service, path, visitor);
+    expect(statusCode, path).toBe(200);
+    pages.push({ path, main: body.slice(body.indexOf('<main')) });
+    for (const [, link = ''] of body.matchAll(/href="([^"?#]+)/g)) {
+      if (link.startsWith(start) && !/\.(csv|json)$/.test(link)) seen.add(link);
+    }
+  }
+  return pages;
+}
+
+test('a role is shown only pages and forms that it may use', async () => {
+  const { merchantId, partnerId, people } = await fillPanel(service);
+  for (const [who, least] of [
+    ['demo', 30],
+    ['member', 18],
+    ['developer', 4],
+  ] as const) {
+    const start = who === 'developer' ? `partners/${partnerId}` : `merchants/${merchantId}`;
+    const visitor = { cookie: people[who]?.visitor.cookie ?? '' };
+    const pages = await crawl(`/panel/${start}`, visitor);
+    expect(pages.length, who).toBeGreaterThan(least);
+    for (const { path, main } of pages) {
+      for (const [, form = ''] of main.matchAll(/<form method="post" action="([^"?]+)/g)) {
+        // Refused for its field, unless for who sends it.
+        const { statusCode } = await submit(service, form, { 'no-such-field': '1' }, visitor);
+        expect(statusCode, `${form} on ${path}`).not.toBe(403);
+      }
+    }
+  }
 });
 
 test('a refusal names the people whose role allows it', async () => {

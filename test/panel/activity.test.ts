@@ -5,11 +5,18 @@ import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setPartner, setPartnerMember } from '../../src/accounts/partners.ts';
 import { addDomain } from '../../src/accounts/redirect-domains.ts';
 import { setUser } from '../../src/accounts/users.ts';
-import { revokeKey } from '../../src/keys/manage-keys.ts';
+import { createKey, revokeKey } from '../../src/keys/manage-keys.ts';
 import { insertAuditEntry } from '../../src/repositories/accounts/audit-log.ts';
-import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
+import { addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addMerchantUser, addPartnerUser, open, submit, textOf } from '../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addPartnerUser,
+  addShop,
+  open,
+  submit,
+  textOf,
+} from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 
 let service: TestApp;
@@ -18,11 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function openShop(name = 'Blue Coffee') {
-  const shop = await addMerchant(service, { name });
-  const ada = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Ada' });
-  return { ...shop, ada, path: `/panel/merchants/${shop.merchant.id}/settings/activity` };
-}
+const openShop = (name = 'Blue Coffee') => addShop(service, '/settings/activity', { name });
 
 /** Writes an entry about an object, as `mp` does. */
 function note(objectType: string, objectId: string, detail: Record<string, unknown> = {}) {
@@ -53,15 +56,27 @@ test('what operators and admins do is told in words, with who, what and from whe
   await addDomain(operator, merchant.id, 'shop.example.com');
   const settings = path.replace('/activity', '');
   await submit(service, `${settings}/branches`, { name: 'Kiosk' }, ada);
+  const owner = { merchantId: merchant.id };
+  await createKey(operator, service.keyring, { owner, name: 'shop server' });
   await revokeKey(operator, keyId);
-  const text = textOf(await open(service, path, ada));
-  expect(text).toMatch(/Changed the account commission_bps 125 root@shell, [^,]+, [^,]+, by mp/);
-  expect(text).toMatch(/Changed somebody of the team : Bob role admin/);
-  expect(text).toMatch(/Added a domain domain shop\.example\.com/);
+  await insertAuditEntry(service.db, {
+    ...{ id: uuidv7(), actor: 'operator', action: 'webhook.test', objectType: 'merchant' },
+    ...{ objectId: merchant.id, detail: { statusCode: null, problem: 'closed-port' } },
+    now: new Date(service.clock.now),
+  });
+  const page = await open(service, path, ada);
+  const text = textOf(page);
+  expect(text).toMatch(/Changed the account commission: 1\.25 % root@shell, [^,]+, [^,]+, by mp/);
+  expect(text).toMatch(/Changed somebody of the team : Bob role: admin/);
+  expect(text).toMatch(/Added a domain domain: shop\.example\.com/);
   expect(text).toMatch(
     /Added a branch : Kiosk .*Ada \([\w-]+@example\.com\), .* in the panel from 10\.\d/,
   );
   expect(text).toMatch(/Revoked an API key : \w/);
+  expect(text).toContain('may: create payments, read payments, list networks');
+  expect(text).toContain('what was wrong: The server refused the connection. Check that');
+  expect(page.body).not.toMatch(/<strong><code>/);
+  expect(page.body).not.toMatch(/<code>\w+<\/code>:/);
   expect(text.indexOf('Revoked an API key')).toBeLessThan(text.indexOf('Changed the account'));
 });
 
@@ -126,7 +141,7 @@ test('another account has nothing of it, by no cursor either', async () => {
     expect(page.body).not.toContain('others.example.com');
   }
   const foreignPage = await open(service, `${own.path}?after=${foreign}`, own.ada);
-  expect(textOf(foreignPage)).toContain('Nothing');
+  expect(textOf(foreignPage)).toContain('There are none further. To the first page');
 });
 
 test('pages of 25 are read in both directions, each entry once', async () => {
@@ -136,7 +151,8 @@ test('pages of 25 are read in both directions, each entry once', async () => {
     if (n % 7 === 0) service.clock.now += 1_000;
     await note('merchant', merchant.id, { number: `n${n}` });
   }
-  const numbersOf = (body: string) => [...body.matchAll(/<\/code> (n\d+)<br/g)].map(([, n]) => n);
+  const numbersOf = (body: string) =>
+    [...body.matchAll(/<\/code>:<\/span> (n\d+)<br/g)].map(([, n]) => n);
   const linkOf = (body: string, rel: string) =>
     new RegExp(`href="([^"]+)" rel="${rel}"`).exec(body)?.[1] ?? '';
   const first = (await open(service, path, ada)).body;
@@ -163,11 +179,11 @@ test('an entry with much in it, and markup, is shown shortened and as text', asy
   expect(page.body).not.toContain('x'.repeat(121));
   expect(page.body).not.toContain('f20');
   const text = textOf(page);
-  expect(text).toContain('at 1 Mar 2026, 12:30 UTC');
-  expect(text).toContain('on yes');
-  expect(text).toContain('off none');
-  expect(text).toContain('list a, b');
-  expect(text).toContain('nested {&quot;a&quot;:1}');
+  expect(text).toContain('at : 1 Mar 2026, 12:30 UTC');
+  expect(text).toContain('on : yes');
+  expect(text).toContain('off : none');
+  expect(text).toContain('list : a, b');
+  expect(text).toContain('nested : {&quot;a&quot;:1}');
 });
 
 test('owners of a partner see what was changed in it', async () => {
@@ -178,6 +194,6 @@ test('owners of a partner see what was changed in it', async () => {
   await setPartnerMember(operatorOf(service), developer.memberId, { role: 'owner' });
   const path = `/panel/partners/${partner.id}/activity`;
   const text = textOf(await open(service, path, owner));
-  expect(text).toContain('Changed the account self_service_api_payments no');
-  expect(text).toContain('Changed somebody of the team : Ada role owner');
+  expect(text).toContain('Changed the account self-service: no');
+  expect(text).toContain('Changed somebody of the team : Ada role: owner');
 });

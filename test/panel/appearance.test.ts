@@ -7,7 +7,15 @@ import { EXAMPLE_ADDRESS, EXAMPLE_STAGES } from '../../src/panel/appearance/exam
 import { findMerchantLogo } from '../../src/repositories/accounts/merchant-logos.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addMerchantUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addShop,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../helpers/panel.ts';
 
 /** 8 × 8 pixels, written by libwebp. */
 const LOGO = Buffer.from('UklGRhwAAABXRUJQVlA4TBAAAAAvB8ABAAdQwChg/wMR0f8A', 'base64');
@@ -20,11 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function openShop(options: Parameters<typeof addMerchant>[1] = {}) {
-  const { merchant } = await addMerchant(service, { name: 'Blue Coffee', ...options });
-  const ada = await addMerchantUser(service, merchant.id, 'admin');
-  const path = `/panel/merchants/${merchant.id}/settings/appearance`;
-  return { merchant, ada, path, read: () => requireMerchant(service.db, merchant.id) };
+async function openShop(options: Parameters<typeof addShop>[2] = {}) {
+  const shop = await addShop(service, '/settings/appearance', { name: 'Blue Coffee', ...options });
+  return { ...shop, read: () => requireMerchant(service.db, shop.merchant.id) };
 }
 
 /** Sends a form as a browser sends one with a file. */

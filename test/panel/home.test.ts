@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
+import { countLegacyRequest } from '../../src/repositories/keys/legacy-usage.ts';
+import { firstIdOf } from '../../src/repositories/payments/events.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
-import { addMerchant, operatorOf } from '../helpers/accounts.ts';
+import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addMerchantUser, open, textOf } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -57,9 +59,22 @@ test('it says what is missing until a first payment can settle, and what helps',
   expect(page).toContain('Until a first payment can settle The main branch has no address');
   expect(page).toContain('creations are refused with E1020. Set an address');
   expect(page).toContain('nothing to sign its requests with. Create a key');
+  expect(page).toContain('by asking for each payment. advised Add an endpoint');
   const { cookie } = await addMerchantUser(service, merchant.id, 'member');
   const seen = textOf(await open(service, `/panel/merchants/${merchant.id}`, { cookie }));
-  expect(seen).toContain(`Ask your operator: mp key create --merchant ${merchant.id}`);
+  expect(seen).toContain('nothing to sign its requests with. Ask a Merchant Admin');
+});
+
+test('where the account itself can do nothing, it names the command of the operator', async () => {
+  const { partner } = await addPartner(service, { role: 'developer', selfService: false });
+  const { merchant } = await addMerchant(service, { partnerId: partner.id });
+  const page = await homeOf(merchant.id, false);
+  expect(page).toContain('and has no key of its own. Ask your operator: mp partner set PARTNER');
+});
+
+test('an account without a main branch is led to its branches', async () => {
+  const { merchant } = await addMerchant(service, { withoutMainBranch: true });
+  expect(await homeOf(merchant.id, false)).toContain('refused with E1030. Add a branch');
 });
 
 test('what is advised is said until a first payment has settled', async () => {
@@ -132,6 +147,79 @@ test('a revoked key has no former secret that still works', async () => {
   expect(home).not.toMatch(/[Ff]ormer secret/);
   expect(key).not.toMatch(/[Ff]ormer secret/);
   expect(key).toContain('revoked');
+});
+
+describe('what needs attention', () => {
+  const MINUTE_MS = 60_000;
+  const DAY_MS = 24 * 60 * MINUTE_MS;
+
+  /** Puts so many failed requests of a key, so many minutes ago, into the request log. */
+  const addRefused = (
+    { merchant, keyId }: Awaited<ReturnType<typeof addMerchant>>,
+    {
+      errorCode,
+      requests,
+      minutesAgo,
+    }: { errorCode: string; requests: number; minutesAgo: number },
+  ) => {
+    const at = new Date(service.clock.now - minutesAgo * MINUTE_MS);
+    return sql`
+      insert into request_log
+        (id, at, account_id, key_id, requests, milliseconds, status, verified, replayed, error_code,
+         method, target, address)
+      values (${firstIdOf(at.getTime())}, ${at}, ${merchant.id}, ${keyId}, ${requests}, 1, 401, false, false,
+              ${errorCode}, 'GET', '/', '192.0.2.1')`.execute(service.db);
+  };
+
+  test('more than ten requests of an error that were refused within an hour', async () => {
+    const shop = await addMerchant(service);
+    const other = await addMerchant(service);
+    await addRefused(shop, { errorCode: 'E2007', requests: 10, minutesAgo: 30 });
+    await addRefused(shop, { errorCode: 'E2004', requests: 500, minutesAgo: 61 });
+    await addRefused(shop, { errorCode: 'E1001', requests: 500, minutesAgo: 29 });
+    await addRefused(other, { errorCode: 'E2003', requests: 500, minutesAgo: 28 });
+    expect(await homeOf(shop.merchant.id, false)).not.toContain('refused with E2');
+    await addRefused(shop, { errorCode: 'E2007', requests: 1, minutesAgo: 5 });
+    const { cookie } = await addMerchantUser(service, shop.merchant.id, 'member');
+    const url = `/panel/merchants/${shop.merchant.id}`;
+    const page = await open(service, url, { cookie });
+    expect(textOf(page)).toContain('11 requests refused with E2007 within the last hour');
+    expect(textOf(page).match(/refused with E2/g)).toHaveLength(1);
+    const list = `${url}/settings/developer/requests?code=E2007`;
+    expect(page.body).toContain(`href="${list}"`);
+    expect((await open(service, list, { cookie })).statusCode).toBe(200);
+  });
+
+  test('active networks of a kind in use on which there is no address', async () => {
+    const { merchant } = await addMerchant(service, { addresses: { eth: ADDRESSES.eth } });
+    const { count } = await service.db
+      .selectFrom('networks')
+      .select(({ fn }) => fn.countAll<string>().as('count'))
+      .where('environment', '=', 'production')
+      .where('is_active', '=', true)
+      .where('settled_by', '!=', 'nobody')
+      .executeTakeFirstOrThrow();
+    expect(Number(count)).toBeGreaterThan(2);
+    expect(await homeOf(merchant.id, false)).toContain(
+      `${Number(count) - 1} active networks on which customers cannot pay you`,
+    );
+    // Where there is none at all, the steps say so.
+    const { merchant: empty } = await addMerchant(service, { addresses: {} });
+    expect(await homeOf(empty.id, false)).not.toContain('on which customers cannot pay you');
+  });
+
+  test('the older contract, while it is used', async () => {
+    const { merchant } = await addMerchant(service);
+    const dayOf = (days: number) =>
+      new Date(service.clock.now - days * DAY_MS).toISOString().slice(0, 10);
+    const route = 'POST /external/payments/prompt';
+    await countLegacyRequest(service.db, merchant.id, dayOf(8), route);
+    expect(await homeOf(merchant.id, false)).not.toContain('older contract');
+    await countLegacyRequest(service.db, merchant.id, dayOf(2), route);
+    expect(await homeOf(merchant.id, false)).toContain(
+      `The older contract is still used, last on ${dayOf(2)}`,
+    );
+  });
 });
 
 test('the navigation keeps its mark on the pages below a link', async () => {

@@ -16,6 +16,7 @@ import {
   submit,
   textOf,
   type Visitor,
+  wrongCodeAt,
 } from '../helpers/panel.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -89,13 +90,15 @@ test.each([
   ['a short password', { password: 'too short' }, 'at least 15 characters'],
   ['a name as password', { password: 'bluecoffeebluecoffee' }, 'anybody could try'],
   ['one character again and again', { password: 'x'.repeat(20) }, 'repeats one word or run'],
-  ['a wrong code', { code: '000000' }, 'not the code that the app shows'],
+  ['a wrong code', { code: 'wrong' }, 'not the code that the app shows'],
   ['another secret', { secret: 'nonsense' }, 'not the code that the app shows'],
   ['no e-mail', { email: 'nobody' }, 'no e-mail address'],
 ])('%s leaves the link as it is, and the form shows why', async (_, wrong, reason) => {
   const path = await invite();
   const form = await formOf(path);
-  const refused = await submit(service, path, { ...form, ...wrong });
+  const code = wrongCodeAt(form.secret, service.clock.now);
+  const sent = 'code' in wrong ? { code } : wrong;
+  const refused = await submit(service, path, { ...form, ...sent });
   expect(refused.statusCode).toBe(422);
   expect(textOf(refused)).toContain(reason);
   expect(refused.body).not.toContain(PASSWORD);

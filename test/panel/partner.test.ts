@@ -1,16 +1,21 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../src/keys/manage-keys.ts';
+import { auditPerson } from '../../src/panel/people/sign-in.ts';
 import {
   ADDRESSES,
   addMerchant,
   addPartner,
   type MerchantWithKey,
+  operatorOf,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPartnerUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { send } from '../helpers/signed-request.ts';
+
+const MAXIMUM_ID = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
 
 let service: TestApp;
 let partner: PartnerWithKey;
@@ -40,6 +45,34 @@ test('the overview shows what the report tells', async () => {
   expect(metrics.totalPayments).toBe(30);
 });
 
+test('the overview has what needs attention of keys, and of a sign-in with a new device', async () => {
+  const { partner: account } = await addPartner(service);
+  const own = await addPartnerUser(service, account.id, 'owner');
+  const developer = await addPartnerUser(service, account.id, 'developer');
+  const other = await addPartnerUser(service, account.id, 'developer');
+  const day = (days: number) => new Date(service.clock.now + days * 24 * 60 * 60_000);
+  const { keyId } = await createKey(operatorOf(service), service.keyring, {
+    ...{ owner: { memberId: developer.memberId }, name: 'reports', expiresAt: day(13) },
+  });
+  const said = `The API key reports was made on ${day(0).toISOString().slice(0, 10)}`;
+  const url = `/panel/partners/${account.id}`;
+  for (const visitor of [own, developer]) {
+    const page = await open(service, url, visitor);
+    expect(textOf(page)).toContain(said);
+    expect(textOf(page)).toContain(day(13).toISOString().slice(0, 10));
+    expect(page.body).toContain(`href="${url}/developer/keys/${keyId}"`);
+    expect(textOf(page)).not.toContain('Somebody signed in as you');
+  }
+  expect(textOf(await open(service, url, other))).not.toContain(said);
+  await auditPerson(
+    service.db,
+    { id: own.personId, email: own.email, is_demo: false },
+    'person.sign-in',
+    { address: '192.0.2.7', now: day(0), detail: { device: 'new' } },
+  );
+  expect(textOf(await open(service, url, own))).toContain('with a new device on 2026-05-17');
+});
+
 test('merchants and payments are found by the filters of the reports', async () => {
   expect((await open(service, `${path}/merchants?search=Link`, owner)).body).toContain('>Linked<');
   expect(textOf(await open(service, `${path}/merchants?search=zzz`, owner))).toContain(
@@ -53,6 +86,20 @@ test('merchants and payments are found by the filters of the reports', async () 
   expect(first.body).toContain('Reference</th>');
   const none = await open(service, `${path}/payments?status=cancelled`, owner);
   expect(textOf(none)).toContain('No payment matches.');
+});
+
+test('a page beyond the last says so, and leads back to the first', async () => {
+  for (const list of [
+    'payments?status=pending',
+    'merchants?search=Link',
+    'commission?month=2026-05',
+  ]) {
+    const beyond = list.startsWith('commission') ? `after=${MAXIMUM_ID}` : 'page=99';
+    const page = await open(service, `${path}/${list}&${beyond}`, owner);
+    expect(textOf(page), list).toContain('There are none further. To the first page');
+    expect(page.body, list).toContain(`<a href="${path}/${list}">To the first page</a>`);
+    expect(page.body, list).not.toContain('rel="prev"');
+  }
 });
 
 test('days in the wrong order are refused in words, by the list and by the file', async () => {

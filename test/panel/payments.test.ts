@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
@@ -7,8 +6,16 @@ import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
-import { addMerchantUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
-import { addPayment } from '../helpers/payments.ts';
+import {
+  addMerchantUser,
+  addShop,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../helpers/panel.ts';
+import { addPayment, copyPayment } from '../helpers/payments.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -95,14 +102,7 @@ test('a search looks at a bounded number of payments, and goes on', async () => 
     created_at: new Date(service.clock.now - DAY_MS),
     customer_reference_id: 'the oldest',
   });
-  await sql`
-    insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
-                          commission_payer, settlement_model, offered_blockchain_ids, expires_at,
-                          created_at)
-    select gen_random_uuid(), merchant_id, branch_id, created_by, flow, amount, commission_bps,
-           commission_payer, settlement_model, offered_blockchain_ids, expires_at,
-           created_at + n * interval '1 second'
-    from payments, generate_series(1, ${SEARCH_WINDOW}) as n where id = ${id}`.execute(service.db);
+  await copyPayment(service.db, id, { copies: SEARCH_WINDOW, apartMs: 1000 });
   const reader = await addMerchantUser(service, large.id, 'member');
   const url = `/panel/merchants/${large.id}/payments`;
   const none = await open(service, `${url}?search=oldest`, reader);
@@ -235,6 +235,26 @@ test('days in the wrong order are refused in words, by the list and by the file'
 test('a filter that finds nothing says so, and how to get out of it', async () => {
   const page = await open(service, `${path}?search=nothing`, member);
   expect(textOf(page)).toContain('No payment matches. Clear filters');
+  expect(page.body).toContain('value="nothing"');
+  expect(page.body).not.toContain('payments.csv');
+});
+
+test('before the first payment there is nothing to filter, and how to make one', async () => {
+  const { path: empty, ada } = await addShop(service, '/payments');
+  const page = await open(service, empty, ada);
+  expect(textOf(page)).toContain('Create one with your API key, as the quickstart shows.');
+  expect(page.body).not.toMatch(/role="search"|payments\.csv/);
+});
+
+test('a page beyond the last says so, and leads back to the first', async () => {
+  const url = `${path}?status=pending`;
+  const after = ids.at(-1);
+  expect(after).toBeDefined();
+  const page = await open(service, `${path}?after=${after}`, member);
+  expect(textOf(page)).toContain('There are none further. To the first page');
+  expect(page.body).toContain(`<a href="${path}">To the first page</a>`);
+  const newer = await open(service, `${url}&before=${ids[0]}`, member);
+  expect(newer.body).toContain(`<a href="${url}">To the first page</a>`);
 });
 
 test('a cursor of others is not found', async () => {

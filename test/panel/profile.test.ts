@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findPerson } from '../../src/repositories/people/people.ts';
+import { findPerson, replaceRecoveryCodes } from '../../src/repositories/people/people.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -12,6 +12,7 @@ import {
   submit,
   textOf,
   type Visitor,
+  wrongCodeAt,
 } from '../helpers/panel.ts';
 
 const OTHER = 'another password that is long';
@@ -99,7 +100,9 @@ test('five wrong proofs end the session, whether password or code', async () => 
   const path = '/panel/profile/email';
   const ask = (fields: object) =>
     submit(service, path, { email: 'new@example.com', ...proofOf(admin), ...fields }, admin);
-  for (const fields of [{ password: OTHER }, { code: '000000' }, { password: '' }, { code: '' }]) {
+  // The second proof is of a minute later.
+  const code = wrongCodeAt(admin.secret, service.clock.now + 60_000);
+  for (const fields of [{ password: OTHER }, { code }, { password: '' }, { code: '' }]) {
     expect((await ask(fields)).statusCode).toBe(422);
   }
   const last = await ask({ password: OTHER });
@@ -117,7 +120,7 @@ test('a new app takes the place of the former', async () => {
   const wrong = await submit(
     service,
     '/panel/profile/app',
-    { ...form, 'new-code': '000000' },
+    { ...form, 'new-code': wrongCodeAt(secret, service.clock.now) },
     admin,
   );
   expect(textOf(wrong)).toContain('not the code that the new app shows');
@@ -152,6 +155,12 @@ test('a person ends sessions of their own, and no others', async () => {
   expect((await submit(service, path, {}, admin)).statusCode).toBe(404);
 });
 
+test.each(['email', 'password', 'app', 'recovery-codes'])('%s: the form leads back', async form => {
+  const person = await addPerson(service);
+  const page = await open(service, `/panel/profile/${form}`, person);
+  expect(page.body).toContain('<a href="/panel/profile">Back to your profile</a>');
+});
+
 test('somebody in the demo has nothing to sign in with', async () => {
   const demo = await addPerson(service, { isDemo: true });
   expect(textOf(await open(service, '/panel/profile', demo))).toContain('the demo');
@@ -159,8 +168,12 @@ test('somebody in the demo has nothing to sign in with', async () => {
   expect((await submit(service, '/panel/profile/recovery-codes', form, demo)).statusCode).toBe(404);
 });
 
-test('few recovery codes left are said', async () => {
-  expect(textOf(await open(service, '/panel/profile', await newAdmin()))).toContain(
-    'You have 0 recovery codes left.',
-  );
+test.each([
+  [0, 'You have no recovery code left: without your phone you cannot sign in.'],
+  [1, 'You have 1 recovery code left.'],
+])('few recovery codes left are said: %i', async (left, says) => {
+  const person = await addPerson(service);
+  const hashes = Array.from({ length: left }, (_, n) => Buffer.alloc(32, n));
+  if (left > 0) await replaceRecoveryCodes(service.db, person.personId, hashes);
+  expect(textOf(await open(service, '/panel/profile', person))).toContain(says);
 });

@@ -54,7 +54,7 @@ test('without requests the log says what it keeps, for how long', async () => {
   );
   expect(page.statusCode).toBe(200);
   expect(textOf(page)).toContain(
-    'Each request that fails, and each creation, is kept for 30 days, at most 100,000 of an account.',
+    'Each request that fails, and each creation, is kept for 30 days or more, at most 100,000 of an account.',
   );
 });
 
@@ -102,6 +102,8 @@ test('pages lead through all requests and back, and filters keep to what they na
   expect((await walk(`status=201&key=${keyId}`, 'next')).flat()).toEqual(
     matching(n => n % 6 === 0),
   );
+  const beyond = await open(service, `${path}?after=${expected.at(-1)}`, member);
+  expect(textOf(beyond)).toContain('There are none further. To the first page');
   const none = await open(service, `${path}?code=E5001`, member);
   expect(textOf(none)).toContain('No request matches. Clear filters');
 });
@@ -281,8 +283,8 @@ describe('the explanation of a signature', () => {
 
   test.each([
     ['a key of others', { key: 'mpk_000000000000000000000000' }, 'Choose a key'],
-    ['no method', { method: 'G E T' }, 'It takes a method'],
-    ['no path', { url: 'payments' }, 'It takes a path'],
+    ['no method', { method: 'G E T' }, 'Enter a method'],
+    ['no path', { url: 'payments' }, 'Enter a path'],
   ])('refuses %s, and keeps what was entered', async (_, changes, says) => {
     const { status, text, body } = await ask({ body: 'what was sent', ...changes });
     expect(status).toBe(422);

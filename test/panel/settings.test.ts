@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { addDomain, REDIRECT_DOMAINS_MAXIMUM } from '../../src/accounts/redirect-domains.ts';
 import { CURES } from '../../src/docs/error-pages.ts';
@@ -10,12 +11,16 @@ import {
   addMerchantUser,
   addPartnerUser,
   addPerson,
+  addShop,
   codeAt,
   entryOf,
   open,
   submit,
   textOf,
 } from '../helpers/panel.ts';
+
+/** How the service sends a query. */
+type Send = (config: pg.QueryConfig, answered: (error: Error | null) => void) => void;
 
 let service: TestApp;
 
@@ -24,10 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function openShop(options: Parameters<typeof addMerchant>[1] = {}) {
-  const { merchant } = await addMerchant(service, options);
-  const ada = await addMerchantUser(service, merchant.id, 'admin');
-  return { merchant, ada, settings: `/panel/merchants/${merchant.id}/settings` };
+async function openShop(options: Parameters<typeof addShop>[2] = {}) {
+  const { path: settings, ...shop } = await addShop(service, '/settings', options);
+  return { ...shop, settings };
 }
 
 describe('domains', () => {
@@ -39,13 +43,30 @@ describe('domains', () => {
     expect((await submit(service, `${path}/add`, { domain }, ada)).statusCode).toBe(303);
     expect(await listRedirectDomains(service.db, merchant.id)).toEqual(['shop.example.com']);
     const page = textOf(await open(service, path, ada));
-    expect(page).toContain('19 left');
+    expect(page).toContain('You can add 19 more domains.');
     expect(page).not.toContain('E1010');
     const fields = { domain: 'shop.example.com' };
     expect((await submit(service, `${path}/remove`, fields, ada)).statusCode).toBe(303);
     expect(await listRedirectDomains(service.db, merchant.id)).toEqual([]);
     const again = await submit(service, `${path}/remove`, fields, ada);
     expect(again.statusCode).toBe(422);
+  });
+
+  test('one that may have been added, as its commit was not confirmed, is not called unchanged', async () => {
+    const { merchant, ada, settings } = await openShop();
+    const broke = Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
+    const send: Send = pg.Client.prototype.query;
+    const query = vi.spyOn(pg.Client.prototype as { query: Send }, 'query');
+    query.mockImplementation(function (this: pg.Client, config, answered) {
+      const isCommit = config.text === 'commit';
+      return send.call(this, config, isCommit ? () => answered(broke) : answered);
+    });
+    const sent = { domain: 'shop.example.com' };
+    const response = await submit(service, `${settings}/domains/add`, sent, ada);
+    query.mockRestore();
+    expect(response.statusCode).toBe(503);
+    expect(await listRedirectDomains(service.db, merchant.id)).toEqual(['shop.example.com']);
+    expect(textOf(response)).toContain('If you have sent a form, look first whether it was done');
   });
 
   test('what is no hostname is refused at its field, which keeps it', async () => {
@@ -103,6 +124,15 @@ describe('branches', () => {
   });
 });
 
+test('a US account is not told that payments fail without an address', async () => {
+  const { ada, settings } = await openShop({ kind: 'us', addresses: {} });
+  for (const page of ['addresses', 'addresses/btc']) {
+    const text = textOf(await open(service, `${settings}/${page}`, ada));
+    expect(text).toContain('A US account needs no deposit address');
+    expect(text).not.toContain('E1020');
+  }
+});
+
 test('business is what was agreed, in words', async () => {
   const { partner } = await addPartner(service);
   const { merchant, ada, settings } = await openShop({
@@ -121,7 +151,9 @@ describe('a link to a setting from outside', () => {
     const { merchant, ada, settings } = await openShop({ name: 'First' });
     const only = await open(service, '/panel/go/domains', ada);
     expect(only.headers.location).toBe(`${settings}/domains`);
-    const second = await addMerchant(service, { name: 'Second' });
+    const second = await addMerchant(service, {
+      ...{ name: 'Second', environment: 'test', addresses: {} },
+    });
     const { userId } = await addMerchantUser(service, second.merchant.id, 'member');
     await service.db
       .updateTable('merchant_users')
@@ -134,6 +166,14 @@ describe('a link to a setting from outside', () => {
     for (const { id, name } of [merchant, second.merchant]) {
       expect(several.body).toContain(`"/panel/merchants/${id}/settings/domains">${name}<`);
     }
+    expect(textOf(several)).toMatch(/First Second Test\s*$/);
+    await service.db
+      .updateTable('merchants')
+      .set({ status: 'inactive' })
+      .where('id', '=', second.merchant.id)
+      .execute();
+    const marked = await open(service, '/panel/go/domains', ada);
+    expect(textOf(marked)).toMatch(/First Second Test inactive\s*$/);
   });
 
   test('leads to what the role may see alone', async () => {

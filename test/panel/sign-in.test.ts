@@ -61,8 +61,25 @@ test('password and code let in, under a new cookie each', async () => {
     .where('action', '=', 'person.sign-in')
     .where('object_id', '=', admin.personId)
     .executeTakeFirstOrThrow();
-  expect(detail).toEqual({ methods: ['password', 'code'] });
+  expect(detail).toEqual({ methods: ['password', 'code'], device: 'new' });
   expect(person_id).toBe(admin.personId);
+});
+
+test('a sign-in from a device that is not known is told on Home for a week', async () => {
+  const admin = await newAdmin();
+  const homeWith = async (cookie: string) =>
+    textOf(await open(service, `/panel/merchants/${merchantId}`, { cookie }));
+  const said = /Somebody signed in as you with a new device on [-0-9]+ at [:0-9]+ UTC, from 10\./;
+  const first = await signIn(admin);
+  expect(await homeWith(first.session)).toMatch(said);
+  // Of others nothing is said.
+  expect(await homeWith((await newAdmin()).cookie)).not.toMatch(said);
+  service.clock.now += 7 * 24 * 60 * 60_000 + 60_000;
+  const half = await tryPassword(admin.email, PASSWORD, first.device);
+  const code = codeAt(admin.secret, service.clock.now);
+  const cookie = `${cookieOf(half)}; ${first.device}`;
+  const full = await submit(service, '/panel/sign-in/code', { code }, { cookie });
+  expect(await homeWith(cookieOf(full))).not.toMatch(said);
 });
 
 test('the cookie is out of reach of scripts and of other sites', async () => {
@@ -121,7 +138,8 @@ describe('codes', () => {
   test('five wrong ones end the session', async () => {
     const admin = await newAdmin();
     const cookie = cookieOf(await tryPassword(admin.email, PASSWORD));
-    const wrong = () => submit(service, '/panel/sign-in/code', { code: '000000' }, { cookie });
+    const form = { code: wrongCodeAt(admin.secret, service.clock.now) };
+    const wrong = () => submit(service, '/panel/sign-in/code', form, { cookie });
     for (let tried = 1; tried < 5; tried++) expect((await wrong()).statusCode).toBe(422);
     expect((await wrong()).headers.location).toBe('/panel/sign-in');
     const code = codeAt(admin.secret, service.clock.now);

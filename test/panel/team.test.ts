@@ -349,6 +349,9 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const first = await open(service, team.path, team.ada);
     const next = /href="([^"]*\?after=[^"]*)"/.exec(first.body)?.[1] ?? '';
     const second = await open(service, next, team.ada);
+    const last = [...second.body.matchAll(/[0-9a-f-]{36}(?=\/role)/g)].at(-1)?.[0];
+    const beyond = await open(service, `${team.path}?after=${last}`, team.ada);
+    expect(textOf(beyond)).toContain('There are none further. To the first page');
     const names = [first, second].flatMap(({ body }) =>
       [...body.matchAll(/<strong>(Number \d+)<\/strong>/g)].map(([, name]) => name),
     );

@@ -10,6 +10,7 @@ import {
   addMerchantUser,
   addPartnerUser,
   addPerson,
+  addShop,
   HOST,
   open,
   submit,
@@ -26,12 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A live merchant with an admin. */
-async function addShop(options: Parameters<typeof addMerchant>[1] = {}) {
-  const { merchant } = await addMerchant(service, options);
-  const admin = await addMerchantUser(service, merchant.id, 'admin');
-  return { merchant, admin, path: `/panel/merchants/${merchant.id}` };
-}
+/** Live, unless the options say otherwise. */
+const openShop = (options: Parameters<typeof addShop>[2] = {}) => addShop(service, '', options);
 
 async function twinOf({ id }: Merchant): Promise<Merchant> {
   const twin = await findTestTwin(service.db, id);
@@ -42,17 +39,17 @@ async function twinOf({ id }: Merchant): Promise<Merchant> {
 test('an admin makes a twin with the same people, and nothing else of the account', async () => {
   const { partner } = await addPartner(service);
   const terms = { commissionBps: 120, settlement: 'direct' } as const;
-  const { merchant, admin, path } = await addShop({ name: 'Tea', partnerId: partner.id, ...terms });
+  const { merchant, ada, path } = await openShop({ name: 'Tea', partnerId: partner.id, ...terms });
   const member = await addMerchantUser(service, merchant.id, 'member', { name: 'Bea' });
   const gone = await addMerchantUser(service, merchant.id, 'admin', { name: 'Gone' });
   await setUser(operatorOf(service), gone.userId, { status: 'inactive' });
   const invited = { merchantId: merchant.id, name: 'Invited', email: 'i@example.com' };
   await createUser(operatorOf(service), { ...invited, role: 'admin' });
 
-  expect(textOf(await open(service, `${path}/settings/business`, admin))).toContain(
+  expect(textOf(await open(service, `${path}/settings/business`, ada))).toContain(
     'Make the test twin',
   );
-  const made = await submit(service, `${path}/settings/test-twin`, MAKE, admin);
+  const made = await submit(service, `${path}/settings/test-twin`, MAKE, ada);
   const twin = await twinOf(merchant);
   expect(made.statusCode).toBe(303);
   expect(made.headers.location).toBe(`/panel/merchants/${twin.id}`);
@@ -67,7 +64,7 @@ test('an admin makes a twin with the same people, and nothing else of the accoun
     .orderBy('role')
     .execute();
   expect(users).toEqual([
-    { name: 'Ada', role: 'admin', person_id: admin.personId, client_id: null },
+    { name: 'Ada', role: 'admin', person_id: ada.personId, client_id: null },
     { name: 'Bea', role: 'member', person_id: member.personId, client_id: null },
   ]);
   for (const table of ['api_keys', 'redirect_domains', 'webhook_endpoints'] as const) {
@@ -82,30 +79,30 @@ test('an admin makes a twin with the same people, and nothing else of the accoun
     .selectFrom('audit_log')
     .select(['action', 'account_id', 'actor'])
     .where('account_id', 'in', [merchant.id, twin.id])
-    .where('actor', '=', admin.email)
+    .where('actor', '=', ada.email)
     .orderBy('action')
     .execute();
   expect(audited).toEqual([
-    { action: 'merchant.create', account_id: twin.id, actor: admin.email },
-    { action: 'merchant.twin', account_id: merchant.id, actor: admin.email },
-    { action: 'user.create', account_id: twin.id, actor: admin.email },
-    { action: 'user.create', account_id: twin.id, actor: admin.email },
+    { action: 'merchant.create', account_id: twin.id, actor: ada.email },
+    { action: 'merchant.twin', account_id: merchant.id, actor: ada.email },
+    { action: 'user.create', account_id: twin.id, actor: ada.email },
+    { action: 'user.create', account_id: twin.id, actor: ada.email },
   ]);
 });
 
 test('two at once make one, and a second press leads to it', async () => {
-  const { merchant, admin, path } = await addShop();
-  const presses = [1, 2, 3].map(() => submit(service, `${path}/settings/test-twin`, MAKE, admin));
+  const { merchant, ada, path } = await openShop();
+  const presses = [1, 2, 3].map(() => submit(service, `${path}/settings/test-twin`, MAKE, ada));
   const locations = (await Promise.all(presses)).map(({ headers }) => headers.location);
   const twin = `/panel/merchants/${(await twinOf(merchant)).id}`;
   expect(locations).toEqual([twin, twin, twin]);
-  expect((await submit(service, `${path}/settings/test-twin`, MAKE, admin)).headers.location).toBe(
+  expect((await submit(service, `${path}/settings/test-twin`, MAKE, ada)).headers.location).toBe(
     twin,
   );
 });
 
 test('an admin who came later is told whom to ask', async () => {
-  const { merchant, path } = await addShop();
+  const { merchant, path } = await openShop();
   await makeTestTwin(operatorOf(service), merchant.id);
   const later = await addMerchantUser(service, merchant.id, 'admin');
   const refused = await submit(service, `${path}/settings/test-twin`, MAKE, later);
@@ -117,23 +114,23 @@ test('an admin who came later is told whom to ask', async () => {
 });
 
 test('a test merchant has no twin, and an inactive one makes none', async () => {
-  const tested = await addShop({ environment: 'test', addresses: {} });
-  const refused = await submit(service, `${tested.path}/settings/test-twin`, MAKE, tested.admin);
+  const tested = await openShop({ environment: 'test', addresses: {} });
+  const refused = await submit(service, `${tested.path}/settings/test-twin`, MAKE, tested.ada);
   expect(refused.statusCode).toBe(422);
   expect(textOf(refused)).toContain('This is a test merchant itself.');
-  expect(
-    textOf(await open(service, `${tested.path}/settings/business`, tested.admin)),
-  ).not.toContain('Test twin');
-  const idle = await addShop();
+  expect(textOf(await open(service, `${tested.path}/settings/business`, tested.ada))).not.toContain(
+    'Test twin',
+  );
+  const idle = await openShop();
   await setMerchant(operatorOf(service), idle.merchant.id, { status: 'inactive' });
-  await submit(service, `${idle.path}/settings/test-twin`, MAKE, idle.admin);
+  await submit(service, `${idle.path}/settings/test-twin`, MAKE, idle.ada);
   for (const { merchant } of [tested, idle]) {
     expect(await findTestTwin(service.db, merchant.id)).toBeUndefined();
   }
 });
 
 test('a name that is as long as names may be is shortened', async () => {
-  const { merchant } = await addShop({ name: '🍵'.repeat(200) });
+  const { merchant } = await openShop({ name: '🍵'.repeat(200) });
   const { name } = await makeTestTwin(operatorOf(service), merchant.id);
   expect([...name]).toHaveLength(200);
   expect(name.endsWith('🍵 (test)')).toBe(true);
@@ -141,7 +138,7 @@ test('a name that is as long as names may be is shortened', async () => {
 
 test('the onboarding of a US merchant holds for its twin', async () => {
   for (const approved of [true, false]) {
-    const { merchant } = await addShop({ kind: 'us', addresses: {}, approved });
+    const { merchant } = await openShop({ kind: 'us', addresses: {}, approved });
     const { onboarding_status: status } = await makeTestTwin(operatorOf(service), merchant.id);
     expect(status).toBe(approved ? 'approved' : 'pending');
   }
@@ -150,51 +147,51 @@ test('the onboarding of a US merchant holds for its twin', async () => {
 describe('one look tells a test merchant', () => {
   const BAND = '<aside class="test-band" aria-label="Test">Test: no real money</aside>';
   const TAG = '<span class="tag strong">Test</span>';
-  let live: Awaited<ReturnType<typeof addShop>>;
+  let live: Awaited<ReturnType<typeof openShop>>;
   let twin: string;
-  let admin: Visitor;
+  let ada: Visitor;
   beforeAll(async () => {
-    live = await addShop({ name: 'Coffee' });
-    admin = live.admin;
+    live = await openShop({ name: 'Coffee' });
+    ada = live.ada;
     await makeTestTwin(operatorOf(service), live.merchant.id);
     twin = `/panel/merchants/${(await twinOf(live.merchant)).id}`;
   });
 
   test('on each page of it, and on none of another account', async () => {
     for (const page of ['', '/payments', '/unmatched', '/settings/business', '/settings/team']) {
-      const { body } = await open(service, twin + page, admin);
+      const { body } = await open(service, twin + page, ada);
       expect(body).toContain(BAND);
       expect(body).toMatch(/<title>Test · /);
       expect(body).toContain(`Coffee (test) ${TAG}`);
-      const other = await open(service, live.path + page, admin);
+      const other = await open(service, live.path + page, ada);
       expect(other.body).not.toContain(BAND);
       expect(other.body).not.toContain(TAG);
     }
     const missing = await open(
       service,
       `${twin}/payments/01890a5d-ac96-774b-bcce-b302099a8057`,
-      admin,
+      ada,
     );
     expect(missing.statusCode).toBe(404);
     expect(missing.body).toContain(BAND);
   });
 
-  test('in the list of accounts', async () => {
-    const { body } = await open(service, '/panel/', admin);
+  test.each(['/panel/', '/panel/go/domains'])('in the list of accounts at %s', async list => {
+    const { body } = await open(service, list, ada);
     expect(body).toContain(`Coffee (test)</a> ${TAG}`);
     expect(body).toContain('Coffee</a>');
     expect(body.split(TAG)).toHaveLength(2);
   });
 
   test('its pages offer test networks alone, and refuse others', async () => {
-    const list = await open(service, `${twin}/settings/addresses`, admin);
+    const list = await open(service, `${twin}/settings/addresses`, ada);
     expect(list.body).toContain('/settings/addresses/btc-test');
     expect(list.body).not.toMatch(/\/settings\/addresses\/btc["?]/);
     const branch = /name="branch" value="([^"]+)"/.exec(
-      (await open(service, `${twin}/settings/addresses/btc-test`, admin)).body,
+      (await open(service, `${twin}/settings/addresses/btc-test`, ada)).body,
     )?.[1];
     const form = { branch: branch ?? '', address: ADDRESSES.btc, kind: 'address.set' };
-    const refused = await submit(service, `${twin}/settings/addresses/btc/review`, form, admin);
+    const refused = await submit(service, `${twin}/settings/addresses/btc/review`, form, ada);
     expect(refused.statusCode).toBe(422);
     expect(textOf(refused)).toContain('A test merchant has addresses on test networks alone');
   });
@@ -227,7 +224,7 @@ describe('one look tells a test merchant', () => {
 });
 
 test('a person who has an account elsewhere gets into no twin', async () => {
-  const { merchant } = await addShop();
+  const { merchant } = await openShop();
   const stranger = await addPerson(service);
   const { id } = await makeTestTwin(operatorOf(service), merchant.id);
   expect((await open(service, `/panel/merchants/${id}`, stranger)).statusCode).toBe(404);

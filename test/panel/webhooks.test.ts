@@ -93,7 +93,7 @@ describe('an endpoint', () => {
     for (const url of [path, `${path}/${id}`]) {
       const page = await open(service, url, admin);
       expect(page.body).not.toContain('whsec_');
-      expect(page.body).toContain('token=unseen');
+      expect(textOf(page)).toContain('token=unseen');
     }
     const [entry] = await audited();
     expect(entry).toMatchObject({
@@ -267,7 +267,7 @@ test('a test shows the response, and is in the audit log without what it was sen
   expect(textOf(taken)).toContain('Your server took the event. HTTP 200');
   expect(taken.body).toContain('&lt;i&gt;thanks');
   receiver.answer = status(410);
-  expect(textOf(await ask())).toContain('This response would disable the endpoint');
+  expect(textOf(await ask())).toContain('this response would disable the endpoint');
   receiver.answer = status(302, { location: 'https://elsewhere.example/' });
   expect(textOf(await ask())).toContain('Redirects are not followed.');
   expect((await endpoints()).map(each => each.disabled_at)).toEqual([null]);
@@ -474,6 +474,8 @@ test('pages lead through all deliveries and back, and filters keep to what they 
   expect(older.map(page => page.length)).toEqual([25, 25, 10]);
   expect(older.flat()).toEqual(all);
   expect(await walk(`after=${all[49]}`, 'prev')).toEqual(older.toReversed());
+  const beyond = await open(service, `${url}?status=failed&after=${all.at(-1)}`, member);
+  expect(textOf(beyond)).toContain('There are none further. To the first page');
   const failed = rows.filter(row => row.status === 'failed');
   expect((await walk('status=failed', 'next')).flat()).toEqual(failed.map(({ id }) => id));
   const day = '2026-05-15';

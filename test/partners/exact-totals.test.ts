@@ -9,6 +9,7 @@ import { readOverview } from '../../src/partners/overview.ts';
 import { listPaymentReports } from '../../src/partners/payment-reports.ts';
 import { verifyPartner } from '../../src/partners/verify-rollups.ts';
 import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
+import { type PaidDay, sumPaidByDay } from '../../src/repositories/payments/paid-figures.ts';
 import { startOfMonth, utcMonth } from '../../src/time/months.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -118,6 +119,7 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
       await compareLists(partnerId);
       await compareMerchants(partnerId);
       await compareMonths(partnerId);
+      await compareDays();
       expect(await verifyPartner(service.db, partnerId)).toEqual([]);
     }),
     { numRuns: 12 },
@@ -330,6 +332,23 @@ async function compareMonths(partnerId: string): Promise<void> {
   expect(metrics.totalCommission).toBe(dollars(all.commission));
 }
 
+/** Everything that a merchant was paid is on its UTC day, a test merchant's too. */
+async function compareDays(): Promise<void> {
+  for (const { id } of merchants) {
+    const { rows } = await sql<PaidDay>`
+      select (paid_at at time zone 'UTC')::date::text as day, count(*) as payments,
+             sum(amount)::bigint as cents
+      from payments where merchant_id = ${id} and status = 'successful' group by 1 order by 1`.execute(
+      service.db,
+    );
+    expect(await sumPaidByDay(service.db, id, '2000-01-01')).toEqual(rows);
+    const since = rows[1]?.day ?? '2000-01-01';
+    expect(await sumPaidByDay(service.db, id, since)).toEqual(
+      rows.filter(({ day }) => day >= since),
+    );
+  }
+}
+
 async function compareMerchants(partnerId: string): Promise<void> {
   const now = new Date(service.clock.now);
   const { data, total } = await listMerchantReports(service.db, partnerId, {}, now);
@@ -347,8 +366,8 @@ async function compareMerchants(partnerId: string): Promise<void> {
       totalVolume: dollars(paid.cents),
       volume30d: dollars(recent.cents),
     });
-    const { aggregates } = await readMerchantReport(service.db, partnerId, row.id, now);
-    expect(aggregates).toEqual({
+    const { report } = await readMerchantReport(service.db, partnerId, row.id, now);
+    expect(report.aggregates).toEqual({
       totalPayments: all.payments,
       successfulPayments: paid.payments,
       totalVolume: dollars(paid.cents),

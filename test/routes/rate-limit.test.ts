@@ -55,10 +55,17 @@ function expectLimited(answer: Answer, retryAfter: number): void {
 
 describe('a key', () => {
   test('may send 60 requests in 60 seconds, and the same again after them', async () => {
-    expectAll(await repeat(1, send), 200);
+    const [allowed] = await repeat(1, send);
+    expect(allowed?.statusCode).toBe(200);
+    expect(Object.keys(allowed?.headers ?? {}).filter(name => /rate/.test(name))).toEqual([]);
     advance(10);
     expectAll(await repeat(LIMIT - 1, send), 200);
-    expectLimited(await send(), 50);
+    const refused = await send();
+    expectLimited(refused, 50);
+    expect(refused.headers).toMatchObject({
+      'ratelimit-policy': '"key";q=60;w=60',
+      ratelimit: '"key";r=0;t=50',
+    });
     advance(49);
     expectLimited(await send(), 1);
     advance(1);
@@ -183,6 +190,8 @@ describe('an address', () => {
       '/docs/errors',
       '/openapi.json',
       '/client.tgz',
+      '/client.py.tar.gz',
+      '/signing-vectors.json',
       '/nothing',
       '/%zz',
     ]) {
@@ -194,7 +203,9 @@ describe('an address', () => {
 
   test('uses nothing of its API allowance up by reading pages, and the other way round', async () => {
     expectAll(await repeat(LIMIT, () => open('/docs/errors')), 200);
-    expectLimited(await open('/docs/errors'), 60);
+    const page = await open('/docs/errors');
+    expectLimited(page, 60);
+    expect(page.headers.ratelimit).toBe('"page";r=0;t=60');
     expectRefusal(await fail(), 'E2004');
     expectAll([await send()], 200);
     for (const answer of await repeat(LIMIT - 1, fail)) expectRefusal(answer, 'E2004');

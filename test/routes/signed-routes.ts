@@ -48,6 +48,12 @@ export const SIGNED_ROUTES: readonly SignedRoute[] = [
     ({ payment }) => `${V1}/payments/${payment.id}`,
   ),
   merchantRead(`${V1}/payments`, 'payment_prompts:read'),
+  merchantRead(
+    `${V1}/events/:id`,
+    'payment_prompts:read',
+    ({ eventId }) => `${V1}/events/${eventId}`,
+  ),
+  merchantRead(`${V1}/events`, 'payment_prompts:read'),
   merchantRead(`${V1}/blockchains/active`, 'blockchains:read'),
   partnerRead(`${PARTNER}/overview`, 'partner_overview:read'),
   partnerRead(`${PARTNER}/merchants`, 'partner_merchants:read'),

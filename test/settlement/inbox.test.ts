@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
-import { findDepositById } from '../../src/repositories/deposits/deposits.ts';
+import { findDepositById, updateDeposit } from '../../src/repositories/deposits/deposits.ts';
 import {
   findMeantPayments,
   listStrayDeposits,
@@ -348,6 +348,19 @@ describe('the value of a deposit', () => {
     service.clock.now += 1_000;
     expect(await valueDeposits(service.db, service.rates, now(), 1_000)).toBe(0);
     expect(await findDepositById(service.db, deposit)).toEqual(valued);
+  });
+
+  test('is recorded when it has settled a payment, unless an earlier release settled that', async () => {
+    for (const isWanted of [true, false]) {
+      asked *= 3n;
+      await addOpenPayment(service, merchant, asked);
+      const { id } = await arrive(asked);
+      const settled = await updateDeposit(service.db, id, { price_wanted: isWanted });
+      expect(settled).toMatchObject({ outcome: 'exact', state: 'final', usd_price: null });
+      await valueDeposits(service.db, service.rates, now(), 1_000);
+      const price = isWanted ? `${10n ** 23n}` : null;
+      expect(await findDepositById(service.db, id)).toMatchObject({ usd_price: price });
+    }
   });
 
   test('of more than can be told is capped', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { disableEndpoint } from '../../src/webhooks/change-endpoint.ts';
 import { redeliver, redeliverFailed } from '../../src/webhooks/redeliver.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { idAt } from '../helpers/id-at.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const URL = 'http://127.0.0.1:1/hooks';
@@ -19,9 +20,9 @@ async function addFailed({ db, payment }: Shop, endpointId: string, since: Date,
   await sql`
     with event as (
       insert into events
-      select gen_random_uuid(), ${payment.merchant_id}, ${payment.id}, 'payment_prompt.created',
-             ${since}::timestamptz + n * interval '1 minute', '{}'
-      from generate_series(0, ${count - 1}) as n returning id, created_at)
+      select ${idAt(sql`at`)}, ${payment.merchant_id}, ${payment.id}, 'payment_prompt.created', at, '{}'
+      from generate_series(0, ${count - 1}) as n,
+           lateral (select ${since}::timestamptz + n * interval '1 minute' as at) as time returning id, created_at)
     insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts, created_at, finished_at)
     select gen_random_uuid(), id, ${endpointId}, 'failed', 10, created_at, created_at from event`.execute(
     db,

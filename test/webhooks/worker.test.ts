@@ -6,6 +6,7 @@ import { claimDeliveries } from '../../src/repositories/webhooks/claims.ts';
 import { attemptDelivery } from '../../src/webhooks/attempt-delivery.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../src/webhooks/send.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { idAt } from '../helpers/id-at.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -89,8 +90,8 @@ test('an endpoint that stalls with a thousand waiting delays no other', async ()
   await sql`
     with event as (
       insert into events (id, merchant_id, payment_id, type, created_at, data)
-      select gen_random_uuid(), ${shop.merchant.id}, ${shop.payment.id}, 'payment_prompt.created',
-             now(), '{}' from generate_series(1, 1000)
+      select ${idAt(sql`now()`)}, ${shop.merchant.id}, ${shop.payment.id},
+             'payment_prompt.created', now(), '{}' from generate_series(1, 1000)
       returning id),
     delivery as (
       insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)

@@ -3,14 +3,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rotateKey } from '../../src/keys/manage-keys.ts';
 import { makeLink } from '../../src/panel/people/invitations.ts';
+import { deleteExcessRequests } from '../../src/repositories/keys/excess-requests.ts';
 import { insertNonces } from '../../src/repositories/keys/nonces.ts';
-import { deleteExcessRequests } from '../../src/repositories/keys/old-requests.ts';
 import {
   findStoredResponse,
   storeResponse,
 } from '../../src/repositories/payments/idempotency-keys.ts';
 import { countAttempt, insertDevice } from '../../src/repositories/people/sign-in-counters.ts';
-import { REQUESTS_KEPT_MS } from '../../src/requests/kept.ts';
 import { cleanUpLoop } from '../../src/worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -228,13 +227,6 @@ async function requestsOf(accountId: string): Promise<number[]> {
     .execute();
   return rows.map(({ at: arrived }) => (service.clock.now - arrived.getTime()) / 1000);
 }
-
-test('removes requests after thirty days, and no earlier', async () => {
-  const account = uuidv7();
-  await addRequests(account, 3, service.clock.now - REQUESTS_KEPT_MS + 1_000);
-  await cleanUp();
-  expect(await requestsOf(account)).toEqual([REQUESTS_KEPT_MS / 1000 - 1, REQUESTS_KEPT_MS / 1000]);
-});
 
 test('of an account with too many requests the oldest go, and no other loses any', async () => {
   const [busy, quiet] = [uuidv7(), uuidv7()];

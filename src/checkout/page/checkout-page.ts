@@ -123,6 +123,7 @@ function renderSimulation({ path, locale }: CheckoutView): Html {
       html`<li><button name="case" value="${name}"><code>${name}</code> <span>${description}</span></button></li>
 `,
   );
-  const form = html`<form method="post" action="${path}/simulate${locale.query}"><ul lang="en" dir="ltr">${buttons}</ul></form>`;
+  const clock = html`<li><button name="advance" value="1h" formaction="${path}/clock${locale.query}"><code>clock</code> <span>an hour passes for this payment</span></button></li>`;
+  const form = html`<form method="post" action="${path}/simulate${locale.query}"><ul lang="en" dir="ltr">${buttons}${clock}</ul></form>`;
   return renderDisclosure('simulate', locale.texts.options.simulate, form);
 }

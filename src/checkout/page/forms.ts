@@ -3,13 +3,16 @@ import type { FastifyReply } from 'fastify';
 import { StringEnum } from '#schemas/scalars.ts';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import { transact } from '../../database/transaction.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { ERRORS } from '../../errors/catalogue.ts';
 import { EmptyForm } from '../../http/page-validation.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
+import { advanceClock } from '../../settlement/advance-clock.ts';
 import { selectNetwork } from '../../settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { whyItWaits } from '../../settlement/untaken.ts';
+import { DURATION_EXPECTED, parseDuration } from '../../time/duration.ts';
 import { cancelCheckout, findCheckoutPayment } from '../checkout.ts';
 import { type CheckoutStage, stageOf } from '../stage.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
@@ -20,6 +23,7 @@ import { CheckoutParams, type CheckoutRequest, type Pages } from './pages.ts';
 const NetworkForm = Type.Object({ network: Type.String() });
 const CASES = Object.keys(SIMULATION_CASES) as SimulationCase[];
 const SimulateForm = Type.Object({ case: StringEnum(CASES, 'What a customer and the chain do.') });
+const ClockForm = Type.Object({ advance: Type.String() });
 
 /** What a form does. */
 interface Action {
@@ -31,7 +35,7 @@ interface Action {
   readonly done?: CheckoutStage;
 }
 
-/** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate. */
+/** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate and /clock. */
 export function registerForms(
   app: TypedApp,
   { db, rates, clock, simulation }: CheckoutDependencies,
@@ -71,10 +75,24 @@ export function registerForms(
         failure: 'simulate',
       }),
     );
+
+    app.post('/:token/clock', { schema: { params, body: ClockForm } }, (request, reply) => {
+      const milliseconds = parseDuration(request.body.advance);
+      if (milliseconds === undefined) {
+        throw new ApiError('E1001', `advance must be ${DURATION_EXPECTED}`, { param: 'advance' });
+      }
+      return act(request, reply, {
+        perform: async ({ id: paymentId }, now) => {
+          await transact(db, tx => advanceClock(tx, { paymentId, milliseconds }, now));
+          return null;
+        },
+        failure: 'simulate',
+      });
+    });
   }
 
   // After a refused form, the address bar has the form's URL. Loading it leads to the page.
-  for (const form of ['network', 'cancel', ...(simulation ? ['simulate'] : [])]) {
+  for (const form of ['network', 'cancel', ...(simulation ? ['simulate', 'clock'] : [])]) {
     app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
       reply.redirect(pages.locationOf(request), 303),
     );

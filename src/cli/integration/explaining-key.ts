@@ -1,12 +1,7 @@
 import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
-import type { MismatchHints } from '../../signing/mistakes/mistake.ts';
+import type { ExplainingKey } from '../client/command.ts';
 import type { Terminal } from '../terminal.ts';
 import { openDemo } from './request-credentials.ts';
-
-/** The secret that a signature is held against, and what else is known of its key. */
-export interface ExplainingKey extends MismatchHints {
-  readonly secret: string;
-}
 
 /**
  * The secret to explain with: the demo's when one is named, else MP_SECRET's, else the demo

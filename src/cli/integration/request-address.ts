@@ -1,19 +1,22 @@
 import { readConfig } from '../../config/config.ts';
 import { findService, localUrl } from '../../development/local-service.ts';
+import { checkAddress } from '../client/own-key.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 
 /** Names of this machine; they may stand for each other in `--url`. */
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Where a request signed with a key of one's own goes: to `--url`, else to the address that the
- * environment configures, else to the service that runs on the data directory.
+ * Where a request signed with a key of one's own goes: to `--url`, else to MP_URL, which belongs to the key, else to
+ * the address that the environment configures, else to the service that runs on the data directory.
+ * @throws CommandFailed when MP_URL is no address.
  */
 export async function chooseAddress(env: Terminal['env'], url: string | undefined) {
+  const ofKey = url ?? env.MP_URL;
+  if (ofKey) return checkAddress(ofKey);
   // Reads only the variables that a request needs: database settings may be missing or invalid.
   const { PORT, HOST, PUBLIC_URL, DATA_DIRECTORY } = env;
   const config = readConfig({ PORT, HOST, PUBLIC_URL, DATA_DIRECTORY });
-  if (url !== undefined) return url;
   if (PUBLIC_URL) return config.publicUrl;
   const running = PORT ? undefined : await findService(config.dataDirectory);
   const family = config.host.includes(':') ? 'IPv6' : 'IPv4';

@@ -6,9 +6,8 @@ import {
   type DemoRole,
   readDemo,
 } from '../../development/demo-credentials.ts';
+import { KEY_VARIABLES, keyOf } from '../client/own-key.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
-
-const VARIABLES = ['MP_KEY_ID', 'MP_SECRET', 'MP_PASSPHRASE'] as const;
 
 /** A key to sign with. */
 export interface ChosenCredentials {
@@ -27,22 +26,10 @@ export async function chooseCredentials(
   dataDirectory: string,
   role: DemoRole | undefined,
 ): Promise<ChosenCredentials> {
-  const named = VARIABLES.filter(name => env[name]);
-  if (role === undefined && named.length > 0) {
-    return { credentials: credentialsOf(env), isDemo: false };
-  }
-  const demo = await openDemo(dataDirectory, VARIABLES);
+  const own = role === undefined ? keyOf(env) : undefined;
+  if (own !== undefined) return { credentials: own, isDemo: false };
+  const demo = await openDemo(dataDirectory, KEY_VARIABLES);
   return { credentials: demo[role ?? 'merchant'], isDemo: true };
-}
-
-function credentialsOf(env: Terminal['env']): Credentials {
-  const { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase } = env;
-  if (keyId && secret && passphrase) return { keyId, secret, passphrase };
-  const missing = VARIABLES.filter(name => !env[name]);
-  throw new CommandFailed(
-    `${missing.join(' and ')} must be set too: a request is signed with all three of ` +
-      `${VARIABLES.join(', ')}.`,
-  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import type { AccountingStatement } from '../../accounting/file.ts';
 import { audited } from '../../audit/audited-change.ts';
 import { type Evidence, makeEvidence } from '../../evidence/document.ts';
 import { readPublicKeys } from '../../evidence/keys.ts';
@@ -40,7 +41,7 @@ export function defineEvidence(noun: CliCommand): void {
 }
 
 /** What the service signs. */
-type Document = Evidence | CommissionStatement;
+type Document = Evidence | CommissionStatement | AccountingStatement;
 
 interface VerifyFlags extends JsonFlag {
   readonly keys?: string;
@@ -71,6 +72,10 @@ export function define(noun: CliCommand): void {
 function subjectOf(evidence: Document): object {
   if ('payment' in evidence) {
     return { paymentId: evidence.payment.id, status: evidence.payment.status };
+  }
+  if ('accounting' in evidence) {
+    const { merchantId, environment, accounting } = evidence;
+    return { merchantId, environment, ...accounting };
   }
   const { partnerId, commission, file } = evidence;
   return { partnerId, ...commission, sha256: file.sha256 };
@@ -132,6 +137,7 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-function refuseFile(error: unknown): never {
+/** @throws CommandFailed with the reason why a file cannot be read or written. */
+export function refuseFile(error: unknown): never {
   throw new CommandFailed(error instanceof Error ? error.message : String(error), { cause: error });
 }

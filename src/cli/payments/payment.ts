@@ -1,4 +1,3 @@
-import { OperationRefused } from '../../audit/audited-change.ts';
 import { readHistory } from '../../payments/history.ts';
 import { REGULATED_CASES } from '../../processors/simulate-regulated.ts';
 import { SIMULATION_CASES, type SimulationCase } from '../../settlement/simulate.ts';
@@ -11,7 +10,7 @@ import { defineFindTransaction } from './find-transaction.ts';
 import { historyEntry } from './history.ts';
 import { defineList } from './list.ts';
 import { paymentObject, requirePayment } from './payment-object.ts';
-import { describeCases, playCase } from './simulate.ts';
+import { describeCases, playCase, requireSimulation } from './simulate.ts';
 
 interface SimulateFlags extends JsonFlag {
   readonly case: SimulationCase;
@@ -52,19 +51,12 @@ export function define(noun: CliCommand): void {
         'processor sends the notifications that a real one would.',
     )
     .onDatabase(async (session, id: string, flags: SimulateFlags) => {
-      const { db, config } = session;
-      if (!config.simulation) {
-        throw new OperationRefused(
-          config.environment === 'production'
-            ? 'Payments cannot be simulated in production.'
-            : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
-        );
-      }
+      requireSimulation(session.config);
       const played = await playCase(session, id, flags.case, flags.network);
       const { payment, deposits, result } = played;
       const shown = await paymentObject(session, payment);
       if (!flags.json) return session.show(shown, result);
-      const simulated = await depositObjects(db, deposits);
+      const simulated = await depositObjects(session.db, deposits);
       session.show({ ...shown, simulation: { case: flags.case, result, deposits: simulated } });
     });
 }

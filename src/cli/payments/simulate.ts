@@ -1,4 +1,4 @@
-import { audited } from '../../audit/audited-change.ts';
+import { audited, OperationRefused } from '../../audit/audited-change.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -71,7 +71,25 @@ async function playRegulated(
   return [];
 }
 
-function describeResult(before: Payment, after: Payment, deposits: readonly Deposit[]): string {
+/**
+ * Refuses what only a service that simulates payments may do.
+ * @throws OperationRefused in production and without SIMULATION.
+ */
+export function requireSimulation({ simulation, environment }: Session['config']): void {
+  if (simulation) return;
+  throw new OperationRefused(
+    environment === 'production'
+      ? 'Payments cannot be simulated in production.'
+      : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
+  );
+}
+
+/** What became of a payment, in a sentence, and one for each transfer that it did not take. */
+export function describeResult(
+  before: Payment,
+  after: Payment,
+  deposits: readonly Deposit[] = [],
+): string {
   const moved = before.status !== after.status || before.session_status !== after.session_status;
   const isKnown = after.last_error_at?.getTime() === before.last_error_at?.getTime();
   const error = isKnown ? null : after.last_error_message;

@@ -55,13 +55,16 @@ async function sendTo(text: string, { env }: Terminal) {
   if (env.NODE_ENV === 'production') {
     throw new CommandFailed('In production a test goes to an endpoint: give its ID.');
   }
-  const [{ createForwarder }, { testEvent }] = await Promise.all([
-    import('../integration/listen-forward.ts'),
+  const [{ createForwarder }, { testEvent }, { eventEnvelope }] = await Promise.all([
+    import('../client/forward.ts'),
     import('../../webhooks/test-event.ts'),
+    import('../../webhooks/send-event.ts'),
   ]);
   const { url, secret, isNew, forward } = createForwarder(text, env.WEBHOOK_SECRET);
   const { signal } = new AbortController();
-  const { at: _at, type: _type, ...forwarded } = await forward(testEvent(new Date()), signal);
+  const event = testEvent(new Date());
+  const sent = { id: event.id, type: event.type, body: eventEnvelope(event) };
+  const { at: _at, type: _type, ...forwarded } = await forward(sent, signal);
   return { url, ...(isNew ? { secret } : {}), ...forwarded };
 }
 

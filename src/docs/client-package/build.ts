@@ -11,7 +11,7 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CLIENT_NAME, OUTPUT, packageFile, readVersion } from './package-file.ts';
@@ -26,21 +26,33 @@ import { writeSchemaTypes } from './schema-types.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const README = fileURLToPath(new URL('README.md', import.meta.url));
 /** Longest that the compiler or npm may take, in milliseconds; each usually takes a second. */
 const TIMEOUT_MS = 60_000;
 
 /** What the client is made of, besides the types of the schemas. */
-const SOURCES = ['client/*.ts', 'signing/canonical.ts', 'signing/webhooks.ts'];
+const SOURCES = [
+  'client/*.ts',
+  'cli/client/**/*.ts',
+  ...['named-file', 'print', 'terminal'].map(name => `cli/${name}.ts`),
+  ...['canonical', 'check-headers', 'describe-mismatch', 'explain-mismatch'].map(
+    name => `signing/${name}.ts`,
+  ),
+  ...['sent-target', 'webhooks', 'mistakes/*', 'vectors/*'].map(name => `signing/${name}.ts`),
+  ...['errors/api-error.ts', 'errors/catalogue.ts'],
+];
+/** What it exports, and what runs as `mp`. */
+const ENTRIES = { library: 'client/index', program: 'cli/client/main' };
 /** Everything that the package depends on. */
 const INPUTS = [
   ...SOURCES.map(path => `src/${path}`),
-  ...['schemas/*.ts', 'src/docs/client-package/*.ts', 'package.json'],
+  ...['schemas/*.ts', 'src/docs/client-package/*', 'package.json'],
 ];
 
-/** Node 20 is the oldest that the client supports; the library of ES2022 is all there. */
+/** Node 20 is the oldest that the client supports; the library of ES2023 is all there. */
 const COMPILER_OPTIONS = {
   target: 'es2022',
-  lib: ['es2022'],
+  lib: ['es2023'],
   module: 'nodenext',
   types: ['node'],
   strict: true,
@@ -81,9 +93,14 @@ async function compile(sources: string): Promise<void> {
   for await (const path of glob(SOURCES, { cwd: join(ROOT, 'src') })) {
     await cp(join(ROOT, 'src', path), join(sources, path));
   }
-  await editAll(sources, text => text.replace(/'#schemas\/[\w-]+\.ts'/g, "'../schemas.ts'"));
+  await editAll(sources, (text, folder) => {
+    return text.replace(/'#schemas\/[\w-]+\.ts'/g, `'${relative(folder, sources)}/schemas.ts'`);
+  });
   await writeFile(join(sources, 'schemas.ts'), writeSchemaTypes());
-  const config = { compilerOptions: COMPILER_OPTIONS, files: ['client/index.ts'] };
+  const config = {
+    compilerOptions: COMPILER_OPTIONS,
+    files: Object.values(ENTRIES).map(entry => `${entry}.ts`),
+  };
   await writeFile(join(sources, 'tsconfig.json'), JSON.stringify(config));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   await access(compiler).catch(() => {
@@ -100,8 +117,7 @@ async function compile(sources: string): Promise<void> {
 async function pack(directory: string): Promise<string> {
   // The compiler rewrites the imports of programs only.
   await editAll(directory, text => text.replace(/( from '\.[^']+)\.ts'/g, "$1.js'"));
-  // Types alone, which no program imports.
-  await rm(join(directory, 'schemas.js'));
+  await cp(README, join(directory, 'README.md'));
   await writeFile(
     join(directory, 'package.json'),
     `${JSON.stringify(await manifest(), null, 2)}\n`,
@@ -120,14 +136,20 @@ async function manifest() {
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20' },
-    exports: { '.': { types: './client/index.d.ts', default: './client/index.js' } },
+    exports: {
+      '.': { types: `./${ENTRIES.library}.d.ts`, default: `./${ENTRIES.library}.js` },
+    },
+    bin: { mp: `${ENTRIES.program}.js` },
   };
 }
 
-async function editAll(directory: string, edit: (text: string) => string): Promise<void> {
+async function editAll(
+  directory: string,
+  edit: (text: string, folder: string) => string,
+): Promise<void> {
   for await (const path of glob('**/*.ts', { cwd: directory })) {
     const file = join(directory, path);
-    await writeFile(file, edit(await readFile(file, 'utf8')));
+    await writeFile(file, edit(await readFile(file, 'utf8'), dirname(file)));
   }
 }
 

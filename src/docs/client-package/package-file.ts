@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { integrityOf } from '../downloads/serve-download.ts';
 
 /** Name of the client on npm's side: what programs import. */
 export const CLIENT_NAME = 'external-payments-client';
@@ -33,8 +33,7 @@ export function readClientPackage(): ClientPackage | undefined {
   const version = readVersion();
   try {
     const bytes = readFileSync(packageFile(version));
-    const digest = createHash('sha512').update(bytes).digest('base64');
-    return { version, bytes, integrity: `sha512-${digest}` };
+    return { version, bytes, integrity: integrityOf(bytes) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,11 +1,9 @@
 import type { TSchema } from '@sinclair/typebox';
 import { BlockchainIdSchema, BlockchainSchema } from '#schemas/blockchain.ts';
 import { CreatePaymentBodySchema, CreatePaymentResponseSchema } from '#schemas/create-payment.ts';
-import {
-  DEPOSIT_EVENT_TYPES,
-  PAYMENT_EVENT_TYPES,
-  UnmatchedDepositSchema,
-} from '#schemas/event.ts';
+import { UnmatchedDepositSchema } from '#schemas/event.ts';
+import * as eventTypes from '#schemas/event-types.ts';
+import { EventDeliverySchema, ListEventsQuerySchema } from '#schemas/list-events.ts';
 import { ListPaymentsQuerySchema, PaymentListSchema } from '#schemas/list-payments.ts';
 import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
 import { StringEnum } from '#schemas/scalars.ts';
@@ -14,7 +12,7 @@ import { StringEnum } from '#schemas/scalars.ts';
 interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: string;
-  readonly enum?: readonly (string | null)[];
+  readonly enum?: readonly (string | boolean | null)[];
   readonly items?: JsonSchema;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -31,8 +29,11 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   CreatePaymentResponse: CreatePaymentResponseSchema,
   ListPaymentsQuery: ListPaymentsQuerySchema,
   PaymentList: PaymentListSchema,
-  PaymentEventType: StringEnum(PAYMENT_EVENT_TYPES, 'Type of an event of a payment.'),
-  DepositEventType: StringEnum(DEPOSIT_EVENT_TYPES, 'Type of an event of a deposit.'),
+  ListEventsQuery: ListEventsQuerySchema,
+  EventDelivery: EventDeliverySchema,
+  PaymentEventType: StringEnum(eventTypes.PAYMENT_EVENT_TYPES, 'Type of an event of a payment.'),
+  DepositEventType: StringEnum(eventTypes.DEPOSIT_EVENT_TYPES, 'Type of an event of a deposit.'),
+  EventType: StringEnum(eventTypes.EVENT_TYPES, 'Type of an event.'),
   UnmatchedDeposit: UnmatchedDepositSchema,
 };
 
@@ -43,14 +44,17 @@ const NAMES = new Map(
 
 /**
  * Writes the types of the schemas as plain TypeScript, with descriptions as comments: the package has
- * them in place of TypeBox's.
+ * them in place of TypeBox's. The types of events are there as values too.
  */
 export function writeSchemaTypes(): string {
   const types = Object.entries(NAMED).map(([name, schema]) => {
     const json: JsonSchema = schema;
     return `${comment(json)}export type ${name} = ${write(json)};\n`;
   });
-  return types.join('\n');
+  const words = Object.entries(eventTypes).map(
+    ([name, values]) => `export const ${name} = ${JSON.stringify(values)} as const;\n`,
+  );
+  return [...types, ...words].join('\n');
 }
 
 /** A type by its name if it has one, else in full. */

@@ -9,6 +9,7 @@ export const GUIDE_GROUPS = [
     slugs: [
       'quickstart',
       'client',
+      'libraries',
       'signing',
       'idempotency',
       'paging',
@@ -18,6 +19,7 @@ export const GUIDE_GROUPS = [
       'us-accounts',
       'partners',
       'older-contract',
+      'coinbase-commerce',
     ],
   },
   {

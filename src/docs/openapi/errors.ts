@@ -85,6 +85,7 @@ function errorResponse(codes: readonly ErrorCode[], idempotent: boolean): Respon
       'X-Request-Id',
       'X-MP-Should-Retry',
       ...(waits ? (['Retry-After'] as const) : []),
+      ...(codes.includes('E9001') ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
       ...(kept ? (['Idempotent-Replayed'] as const) : []),
     ]),
     content: {

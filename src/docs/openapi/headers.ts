@@ -18,6 +18,16 @@ export const HEADERS = {
       'Seconds to wait before the next attempt. Sent with E9001, E4003 and, during an overload, E5002.',
     schema: { type: 'integer', minimum: 1 },
   },
+  'RateLimit-Policy': {
+    description:
+      'The limit that the request exceeded (draft-ietf-httpapi-ratelimit-headers-10): what is counted, requests, seconds. Sent with E9001.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description:
+      'What is left of that limit, which is nothing, and the seconds until its window ends. Sent with E9001.',
+    schema: { type: 'string' },
+  },
   'Idempotent-Replayed': {
     description: '`true` if this is the stored response to an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },

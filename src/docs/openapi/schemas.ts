@@ -8,6 +8,7 @@ import {
   LegacyPromptBodySchema,
   LegacyPromptSchema,
 } from '#schemas/legacy.ts';
+import { EventDeliverySchema, EventListSchema, RecordedEventSchema } from '#schemas/list-events.ts';
 import { PaymentListSchema } from '#schemas/list-payments.ts';
 import {
   PartnerFiltersSchema,
@@ -33,6 +34,9 @@ const NAMED: Readonly<Record<string, object>> = {
   Blockchain: BlockchainSchema,
   Event: EventSchema,
   DepositEvent: DepositEventSchema,
+  RecordedEvent: RecordedEventSchema,
+  EventDelivery: EventDeliverySchema,
+  EventList: EventListSchema,
   UnmatchedDeposit: UnmatchedDepositSchema,
   Error: describeErrors(),
   PartnerOverview: PartnerOverviewSchema,

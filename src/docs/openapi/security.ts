@@ -1,7 +1,7 @@
 import { KEY_ID_BYTES, KEY_ID_PREFIX } from '../../keys/manage-keys.ts';
 import type { Scope } from '../../keys/scopes.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
-import { NONCE_MAXIMUM } from '../../signing/verify-signature.ts';
+import { NONCE_MAXIMUM } from '../../signing/check-headers.ts';
 import type { SecurityScheme } from './document.ts';
 
 /** Each signing header by the name of its security scheme; a signed request has all of them. */
@@ -24,7 +24,7 @@ const DESCRIPTIONS: Readonly<Record<keyof typeof SIGNING_SCHEMES, string>> = {
 /** What each scope of a key allows. */
 export const SCOPES: Readonly<Record<Scope, string>> = {
   'payment_prompts:write': 'Create payments.',
-  'payment_prompts:read': 'Read and list payments.',
+  'payment_prompts:read': 'Read and list payments and their events.',
   'blockchains:read': 'List the networks that the platform offers.',
   'partner_overview:read': "Read the partner's totals.",
   'partner_merchants:read': "Read and list the partner's merchants.",

@@ -86,7 +86,8 @@ export function textOf({ description, limits }: Pick<Field, 'description' | 'lim
 
 /** The type of a schema in words. */
 export function typeOf(schema: Schema, document: OpenApiDocument): string {
-  const { type = 'object', items, format } = resolve(schema, document);
+  const { type = 'object', items, format, oneOf } = resolve(schema, document);
+  if (oneOf !== undefined) return oneOf.map(referredBy).join(' or ');
   const [kind = '', ...others] = typeof type === 'string' ? [type] : type;
   const formats: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': 'timestamp' };
   const name =

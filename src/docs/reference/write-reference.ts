@@ -91,7 +91,7 @@ function webhookParts(document: OpenApiDocument): string[] {
   return [
     '## Webhooks',
     'The service sends these to your endpoint with `POST`. [Webhooks](/docs/webhooks) explains how to verify them and when they are retried.',
-    '### Events',
+    '### Types of events',
     namedTexts(webhooks.map(({ type, post }) => [type, post.description])),
     '### Headers',
     parameterList(parameters, document),

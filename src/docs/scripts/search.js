@@ -140,7 +140,9 @@ function worthOf({ named, titled, words, isPage }, terms) {
   return isOwn ? sum : 0;
 }
 
-function worthBelow(words, term) {
+/** The index has one of the singular and the plural of a word. */
+function worthBelow(words, asked) {
+  const term = asked.replace(/(?<=...)s$/, '');
   if (words.some(word => word.startsWith(term) || word.includes(`-${term}`)))
     return WORTH.wordStart;
   const isPart = term.length >= PART_MINIMUM && words.some(word => word.includes(term));

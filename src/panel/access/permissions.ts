@@ -51,6 +51,11 @@ export function isAllowed(role: Role, permission: Permission): boolean {
   return roles.includes(role);
 }
 
+/** Whether a member may make a change now: an inactive account can be read, and nothing in it can be changed. */
+export function isChangeAllowed({ role, status }: Membership, permission: Permission): boolean {
+  return status === 'active' && isAllowed(role, permission);
+}
+
 /** Whether a permission takes a second factor of the last ten minutes. */
 export function needsRecentFactor(permission: Permission): boolean {
   return 'recent' in PERMISSIONS[permission];

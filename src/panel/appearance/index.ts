@@ -11,7 +11,7 @@ import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { findLogoHash, findMerchantLogo } from '../../repositories/accounts/merchant-logos.ts';
 import { listNetworks } from '../../repositories/chains/networks.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import type { FormFault } from '../form.ts';
 import { FOR_PERSON, membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
@@ -100,12 +100,12 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     fault: FormFault | null,
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
-    const { accountId, role } = membership;
+    const { accountId } = membership;
     const merchant = await requireMerchant(db, accountId);
     const hasLogo = (await findLogoHash(db, accountId)) !== null;
     return appearancePage({
       ...{ fields: fields ?? fieldsOf(merchant), fault, hasLogo },
-      mayChange: isAllowed(role, 'appearance.set'),
+      mayChange: isChangeAllowed(membership, 'appearance.set'),
       usesCheckout: merchant.account_kind !== 'us',
       url: basePath + pathOf(request),
     });

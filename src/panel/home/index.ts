@@ -9,14 +9,15 @@ import { checkFirstPayment } from '../../settlement/first-payment.ts';
 import { renderDays } from '../chart.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { count, dollars } from '../format.ts';
-import { changesOf, membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
+import type { Attention } from '../own-attention.ts';
 import { renderPayments } from '../payments/list.ts';
 import { texts } from '../texts/index.ts';
-import { type Attention, readAttention } from './attention.ts';
+import { readAttention } from './attention.ts';
 import { renderSteps } from './steps.ts';
 
-const { home, shell } = texts;
+const { home, payments: paymentTexts, shell } = texts;
 
 const LATEST = 10;
 
@@ -35,7 +36,7 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
     const now = new Date(clock());
     const [figures, attention, latest, firstPayment] = await Promise.all([
       readPaidFigures(reports, accountId, now).catch(withoutFigures),
-      readAttention(reports, membership, sessionOf(request), { now, changes: changesOf(request) }),
+      readAttention(reports, membership, sessionOf(request), { now, simulation }),
       listPayments(reports, accountId, { limit: LATEST }, {}),
       checkFirstPayment(reports, accountId, service, now),
     ]);
@@ -50,11 +51,13 @@ ${figures === null ? html`<p class="notice">${home.figuresLate}</p>` : renderFig
 <section aria-labelledby="latest"><h2 id="latest">${home.latest.title}</h2>
 ${
   latest.data.length === 0
-    ? renderFirstPayment(
-        `${path}/settings/developer/keys`,
-        publicUrl,
-        sessionOf(request).person.is_demo,
-      )
+    ? membership.status === 'active'
+      ? renderFirstPayment(
+          `${path}/settings/developer/keys`,
+          publicUrl,
+          sessionOf(request).person.is_demo,
+        )
+      : html`<p>${paymentTexts.none}</p>`
     : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">${home.latest.all}</a></p>`
 }</section>`;
     return { title: membership.name, content };

@@ -8,13 +8,22 @@ import { texts } from '../texts/index.ts';
 
 const stepTexts = texts.home.steps;
 
-/** Where people take steps by themselves, below an account's settings. */
-const PLACES: Partial<
-  Record<Step['name'], { path: string; text: string; permission: Permission }>
-> = {
+interface Place {
+  readonly path: string;
+  readonly text: string;
+  readonly permission: Permission;
+}
+
+/** Where people do what an operator's `mp NOUN` does, below an account's settings. */
+const PLACES: Readonly<Partial<Record<string, Place>>> = {
+  branch: { path: '/branches', text: stepTexts.addBranch, permission: 'branches.add' },
   address: { path: '/addresses', text: stepTexts.setAddress, permission: 'money.change' },
   domain: { path: '/domains', text: stepTexts.addDomain, permission: 'domains.manage' },
   key: { path: '/developer/keys/new', text: stepTexts.createKey, permission: 'keys.manage' },
+  webhook: {
+    ...{ path: '/developer/webhooks/new', text: stepTexts.addEndpoint },
+    permission: 'webhooks.manage',
+  },
 };
 
 /**
@@ -26,8 +35,12 @@ export function renderSteps(
   membership: Membership,
   basePath: string,
 ): Html | null {
+  const isActive = membership.status === 'active';
   const open = steps.filter(
-    ({ state }) => state === 'missing' || (state === 'advised' && !hasSettled),
+    ({ name, state }) =>
+      (state === 'missing' || (state === 'advised' && !hasSettled)) &&
+      // Nothing else can be set up before.
+      (isActive || name === 'account'),
   );
   if (open.length === 0) return null;
   const title = canSettle
@@ -42,12 +55,15 @@ export function renderSteps(
   )}</ol></section>`;
 }
 
-/** A link to the page of the panel that helps, or else the operator's command. */
-function renderRemedy({ name, remedy }: Step, membership: Membership, basePath: string): Html {
-  const place = PLACES[name];
-  if (place !== undefined && isAllowed(membership.role, place.permission)) {
-    const url = `${basePath}${accountPath(membership)}/settings${place.path}`;
-    return html`<p><a href="${url}">${place.text}</a></p>`;
+/** A link to the page of the panel that helps, or who can help: an admin, or the operator with a command. */
+function renderRemedy({ remedy }: Step, membership: Membership, basePath: string): Html {
+  const place = PLACES[/^mp (\w+)/.exec(remedy ?? '')?.[1] ?? ''];
+  if (place === undefined) {
+    return html`<p class="quiet">${stepTexts.askOperator(html`<code>${remedy}</code>`)}</p>`;
   }
-  return html`<p class="quiet">${stepTexts.askOperator(html`<code>${remedy}</code>`)}</p>`;
+  if (!isAllowed(membership.role, place.permission)) {
+    return html`<p class="quiet">${stepTexts.askAdmin}</p>`;
+  }
+  const url = `${basePath}${accountPath(membership)}/settings${place.path}`;
+  return html`<p><a href="${url}">${place.text}</a></p>`;
 }

@@ -197,7 +197,7 @@ async function findOwn(
   const membership = await findMembership(db, person.id, kind, id);
   if (membership === undefined) return undefined;
   const isMerchant = membership.kind === 'merchant';
-  const changes = isMerchant ? await readChangeNotices(db, id, new Date(clock())) : [];
+  const changes = isMerchant ? await readChangeNotices(db, id, person, new Date(clock())) : [];
   return { membership, changes };
 }
 
@@ -219,11 +219,6 @@ export function membershipOf(request: FastifyRequest): Membership {
   const { membership } = visitOf(request);
   if (membership === null) throw new Error('the route names no account');
   return membership;
-}
-
-/** Changes of where the money of the route's account goes, which each of its pages tells of. */
-export function changesOf(request: FastifyRequest): readonly NamedChange[] {
-  return visitOf(request).changes;
 }
 
 /** Who makes a change, for the audit log. */

@@ -20,7 +20,7 @@ import type { Membership } from '../../repositories/people/memberships.ts';
 import { REQUESTS_KEPT_MS } from '../../requests/kept.ts';
 import { parseDateBound } from '../../time/date-bound.ts';
 import { ownerOf, ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -73,7 +73,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const membership = membershipOf(request);
     return keysPage(await listKeysWithUse(db, visibleKeysOf(membership)), {
       ...{ url: urlOf(request), publicUrl, now: new Date(clock()) },
-      mayManage: isAllowed(membership.role, 'keys.manage'),
+      mayManage: isChangeAllowed(membership, 'keys.manage'),
     });
   });
 
@@ -171,7 +171,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     fault: FormFault | null,
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
-    const mayManage = isAllowed(membership.role, 'keys.manage');
+    const mayManage = isChangeAllowed(membership, 'keys.manage');
     const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
     return keyPage(key, fault, {
       ...{ url: `${urlOf(request)}/${key.id}`, intent: randomUUID(), now: new Date(clock()) },

@@ -1,19 +1,19 @@
 import { formerPairUntil } from '../../keys/former-pair.ts';
 import type { IssuedKey } from '../../keys/manage-keys.ts';
-import { MERCHANT_SCOPES, scopesOf } from '../../keys/scopes.ts';
+import { MERCHANT_SCOPES, type Scope, scopesOf } from '../../keys/scopes.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { KeyWithUse } from '../../repositories/keys/api-keys.ts';
 import { type FormFault, renderField, renderSelect } from '../form.ts';
 import { dateTime } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderSecret } from '../secrets.ts';
-import { renderFacts, renderTable } from '../table.ts';
+import { type Column, renderFacts, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
 
 const { keys: keyTexts, shell } = texts;
 
-/** What scopes allow; those of partners' keys have no text. */
-const SCOPES: Readonly<Partial<Record<string, string>>> = keyTexts.scopes;
+/** What each scope allows. */
+const SCOPES: Readonly<Record<Scope, string> & Partial<Record<string, string>>> = keyTexts.scopes;
 
 /** When a new key expires, as the form offers it. */
 export const EXPIRIES = ['never', '90', '365', 'date'] as const;
@@ -30,6 +30,11 @@ export function keysPage(
   keys: readonly KeyWithUse[],
   { url, publicUrl, now, mayManage }: KeysFrame,
 ): PanelPage {
+  // A merchant's belong to nobody of its people.
+  const owner: Column<KeyWithUse> = {
+    ...{ title: keyTexts.columns.owner, secondary: true },
+    cell: ({ memberName }) => memberName,
+  };
   return {
     title: keyTexts.title,
     lead: keyTexts.lead(`${publicUrl}/docs/quickstart`),
@@ -54,11 +59,7 @@ ${
             cell: ({ id }) => html`<code>${id}</code>`,
             secondary: true,
           },
-          {
-            title: keyTexts.columns.owner,
-            cell: ({ memberName }) => memberName ?? keyTexts.merchantOwned,
-            secondary: true,
-          },
+          ...(keys.some(({ memberName }) => memberName !== null) ? [owner] : []),
         ],
         keys,
       )

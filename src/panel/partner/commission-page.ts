@@ -4,7 +4,7 @@ import { addressOf } from '../address.ts';
 import { renderSelect } from '../form.ts';
 import { count, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
-import { renderTable } from '../table.ts';
+import { renderNoneFurther, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
 
 const { commission: words } = texts.partner;
@@ -12,6 +12,8 @@ const { commission: words } = texts.partner;
 interface ShownMonth extends CommissionPage {
   /** YYYY-MM. */
   readonly month: string;
+  /** Whether the rows are those of the first page. */
+  readonly isFirst: boolean;
   readonly isClosed: boolean;
   /** Where the guides are. */
   readonly docsUrl: string;
@@ -23,7 +25,7 @@ interface ShownMonth extends CommissionPage {
  */
 export function commissionPage(
   path: string,
-  { month, isClosed, docsUrl, rows, total, months, next }: ShownMonth,
+  { month, isFirst, isClosed, docsUrl, rows, total, months, next }: ShownMonth,
 ): PanelPage {
   const url = `${path}/commission`;
   const offered = months.includes(month) ? months : [month, ...months];
@@ -51,7 +53,7 @@ ${figure(words.figures.volume, dollars(total.volumeCents))}
 ${figure(words.figures.commission, dollars(total.commissionCents))}
 </dl>
 <p>${owed} ${words.rule}</p>
-${rows.length === 0 ? html`<p>${words.none}</p>` : renderRows(path, rows)}
+${rows.length > 0 ? renderRows(path, rows) : isFirst ? html`<p>${words.none}</p>` : renderNoneFurther(addressOf(url, { month }))}
 <div class="buttons">${next !== null && html`<a href="${addressOf(url, { month, after: next })}" rel="next">${texts.lists.pages.next}</a>`}
 <a href="${addressOf(`${url}.csv`, { month })}" download>${texts.lists.download}</a>
 ${isClosed && html`<a href="${addressOf(`${url}.json`, { month })}" download>${words.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${words.check}</a>`}</div>`,
@@ -69,7 +71,11 @@ function renderRows(path: string, rows: readonly CommissionRow[]) {
         cell: row =>
           html`<a href="${path}/payments?merchant=${row.merchantId}">${row.merchantName}</a>`,
       },
-      { title: columns.payments, cell: row => count(row.payments), number: true },
+      {
+        title: columns.payments,
+        cell: row => count(row.payments),
+        ...{ number: true, secondary: true },
+      },
       { title: columns.volume, cell: row => dollars(row.volumeCents), number: true },
       { title: columns.commission, cell: row => dollars(row.commissionCents), number: true },
       {

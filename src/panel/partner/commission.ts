@@ -5,13 +5,14 @@ import { Uuid } from '#schemas/scalars.ts';
 import { audited } from '../../audit/audited-change.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { isClosed, readCommissionPage, readCommissionRows } from '../../partners/commission.ts';
+import { readCommissionPage, readCommissionRows } from '../../partners/commission.ts';
 import {
   COMMISSION_COLUMNS,
   commissionFileName,
   signCommission,
 } from '../../partners/commission-file.ts';
-import { utcMonth } from '../../time/months.ts';
+import { csvParts } from '../../payments/csv.ts';
+import { isClosed, MONTH_PATTERN, utcMonth } from '../../time/months.ts';
 import { addressOf } from '../address.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports } from '../exports.ts';
@@ -24,8 +25,7 @@ import { commissionPage } from './commission-page.ts';
 const PATH = '/partners/:accountId/commission';
 const PAGE_SIZE = 50;
 
-/** A month of this century, which no payment is older than. */
-const Month = Type.String({ pattern: '^20\\d{2}-(0[1-9]|1[0-2])$' });
+const Month = Type.String({ pattern: MONTH_PATTERN });
 const PageQuery = Type.Object({
   month: Type.Optional(Month),
   after: Type.Optional(Uuid('ID of the merchant that the page before ended with.')),
@@ -47,6 +47,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     return commissionPage(basePathOf(panelUrl) + pathOf(request), {
       ...page,
       month,
+      isFirst: after === undefined,
       isClosed: isClosed(month, now),
       docsUrl: `${publicUrl}/docs`,
     });
@@ -61,9 +62,11 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     return exports.send(request, reply, {
       name: commissionFileName(month),
       action: 'commission.export',
-      columns: COMMISSION_COLUMNS,
       filters: { month },
-      pages: readCommissionRows(reports, accountId, month, EXPORT_PAGE),
+      parts: csvParts(
+        COMMISSION_COLUMNS,
+        readCommissionRows(reports, accountId, month, EXPORT_PAGE),
+      ),
     });
   });
 

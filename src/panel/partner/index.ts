@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { setPartner } from '../../accounts/partners.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
@@ -13,9 +12,13 @@ import {
   readPaymentReport,
   readPaymentReportPages,
 } from '../../partners/payment-reports.ts';
-import { countPartnerMerchants, findTestMerchants } from '../../repositories/partners/merchants.ts';
+import { csvParts } from '../../payments/csv.ts';
+import { findNewDevice } from '../../repositories/accounts/attention.ts';
+import { listKeysWithUse } from '../../repositories/keys/api-keys.ts';
+import { countPartnerMerchants } from '../../repositories/partners/merchants.ts';
 import { utcDay } from '../../time/days.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { visibleKeysOf } from '../access/key-holders.ts';
+import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
@@ -23,8 +26,10 @@ import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
+import { describeKeys, describeNewDevice, LATELY_MS } from '../own-attention.ts';
 import { leadTo } from '../pages.ts';
-import { renderPaging } from '../table.ts';
+import { DEVELOPER_PATHS } from '../requests/paths.ts';
+import { renderNoneFurther, renderPaging } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { registerCommission } from './commission.ts';
 import { type ExportedPayment, PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
@@ -50,6 +55,8 @@ const { lists, partner: partnerTexts, payments: paymentTexts } = texts;
 
 const PATH = '/partners/:accountId';
 const PAGE_SIZE = 25;
+/** What the overview tells of keys at most; their page has all. */
+const KEYS_TOLD = 20;
 
 const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
 const PaymentParams = Type.Object({ paymentId: Uuid('ID of the payment.') });
@@ -66,9 +73,21 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
   app.get(PATH, withPermission('partner', 'overview.read'), async request => {
     const { accountId, role } = membershipOf(request);
     const now = new Date(clock());
-    const overview = await readOverview(reports, accountId, now);
-    const page = overviewPage(urlOf(request), overview, isAllowed(role, 'merchants.read'));
-    const notice = renderClosedCodes(sessionOf(request).person, now, basePathOf(panelUrl));
+    const { person } = sessionOf(request);
+    const [overview, keys, device] = await Promise.all([
+      readOverview(reports, accountId, now),
+      listKeysWithUse(reports, visibleKeysOf(membershipOf(request))),
+      findNewDevice(reports, person.id, new Date(now.getTime() - LATELY_MS)),
+    ]);
+    const keysPath = `${accountPath(membershipOf(request))}${DEVELOPER_PATHS.partner}/keys`;
+    const own = [
+      ...describeKeys(keys, keysPath, now).slice(0, KEYS_TOLD),
+      ...(device === undefined ? [] : [describeNewDevice(device.at, device.address)]),
+    ].map(({ text, href }) => ({ text, url: basePathOf(panelUrl) + href }));
+    const page = overviewPage(urlOf(request), overview, {
+      ...{ own, maySeeMerchants: isAllowed(role, 'merchants.read') },
+    });
+    const notice = renderClosedCodes(person, now, basePathOf(panelUrl));
     return { ...page, content: html`${notice}${page.content}` };
   });
 
@@ -79,28 +98,21 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
     const { action, search, page = 1 } = request.query;
     const { page: _, ...list } = request.query;
     const query = { ...toMerchantQuery(list), page, limit: PAGE_SIZE };
-    const { data, total } = await listMerchantReports(reports, accountId, query, new Date(clock()));
+    const now = new Date(clock());
+    const { data, total, tested } = await listMerchantReports(reports, accountId, query, now);
     const address = (number: number) => partnerListUrl(`${url}/merchants`, list, number);
-    const empty =
-      search === undefined && action === undefined
-        ? html`<p>${partnerTexts.merchants.none}</p>`
-        : renderNoMatch(partnerTexts.merchants.noMatch, `${url}/merchants`);
+    const isFiltered = search !== undefined || action !== undefined;
+    const renderEmpty = () => {
+      if (page > 1) return renderNoneFurther(address(1));
+      return isFiltered
+        ? renderNoMatch(partnerTexts.merchants.noMatch, `${url}/merchants`)
+        : html`<p>${partnerTexts.merchants.none}</p>`;
+    };
     return {
       title: partnerTexts.merchants.title,
-      lead: lists.total(count(total)),
-      content: html`${renderMerchantFilters(`${url}/merchants`, list)}
-${
-  data.length === 0
-    ? empty
-    : renderMerchants(
-        url,
-        data,
-        await findTestMerchants(
-          reports,
-          data.map(({ id }) => id),
-        ),
-      )
-}
+      ...(total === 0 ? {} : { lead: lists.total(count(total)) }),
+      content: html`${(total > 0 || isFiltered) && renderMerchantFilters(`${url}/merchants`, list)}
+${data.length === 0 ? renderEmpty() : renderMerchants(url, data, tested)}
 ${renderPages(address, page, total)}`,
     };
   });
@@ -109,8 +121,9 @@ ${renderPages(address, page, total)}`,
   app.get(`${PATH}/merchants/:merchantId`, merchant, async request => {
     const { accountId } = membershipOf(request);
     const { merchantId } = request.params;
-    const report = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
-    return merchantPage(urlOf(request), report, await findTestMerchants(reports, [merchantId]));
+    const found = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
+    const tested = new Set(found.environment === 'test' ? [found.report.merchant.id] : []);
+    return merchantPage(urlOf(request), found.report, tested);
   });
 
   const schema = { querystring: PartnerListQuery };
@@ -124,33 +137,25 @@ ${renderPages(address, page, total)}`,
       const content = renderPartnerFilters(`${url}/payments`, list, filters, fault);
       return { title: paymentTexts.title, fault, content };
     }
-    const [filters, { data, total }] = await Promise.all([
+    const [filters, { data, total, tested }] = await Promise.all([
       readFilters(reports, accountId),
       listPaymentReports(reports, accountId, { ...toReportQuery(list), page, limit: PAGE_SIZE }),
     ]);
     const address = (number: number) => partnerListUrl(`${url}/payments`, list, number);
     const isFiltered = Object.values(list).some(value => value !== undefined);
-    const empty = isFiltered
-      ? renderNoMatch(paymentTexts.noMatch, `${url}/payments`)
-      : html`<p>${paymentTexts.none}</p>`;
+    const renderEmpty = () => {
+      if (page > 1) return renderNoneFurther(address(1));
+      return isFiltered
+        ? renderNoMatch(paymentTexts.noMatch, `${url}/payments`)
+        : html`<p>${paymentTexts.none}</p>`;
+    };
     return {
       title: paymentTexts.title,
-      lead: lists.total(count(total)),
-      content: html`${renderPartnerFilters(`${url}/payments`, list, filters, null)}
-${
-  data.length === 0
-    ? empty
-    : renderPartnerPayments(
-        url,
-        data,
-        await findTestMerchants(
-          reports,
-          data.map(({ merchantId }) => merchantId),
-        ),
-      )
-}
+      ...(total === 0 ? {} : { lead: lists.total(count(total)) }),
+      content: html`${(total > 0 || isFiltered) && renderPartnerFilters(`${url}/payments`, list, filters, null)}
+${data.length === 0 ? renderEmpty() : renderPartnerPayments(url, data, tested)}
 <div class="buttons">${renderPages(address, page, total)}
-<a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>${lists.download}</a></div>`,
+${total > 0 && html`<a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>${lists.download}</a>`}</div>`,
     };
   });
 
@@ -169,19 +174,17 @@ ${
     const wanted = { ...filters, startDate: bounds.from, endDate: bounds.to };
     return exports.send(request, reply, {
       name: `payments-${utcDay(now)}.csv`,
-      columns: PARTNER_PAYMENT_COLUMNS,
       filters: { ...filters, from: list.from, to: list.to },
-      pages: exported(readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE)),
+      parts: csvParts(
+        PARTNER_PAYMENT_COLUMNS,
+        exported(readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE)),
+      ),
     });
   });
 
-  async function* exported(pages: AsyncIterable<readonly PartnerPaymentRow[]>) {
-    for await (const rows of pages) {
-      const tested = await findTestMerchants(
-        reports,
-        rows.map(({ merchantId }) => merchantId),
-      );
-      yield rows.map((row): ExportedPayment => {
+  async function* exported(pages: ReturnType<typeof readPaymentReportPages>) {
+    for await (const { data, tested } of pages) {
+      yield data.map((row): ExportedPayment => {
         const environment = tested.has(row.merchantId) ? 'test' : 'live';
         return { ...row, environment };
       });
@@ -191,9 +194,9 @@ ${
   const payment = withPermission('partner', 'payments.read', { params: PaymentParams });
   app.get(`${PATH}/payments/:paymentId`, payment, async request => {
     const { accountId } = membershipOf(request);
-    const payment = await readPaymentReport(reports, accountId, request.params.paymentId);
-    const tested = await findTestMerchants(reports, [payment.merchantId]);
-    return partnerPaymentPage(urlOf(request), payment, tested);
+    const { paymentId } = request.params;
+    const { report, tested } = await readPaymentReport(reports, accountId, paymentId);
+    return partnerPaymentPage(urlOf(request), report, tested);
   });
 
   registerCommission(app, deps, exports);
@@ -202,7 +205,9 @@ ${
     const membership = membershipOf(request);
     const merchants = await countPartnerMerchants(reports, membership.accountId, {});
     const isOn = membership.kind === 'partner' && membership.selfService;
-    return settingsPage(`${urlOf(request)}/settings`, isOn, merchants);
+    return settingsPage(`${urlOf(request)}/settings`, {
+      ...{ isOn, merchants, maySwitch: isChangeAllowed(membership, 'self-service.set') },
+    });
   });
 
   const switching = withPermission('partner', 'self-service.set', { body: SelfServiceForm });
@@ -214,7 +219,9 @@ ${
   });
 }
 
+/** Links to the pages before and after this one; none beyond the last, which leads back to the first. */
 function renderPages(address: (page: number) => string, page: number, total: number) {
+  if (page > 1 && (page - 1) * PAGE_SIZE >= total) return null;
   const hasMore = page * PAGE_SIZE < total;
   return renderPaging(page > 1 ? address(page - 1) : null, hasMore ? address(page + 1) : null);
 }

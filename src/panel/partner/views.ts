@@ -31,7 +31,14 @@ export function money(amount: number): string {
 export function overviewPage(
   path: string,
   { partner, metrics, attention, volumeTrend }: PartnerOverview,
-  maySeeMerchants: boolean,
+  {
+    own,
+    maySeeMerchants,
+  }: {
+    /** What needs the attention of the person themselves. */
+    readonly own: readonly { readonly text: string; readonly url: string }[];
+    readonly maySeeMerchants: boolean;
+  },
 ): PanelPage {
   const { overview } = partnerTexts;
   const figure = (name: string, value: string) =>
@@ -58,9 +65,9 @@ ${renderDays(
   })),
 )}</section>
 ${
-  attention.length > 0 &&
+  attention.length + own.length > 0 &&
   html`<section aria-labelledby="attention"><h2 id="attention">${overview.attention}</h2>
-<ul class="rows">${attention.map(
+<ul class="rows">${own.map(({ text, url }) => html`<li><a href="${url}">${text}</a></li>`)}${attention.map(
     ({ merchantId, merchantName, since }) =>
       html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(since))}</span></li>`,
   )}</ul></section>`
@@ -217,14 +224,24 @@ export function partnerPaymentPage(
 }
 
 /** The switch for the API keys of the partner's merchants. */
-export function settingsPage(url: string, isOn: boolean, merchants: number): PanelPage {
+export function settingsPage(
+  url: string,
+  {
+    isOn,
+    merchants,
+    maySwitch,
+  }: { readonly isOn: boolean; readonly merchants: number; readonly maySwitch: boolean },
+): PanelPage {
   const { settings } = partnerTexts;
   return {
     title: settings.title,
     content: html`<section aria-labelledby="self-service"><h2 id="self-service">${settings.selfService}</h2>
 <p>${isOn ? settings.on(merchants) : settings.off(merchants)}</p>
-<form method="post" action="${url}/self-service">
+${
+  maySwitch &&
+  html`<form method="post" action="${url}/self-service">
 <button name="self-service" value="${isOn ? 'off' : 'on'}"${isOn && html` class="danger"`}>${isOn ? settings.switchOff : settings.switchOn}</button>
-</form></section>`,
+</form>`
+}</section>`,
   };
 }

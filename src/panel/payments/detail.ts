@@ -1,7 +1,7 @@
-import type { Payment } from '../../database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { PaymentFact } from '../../payments/history.ts';
 import { toPaymentObject } from '../../payments/payment-object.ts';
+import type { PaymentWithAsset } from '../../repositories/payments/payments.ts';
 import { type FormFault, renderSelect } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
@@ -19,9 +19,7 @@ const REFRESH_SECONDS = 5;
 interface DetailParts {
   /** The page's address, with the base path. */
   readonly url: string;
-  readonly payment: Payment;
-  /** Asset of the network that the customer chose; null before the choice. */
-  readonly assetSymbol: string | null;
+  readonly payment: PaymentWithAsset;
   readonly facts: readonly PaymentFact[];
   readonly strays: StrayParts;
   /** Cases that can be simulated, with what happens in each; empty if none can. */
@@ -31,7 +29,7 @@ interface DetailParts {
 
 /** One payment with everything that happened to it. */
 export function detailPage(parts: DetailParts): PanelPage {
-  const { url, payment, assetSymbol, facts, strays, cases, fault } = parts;
+  const { url, payment, facts, strays, cases, fault } = parts;
   const shown = toPaymentObject(payment);
   const { status } = payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
@@ -48,7 +46,7 @@ ${renderFacts([
   [names.paid, time(shown.paidAt)],
   [names.reference, shown.customerReferenceId],
   [names.note, payment.note],
-  [names.tokenAmount, shown.tokenAmount && `${shown.tokenAmount} ${assetSymbol ?? ''}`],
+  [names.tokenAmount, shown.tokenAmount && `${shown.tokenAmount} ${payment.assetSymbol ?? ''}`],
   [names.network, shown.blockchainId],
   [names.address, text(payment.address)],
   [names.transaction, text(shown.transactionHash)],
@@ -73,7 +71,7 @@ function lastError(error: ReturnType<typeof toPaymentObject>['lastError']): Html
 function simulationForm(url: string, cases: DetailParts['cases']): Html {
   const choices = cases.map(([name, meaning]) => [name, `${name}: ${meaning}`] as const);
   return html`<section aria-labelledby="simulate"><h2 id="simulate">${simulation.title}</h2>
-<form method="post" action="${url}/simulate" class="filters">
+<form method="post" action="${url}/simulate" class="stack">
 ${renderSelect('case', simulation.case, choices)}
 <button>${simulation.submit}</button>
 </form></section>`;

@@ -11,12 +11,11 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { readHistory } from '../../payments/history.ts';
 import { createSandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../processors/simulate-regulated.ts';
-import { findNetwork } from '../../repositories/chains/networks.ts';
-import { findOwnUnmatchedOf } from '../../repositories/deposits/account-deposits.ts';
 import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
-import { findOwnPayment } from '../../repositories/payments/payments.ts';
+import { findOwnPayment, type PaymentWithAsset } from '../../repositories/payments/payments.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { whyItWaits } from '../../settlement/untaken.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import type { Exports } from '../exports.ts';
 import { faultOf } from '../failures.ts';
@@ -27,6 +26,7 @@ import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
+import { registerAccounting } from './accounting.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
 
@@ -43,6 +43,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
 
   registerPaymentList(app, deps, exports);
+  registerAccounting(app, deps, exports);
 
   const reading = withPermission('merchant', 'payments.read', { params });
   app.get(`${PATH}/:paymentId`, reading, async request =>
@@ -107,7 +108,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     }));
   }
 
-  async function requirePayment(request: PaymentRequest): Promise<Payment> {
+  async function requirePayment(request: PaymentRequest): Promise<PaymentWithAsset> {
     const { accountId } = membershipOf(request);
     const payment = await findOwnPayment(db, accountId, request.params.paymentId);
     if (payment === undefined) throw new ApiError('E3001');
@@ -116,27 +117,21 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
 
   async function show(
     request: FastifyRequest,
-    payment: Payment,
+    payment: PaymentWithAsset,
     fault: FormFault | null,
   ): Promise<PanelPage> {
-    const network =
-      payment.blockchain_id === null ? undefined : await findNetwork(db, payment.blockchain_id);
     const membership = membershipOf(request);
-    const { accountId } = membership;
     const accountUrl = basePathOf(panelUrl) + accountPath(membership);
-    const strays = await listStrayDeposits(reports, payment.id);
-    const ids = strays.map(({ id }) => id);
-    const waiting = await findOwnUnmatchedOf(reports, accountId, ids);
+    const [strays, facts] = await Promise.all([
+      listStrayDeposits(reports, payment.id),
+      readHistory(reports, payment),
+    ]);
     return detailPage({
-      strays: {
-        ...{ strays, waiting: new Set(waiting.map(({ id }) => id)), merchantId: accountId },
-        accountUrl,
-      },
-      assetSymbol: network?.asset_symbol ?? null,
+      strays: { strays, merchantId: membership.accountId, accountUrl },
       url: `${accountUrl}/payments/${payment.id}`,
       payment,
-      facts: await readHistory(reports, payment),
-      cases: simulation ? casesOf(payment) : [],
+      facts,
+      cases: simulation && isChangeAllowed(membership, 'payments.simulate') ? casesOf(payment) : [],
       fault,
     });
   }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
+import { csvParts } from '../../payments/csv.ts';
 import {
   readPaymentPage,
   readPaymentPages,
@@ -17,7 +18,9 @@ import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { isFirstPage, renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
+import { renderAccounting } from './accounting.ts';
 import { type ExportedPayment, PAYMENT_COLUMNS } from './export-columns.ts';
 import {
   isFiltered,
@@ -57,18 +60,23 @@ export function registerPaymentList(
     const page = await readPaymentPage(reports, accountId, wantedBy(list), place);
     const { data, isSearched, next } = page;
     const ids = data.map(({ id }) => id);
-    const empty =
-      isSearched && next !== null
-        ? html`<p>${paymentTexts.noneSearched(count(SEARCH_WINDOW))}</p>`
-        : isFiltered(list)
-          ? renderNoMatch(paymentTexts.noMatch, url)
-          : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
+    const renderEmpty = () => {
+      if (isSearched && next !== null) {
+        return html`<p>${paymentTexts.noneSearched(count(SEARCH_WINDOW))}</p>`;
+      }
+      if (!isFirstPage(list)) return renderNoneFurther(listUrl(url, list));
+      return isFiltered(list)
+        ? renderNoMatch(paymentTexts.noMatch, url)
+        : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
+    };
+    const hasNone = data.length === 0;
     return {
       title: paymentTexts.title,
-      content: html`${renderListFilters(url, list, null)}
-${data.length === 0 ? empty : renderPayments(url, data, await readArrivals(reports, ids))}
+      content: html`${(!hasNone || isFiltered(list)) && renderListFilters(url, list, null)}
+${hasNone ? renderEmpty() : renderPayments(url, data, await readArrivals(reports, ids))}
 <div class="buttons">${renderListPaging(url, list, page)}
-<a href="${listUrl(`${url}.csv`, list)}" download>${lists.download}</a></div>`,
+${(!hasNone || next !== null) && html`<a href="${listUrl(`${url}.csv`, list)}" download>${lists.download}</a>`}</div>
+${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now: new Date(clock()) })}`,
     };
   });
 
@@ -81,9 +89,8 @@ ${data.length === 0 ? empty : renderPayments(url, data, await readArrivals(repor
     const { status, from, to, arrived: deviation, search } = list;
     return exports.send(request, reply, {
       name: `payments-${utcDay(new Date(clock()))}.csv`,
-      columns: PAYMENT_COLUMNS,
       filters: { status, from, to, deviation, search },
-      pages: readAll(accountId, wantedBy(list)),
+      parts: csvParts(PAYMENT_COLUMNS, readAll(accountId, wantedBy(list))),
     });
   });
 

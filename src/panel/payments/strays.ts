@@ -8,8 +8,6 @@ const { strays: strayTexts } = texts.payments;
 
 export interface StrayParts {
   readonly strays: readonly StrayDeposit[];
-  /** IDs of those that wait in this merchant's inbox. */
-  readonly waiting: ReadonlySet<string>;
   readonly merchantId: string;
   /** Path of the account, with the base path. */
   readonly accountUrl: string;
@@ -41,10 +39,7 @@ function describe({
     : strayTexts.duplicate(amount, dateTime(at));
 }
 
-function becameOf(
-  stray: StrayDeposit,
-  { waiting, merchantId, accountUrl }: StrayParts,
-): Html | string {
+function becameOf(stray: StrayDeposit, { merchantId, accountUrl }: StrayParts): Html | string {
   const { id, payment_id: paymentId, remedy, remedy_note: note } = stray;
   if (paymentId !== null) {
     return stray.takerId === merchantId
@@ -52,7 +47,7 @@ function becameOf(
       : strayTexts.assigned;
   }
   if (stray.dismissed_at === null) {
-    return waiting.has(id)
+    return stray.isOwn
       ? html`<a href="${accountUrl}/unmatched/${id}">${strayTexts.waits}</a>`
       : strayTexts.waitsForOperator;
   }

@@ -18,7 +18,7 @@ export const JOIN_PATH = '/panel/join';
 
 const HOUR_MS = 60 * 60_000;
 /** How long a link can be used, in milliseconds. */
-const LIFETIMES: Readonly<Record<LinkPurpose, number>> = {
+export const LINK_LIFETIMES: Readonly<Record<LinkPurpose, number>> = {
   invitation: 72 * HOUR_MS,
   password: HOUR_MS,
   factors: HOUR_MS,
@@ -93,24 +93,28 @@ async function requireOwner(tx: Connection, kind: 'user' | 'member', id: string)
   throw new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
 }
 
-/** Makes a link, and ends the earlier ones of its subject. */
+/** Makes a link, and ends the earlier ones of its subject; one by mail ends those by mail alone. */
 export async function makeLink(
   tx: Connection,
   purpose: LinkPurpose,
-  { account_id = null, ...who }: Partial<LinkSubject & Pick<PanelLink, 'account_id'>>,
+  {
+    account_id = null,
+    by_mail = false,
+    ...who
+  }: Partial<LinkSubject & Pick<PanelLink, 'account_id' | 'by_mail'>>,
   madeBy: string,
   now: Date,
 ): Promise<NewLink> {
   const token = newToken();
-  const expiresAt = new Date(now.getTime() + LIFETIMES[purpose]);
+  const expiresAt = new Date(now.getTime() + LINK_LIFETIMES[purpose]);
   const subject = { person_id: null, merchant_user_id: null, partner_member_id: null, ...who };
-  await endLinksOf(tx, subject, now);
+  await endLinksOf(tx, subject, { now, byMailAlone: by_mail });
   await insertLink(tx, {
     id: newId(),
     token_hash: hashToken(token),
     purpose,
     ...subject,
-    ...{ made_by: madeBy, account_id },
+    ...{ made_by: madeBy, account_id, by_mail },
     created_at: now,
     expires_at: expiresAt,
     used_at: null,

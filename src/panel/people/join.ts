@@ -38,7 +38,7 @@ import { provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { FieldRefused, LinkEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
-import { forgetAllFailures, forgetFailures } from './throttle.ts';
+import { forgetAllFailures, forgetFailures, forgetPasswordFailures } from './throttle.ts';
 
 /** A person that an invitation has made, and signed in. */
 interface Joined {
@@ -168,7 +168,9 @@ export async function renewFactors(
   if (renewsPassword) await checkPasswordOf(deps, owner, password, 'password');
   const renewed = await takeTurnOfSite(visitor.site, async () => {
     if (renewsPassword) {
-      return { ...(await hashPassword(keyring, owner.id, password)), code_closed_at: null };
+      const hashed = await hashPassword(keyring, owner.id, password);
+      // Who reads the mailbox must not hide that codes were tried.
+      return open.by_mail ? hashed : { ...hashed, code_closed_at: null };
     }
     await provePassword(deps, owner, password, visitor);
     return {};
@@ -186,7 +188,8 @@ export async function renewFactors(
     const times = { factors_since: now, recovered_at: now };
     await updatePerson(tx, person.id, { ...renewed, ...app, ...times });
     await deleteSessionsOf(tx, person.id, null);
-    await forgetAllFailures(tx, keyring, person);
+    const forget = link.by_mail ? forgetPasswordFailures : forgetAllFailures;
+    await forget(tx, keyring, person);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
     const detail = { purpose: link.purpose };
     await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });

@@ -1,5 +1,6 @@
 import { isUniqueViolation } from '../../database/errors.ts';
 import type { Person } from '../../database/people-tables.ts';
+import { endLinksOf } from '../../repositories/people/invitations.ts';
 import { findPerson, updatePerson } from '../../repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
@@ -134,6 +135,9 @@ function change(
           const times = keepsFactors === true ? {} : { factors_since: now };
           await updatePerson(tx, present.id, { ...columns, ...times });
           await deleteSessionsOf(tx, present.id, session.id);
+          // Whoever reads the mailbox has the link that was asked for, too.
+          const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
+          await endLinksOf(tx, own, { now, byMailAlone: true });
           const { address } = visitor;
           await auditPerson(tx, present, action, { address, now });
           return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];

@@ -2,6 +2,7 @@ import { newId } from '../../crypto/new-id.ts';
 import type { Connection, Database } from '../../database/connection.ts';
 import type { PanelSession, Person, SignInMethod } from '../../database/people-tables.ts';
 import { inSavepoint, transact } from '../../database/transaction.ts';
+import { tellPerson } from '../../mail/notices.ts';
 import { insertAuditEntry } from '../../repositories/accounts/audit-log.ts';
 import { lockPerson, updatePerson, useCodeStep } from '../../repositories/people/people.ts';
 import {
@@ -148,7 +149,7 @@ export async function proveCode<T>(
   return done.result;
 }
 
-/** Records that too many codes of a person were wrong: for a notice in the panel, and in the audit log. */
+/** Records that too many codes of a person were wrong: for a notice in the panel, by mail, and in the audit log. */
 async function noteClosed(
   tx: Connection,
   person: Person,
@@ -161,6 +162,8 @@ async function noteClosed(
     ...{ objectId: person.id, personId: person.id, origin: 'panel', address, now },
     detail: { wrongCodes: ATTEMPT_LIMITS.failures },
   });
+  const facts = { at: now.toISOString(), wrongCodes: ATTEMPT_LIMITS.failures };
+  await tellPerson(tx, person.id, { kind: 'codes-closed', facts, now });
 }
 
 /** @returns What kind of code the text was, now used up; undefined for a wrong one. */

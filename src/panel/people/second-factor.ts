@@ -1,9 +1,11 @@
 import type { PanelSession } from '../../database/people-tables.ts';
+import { tellPerson } from '../../mail/notices.ts';
 import type { SessionWithPerson } from '../../repositories/people/sessions.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { confirmSession, renewToken, type Visitor } from './panel-sessions.ts';
 import { attemptIn, proveCode } from './proofs.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
+import { findKnownDevice } from './throttle.ts';
 
 /** Who gives a code again, or for the first time. */
 interface Confirming extends SessionWithPerson {
@@ -30,9 +32,19 @@ export function confirm(
         const now = new Date(deps.clock());
         await confirmSession(tx, session, method, now);
         if (session.second_factor_at !== null) return null;
-        const detail = { methods: [...session.methods, method] };
+        const device = await findKnownDevice(tx, {
+          ...{ email: present.email, token: visitor.deviceToken, now },
+        });
+        const detail = {
+          methods: [...session.methods, method],
+          ...(device === null ? { device: 'new' } : {}),
+        };
         const { address } = visitor;
         await auditPerson(tx, present, 'person.sign-in', { address, now, detail });
+        if (device === null) {
+          const facts = { at: now.toISOString(), address };
+          await tellPerson(tx, present.id, { kind: 'sign-in', facts, now });
+        }
         return rememberDevice(tx, present.id, now);
       },
     }),

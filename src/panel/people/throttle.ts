@@ -73,7 +73,23 @@ export function forgetFailures(
   return forgetAttempts(db, countersOf(keyring, person, device));
 }
 
-/** Resets the counters of all devices, after a link was used. */
+/**
+ * Resets the counters of passwords on all devices, after a link by mail was used. Those of codes stay: whoever reads
+ * somebody's mail must not get more attempts at the other factor.
+ */
+export async function forgetPasswordFailures(
+  db: Connection,
+  keyring: Keyring,
+  { id, email }: Pick<Person, 'id' | 'email'>,
+): Promise<void> {
+  const devices = [null, ...(await listDevices(db, id))];
+  await forgetAttempts(
+    db,
+    devices.map(device => passwordCounter(keyring, email, device)),
+  );
+}
+
+/** Resets the counters of all devices, after a link was used that somebody has made for the person. */
 export async function forgetAllFailures(
   db: Connection,
   keyring: Keyring,

@@ -44,7 +44,7 @@ type Sent = Partial<Pick<ProfileFormParts, 'email' | 'secret'>>;
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, limits, panelUrl } = deps;
+  const { clock, db, limits, panelUrl, sendsMail } = deps;
   const basePath = basePathOf(panelUrl);
   const own = PANEL_PREFIX + PROFILE;
   const form = <T extends TProperties>(fields: T) => ({
@@ -61,6 +61,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     return profilePage({
       ...{ basePath, person, sessions, ownSession: session.id, recoveryCodesLeft: codes.length },
       notice: renderClosedCodes(person, new Date(clock()), basePath),
+      sendsMail,
     });
   });
 

@@ -21,6 +21,7 @@ interface ProfileParts {
   readonly recoveryCodesLeft: number;
   /** A warning at the top. */
   readonly notice: Html | null;
+  readonly sendsMail: boolean;
 }
 
 /** What somebody signs in with, and where they have signed in. */
@@ -44,7 +45,8 @@ ${
 <li>${link('password')}</li>
 <li>${link('app')}</li>
 <li>${link('recovery-codes')} <span class="quiet">${profileTexts.recoveryCodes(recoveryCodesLeft)}</span></li>
-</ul></section>`
+</ul>
+<p class="quiet">${parts.sendsMail ? profileTexts.mail : profileTexts.noMail}</p></section>`
     }
 <section aria-labelledby="sessions"><h2 id="sessions">${sessionTexts.title}</h2>
 <p class="quiet">${sessionTexts.lead}</p>
@@ -100,7 +102,8 @@ ${renderField({ name: 'password', label: form === 'password' ? formTexts.present
 ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode : formTexts.code, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
 </fieldset>
 <button>${title}</button>
-</form>`,
+</form>
+<p><a href="${basePath}${PROFILE}">${formTexts.back}</a></p>`,
   };
 }
 

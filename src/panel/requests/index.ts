@@ -12,12 +12,14 @@ import type { Membership } from '../../repositories/people/memberships.ts';
 import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '../../requests/kept.ts';
 import { parseSentTarget } from '../../signing/sent-target.ts';
 import { ownKeysOf, visibleKeysOf } from '../access/key-holders.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
+import { renderNoMatch } from '../filters.ts';
 import type { FormFault } from '../form.ts';
 import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
+import { isFirstPage, renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { requestPage } from './detail.ts';
 import { ExplainForm, ExplainQuery, explainPage, METHOD } from './explain.ts';
@@ -29,6 +31,7 @@ import {
   renderRequestFilters,
   renderRequestPaging,
   renderRequests,
+  requestsUrl,
   type WantedRequests,
 } from './list.ts';
 import { DEVELOPER_PATHS } from './paths.ts';
@@ -56,14 +59,18 @@ function registerRequestsOf(kind: Membership['kind'], app: TypedApp, deps: Panel
     const holder = holderOf(membershipOf(request));
     const url = `${developerUrl(request)}/requests`;
     const page = await readPage(holder, wanted);
-    const empty = isFiltered(wanted)
-      ? html`<p>${text.noneMatch} <a href="${url}">${text.clearFilters}</a></p>`
-      : html`<p>${text.empty(requestsKept, REQUESTS_KEPT_DAYS, count(REQUESTS_KEPT_OF_ACCOUNT))}</p>`;
+    const hasNone = page.rows.length === 0;
+    const renderEmpty = () => {
+      if (!isFirstPage(wanted)) return renderNoneFurther(requestsUrl(url, wanted));
+      return isFiltered(wanted)
+        ? renderNoMatch(text.noneMatch, url)
+        : html`<p>${text.empty(requestsKept, REQUESTS_KEPT_DAYS, count(REQUESTS_KEPT_OF_ACCOUNT))}</p>`;
+    };
     return {
       title: text.title,
       lead: text.lead,
-      content: html`${renderRequestFilters(url, wanted, await listKeysWithUse(reports, holder.keys))}
-${page.rows.length === 0 ? empty : renderRequests(url, page.rows, true)}
+      content: html`${(!hasNone || isFiltered(wanted)) && renderRequestFilters(url, wanted, await listKeysWithUse(reports, holder.keys))}
+${hasNone ? renderEmpty() : renderRequests(url, page.rows, true)}
 ${renderRequestPaging(url, wanted, page)}`,
     };
   });
@@ -82,9 +89,14 @@ ${renderRequestPaging(url, wanted, page)}`,
   });
 
   const asking = withPermission(kind, 'signatures.explain', { querystring: ExplainQuery });
-  app.get(`${path}/explain`, asking, async request =>
-    explainPage(request.query, await frameOf(request)),
-  );
+  app.get(`${path}/explain`, asking, async request => {
+    // What is sent in an inactive account is refused.
+    if (!isChangeAllowed(membershipOf(request), 'signatures.explain')) {
+      const { title, lead } = text.explain;
+      return { title, lead, content: html`` };
+    }
+    return explainPage(request.query, await frameOf(request));
+  });
 
   const explaining = withPermission(kind, 'signatures.explain', { body: ExplainForm });
   app.post(`${path}/explain`, explaining, async request => {

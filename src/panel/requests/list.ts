@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { KEY_ID } from '../../accounts/input.ts';
 import { ERROR_CODES, ERRORS } from '../../errors/catalogue.ts';
-import { type Html, html } from '../../pages/html.ts';
+import { breakable, type Html, html } from '../../pages/html.ts';
 import type { RequestRow } from '../../repositories/keys/request-log.ts';
 import { addressOf } from '../address.ts';
 import { renderChoice, renderFilters } from '../filters.ts';
@@ -99,8 +99,7 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
       { title: text.status, cell: renderOutcome },
       {
         title: text.request,
-        cell: ({ method, target }) =>
-          html`<code>${method} ${target.length > TARGET_SHOWN ? `${target.slice(0, TARGET_SHOWN)}…` : target}</code>`,
+        cell: ({ method, target }) => html`<code>${method} ${breakable(shorten(target))}</code>`,
       },
       ...(withKey ? [key] : []),
       {
@@ -110,6 +109,10 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
     ],
     rows,
   );
+}
+
+function shorten(target: string): string {
+  return target.length > TARGET_SHOWN ? `${target.slice(0, TARGET_SHOWN)}…` : target;
 }
 
 /** Status and error, and of how many requests. */

@@ -23,6 +23,8 @@ export interface AddressFrame {
   readonly branch: Branch;
   readonly mayChange: boolean;
   readonly isDemo: boolean;
+  /** Whether payments are collected by a processor, and need no address. */
+  readonly isUs: boolean;
   /** The changes that wait. */
   readonly waiting: Html | null;
 }
@@ -53,7 +55,7 @@ interface ListParts extends AddressFrame {
 }
 
 export function addressesPage(parts: ListParts): PanelPage {
-  const { branch, branches, networks, addresses, isTest, waiting, url } = parts;
+  const { branch, branches, networks, addresses, isTest, isUs, waiting, url } = parts;
   const environments = isTest ? (['test'] as const) : (['production', 'test'] as const);
   const tables = environments.map(environment => {
     const own = networks.filter(network => network.environment === environment);
@@ -64,7 +66,11 @@ export function addressesPage(parts: ListParts): PanelPage {
     lead: words.lead(branch.name),
     content: html`${waiting}
 ${isTest && html`<p>${words.testOnly}</p>`}
-${addresses.length === 0 && html`<p class="notice">${words.none}</p>`}
+${
+  isUs
+    ? html`<p class="notice">${words.usAccount}</p>`
+    : addresses.length === 0 && html`<p class="notice">${words.none}</p>`
+}
 ${
   branches.length > 1 &&
   html`<nav class="buttons" aria-label="${words.otherBranches}">${branches.map(each =>
@@ -90,8 +96,11 @@ ${renderTable<Network>(
     },
     {
       title: words.address,
-      cell: network =>
-        html`${of(network).map(({ address }) => html`<div>${inFours(address)}</div>`)}`,
+      cell: network => {
+        const own = of(network);
+        if (own.length === 0) return html`<span class="quiet">${words.noneSet}</span>`;
+        return html`${own.map(({ address }) => html`<div>${inFours(address)}</div>`)}`;
+      },
     },
     {
       title: words.setAt,
@@ -122,16 +131,19 @@ ${
 }</section>`;
 }
 
-interface NetworkParts extends AddressFrame {
+export interface NetworkParts extends AddressFrame {
   readonly network: Network;
   readonly addresses: readonly DatedAddress[];
   /** Whether a change of these addresses waits: then there is no form for another. */
   readonly isWaiting: boolean;
   readonly fault: FormFault | null;
+  /** What the form is shown again with. */
+  readonly typed: { readonly address?: string; readonly kind?: string };
 }
 
 export function networkPage(parts: NetworkParts): PanelPage {
-  const { url, network, branch, addresses, waiting, isWaiting, mayChange, fault } = parts;
+  const { url, network, branch, addresses, isUs, waiting, isWaiting, mayChange, fault } = parts;
+  const { typed } = parts;
   const action = `${url}/${network.id}`;
   return {
     title: words.onNetwork(nameOf(network)),
@@ -141,8 +153,8 @@ export function networkPage(parts: NetworkParts): PanelPage {
 ${!network.is_active && html`<p class="notice">${words.isOff}</p>`}
 ${
   addresses.length === 0
-    ? html`<p>${words.noneHere}</p>`
-    : html`<ul class="rows">${addresses.map(
+    ? html`<p>${isUs ? words.usAccount : words.noneHere}</p>`
+    : html`${waiting !== null && html`<h2>${words.inForce}</h2>`}<ul class="rows">${addresses.map(
         ({ address, setAt }) =>
           html`<li><div>${inFours(address)}<br><span class="quiet">${words.setAt} ${dateTime(setAt)}</span></div>
 ${
@@ -157,11 +169,11 @@ ${
   html`<section aria-labelledby="new"><h2 id="new">${words.change}</h2>
 <form method="post" action="${action}/review" class="stack">
 <input type="hidden" name="branch" value="${branch.id}">
-${renderField({ name: 'address', label: words.newAddress, hint: words.newAddressHint, autocomplete: 'off', maxlength: 200 }, fault)}
+${renderField({ name: 'address', label: words.newAddress, hint: words.newAddressHint, value: typed.address, autocomplete: 'off', maxlength: 200 }, fault)}
 ${
   addresses.length === 0
     ? html`<input type="hidden" name="kind" value="address.set">`
-    : renderSelect('kind', words.how, Object.entries(words.hows))
+    : renderSelect('kind', words.how, Object.entries(words.hows), typed.kind)
 }
 <button>${words.compare}</button>
 </form></section>`

@@ -14,7 +14,7 @@ import { listOpenChanges } from '../../repositories/accounts/address-changes.ts'
 import { listDatedAddresses } from '../../repositories/accounts/deposit-addresses.ts';
 import { findMerchant, listBranches } from '../../repositories/accounts/merchants.ts';
 import { findNetwork, listNetworks } from '../../repositories/chains/networks.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { isTest } from '../environment.ts';
 import { faultOf } from '../failures.ts';
@@ -25,7 +25,13 @@ import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo, type Shown } from '../pages.ts';
 import { texts } from '../texts/index.ts';
-import { addressesPage, networkPage, networkUrl, reviewPage } from './address-views.ts';
+import {
+  addressesPage,
+  type NetworkParts,
+  networkPage,
+  networkUrl,
+  reviewPage,
+} from './address-views.ts';
 import { renderWaiting } from './change-views.ts';
 
 const PATH = '/merchants/:accountId/settings/addresses';
@@ -139,7 +145,8 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       return reviewPage({ ...frame, network, kind, checked, delay, fault });
     } catch (error) {
       if (!(error instanceof OperationRefused)) throw error;
-      return showNetwork(request, own, { field: 'address', message: error.message });
+      const refused = { field: 'address', message: error.message };
+      return showNetwork(request, own, refused, { address: text, kind });
     }
   }
 
@@ -147,6 +154,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     request: NetworkRequest,
     own: Branch,
     fault: FormFault | null,
+    typed: NetworkParts['typed'] = {},
   ): Promise<PanelPage> {
     const network = await requireNetwork(request.params.blockchainId);
     const [frame, all] = await Promise.all([
@@ -154,12 +162,20 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       listDatedAddresses(db, own.id),
     ]);
     const addresses = all.filter(({ blockchainId }) => blockchainId === network.id);
-    return networkPage({ ...frame, network, addresses, isWaiting: frame.waiting !== null, fault });
+    return networkPage({
+      ...frame,
+      network,
+      addresses,
+      isWaiting: frame.waiting !== null,
+      fault,
+      typed,
+    });
   }
 
   /** @param network Whose changes are shown alone. */
   async function readFrame(request: FastifyRequest, own: Branch, network?: Network) {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const open = await listOpenChanges(db, accountId);
     const shown = open.filter(
       ({ blockchain_id, branch_id }) =>
@@ -168,9 +184,14 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     const settingsUrl = basePath + settingsOf(request);
     return {
       ...{ url: `${settingsUrl}/addresses`, branch: own },
-      mayChange: isAllowed(role, 'money.change'),
+      mayChange: isChangeAllowed(membership, 'money.change'),
       isDemo: sessionOf(request).person.is_demo,
-      waiting: renderWaiting(`${settingsUrl}/changes`, shown, isAllowed(role, 'money.cancel')),
+      isUs: membership.kind === 'merchant' && membership.accountKind === 'us',
+      waiting: renderWaiting(
+        `${settingsUrl}/changes`,
+        shown,
+        isChangeAllowed(membership, 'money.cancel'),
+      ),
     };
   }
 

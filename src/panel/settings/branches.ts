@@ -11,7 +11,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { listOpenChanges } from '../../repositories/accounts/address-changes.ts';
 import { listBranches } from '../../repositories/accounts/merchants.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import { type FormFault, renderField } from '../form.ts';
@@ -81,31 +81,35 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     fault: FormFault | null,
     name = '',
   ): Promise<PanelPage> {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const [branches, open] = await Promise.all([
       listBranches(db, accountId),
       listOpenChanges(db, accountId),
     ]);
     const url = urlOf(request);
-    const mayChange = isAllowed(role, 'money.change');
+    const mayChange = isChangeAllowed(membership, 'money.change');
     const mains = open.filter(({ kind }) => kind === 'branch.main');
     return {
       ...{ title: words.title, lead: words.lead, fault },
-      content: html`${renderWaiting(`${url}/changes`, mains, isAllowed(role, 'money.cancel'))}
+      content: html`${renderWaiting(`${url}/changes`, mains, isChangeAllowed(membership, 'money.cancel'))}
 ${!branches.some(({ is_main }) => is_main) && html`<p class="notice">${words.none}</p>`}
-<ul class="rows">${branches.map(
-        ({ id, name: own, is_main: isMain, created_at: at }) =>
-          html`<li><div><strong>${own}</strong>${isMain && html` <span class="tag good">${words.main}</span>`}<br>
+${
+  branches.length > 0 &&
+  html`<ul class="rows">${branches.map(
+    ({ id, name: own, is_main: isMain, created_at: at }) =>
+      html`<li><div><strong>${own}</strong>${isMain && html` <span class="tag good">${words.main}</span>`}<br>
 <span class="quiet">${words.added} ${dateTime(at)}</span></div>
 <div class="buttons"><a href="${url}/addresses?branch=${id}">${words.addresses}<span class="visually-hidden"> (${own})</span></a>${
-            mayChange &&
-            !isMain &&
-            mains.length === 0 &&
-            html` <a href="${url}/branches/${id}/main">${words.makeMain}<span class="visually-hidden"> (${own})</span></a>`
-          }</div></li>`,
-      )}</ul>
+        mayChange &&
+        !isMain &&
+        mains.length === 0 &&
+        html` <a href="${url}/branches/${id}/main">${words.makeMain}<span class="visually-hidden"> (${own})</span></a>`
+      }</div></li>`,
+  )}</ul>`
+}
 ${
-  isAllowed(role, 'branches.add') &&
+  isChangeAllowed(membership, 'branches.add') &&
   html`<section aria-labelledby="add"><h2 id="add">${words.add}</h2>
 <form method="post" action="${url}/branches" class="stack">
 ${renderField({ name: 'name', label: words.name, value: name, maxlength: 200, autocomplete: 'off' }, fault)}

@@ -6,7 +6,7 @@ import { findMerchant } from '../../repositories/accounts/merchants.ts';
 import { findPartner } from '../../repositories/accounts/partners.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import type { FormFault } from '../form.ts';
-import { dateTime } from '../format.ts';
+import { dateTime, percent } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderFacts } from '../table.ts';
@@ -50,9 +50,4 @@ export function registerBusiness(app: TypedApp, deps: PanelDependencies): void {
 ${await twins(request, merchant)}`,
     };
   }
-}
-
-/** @param bps Basis points. */
-function percent(bps: number): string {
-  return `${bps / 100} %`;
 }

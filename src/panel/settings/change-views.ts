@@ -21,10 +21,14 @@ export interface Comparison {
   readonly branchName: string | null;
 }
 
-/** @param nameOf Names of branches by their IDs. */
+/**
+ * @param nameOf Names of branches by their IDs.
+ * @param outcome How the change has ended; null while it is not made, or waits.
+ */
 export function renderComparison(
   { kind, former, address, branchName }: Comparison,
   nameOf: (branchId: string) => string,
+  outcome: AddressChange['outcome'] = null,
 ): Html | null {
   if (kind === 'merchant.one-admin') return null;
   const isMain = kind === 'branch.main';
@@ -35,8 +39,9 @@ export function renderComparison(
   const after = kind === 'address.add' ? [...former.map(show), added] : [added];
   const list = (title: string, entries: readonly Html[]) =>
     html`<div><dt>${title}</dt>${entries.map(entry => html`<dd>${entry}</dd>`)}</div>`;
-  return html`<dl class="compare">${list(changes.before, before)}${list(changes.after, after)}</dl>
-${!isMain && html`<p class="quiet">${changes.openPayments}</p>`}`;
+  const sides = changes.sides[outcome ?? 'waits'];
+  return html`<dl class="compare">${list(sides.before, before)}${list(sides.after, after)}</dl>
+${!isMain && outcome === null && html`<p class="quiet">${changes.openPayments}</p>`}`;
 }
 
 export interface ChangeFrame {
@@ -60,13 +65,13 @@ export function changePage({ url, change, branches, viewer, fault }: ChangeFrame
     title: changes.kinds[kind],
     fault,
     content: html`${outcome !== null && html`<p class="notice">${changes.outcomes[outcome]}</p>`}
-${renderComparison(change, nameOf)}
+${renderComparison(change, nameOf, outcome)}
 ${renderFacts([
   [changes.networkName, networkOf(change)],
   [changes.branch, kind === 'branch.main' ? null : change.branchName],
   [changes.proposedBy, proposerOf(change)],
   [changes.proposedAt, dateTime(change.proposed_at)],
-  [changes.holds, outcome === null ? renderWhen(change) : null],
+  [changes.takesEffect, outcome === null ? renderWhen(change) : null],
   [changes.approvedBy, change.approved_by],
 ])}
 ${outcome === null && renderDecision(url, change, viewer, fault)}`,
@@ -77,7 +82,7 @@ function proposerOf({ proposer, proposed_by }: NamedChange): string {
   return proposer === null ? proposed_by : `${proposer} (${proposed_by})`;
 }
 
-/** When an open change holds. */
+/** When an open change takes effect. */
 export function renderWhen({ needs_approval, effective_at }: AddressChange): Html {
   return needs_approval ? html`${changes.needsApproval}` : dateTime(effective_at);
 }
@@ -114,7 +119,7 @@ export function renderWaiting(
     change =>
       html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branchName}${change.networkName !== null && html`, ${networkOf(change)}`}<br>
 ${change.address !== null && html`${inFours(change.address)}<br>`}
-<span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.holds} ${renderWhen(change)}</span></div>
+<span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(change)}</span></div>
 ${mayCancel && renderButton(`${base}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,
   )}</ul></section>`;
 }

@@ -10,7 +10,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { findNamedChange } from '../../repositories/accounts/address-changes.ts';
 import { listBranches } from '../../repositories/accounts/merchants.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -105,7 +105,8 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     id: string,
     fault: FormFault | null,
   ): Promise<PanelPage> {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const [change, branches] = await Promise.all([
       requireChange(accountId, id),
       listBranches(db, accountId),
@@ -116,7 +117,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
       url: `${basePathOf(panelUrl)}${settingsOf(request)}/changes/${id}`,
       viewer: {
         ...{ personId: person.id, isDemo: person.is_demo },
-        mayChange: isAllowed(role, 'money.change'),
+        mayChange: isChangeAllowed(membership, 'money.change'),
       },
     });
   }

@@ -10,7 +10,7 @@ import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import { type FormFault, renderField } from '../form.ts';
@@ -64,11 +64,12 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     text: string,
     fault: FormFault | null,
   ): Promise<PanelPage> {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const domains = await listRedirectDomains(db, accountId);
     const url = basePathOf(panelUrl) + pathOf(request);
     const left = REDIRECT_DOMAINS_MAXIMUM - domains.length;
-    const mayManage = isAllowed(role, 'domains.manage');
+    const mayManage = isChangeAllowed(membership, 'domains.manage');
     return {
       ...{ title: words.title, lead: words.lead, fault },
       content: html`${
@@ -82,7 +83,7 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
                 }</li>`,
             )}</ul>`
       }
-<p class="quiet">${left > 0 ? words.left(left) : words.full}</p>
+${mayManage && html`<p class="quiet">${left > 0 ? words.left(left) : words.full}</p>`}
 ${
   mayManage &&
   left > 0 &&

@@ -8,7 +8,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { findMerchant, findTestTwin } from '../../repositories/accounts/merchants.ts';
 import { findMembership } from '../../repositories/people/memberships.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -59,7 +59,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
   }
 
   async function renderFor(request: FastifyRequest, merchant: Merchant): Promise<Html | null> {
-    const { role } = membershipOf(request);
+    const membership = membershipOf(request);
     const { test_of: liveId } = merchant;
     if (liveId !== null) {
       const live = await findMerchant(db, liveId);
@@ -68,8 +68,8 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     if (merchant.environment === 'test') return null;
     const twin = await findTestTwin(db, merchant.id);
     if (twin !== undefined) return section(words.present(await nameOf(request, twin)));
-    if (!isAllowed(role, 'test-twin.make')) return null;
-    const action = `${basePath}${accountPath(membershipOf(request))}/settings/test-twin`;
+    if (!isChangeAllowed(membership, 'test-twin.make')) return null;
+    const action = `${basePath}${accountPath(membership)}/settings/test-twin`;
     const form = html`<form method="post" action="${action}"><button name="twin" value="make">${words.make}</button></form>`;
     return section(words.lead, form);
   }

@@ -26,6 +26,7 @@ import { JOIN_PATH } from '../people/invitations.ts';
 import { confirm, confirmDemo } from '../people/second-factor.ts';
 import { signIn } from '../people/sign-in.ts';
 import { texts } from '../texts/index.ts';
+import { registerForgotten } from './forgotten.ts';
 import { codePage, confirmPage, signInPage } from './views.ts';
 
 const SIGN_IN = '/sign-in';
@@ -68,7 +69,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       token === undefined
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
         : `${JOIN_PATH}/${token}/sign-in`;
-    return signInPage(basePath + action, email, fault);
+    return signInPage(basePath, action, email, fault);
   }
 
   async function takePassword(
@@ -96,6 +97,8 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     cookies.setSession(reply, token);
     return leadTo(withNext(PANEL_PREFIX + CODE, nextOf(request)));
   }
+
+  registerForgotten(app, deps);
 
   app.get(CODE, { ...FOR_HALF_SIGNED_IN, schema: leading }, request =>
     codePage(basePath, nextOf(request), null),

@@ -4,23 +4,30 @@ import { type FormFault, renderField } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
 import { withNext } from '../next.ts';
 import { texts } from '../texts/index.ts';
+import { FORGOTTEN_PATH } from './forgotten.ts';
 
 const { signIn: signInTexts } = texts;
 const { code: codeTexts, confirmation } = signInTexts;
 
 /**
  * E-mail and password.
- * @param action Where the form goes, with the base path.
+ * @param action Where the form goes, without the base path.
  */
-export function signInPage(action: string, email: string, fault: FormFault | null): PanelPage {
+export function signInPage(
+  basePath: string,
+  action: string,
+  email: string,
+  fault: FormFault | null,
+): PanelPage {
   return {
     title: signInTexts.title,
     fault,
-    content: html`<form method="post" action="${action}" class="stack">
+    content: html`<form method="post" action="${basePath}${action}" class="stack">
 ${renderField({ name: 'email', label: signInTexts.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
 ${renderField({ name: 'password', label: signInTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
 <button>${signInTexts.submit}</button>
 </form>
+<p><a href="${basePath}${PANEL_PREFIX}${FORGOTTEN_PATH}">${signInTexts.forgottenLink}</a></p>
 <p class="quiet">${signInTexts.noAccount}</p>`,
   };
 }

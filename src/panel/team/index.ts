@@ -8,7 +8,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { useIntent } from '../../repositories/people/intents.ts';
 import type { Membership } from '../../repositories/people/memberships.ts';
 import { findTeamMember, listTeam, type TeamMember } from '../../repositories/people/team.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import { addressOf } from '../address.ts';
 import { PANEL_PREFIX } from '../assets.ts';
 import type { PanelDependencies } from '../dependencies.ts';
@@ -46,7 +46,7 @@ export function registerTeam(app: TypedApp, deps: PanelDependencies): void {
 }
 
 function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, limits, panelUrl, reports } = deps;
+  const { clock, db, limits, panelUrl, reports, sendsMail } = deps;
   const path = `/${kind}s/:accountId${TEAM_PATHS[kind]}`;
   const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + TEAM_PATHS[kind];
 
@@ -188,11 +188,13 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   }
 
   function frameOf(request: FastifyRequest): TeamFrame {
-    const { memberId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { memberId } = membership;
     return {
       ...{ kind, url: basePathOf(panelUrl) + pathOf(request), ownId: memberId },
       isDemo: sessionOf(request).person.is_demo,
-      mayManage: isAllowed(role, 'team.manage'),
+      mayManage: isChangeAllowed(membership, 'team.manage'),
+      sendsMail,
     };
   }
 }

@@ -6,6 +6,7 @@ import { dateTime } from '../format.ts';
 import { renderFactor } from '../fresh-factor.ts';
 import type { PanelPage } from '../layout.ts';
 import type { NewLink } from '../people/invitations.ts';
+import { renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { TEAM_ROLES } from './forms.ts';
 
@@ -19,6 +20,7 @@ export interface TeamFrame {
   readonly ownId: string;
   readonly isDemo: boolean;
   readonly mayManage: boolean;
+  readonly sendsMail: boolean;
 }
 
 /** @param isWhole Whether these are all of the team. */
@@ -27,15 +29,16 @@ export function teamPage(
   { isWhole, older }: { readonly isWhole: boolean; readonly older: string | null },
   frame: TeamFrame,
 ): PanelPage {
-  const { kind, url, mayManage } = frame;
+  const { kind, url, mayManage, sendsMail } = frame;
   const isAlone = isWhole && members.length === 1;
   return {
     title: words.title,
     lead: words.lead[kind],
     content: html`${mayManage && html`<p><a class="button" href="${url}/invite">${words.invite.title}</a></p>`}
 ${isAlone && html`<p class="notice">${words.alone[kind]}</p>`}
-<ul class="rows">${members.map(member => renderMember(member, frame))}</ul>
-${older !== null && html`<p><a href="${older}" rel="next">${words.more}</a></p>`}`,
+${members.length === 0 ? renderNoneFurther(url) : html`<ul class="rows">${members.map(member => renderMember(member, frame))}</ul>`}
+${older !== null && html`<p><a href="${older}" rel="next">${words.more}</a></p>`}
+${!sendsMail && html`<p class="quiet">${words.noMail[kind]}</p>`}`,
   };
 }
 

@@ -13,7 +13,7 @@ import { renderChoice, renderFilters, renderNoMatch } from '../filters.ts';
 import { type FormFault, renderField } from '../form.ts';
 import { dateTime, dollars } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
-import { type Column, renderTable } from '../table.ts';
+import { type Column, renderNoneFurther, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
 
@@ -79,9 +79,11 @@ export function inboxPage(parts: InboxParts): PanelPage {
     deposits.length > 0
       ? html`${renderInbox(parts)}
 ${more !== null && html`<nav class="buttons" aria-label="${lists.pages.title}"><a href="${more}" rel="next">${lists.pages.next}</a></nav>`}`
-      : isFiltered
-        ? renderNoMatch(unmatchedTexts.noMatch, url)
-        : html`<p>${after === undefined ? unmatchedTexts.none : unmatchedTexts.noneMore}</p>`;
+      : after !== undefined
+        ? renderNoneFurther(inboxUrl(url, request))
+        : isFiltered
+          ? renderNoMatch(unmatchedTexts.noMatch, url)
+          : html`<p>${unmatchedTexts.none}</p>`;
   return {
     title: unmatchedTexts.title,
     lead: unmatchedTexts.lead,

@@ -23,7 +23,7 @@ import {
   dismissDeposit,
   dismissDeposits,
 } from '../../settlement/inbox.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -152,7 +152,8 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     asked: InboxRequest,
     refused: InboxParts['refused'],
   ): Promise<PanelPage> {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const [deposits, hidden] = await Promise.all([
       listOwnUnmatched(reports, accountId, asked, { after: asked.after, limit: PAGE_SIZE + 1 }),
       countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
@@ -164,7 +165,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       deposits: shown,
       contexts: await findDepositContexts(reports, shown),
       hasMore: deposits.length > PAGE_SIZE,
-      maySettle: isAllowed(role, 'deposits.settle'),
+      maySettle: isChangeAllowed(membership, 'deposits.settle'),
     });
   }
 
@@ -214,7 +215,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
         payment === undefined ? [] : [{ payment, tokenAmount }],
       ),
       personId: sessionOf(request).person.id,
-      maySettle: isAllowed(membership.role, 'deposits.settle'),
+      maySettle: isChangeAllowed(membership, 'deposits.settle'),
     });
   }
 }

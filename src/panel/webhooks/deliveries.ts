@@ -12,7 +12,7 @@ import {
 } from '../../repositories/webhooks/own-deliveries.ts';
 import { redeliver } from '../../webhooks/redeliver.ts';
 import { eventEnvelope } from '../../webhooks/send-event.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -92,8 +92,8 @@ export function registerDeliveries(
       attempts: await listAttempts(reports, [delivery.id], ATTEMPTS_SHOWN),
       payload: payloadOf(delivery),
       fault,
-      mayManage: isAllowed(membership.role, 'webhooks.manage'),
-      mayRedeliver: isAllowed(membership.role, 'webhooks.redeliver'),
+      seesPaths: isAllowed(membership.role, 'webhooks.manage'),
+      mayRedeliver: isChangeAllowed(membership, 'webhooks.redeliver'),
     });
   }
 }

@@ -1,13 +1,14 @@
+import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import type { DeliveryStatus, WebhookAttempt } from '../../database/webhook-tables.ts';
-import { type Html, html } from '../../pages/html.ts';
+import { breakable, type Html, html } from '../../pages/html.ts';
 import type { DeliveryWithEventType } from '../../repositories/webhooks/deliveries.ts';
 import { addressOf } from '../address.ts';
 import { renderChoice, renderDayFields, renderFilters, renderNoMatch } from '../filters.ts';
 import type { FormFault } from '../form.ts';
 import { count, dateTime } from '../format.ts';
-import { renderPaging, renderTable } from '../table.ts';
+import { isFirstPage, renderNoneFurther, renderPaging, renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
-import { DELIVERY_STATUSES, type WantedDeliveries } from './forms.ts';
+import type { WantedDeliveries } from './forms.ts';
 
 const text = texts.webhooks.deliveries;
 
@@ -30,21 +31,18 @@ export function renderDeliveries(
   fault: FormFault | null,
 ): Html {
   const { status, from, to } = wanted;
-  const isFiltered = [status, from, to, wanted.after, wanted.before].some(
-    each => each !== undefined,
-  );
+  const isFiltered = [status, from, to].some(each => each !== undefined);
+  const renderEmpty = () => {
+    if (!isFirstPage(wanted)) return renderNoneFurther(addressOf(url, { status, from, to }));
+    return isFiltered ? renderNoMatch(text.noMatch, url) : html`<p>${text.none}</p>`;
+  };
   const outcomes = DELIVERY_STATUSES.map(each => [each, text.outcomes[each]] as const);
-  return html`${renderFilters(url, [
+  const filters = renderFilters(url, [
     renderChoice('status', text.outcome, outcomes, status),
     renderDayFields(wanted, fault),
-  ])}
-${
-  page.rows.length > 0
-    ? renderRows(url, page)
-    : isFiltered
-      ? renderNoMatch(text.noMatch, url)
-      : html`<p>${text.none}</p>`
-}
+  ]);
+  return html`${(page.rows.length > 0 || isFiltered) && filters}
+${page.rows.length > 0 ? renderRows(url, page) : renderEmpty()}
 ${renderPages(url, wanted, page)}`;
 }
 
@@ -57,7 +55,10 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
         cell: ({ id, created_at: at }) =>
           html`<a href="${url}/deliveries/${id}">${dateTime(at)}</a>`,
       },
-      { title: text.columns.event, cell: ({ eventType }) => html`<code>${eventType}</code>` },
+      {
+        title: text.columns.event,
+        cell: ({ eventType }) => html`<code>${breakable(eventType)}</code>`,
+      },
       { title: text.columns.outcome, cell: ({ status }) => renderOutcome(status) },
       {
         ...{ title: text.columns.attempts, number: true, secondary: true },

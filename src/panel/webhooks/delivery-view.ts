@@ -26,12 +26,12 @@ interface DeliveryFrame {
   /** What is sent. */
   readonly payload: string;
   readonly fault: FormFault | null;
-  readonly mayManage: boolean;
+  readonly seesPaths: boolean;
   readonly mayRedeliver: boolean;
 }
 
 export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): PanelPage {
-  const { endpoint, endpointUrl, paymentsUrl, attempts, payload, fault, mayManage } = frame;
+  const { endpoint, endpointUrl, paymentsUrl, attempts, payload, fault, seesPaths } = frame;
   const { id, status, paymentId, redeliveredAs } = delivery;
   const url = `${endpointUrl}/deliveries/${id}`;
   const time = (date: Date | null) => (date === null ? null : dateTime(date));
@@ -46,7 +46,7 @@ export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): Pa
     fault,
     content: html`${status === 'withheld' && html`<p class="notice">${text.withheld}</p>`}
 ${renderFacts([
-  [names.endpoint, html`<a href="${endpointUrl}">${shownUrl(endpoint, mayManage)}</a>`],
+  [names.endpoint, html`<a href="${endpointUrl}">${shownUrl(endpoint, seesPaths)}</a>`],
   [
     names.payment,
     paymentId && html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`,
@@ -66,8 +66,8 @@ ${
 ${renderButton(`${url}/redeliver`, redelivery.one)}`
 }
 <section aria-labelledby="attempts"><h2 id="attempts">${text.attempts}</h2>
-${attempts.length === 0 ? html`<p>${text.noAttempt}</p>` : renderAttempts(attempts, mayManage)}
-${!mayManage && attempts.length > 0 && html`<p class="quiet">${text.noExcerpts}</p>`}</section>
+${attempts.length === 0 ? html`<p>${text.noAttempt}</p>` : renderAttempts(attempts, seesPaths)}
+${!seesPaths && attempts.length > 0 && html`<p class="quiet">${text.noExcerpts}</p>`}</section>
 ${renderPayload(payload, url)}`,
   };
 }

@@ -31,12 +31,13 @@ interface EndpointFrame {
   readonly isFailing: boolean;
   /** When the oldest event that waits is given up. */
   readonly givenUpAt: Date | null;
+  readonly seesPaths: boolean;
   readonly mayManage: boolean;
   readonly mayRedeliver: boolean;
 }
 
 export function endpointPage(endpoint: WebhookEndpoint, frame: EndpointFrame): PanelPage {
-  const { url, now, intent, wanted, page, fault, test, isFailing, mayManage } = frame;
+  const { url, now, intent, wanted, page, fault, test, isFailing, seesPaths, mayManage } = frame;
   const { disabled_at: disabled, previous_valid_until: previous } = endpoint;
   const isEnabled = disabled === null;
   return {
@@ -48,7 +49,7 @@ ${wanted.redelivered !== undefined && html`<p class="notice">${text.redelivery.r
 ${!isEnabled && html`<p class="notice">${text.disabled(endpoint.disabled_reason ?? '')}</p>`}
 ${isEnabled && isFailing && html`<p class="notice">${text.failing(frame.givenUpAt)}</p>`}
 ${renderFacts([
-  [text.facts.url, html`<code>${shownUrl(endpoint, mayManage)}</code>`],
+  [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],
   [text.facts.types, renderTypes(endpoint)],
   [text.facts.secret, renderSecretAge(endpoint, now)],
   [text.facts.formerSecret, previous !== null && previous > now ? dateTime(previous) : null],
@@ -56,7 +57,7 @@ ${renderFacts([
   [text.facts.disabled, disabled === null ? null : dateTime(disabled)],
   [text.facts.id, html`<code>${endpoint.id}</code>`],
 ])}
-${!mayManage && html`<p class="quiet">${text.originOnly}</p>`}
+${!seesPaths && html`<p class="quiet">${text.originOnly}</p>`}
 ${mayManage && renderSection('test', text.test, renderButton(`${url}/test`, text.test.submit))}
 <section aria-labelledby="deliveries"><h2 id="deliveries">${text.deliveries.title}</h2>
 ${renderDeliveries(url, wanted, page, fault)}</section>

@@ -17,7 +17,7 @@ import {
 import { toDate, toInclusiveEnd } from '../../time/date-bound.ts';
 import { givenUpAt } from '../../webhooks/retry-schedule.ts';
 import type { EndpointTest } from '../../webhooks/test-endpoint.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOfDays } from '../filters.ts';
 import type { FormFault } from '../form.ts';
@@ -78,7 +78,8 @@ export class EndpointPages {
     { wanted = {}, fault = faultOfDays(wanted), test = null, since }: EndpointState,
   ): Promise<PanelPage> {
     const { clock, panelUrl, reports } = this.#deps;
-    const { accountId: merchantId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId: merchantId } = membership;
     const own = { merchantId, endpointId: endpoint.id };
     const [troubled, page, oldest] = await Promise.all([
       readTroubled(this.#deps, merchantId),
@@ -91,8 +92,9 @@ export class EndpointPages {
       ...{ now: new Date(clock()), intent: randomUUID(), wanted, page, fault, test, since },
       isFailing: troubled.some(({ id }) => id === endpoint.id),
       givenUpAt: next === null ? null : givenUpAt(oldest?.attempts ?? 0, next),
-      mayManage: isAllowed(role, 'webhooks.manage'),
-      mayRedeliver: isAllowed(role, 'webhooks.redeliver'),
+      seesPaths: isAllowed(membership.role, 'webhooks.manage'),
+      mayManage: isChangeAllowed(membership, 'webhooks.manage'),
+      mayRedeliver: isChangeAllowed(membership, 'webhooks.redeliver'),
     });
   }
 

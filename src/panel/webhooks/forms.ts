@@ -1,18 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '#schemas/event.ts';
+import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import type { DeliveryStatus } from '../../database/webhook-tables.ts';
 import { ALL_TYPES } from '../../webhooks/manage-endpoints.ts';
 import { REDELIVERIES_MAXIMUM } from '../../webhooks/redeliver.ts';
 import { DaysQuery } from '../filters.ts';
-
-export const DELIVERY_STATUSES = [
-  'pending',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'withheld',
-] as const satisfies readonly DeliveryStatus[];
 
 /** Paths of an endpoint, and of a delivery to it. */
 export const EndpointParams = Type.Object({ endpointId: Uuid('ID of the endpoint.') });

@@ -12,7 +12,7 @@ import {
   rotateEndpointSecret,
   SECRET_GRACE_MS,
 } from '../../webhooks/manage-endpoints.ts';
-import { isAllowed } from '../access/permissions.ts';
+import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
@@ -47,7 +47,8 @@ export function registerWebhooks(app: TypedApp, deps: PanelDependencies): void {
   const pages = new EndpointPages(deps);
 
   app.get(PATH, withPermission('merchant', 'webhooks.read'), async request => {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId } = membership;
     const [endpoints, troubled] = await Promise.all([
       listOwnEndpoints(db, accountId, ENDPOINTS_SHOWN),
       readTroubled(deps, accountId),
@@ -56,7 +57,8 @@ export function registerWebhooks(app: TypedApp, deps: PanelDependencies): void {
       ...{ url: urlOf(request), publicUrl, now: new Date(clock()) },
       failing: new Set(troubled.map(({ id }) => id)),
       left: ENDPOINTS_MAXIMUM - endpoints.filter(each => each.disabled_at === null).length,
-      mayManage: isAllowed(role, 'webhooks.manage'),
+      seesPaths: isAllowed(membership.role, 'webhooks.manage'),
+      mayManage: isChangeAllowed(membership, 'webhooks.manage'),
     });
   });
 

@@ -1,6 +1,6 @@
 import type { EventType } from '#schemas/event.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
-import { type Html, html } from '../../pages/html.ts';
+import { breakable, type Html, html } from '../../pages/html.ts';
 import {
   ALL_TYPES,
   ENDPOINTS_MAXIMUM,
@@ -32,12 +32,14 @@ interface EndpointsFrame {
   readonly failing: ReadonlySet<string>;
   /** How many can be added. */
   readonly left: number;
+  /** Whether the visitor may see paths and queries of URLs. */
+  readonly seesPaths: boolean;
   readonly mayManage: boolean;
 }
 
 export function endpointsPage(
   endpoints: readonly WebhookEndpoint[],
-  { url, publicUrl, now, failing, left, mayManage }: EndpointsFrame,
+  { url, publicUrl, now, failing, left, seesPaths, mayManage }: EndpointsFrame,
 ): PanelPage {
   const add =
     left > 0
@@ -56,7 +58,7 @@ ${
           {
             title: text.columns.url,
             cell: endpoint =>
-              html`<a href="${url}/${endpoint.id}">${shorten(shownUrl(endpoint, mayManage))}</a>`,
+              html`<a href="${url}/${endpoint.id}">${breakable(shorten(shownUrl(endpoint, seesPaths)))}</a>`,
           },
           {
             title: text.columns.state,
@@ -75,7 +77,7 @@ ${
         endpoints,
       )
 }
-${!mayManage && endpoints.length > 0 && html`<p class="quiet">${text.originOnly}</p>`}
+${!seesPaths && endpoints.length > 0 && html`<p class="quiet">${text.originOnly}</p>`}
 ${mayManage && left > 0 && endpoints.length > 0 && html`<p class="quiet">${text.left(left)}</p>`}`,
   };
 }
@@ -85,8 +87,8 @@ function shorten(url: string): string {
 }
 
 /** The URL, or its origin alone for those who may not see the rest. */
-export function shownUrl({ url }: Pick<WebhookEndpoint, 'url'>, mayManage: boolean): string {
-  return mayManage ? url : originOf(url);
+export function shownUrl({ url }: Pick<WebhookEndpoint, 'url'>, seesPaths: boolean): string {
+  return seesPaths ? url : originOf(url);
 }
 
 /** The state in a word. */
@@ -138,7 +140,7 @@ ${renderField({ ...field, hint: words.urlHint(isHttpAllowed), autocomplete: 'off
       fault?.field === 'types' && html`<p class="fault">${fault.message}</p>`
     }${TYPE_CHOICES.map(
       type =>
-        html`<p class="check"><input type="checkbox" id="${type}" name="type" value="${type}"${ticked.includes(type) && html` checked`}><label for="${type}">${type === ALL_TYPES ? text.everyType : html`${TYPES[type]} <code>${type}</code>`}</label></p>`,
+        html`<p class="check"><input type="checkbox" id="${type}" name="type" value="${type}"${ticked.includes(type) && html` checked`}><label for="${type}">${type === ALL_TYPES ? text.everyType : html`${TYPES[type]} <code>${breakable(type)}</code>`}</label></p>`,
     )}</fieldset>
 <button>${words.submit}</button>
 </form>`,

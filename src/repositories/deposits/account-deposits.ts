@@ -18,7 +18,7 @@ export interface InboxFilters {
  * Whether a merchant alone ever had an address, a row of `account_addresses` as `own`. Not as `not exists`,
  * for which PostgreSQL may read everybody's addresses.
  */
-const IS_OWN = sql<SqlBool>`
+export const IS_OWN = sql<SqlBool>`
   (select other.merchant_id from account_addresses as other
    where other.blockchain_id = own.blockchain_id and other.address = own.address
      and other.merchant_id <> own.merchant_id limit 1) is null`;
@@ -98,16 +98,38 @@ export async function findOwnUnmatchedOf(
 
 const counting =
   (which: Expression<SqlBool>) =>
-  async (db: Connection, merchantId: string, maximum: number): Promise<number> => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::integer as count from (
+  (merchantId: string, maximum: number): RawBuilder<number> =>
+    sql`(
+      select count(*)::integer from (
         select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
-      ) as found`.execute(db);
-    return rows[0]?.count ?? 0;
-  };
+      ) as found)`;
 
-/** How many wait, counted up to `maximum`. */
-export const countOwnUnmatched = counting(IS_OWN);
+/** How many wait, counted up to `maximum`: a value for a statement. */
+export const ownUnmatched = counting(IS_OWN);
+
+const sharedUnmatched = counting(eb.not(IS_OWN));
 
 /** How many wait at addresses that another merchant has, or had, as well; counted up to `maximum`. */
-export const countSharedUnmatched = counting(eb.not(IS_OWN));
+export async function countSharedUnmatched(
+  db: Connection,
+  merchantId: string,
+  maximum: number,
+): Promise<number> {
+  const count = sharedUnmatched(merchantId, maximum).as('count');
+  return (await db.selectNoFrom(count).executeTakeFirstOrThrow()).count;
+}
+
+/** How many deposits that arrived in a period wait, of each merchant that has any, at most `limit` merchants. */
+export async function countUnmatchedOf(
+  db: Connection,
+  { since, until, limit }: { readonly since: Date; readonly until: Date; readonly limit: number },
+): Promise<{ merchantId: string; deposits: number }[]> {
+  const { rows } = await sql<{ merchantId: string; deposits: number }>`
+    select own.merchant_id as "merchantId", count(*)::integer as deposits
+    from deposits join account_addresses as own
+      on own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
+    where ${IS_WAITING} and observed_at >= ${since} and observed_at < ${until} and ${IS_OWN}
+    group by own.merchant_id
+    order by own.merchant_id limit ${limit}`.execute(db);
+  return rows;
+}

@@ -1,20 +1,34 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import { IS_WAITING } from './deposits.ts';
 
-/** A network with deposits in the inbox whose value is not known. */
+/** Deposits of which a price is recorded: those in the inbox, and final ones of payments or that were dismissed. */
+export type Priced = 'waiting' | 'settled';
+
+/** Written out, as their indexes have them. */
+const UNPRICED: Readonly<Record<Priced, RawBuilder<SqlBool>>> = {
+  waiting: sql`${IS_WAITING} and usd_price is null`,
+  settled: sql`
+    (payment_id is not null or dismissed_at is not null) and state = 'final'
+    and usd_price is null and price_wanted`,
+};
+
+/** A network with deposits whose value is not known. */
 export interface UnpricedNetwork {
   readonly blockchainId: string;
   readonly assetSymbol: string;
 }
 
 /** The networks, of which there are few, that have a deposit to price. */
-export async function listUnpricedNetworks(db: Connection): Promise<UnpricedNetwork[]> {
+export async function listUnpricedNetworks(
+  db: Connection,
+  which: Priced,
+): Promise<UnpricedNetwork[]> {
   const { rows } = await sql<UnpricedNetwork>`
     select id as "blockchainId", asset_symbol as "assetSymbol" from networks
     cross join lateral (
       select from deposits
-      where blockchain_id = networks.id and ${IS_WAITING} and usd_price is null limit 1
+      where blockchain_id = networks.id and ${UNPRICED[which]} limit 1
     ) as unpriced`.execute(db);
   return rows;
 }
@@ -23,14 +37,14 @@ export async function listUnpricedNetworks(db: Connection): Promise<UnpricedNetw
 const VALUE_MAXIMUM = 9_000_000_000_000_000;
 
 /**
- * Records the price, and the value by it, of at most `limit` deposits in the inbox that have none, oldest
- * first; skips those locked by others.
+ * Records the price, and the value by it, of at most `limit` deposits that have none, oldest first;
+ * skips those locked by others.
  * @param usdPrice US dollars for one whole unit, scaled by 1e18.
  * @returns How many there were.
  */
 export async function priceDeposits(
   db: Connection,
-  blockchainId: string,
+  { which, blockchainId }: { readonly which: Priced; readonly blockchainId: string },
   { usdPrice, at }: { readonly usdPrice: bigint; readonly at: Date },
   limit: number,
 ): Promise<number> {
@@ -44,8 +58,7 @@ export async function priceDeposits(
     from (
       select deposits.id, asset_decimals
       from deposits join networks on networks.id = blockchain_id
-      where blockchain_id = ${blockchainId} and payment_id is null and dismissed_at is null
-        and deposits.state in ('seen', 'final') and usd_price is null
+      where blockchain_id = ${blockchainId} and ${UNPRICED[which]}
       order by observed_at limit ${limit} for update of deposits skip locked
     ) as unpriced
     where deposits.id = unpriced.id`.execute(db);

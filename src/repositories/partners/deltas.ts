@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
 /**
- * Folds at most `limit` of the oldest deltas, and as many of commissions and their months, into the
- * rollups, in one statement, so that a reader counts each delta exactly once.
- * @returns The number of deltas of the kind that had more; 0 while another worker is folding.
+ * Folds at most `limit` of the oldest deltas, and as many of commissions, their months and the days on
+ * which merchants were paid, into the rollups, in one statement, so that a reader counts each delta
+ * exactly once.
+ * @returns The number of deltas of the kind that had most; 0 while another worker is folding.
  */
 export async function foldPartnerDeltas(db: Connection, limit: number): Promise<number> {
   const { rows } = await sql<{ folded: number }>`
@@ -22,6 +23,11 @@ export async function foldPartnerDeltas(db: Connection, limit: number): Promise<
     ), taken_months as (
       delete from partner_commission_month_deltas where id in (
         select id from partner_commission_month_deltas where (select acquired from lock)
+        order by id limit ${limit}
+      ) returning *
+    ), taken_paid as (
+      delete from merchant_paid_deltas where id in (
+        select id from merchant_paid_deltas where (select acquired from lock)
         order by id limit ${limit}
       ) returning *
     ), totals as (
@@ -50,8 +56,14 @@ export async function foldPartnerDeltas(db: Connection, limit: number): Promise<
       insert into partner_commission_months as m (partner_id, merchant_id, month, cents)
       select partner_id, merchant_id, month, sum(cents) from taken_months group by 1, 2, 3
       on conflict (partner_id, month, merchant_id) do update set cents = m.cents + excluded.cents
+    ), merchants_paid as (
+      insert into merchant_paid_days as p (merchant_id, day, payments, cents)
+      select merchant_id, day, sum(payments), sum(cents) from taken_paid group by 1, 2
+      on conflict (merchant_id, day) do update
+      set payments = p.payments + excluded.payments, cents = p.cents + excluded.cents
     )
     select greatest((select count(*) from taken), (select count(*) from taken_commissions),
-                    (select count(*) from taken_months))::int as folded`.execute(db);
+                    (select count(*) from taken_months), (select count(*) from taken_paid))::int
+           as folded`.execute(db);
   return rows[0]?.folded ?? 0;
 }

@@ -106,21 +106,25 @@ export async function sumCommissions(
   partnerId: string,
   merchantId?: string,
 ): Promise<number> {
+  const { cents } = await commissions(db, partnerId)
+    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
+    .executeTakeFirstOrThrow();
+  return cents ?? 0;
+}
+
+/** Selects what `sumCommissions` returns; the sum of no rows is null. */
+export function commissions(db: Connection, partnerId: string) {
   const deltas = db.selectFrom('partner_commission_deltas').select(['merchant_id', 'cents']);
   const all = db
     .selectFrom('partner_commissions')
     .select(['merchant_id', 'cents'])
     .where('partner_id', '=', partnerId)
     .unionAll(deltas.where('partner_id', '=', partnerId));
-  // The sum of no rows is null.
-  const { cents } = await db
+  return db
     .selectFrom(all.as('t'))
     .select(sumOfCents)
     .where(isLive)
-    .$if(merchantId !== undefined, query => query.where('merchant_id', '=', merchantId ?? ''))
-    .$castTo<{ cents: number | null }>()
-    .executeTakeFirstOrThrow();
-  return cents ?? 0;
+    .$castTo<{ cents: number | null }>();
 }
 
 function paidDays(db: Connection, partnerId: string, fromDay: string) {

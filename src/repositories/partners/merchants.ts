@@ -1,7 +1,8 @@
-import type { Merchant } from '../../database/account-tables.ts';
+import type { Merchant, Partner } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import { containing } from '../like-pattern.ts';
 import { countRows } from '../rows.ts';
+import { commissions } from './figures.ts';
 
 export interface PartnerMerchantFilters {
   /** Part of a name, email or ID, ignoring case. */
@@ -45,36 +46,32 @@ export function findPartnerMerchant(
   return assigned(db, partnerId, {}).selectAll().where('id', '=', merchantId).executeTakeFirst();
 }
 
-/** Counts the partner's live merchants by onboarding status. */
-export async function countByOnboarding(
-  db: Connection,
-  partnerId: string,
-): Promise<{ total: number; approved: number; pending: number }> {
-  const rows = await assigned(db, partnerId, { liveOnly: true })
-    .select(({ fn }) => ['onboarding_status', fn.countAll<number>().as('count')])
-    .groupBy('onboarding_status')
-    .execute();
-  const countOf = (status: string) =>
-    rows.find(row => row.onboarding_status === status)?.count ?? 0;
-  return {
-    total: rows.reduce((sum, row) => sum + row.count, 0),
-    approved: countOf('approved'),
-    pending: countOf('pending'),
-  };
+/** A partner with its live merchants, counted by their onboarding, and the commission on their payments. */
+export interface PartnerWithFigures extends Partner {
+  readonly merchants: number;
+  readonly approved: number;
+  readonly pending: number;
+  /** null without any. */
+  readonly commissionCents: number | null;
 }
 
-/** Which of these merchants are test merchants. */
-export async function findTestMerchants(
+/** Reads all in one statement; undefined for an unknown partner. */
+export function findPartnerWithFigures(
   db: Connection,
-  merchantIds: readonly string[],
-): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('merchants')
-    .select('id')
-    .where(({ eb, fn, val }) => eb('id', '=', fn.any(val([...merchantIds]))))
-    .where('environment', '=', 'test')
-    .execute();
-  return new Set(rows.map(({ id }) => id));
+  partnerId: string,
+): Promise<PartnerWithFigures | undefined> {
+  const counted = assigned(db, partnerId, { liveOnly: true }).select(({ fn }) => [
+    fn.countAll<number>().as('merchants'),
+    fn.countAll<number>().filterWhere('onboarding_status', '=', 'approved').as('approved'),
+    fn.countAll<number>().filterWhere('onboarding_status', '=', 'pending').as('pending'),
+  ]);
+  return db
+    .selectFrom('partners')
+    .innerJoin(counted.as('counted'), join => join.onTrue())
+    .selectAll()
+    .select(commissions(db, partnerId).as('commissionCents'))
+    .where('partners.id', '=', partnerId)
+    .executeTakeFirst();
 }
 
 /** IDs and names of the partner's merchants, in alphabetical order. */

@@ -6,6 +6,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import type { MerchantEnvironment } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { NetworkFamily } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
@@ -18,10 +19,12 @@ import {
   type Term,
   textMatches,
 } from './payment-filters.ts';
+import { sumPartnerPayments } from './totals.ts';
 
 /** A payment with the names that a report shows. */
 export type PartnerPayment = Payment & {
   merchant_name: string;
+  merchant_environment: MerchantEnvironment;
   branch_name: string;
   network_family: NetworkFamily | null;
 };
@@ -105,19 +108,26 @@ export async function countMatchingPayments(
   return countRows(db.selectFrom('payments').where(conditions(partnerId, filters)));
 }
 
-/** Counts payments that match the term by their own text but are not within its reach. */
-export async function countTextMatches(
+/**
+ * Counts payments that match the filters and a term: those within its reach in the rollups, the others, whose own
+ * text matches, one by one.
+ */
+export async function countSearchedPayments(
   db: Connection,
   partnerId: string,
   { term, ...rest }: PartnerPaymentFilters & { readonly term: Term },
 ): Promise<number> {
-  return countRows(
-    db
-      .selectFrom('payments')
-      .where(conditions(partnerId, rest))
-      .where(textMatches(term.text))
-      .where(({ not }) => not(isReached(term.reach))),
-  );
+  const reached = sumPartnerPayments(db, partnerId, rest, term.reach);
+  const others = db
+    .selectFrom('payments')
+    .where(conditions(partnerId, rest))
+    .where(textMatches(term.text))
+    .where(({ not }) => not(isReached(term.reach)))
+    .select(({ fn }) => fn.countAll<number>().as('payments'));
+  const { payments } = await db
+    .selectNoFrom(sql<number>`coalesce((${reached}), 0) + (${others})`.as('payments'))
+    .executeTakeFirstOrThrow();
+  return payments;
 }
 
 /** Written out for statements with a lateral join for each value, or a fence for the planner. */
@@ -191,6 +201,7 @@ function withNames(db: Connection, page: AliasableExpression<Payment>): Promise<
     .leftJoin('networks', 'networks.id', 'page.blockchain_id')
     .selectAll('page')
     .select(['merchants.name as merchant_name', 'branches.name as branch_name'])
+    .select('merchants.environment as merchant_environment')
     .select('networks.family as network_family')
     .orderBy('page.created_at', 'desc')
     .orderBy('page.id', 'desc')

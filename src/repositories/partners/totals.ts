@@ -1,4 +1,4 @@
-import { expressionBuilder } from 'kysely';
+import { expressionBuilder, type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { PaymentStatus } from '../../database/payment-tables.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -30,13 +30,26 @@ const { cast, eb, fn, val } = expressionBuilder<Tables, 'partner_deltas'>();
 /** A sum of bigint is numeric, which the driver returns as text. */
 export const sumOfPayments = cast<number>(fn.sum('payments'), 'bigint').as('payments');
 
-/** Counts the payments that match the filter and, if given, the reach. */
+/** Counts the payments that match the filter. */
 export async function countPartnerPayments(
   db: Connection,
   partnerId: string,
-  filter: TotalsFilter = {},
-  reach?: Reach,
+  filter: TotalsFilter,
 ): Promise<number> {
+  // The sum of no rows is null.
+  const { payments } = await sumPartnerPayments(db, partnerId, filter)
+    .$castTo<{ payments: number | null }>()
+    .executeTakeFirstOrThrow();
+  return payments ?? 0;
+}
+
+/** The sum of payments that match the filter and, if given, the reach; null for none. */
+export function sumPartnerPayments(
+  db: Connection,
+  partnerId: string,
+  filter: TotalsFilter,
+  reach?: Reach,
+) {
   const { status, blockchainId, merchantIds, addresses } = filter;
   let query = db.selectFrom(totals(db, partnerId).as('t')).select(sumOfPayments);
   if (status !== undefined) query = query.where('status', '=', status);
@@ -48,9 +61,7 @@ export async function countPartnerPayments(
       or([isAny('merchant_id', reach.merchantIds), isAny('address', reach.addresses)]),
     );
   }
-  // The sum of no rows is null.
-  const { payments } = await query.$castTo<{ payments: number | null }>().executeTakeFirstOrThrow();
-  return payments ?? 0;
+  return query;
 }
 
 /** Number of payments by the UTC day of their creation, newest first. */
@@ -85,41 +96,62 @@ export async function listHistoryNetworks(db: Connection, partnerId: string): Pr
   return rows.map(row => row.blockchain_id);
 }
 
-/** IDs of merchants in the partner's history whose name or ID contains the text, ignoring case. */
-export async function findHistoryMerchants(
-  db: Connection,
-  partnerId: string,
-  text: { name: string; id?: string },
-): Promise<string[]> {
-  const { name, id } = text;
-  const rows = await db
-    .selectFrom('merchants')
-    .select('merchants.id')
-    .where('merchants.id', 'in', db.selectFrom(totals(db, partnerId).as('t')).select('merchant_id'))
-    .where(({ eb, or, cast }) =>
-      or([
-        eb('merchants.name', 'ilike', containing(name)),
-        ...(id === undefined ? [] : [eb(cast('merchants.id', 'text'), 'ilike', containing(id))]),
-      ]),
-    )
-    .execute();
-  return rows.map(row => row.id);
+/** Parts of texts that merchants and addresses of a partner's history are looked up by, ignoring case. */
+export interface HistoryTexts {
+  readonly merchantName?: string | undefined;
+  readonly address?: string | undefined;
+  /** Part of a merchant's name or ID, or of an address. */
+  readonly search?: string | undefined;
 }
 
-/** Deposit addresses of the partner's payments that contain the text, ignoring case. */
-export async function findHistoryAddresses(
+/** What each text has found; undefined for those that were not given. */
+export interface HistoryMatches {
+  readonly merchantIds?: readonly string[] | undefined;
+  readonly addresses?: readonly string[] | undefined;
+  readonly reach?: Reach | undefined;
+}
+
+/** Looks up the merchants and deposit addresses in the partner's history that texts mean, in one statement. */
+export async function findHistoryMatches(
   db: Connection,
   partnerId: string,
-  text: string,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom(totals(db, partnerId).as('t'))
-    .select('address')
-    .distinct()
-    .where('address', '<>', '')
-    .where('address', 'ilike', containing(text))
-    .execute();
-  return rows.map(row => row.address);
+  { merchantName, address, search }: HistoryTexts,
+): Promise<HistoryMatches> {
+  if ([merchantName, address, search].every(text => text === undefined)) return {};
+  const merchants = (text: string | undefined, columns: readonly string[]) =>
+    found('id', text, pattern => {
+      const matches = columns.map(column => sql`${sql.ref(column)}::text ilike ${pattern}`);
+      return sql`merchants
+        where id in (select merchant_id from history) and (${sql.join(matches, sql` or `)})`;
+    });
+  const addresses = (text: string | undefined) =>
+    found(
+      'address',
+      text,
+      pattern => sql`history where address <> '' and address ilike ${pattern}`,
+    );
+  const { rows } = await sql<Record<'named' | 'at' | 'meant' | 'meantAt', string[] | null>>`
+    with history as (select distinct merchant_id, address from ${totals(db, partnerId)} as t)
+    select ${merchants(merchantName, ['name'])} as named, ${addresses(address)} as at,
+           ${merchants(search, ['name', 'id'])} as meant, ${addresses(search)} as "meantAt"`.execute(
+    db,
+  );
+  const { named, at, meant, meantAt } = rows[0] ?? {};
+  return {
+    merchantIds: named ?? undefined,
+    addresses: at ?? undefined,
+    reach: meant && meantAt ? { merchantIds: meant, addresses: meantAt } : undefined,
+  };
+}
+
+/** The distinct values of a column where a text occurs, as an array; null without a text. */
+function found(
+  column: string,
+  text: string | undefined,
+  where: (pattern: string) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  if (text === undefined) return sql`null`;
+  return sql`array(select distinct ${sql.ref(column)} from ${where(containing(text))})`;
 }
 
 export function isAny(column: 'merchant_id' | 'address', values: readonly string[]) {

@@ -33,8 +33,10 @@ export function eventSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
       ${source}
       returning id, merchant_id, type, created_at),
     delivery as (
-      insert into webhook_deliveries (id, event_id, endpoint_id, next_attempt_at, created_at)
-      select ${timeOrderedId(sql`event.created_at`)}, event.id, endpoint.id, event.created_at, event.created_at
+      insert into webhook_deliveries
+        (id, event_id, endpoint_id, next_attempt_at, created_at, untaken_type)
+      select ${timeOrderedId(sql`event.created_at`)}, event.id, endpoint.id, event.created_at,
+             event.created_at, event.type
       from event cross join lateral (
         select id from webhook_endpoints
         where merchant_id = event.merchant_id and disabled_at is null
@@ -63,36 +65,6 @@ export interface OutgoingEvent {
   /** Trace headers of the request that caused the event; null without a trace. */
   readonly traceparent: string | null;
   readonly tracestate: string | null;
-}
-
-/** Which events to read. */
-export interface EventRange {
-  readonly merchantId: string;
-  /** undefined for all types. */
-  readonly types: readonly string[] | undefined;
-  /** Milliseconds since the epoch: events before that are left out. */
-  readonly from: number;
-  /** IDs of events to leave out. */
-  readonly except: readonly string[];
-  readonly limit: number;
-}
-
-/** Events of a merchant in the order of their IDs, which begin with their time; at most `limit`. */
-export function listEventsFrom(
-  db: Connection,
-  { merchantId, types, from, except, limit }: EventRange,
-): Promise<OutgoingEvent[]> {
-  return db
-    .selectFrom('events')
-    .select(['id', 'type', 'created_at as createdAt', 'traceparent', 'tracestate'])
-    .select(({ cast }) => cast<string>('data', 'text').as('data'))
-    .where('id', '>=', firstIdOf(from))
-    .where('merchant_id', '=', merchantId)
-    .where(sql<boolean>`id <> all(${except}::uuid[])`)
-    .$if(types !== undefined, query => query.where('type', 'in', types ?? []))
-    .orderBy('id')
-    .limit(limit)
-    .execute();
 }
 
 /** The lowest UUIDv7 of a millisecond, which is at or before `time`. */

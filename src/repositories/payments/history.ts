@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
-import type { WebhookDelivery } from '../../database/webhook-tables.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../../database/webhook-tables.ts';
 
 /** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;
@@ -34,33 +35,57 @@ export function listHistoricDeposits(
     .execute();
 }
 
-/** Events of a payment, oldest first. */
-export function listHistoricEvents(db: Connection, paymentId: string): Promise<HistoricEvent[]> {
-  return db
-    .selectFrom('events')
-    .select(['id', 'type', 'created_at'])
-    .where('payment_id', '=', paymentId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(ROWS_MAXIMUM)
-    .execute();
+/** What was told of a payment; each list without an order. */
+export interface HistoricEvents {
+  readonly events: readonly HistoricEvent[];
+  /** Of the events, including manual redeliveries. */
+  readonly deliveries: readonly HistoricDelivery[];
+  readonly attempts: readonly WebhookAttempt[];
 }
 
-/** Deliveries of a payment's events, including manual redeliveries, oldest first. */
-export function listHistoricDeliveries(
+/** An event, with one of its deliveries and one of that one's attempts, where there are any. */
+type EventRow = {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly eventAt: Date;
+} & (
+  | { readonly id: null; readonly attemptId: null }
+  | (HistoricDelivery & { readonly attemptId: null })
+  | (HistoricDelivery & Omit<WebhookAttempt, 'id'> & { readonly attemptId: string })
+);
+
+/** Reads a payment's events, their deliveries and the attempts at those; of each kind the oldest 1,000. */
+export async function readHistoricEvents(
   db: Connection,
-  eventIds: readonly string[],
-): Promise<HistoricDelivery[]> {
-  if (eventIds.length === 0) return Promise.resolve([]);
-  return db
-    .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('events', 'events.id', 'delivery.event_id')
-    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
-    .selectAll('delivery')
-    .select(['endpoint.url as endpointUrl', 'events.type as eventType'])
-    .where('event_id', 'in', eventIds)
-    .orderBy('delivery.created_at')
-    .orderBy('delivery.id')
-    .limit(ROWS_MAXIMUM)
-    .execute();
+  paymentId: string,
+): Promise<HistoricEvents> {
+  const { rows } = await sql<EventRow>`
+    with event as materialized (
+      select id, type, created_at from events where payment_id = ${paymentId}
+      order by created_at, id limit ${ROWS_MAXIMUM}
+    ), delivery as materialized (
+      select * from webhook_deliveries where event_id in (select id from event)
+      order by created_at, id limit ${ROWS_MAXIMUM}
+    ), attempt as materialized (
+      select * from webhook_attempts where delivery_id in (select id from delivery)
+      order by at, id limit ${ROWS_MAXIMUM}
+    )
+    select event.id as "eventId", event.type as "eventType", event.created_at as "eventAt",
+      delivery.*, endpoint.url as "endpointUrl",
+      attempt.id as "attemptId", delivery_id, number, at, duration_ms, status_code, error,
+      response_excerpt
+    from event
+    left join delivery on event_id = event.id
+    left join webhook_endpoints as endpoint on endpoint.id = endpoint_id
+    left join attempt on delivery_id = delivery.id`.execute(db);
+  const events = new Map<string, HistoricEvent>();
+  const deliveries = new Map<string, HistoricDelivery>();
+  const attempts: WebhookAttempt[] = [];
+  for (const row of rows) {
+    const { eventId: id, eventType: type, eventAt } = row;
+    events.set(id, { id, type, created_at: eventAt });
+    if (row.id !== null) deliveries.set(row.id, row);
+    if (row.attemptId !== null) attempts.push({ ...row, id: row.attemptId });
+  }
+  return { events: [...events.values()], deliveries: [...deliveries.values()], attempts };
 }

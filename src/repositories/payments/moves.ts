@@ -100,13 +100,23 @@ export const MAY_BE_PAID = sql`
     where kind = 'unreadable' and resolved_at is null and found_at >= payments.created_at
       and findings.blockchain_id = payments.blockchain_id and findings.address = payments.address)`;
 
+/** A condition that only the payment with this ID meets; none without one. */
+const isOnly = (paymentId: string | undefined) =>
+  paymentId === undefined ? sql`` : sql`and payments.id = ${paymentId}`;
+
 /**
  * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
  * have to wait until their network is watched up to their end are not even read, since they may be many. Those
  * that an unreadable transaction may have paid are left out.
+ * @param paymentId Locks no other payment than this one, if it is given.
  * @returns IDs of the payments.
  */
-export async function lockDuePayments(db: Connection, now: Date, limit: number): Promise<string[]> {
+export async function lockDuePayments(
+  db: Connection,
+  now: Date,
+  limit: number,
+  paymentId?: string,
+): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select due.id
     from (
@@ -115,7 +125,7 @@ export async function lockDuePayments(db: Connection, now: Date, limit: number):
       select id from payments
       where flow = 'crypto' and status = 'pending' and session_status = 'pending'
         and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
-        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID} ${isOnly(paymentId)}
       order by expires_at limit ${limit} for update skip locked) as due
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
@@ -143,11 +153,13 @@ export type LapsedPayment = Pick<Payment, 'id' | 'settlement_model' | 'last_erro
 /**
  * Locks at most `limit` open payments whose quote has lapsed and that are known to be unpaid; skips rows
  * locked by others.
+ * @param paymentId Locks no other payment than this one, if it is given.
  */
 export async function lockLapsedQuotes(
   db: Connection,
   now: Date,
   limit: number,
+  paymentId?: string,
 ): Promise<LapsedPayment[]> {
   const { rows } = await sql<LapsedPayment>`
     select lapsed.*
@@ -155,7 +167,7 @@ export async function lockLapsedQuotes(
       select id, settlement_model, last_error_code from payments
       where status = 'pending' and session_status = 'pending'
         and blockchain_id = known.id and quoted_until <= known.until
-        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID}
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID} ${isOnly(paymentId)}
       order by quoted_until limit ${limit} for update skip locked) as lapsed
     limit ${limit}`.execute(db);
   return rows;

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { expressionBuilder } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import type { Tables } from '../../database/tables.ts';
 
 /** What was paid on a UTC day. */
 export interface PaidDay {
@@ -9,17 +10,29 @@ export interface PaidDay {
   readonly cents: number;
 }
 
-/** Successful payments of a merchant by the UTC day they were paid on, since a time; days without are left out. */
-export async function sumPaidByDay(
+const { cast, fn } = expressionBuilder<Tables, 'merchant_paid_deltas'>();
+
+/**
+ * Successful payments of a merchant by the UTC day they were paid on, from `fromDay` (YYYY-MM-DD) on, oldest first;
+ * days without are left out. From the rollup, exact at any moment.
+ */
+export function sumPaidByDay(
   db: Connection,
   merchantId: string,
-  since: Date,
+  fromDay: string,
 ): Promise<PaidDay[]> {
-  const { rows } = await sql<PaidDay>`
-    select to_char(paid_at at time zone 'UTC', 'YYYY-MM-DD') as day,
-           count(*) as payments, sum(amount)::bigint as cents
-    from payments
-    where merchant_id = ${merchantId} and status = 'successful' and paid_at >= ${since}
-    group by 1 order by 1`.execute(db);
-  return rows;
+  const of = (table: 'merchant_paid_days' | 'merchant_paid_deltas') =>
+    db
+      .selectFrom(table)
+      .select(['day', 'payments', 'cents'])
+      .where('merchant_id', '=', merchantId)
+      .where('day', '>=', fromDay);
+  const payments = cast<number>(fn.sum('payments'), 'bigint');
+  return db
+    .selectFrom(of('merchant_paid_days').unionAll(of('merchant_paid_deltas')).as('t'))
+    .select(['day', payments.as('payments'), cast<number>(fn.sum('cents'), 'bigint').as('cents')])
+    .groupBy('day')
+    .having(payments, '>', 0)
+    .orderBy('day')
+    .execute();
 }

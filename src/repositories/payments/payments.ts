@@ -8,41 +8,46 @@ export const findPayment = findById('payments');
 /** @param tokenHash SHA-256 of the token in the checkout link. */
 export const findPaymentByCheckoutToken = findBy('payments', 'checkout_token_hash');
 
+/** A payment with the asset of the network that the customer chose; null before the choice. */
+export type PaymentWithAsset = Payment & { assetSymbol: string | null };
+
 /** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
 export function findOwnPayment(
   db: Connection,
   merchantId: string,
   id: string,
-): Promise<Payment | undefined> {
+): Promise<PaymentWithAsset | undefined> {
   return db
     .selectFrom('payments')
-    .selectAll()
-    .where('id', '=', id)
+    .leftJoin('networks', 'networks.id', 'payments.blockchain_id')
+    .selectAll('payments')
+    .select('networks.asset_symbol as assetSymbol')
+    .where('payments.id', '=', id)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();
 }
 
 /**
- * IDs of a merchant's payments that a transaction has paid for, or too little, at most 100.
+ * A merchant's payments that a transaction has paid for, or too little, at most 100.
  * @param transactionHash In any case.
  */
-export async function findOwnPaymentsByHash(
+export function findOwnPaymentsByHash(
   db: Connection,
   merchantId: string,
   transactionHash: string,
-): Promise<string[]> {
-  const rows = await db
+): Promise<Payment[]> {
+  return db
     .selectFrom('deposits')
     .innerJoin('payments', 'payments.id', 'deposits.payment_id')
-    .select('payments.id')
-    .distinct()
+    .selectAll('payments')
+    .distinctOn('payments.id')
     .where(({ eb, fn, val }) =>
       eb(fn('lower', ['deposits.transaction_hash']), '=', fn('lower', [val(transactionHash)])),
     )
     .where('payments.merchant_id', '=', merchantId)
+    .orderBy('payments.id', 'desc')
     .limit(100)
     .execute();
-  return rows.map(({ id }) => id);
 }
 
 /** How many of a merchant's payments show what its customers choose. */

@@ -32,13 +32,21 @@ export function takeLink(
     .executeTakeFirst();
 }
 
-/** Ends the open links of a subject: a new one replaces them. */
-export async function endLinksOf(db: Connection, subject: LinkSubject, now: Date): Promise<void> {
+/**
+ * Ends the open links of a subject: a new one replaces them.
+ * @param byMailAlone Spares those that somebody else has made.
+ */
+export async function endLinksOf(
+  db: Connection,
+  subject: LinkSubject,
+  { now, byMailAlone = false }: { readonly now: Date; readonly byMailAlone?: boolean },
+): Promise<void> {
   const { person_id, merchant_user_id, partner_member_id } = subject;
   await db
     .updateTable('panel_links')
     .set({ used_at: now })
     .where('used_at', 'is', null)
+    .$if(byMailAlone, query => query.where('by_mail', '=', true))
     .where(({ eb, or }) =>
       or([
         ...(person_id === null ? [] : [eb('person_id', '=', person_id)]),

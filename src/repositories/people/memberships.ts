@@ -20,6 +20,8 @@ export interface MerchantMembership {
   readonly status: ActiveStatus;
   readonly accountKind: AccountKind;
   readonly environment: MerchantEnvironment;
+  /** When the merchant was created. */
+  readonly since: Date;
   readonly onboardingStatus: OnboardingStatus;
   /** ID of the merchant's user as whom the person signs in. */
   readonly memberId: string;
@@ -54,6 +56,7 @@ const merchants = (db: Connection, personId: string) =>
       'merchants.status',
       'merchants.account_kind as accountKind',
       'merchants.environment',
+      'merchants.created_at as since',
       'merchants.onboarding_status as onboardingStatus',
       'own.id as memberId',
       // Kysely's types do not keep that it is a boolean; null without a partner.

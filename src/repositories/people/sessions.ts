@@ -10,7 +10,10 @@ const eb = expressionBuilder<Tables, 'panel_sessions'>();
 /** A session with the person it belongs to. */
 export interface SessionWithPerson {
   readonly session: PanelSession;
-  readonly person: Pick<Person, 'id' | 'name' | 'email' | 'is_demo' | 'code_closed_at'>;
+  readonly person: Pick<
+    Person,
+    'id' | 'name' | 'email' | 'is_demo' | 'code_closed_at' | 'created_at'
+  >;
 }
 
 /** @param tokenHash SHA-256 of the token in the cookie. */
@@ -23,12 +26,13 @@ export async function findSession(
     .innerJoin('people', 'people.id', 'panel_sessions.person_id')
     .selectAll('panel_sessions')
     .select(['people.name as personName', 'people.email as personEmail', 'people.code_closed_at'])
+    .select('people.created_at as joined')
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { personName: name, personEmail: email, code_closed_at, ...session } = row;
+  const { personName: name, personEmail: email, code_closed_at, joined, ...session } = row;
   const { person_id: id, is_demo } = session;
-  return { session, person: { id, name, email, is_demo, code_closed_at } };
+  return { session, person: { id, name, email, is_demo, code_closed_at, created_at: joined } };
 }
 
 export const insertSession = insertInto('panel_sessions');

@@ -40,6 +40,8 @@ const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
         .select(({ fn }) => fn.max('expires_at').as('until'))
         .where('used_at', 'is', null)
         .where('expires_at', '>', now)
+        // Nobody else needs to know of a link that the person has asked for.
+        .where('by_mail', '=', false)
         .where(({ eb, or }) =>
           or([
             eb(`panel_links.${own}`, '=', ref('own.id')),
@@ -172,7 +174,7 @@ export async function endAccess(
       merchant_user_id: kind === 'merchant' ? id : null,
       partner_member_id: kind === 'partner' ? id : null,
     },
-    now,
+    { now },
   );
   if (personId !== null) await deleteSessionsOf(db, personId, null);
 }

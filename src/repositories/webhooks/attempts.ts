@@ -26,9 +26,11 @@ export type Verdict =
 /**
  * Records an attempt and updates the delivery, in one statement. If this attempt number is already
  * recorded, since the claim ran out and another worker made it too, only adds the attempt.
+ * @param eventId The delivery's event: its month is that of the delivery, and no other one is searched.
  */
 export async function recordAttempt(
   db: Connection,
+  eventId: string,
   row: NewAttempt,
   verdict: Verdict,
 ): Promise<void> {
@@ -50,6 +52,7 @@ export async function recordAttempt(
       claimed_until: null,
     })
     .where('id', '=', row.delivery_id)
+    .where('event_id', '=', eventId)
     .where('status', '=', 'pending')
     .where('attempts', '=', row.number - 1)
     .execute();

@@ -69,31 +69,63 @@ export async function findDueEndpoints(
   return rows;
 }
 
+/** Most deliveries of a payment that are claimed together; it has a handful. */
+const OF_PAYMENT_MAXIMUM = 100;
+
+interface ClaimTimes {
+  readonly now: Date;
+  readonly until: Date;
+}
+
 /**
  * Claims the longest due deliveries of some endpoints for one worker until `until`. Skips those that
  * another worker is claiming.
  */
-export async function claimDeliveries(
+export function claimDeliveries(
   db: Connection,
   allotments: readonly Allotment[],
-  { now, until }: { now: Date; until: Date },
+  times: ClaimTimes,
 ): Promise<ClaimedDelivery[]> {
   const endpointIds = allotments.map(({ endpointId }) => endpointId);
   const counts = allotments.map(({ count }) => count);
+  const due = sql`
+    select due.id
+    from unnest(${endpointIds}::uuid[], ${counts}::integer[]) as allotment (endpoint_id, count)
+    cross join lateral (
+      select id from webhook_deliveries
+      where endpoint_id = allotment.endpoint_id and ${isDue(times.now)}
+      order by next_attempt_at limit allotment.count
+      for update skip locked) as due`;
+  return claim(db, due, times.until);
+}
+
+/** Claims the due deliveries of a payment's events, as `claimDeliveries` does. */
+export function claimDeliveriesOf(
+  db: Connection,
+  paymentId: string,
+  times: ClaimTimes,
+): Promise<ClaimedDelivery[]> {
+  const due = sql`
+    select id from webhook_deliveries
+    where event_id in (select id from events where payment_id = ${paymentId}) and ${isDue(times.now)}
+    order by next_attempt_at limit ${OF_PAYMENT_MAXIMUM}
+    for update skip locked`;
+  return claim(db, due, times.until);
+}
+
+/** @param due Query of the IDs, which locks their rows. */
+async function claim(
+  db: Connection,
+  due: RawBuilder<unknown>,
+  until: Date,
+): Promise<ClaimedDelivery[]> {
   // The array is built once, before the update: each row is locked once and counted once.
   const rows = await db
     .with(
       'delivery',
       () => sql<{ id: string; attempts: number; event_id: string; endpoint_id: string }>`(
         update webhook_deliveries set claimed_until = ${until}
-        where id = any(array(
-          select due.id
-          from unnest(${endpointIds}::uuid[], ${counts}::integer[]) as allotment (endpoint_id, count)
-          cross join lateral (
-            select id from webhook_deliveries
-            where endpoint_id = allotment.endpoint_id and ${isDue(now)}
-            order by next_attempt_at limit allotment.count
-            for update skip locked) as due))
+        where id = any(array(${due}))
         returning id, attempts, event_id, endpoint_id)`,
     )
     .selectFrom('delivery')

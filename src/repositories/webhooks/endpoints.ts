@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
 import { wipePrevious } from '../keys/sealed-secrets.ts';
@@ -59,21 +59,14 @@ export type TroubledEndpoint = Pick<
   'id' | 'url' | 'disabled_at' | 'disabled_reason'
 >;
 
+/** Before all that there are. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 /** How many deliveries of an endpoint are looked at, from each end of its backlog. */
 const DELIVERIES_LOOKED_AT = 100;
 
-/**
- * At most `limit` endpoints of a merchant that are disabled, or to which an event from before `since` could
- * not be delivered, and nothing that came after it either.
- */
-export async function listTroubledEndpoints(
-  db: Connection,
-  merchantId: string,
-  { since, limit }: { readonly since: Date; readonly limit: number },
-): Promise<TroubledEndpoint[]> {
-  const { rows } = await sql<TroubledEndpoint>`
-    select endpoint.id, endpoint.url, endpoint.disabled_at, endpoint.disabled_reason
-    from webhook_endpoints as endpoint
+/** What of an endpoint's deliveries tells whether anything arrives: the newest, and those that wait. */
+const deliveriesOf = (since: Date) => sql`
     cross join lateral (
       select max(created_at) filter (where status = 'failed') as failed_at,
              max(finished_at) filter (where status = 'succeeded') as succeeded_at
@@ -89,13 +82,87 @@ export async function listTroubledEndpoints(
             where endpoint_id between endpoint.id and endpoint.id and status = 'pending'
             order by endpoint_id desc, next_attempt_at desc
             limit ${DELIVERIES_LOOKED_AT}) as pending
-    ) as pending
+    ) as pending`;
+
+/** Whether an event could not be delivered, and nothing that came after it either. */
+const IS_FAILING = sql<boolean>`
+  greatest(waiting_since, failed_at) > coalesce(succeeded_at, '-infinity')`;
+
+/** Which of a merchant's endpoints are in trouble, and how many at most. */
+export interface TroubleQuestion {
+  /** Events of before should have been delivered. */
+  readonly since: Date;
+  readonly limit: number;
+}
+
+/**
+ * Selects at most `limit` endpoints of a merchant that are disabled, or to which an event from before `since` could
+ * not be delivered, and nothing that came after it either.
+ */
+export function troubledEndpoints(
+  merchantId: string,
+  { since, limit }: TroubleQuestion,
+): RawBuilder<TroubledEndpoint> {
+  return sql`
+    select endpoint.id, endpoint.url, endpoint.disabled_at, endpoint.disabled_reason
+    from webhook_endpoints as endpoint ${deliveriesOf(since)}
     where endpoint.merchant_id = ${merchantId}
-      and (endpoint.disabled_at is not null
-           or greatest(waiting_since, failed_at) > coalesce(succeeded_at, '-infinity'))
-    order by endpoint.id limit ${limit}`.execute(db);
+      and (endpoint.disabled_at is not null or ${IS_FAILING})
+    order by endpoint.id limit ${limit}`;
+}
+
+/** Reads what `troubledEndpoints` selects. */
+export async function listTroubledEndpoints(
+  db: Connection,
+  merchantId: string,
+  question: TroubleQuestion,
+): Promise<TroubledEndpoint[]> {
+  return (await troubledEndpoints(merchantId, question).execute(db)).rows;
+}
+
+/** Since when nothing can be delivered to an endpoint. */
+export interface EndpointState extends Pick<WebhookEndpoint, 'id' | 'merchant_id' | 'url'> {
+  /**
+   * When the first event since the last success was made that could not be delivered; null while it does not fail. It
+   * stays until events of before are removed.
+   */
+  readonly failingSince: Date | null;
+}
+
+/** At most `limit` enabled endpoints of all merchants, in the order of their IDs after `after`. */
+export async function listEndpointStates(
+  db: Connection,
+  {
+    since,
+    after,
+    limit,
+  }: { readonly since: Date; readonly after: string | null; readonly limit: number },
+): Promise<EndpointState[]> {
+  const { rows } = await sql<EndpointState>`
+    select endpoint.id, endpoint.merchant_id, endpoint.url,
+      case when ${IS_FAILING} then least(
+        ${firstSince('failed')}, ${firstSince('pending')}
+      ) end as "failingSince"
+    from (
+      select * from webhook_endpoints
+      where disabled_at is null and id > ${after ?? FIRST_ID}::uuid
+      order by id limit ${limit}
+    ) as endpoint ${deliveriesOf(since)}
+    left join lateral (
+      select finished_at from webhook_deliveries
+      where endpoint_id = endpoint.id and status = 'succeeded'
+      order by created_at desc, id desc limit 1
+    ) as success on true
+    order by endpoint.id`.execute(db);
   return rows;
 }
+
+/** When the first delivery of a status was made that has been tried, and that came after the last success. */
+const firstSince = (status: 'failed' | 'pending') => sql`(
+    select created_at from webhook_deliveries
+    where endpoint_id = endpoint.id and status = ${status} and attempts > 0
+      and created_at > coalesce(success.finished_at, '-infinity')
+    order by created_at, id limit 1)`;
 
 /** Newest first, at most `limit`. With `before`, only those older than that endpoint. */
 export function listWebhookEndpoints(

@@ -78,7 +78,12 @@ export function registerPartnerRoutes(
     report('partner_merchants:read', LIST_MERCHANTS, PartnerMerchantPageSchema, {
       querystring: PartnerMerchantsQuerySchema,
     }),
-    request => listMerchantReports(reports, partnerOf(request), request.query, new Date(clock())),
+    async request => {
+      const now = new Date(clock());
+      const found = await listMerchantReports(reports, partnerOf(request), request.query, now);
+      const { tested: _, ...page } = found;
+      return page;
+    },
   );
 
   app.get(
@@ -87,9 +92,11 @@ export function registerPartnerRoutes(
       ...NO_INPUT,
       params: PartnerMerchantParamsSchema,
     }),
-    request => {
+    async request => {
       const { merchantId } = request.params;
-      return readMerchantReport(reports, partnerOf(request), merchantId, new Date(clock()));
+      const now = new Date(clock());
+      const { report } = await readMerchantReport(reports, partnerOf(request), merchantId, now);
+      return report;
     },
   );
 
@@ -98,10 +105,12 @@ export function registerPartnerRoutes(
     report('partner_payments:read', LIST_PARTNER_PAYMENTS, PartnerPaymentPageSchema, {
       querystring: PartnerPaymentsQuerySchema,
     }),
-    request => {
+    async request => {
       const { startDate: start, endDate: end, ...query } = request.query;
       const days = { startDate: toDate(start), endDate: toInclusiveEnd(end) };
-      return listPaymentReports(reports, partnerOf(request), { ...query, ...days });
+      const found = await listPaymentReports(reports, partnerOf(request), { ...query, ...days });
+      const { tested: _, ...page } = found;
+      return page;
     },
   );
 
@@ -111,7 +120,10 @@ export function registerPartnerRoutes(
       ...NO_INPUT,
       params: PartnerPaymentParamsSchema,
     }),
-    request => readPaymentReport(reports, partnerOf(request), request.params.paymentId),
+    async request => {
+      const { paymentId } = request.params;
+      return (await readPaymentReport(reports, partnerOf(request), paymentId)).report;
+    },
   );
 
   app.get(

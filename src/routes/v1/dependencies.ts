@@ -13,6 +13,8 @@ export interface V1Dependencies {
   readonly clock: Clock;
   readonly payments: CreatePaymentDependencies;
   readonly publicUrl: string;
+  /** How many days events are kept. */
+  readonly retentionDays: number;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
 }

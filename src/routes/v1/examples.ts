@@ -1,5 +1,6 @@
 import type { Blockchain } from '#schemas/blockchain.ts';
 import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-payment.ts';
+import type { EventList, RecordedEvent } from '#schemas/list-events.ts';
 import type { PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
@@ -77,3 +78,35 @@ export const ACTIVE_BLOCKCHAINS: readonly Blockchain[] = [
     assetName: 'USD Coin',
   },
 ];
+
+/** The event in all examples of the documentation. */
+export const EVENT_ID = '019e35d2-d8d8-7f60-8a4e-2b6d9c1f0e35';
+
+export const RECORDED_EVENT: RecordedEvent = {
+  id: EVENT_ID,
+  object: 'event',
+  type: 'payment_prompt.successful',
+  createdAt: '2026-05-17T12:04:31.000Z',
+  data: { ...SUCCESSFUL_PAYMENT, externalId: null },
+  deliveries: [
+    {
+      id: '019e35d2-d8d8-7a11-b3c4-5d6e7f809102',
+      endpointId: '019e2f10-4c00-7b52-8d3e-6f708192a3b4',
+      status: 'pending',
+      redeliveryOf: null,
+      createdAt: '2026-05-17T12:04:31.000Z',
+      nextAttemptAt: '2026-05-17T12:09:38.000Z',
+      attempts: [
+        { at: '2026-05-17T12:04:31.020Z', durationMs: 84, statusCode: 503, error: null },
+        {
+          at: '2026-05-17T12:04:36.410Z',
+          durationMs: 12,
+          statusCode: null,
+          error: 'connect ECONNREFUSED 203.0.113.7:443',
+        },
+      ],
+    },
+  ],
+};
+
+export const EVENT_LIST: EventList = { object: 'list', data: [RECORDED_EVENT], hasMore: false };

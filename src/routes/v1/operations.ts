@@ -4,8 +4,11 @@ import {
   ACTIVE_BLOCKCHAINS,
   CREATE_BODY,
   CREATED,
+  EVENT_ID,
+  EVENT_LIST,
   PAYMENT_ID,
   PAYMENT_LIST,
+  RECORDED_EVENT,
   SUCCESSFUL_PAYMENT,
 } from './examples.ts';
 
@@ -62,6 +65,28 @@ For the next page, pass the last \`id\` as \`startingAfter\` while \`hasMore\` i
     },
     response: PAYMENT_LIST,
   },
+};
+
+export const LIST_EVENTS: Operation = {
+  id: 'listEvents',
+  tag: 'events',
+  summary: 'List events',
+  description: `Events of the account, whether or not an endpoint was subscribed to them, with what became of their webhooks. \`data\` is byte by byte what the webhooks carry.
+
+Pages work as those of payments; a cursor that is removed with its age is still a place in the list. For what has happened since the last event that you have processed, pass \`order=oldest\` and the time a minute before it as \`startDate\`, and skip the \`id\`s that you have processed: events become readable in no exact order.`,
+  refusals: ['E3001'],
+  example: {
+    query: { limit: 10, type: 'payment_prompt.successful', delivered: false },
+    response: EVENT_LIST,
+  },
+};
+
+export const READ_EVENT: Operation = {
+  id: 'readEvent',
+  tag: 'events',
+  summary: 'Read an event',
+  description: 'Reads one event of the account, with what became of its webhooks.',
+  example: { params: { id: EVENT_ID }, response: RECORDED_EVENT },
 };
 
 export const LIST_ACTIVE_BLOCKCHAINS: Operation = {

@@ -12,10 +12,13 @@ const RETRY_MS = 1_000;
 /** How often a revoked key is tried, in milliseconds. */
 const PROBE_MS = 200;
 
+/** Of a process its address. */
+type Replica = Pick<ServiceProcess, 'url'>;
+
 export interface LoadOptions {
   readonly ledger: Ledger;
   /** Replicas of the API, by what leads them to the primary. */
-  readonly replicas: Readonly<Record<string, ServiceProcess>>;
+  readonly replicas: Readonly<Record<string, Replica>>;
   readonly shop: Credentials & { readonly merchant: { readonly id: string } };
   /** The environment of `mp`, which makes and revokes keys. */
   readonly env: Readonly<Record<string, string>>;
@@ -92,7 +95,7 @@ export class Load {
   }
 
   /** Creates a payment as a client does: with one key until there is a payment. */
-  async #create(name: string, replica: ServiceProcess): Promise<void> {
+  async #create(name: string, replica: Replica): Promise<void> {
     const { ledger, shop } = this.#options;
     const reference = randomUUID();
     ledger.asked.add(reference);
@@ -113,7 +116,7 @@ export class Load {
   }
 
   /** Reads any payment that was confirmed. */
-  async #read(name: string, replica: ServiceProcess): Promise<void> {
+  async #read(name: string, replica: Replica): Promise<void> {
     const { ledger, shop } = this.#options;
     const id = anyOf([...ledger.created.values()].slice(-1_000));
     if (id === undefined) return;
@@ -123,7 +126,7 @@ export class Load {
   }
 
   /** Tries a key that was revoked. */
-  async #probe(replica: ServiceProcess): Promise<void> {
+  async #probe(replica: Replica): Promise<void> {
     const { ledger } = this.#options;
     const key = anyOf(this.#revokedKeys);
     if (key === undefined) return;

@@ -1,11 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Payment } from '../../../src/database/payment-tables.ts';
 import type { Parameter } from '../../../src/docs/openapi/document.ts';
-import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../../helpers/accounts.ts';
+import { newEvent } from '../../../src/payments/new-event.ts';
+import { insertEvent } from '../../../src/repositories/payments/events.ts';
+import { createEndpoint } from '../../../src/webhooks/manage-endpoints.ts';
+import {
+  ADDRESSES,
+  addMerchant,
+  addPartner,
+  operatorOf,
+  type PartnerWithKey,
+} from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { send } from '../../helpers/signed-request.ts';
 import { addOlderMerchant, ask, type OlderMerchant } from '../../legacy/older-contract.ts';
+import { attemptDue } from '../../webhooks/attempt-due.ts';
+import { startReceiver, status } from '../../webhooks/receiver.ts';
 import { buildInertApp } from './inert-app.ts';
 import { type Contract, type DocumentedOperation, readContract } from './subject.ts';
 
@@ -19,6 +30,7 @@ let contract: Contract;
 let shop: OlderMerchant;
 let partner: PartnerWithKey;
 let payment: Payment;
+let eventId: string;
 
 beforeAll(async () => {
   service = await startTestApp();
@@ -45,21 +57,41 @@ beforeAll(async () => {
     commission_amount: 10,
     customer_reference_id: 'order-1001',
   });
+  eventId = await addUndelivered();
 });
 afterAll(() => service.close());
+
+/** An event that an endpoint has refused once. */
+async function addUndelivered(): Promise<string> {
+  const receiver = await startReceiver(status(503));
+  const { endpoint } = await createEndpoint(operatorOf(service), service.keyring, {
+    merchantId: shop.merchant.id,
+    url: receiver.url,
+    allowPrivateAddresses: true,
+  });
+  const event = newEvent('payment_prompt.successful', payment, new Date(service.clock()));
+  await insertEvent(service.db, event);
+  const { db, clock, keyring } = service;
+  await attemptDue({ db, clock, keyring, allowPrivateAddresses: true }, [endpoint.id]);
+  await receiver.close();
+  return event.id;
+}
 
 /** The documented example as a request: its own values, but the IDs of what there is. */
 function exampleOf({ path, operation }: DocumentedOperation) {
   const { parameters = [], requestBody } = operation;
   const ids: Readonly<Record<string, string>> = {
-    id: payment.id,
     paymentId: payment.id,
     merchantId: shop.merchant.id,
   };
+  const id = path.includes('/events/') ? eventId : payment.id;
   const of = (where: Parameter['in']) =>
     parameters.filter(({ in: place, example }) => place === where && example !== undefined);
   const query = of('query').map(({ name, example }): [string, string] => [name, String(example)]);
-  const target = path.replace(/\{(\w+)\}/g, (_part, name) => ids[name] ?? '');
+  const target = path.replace(
+    /\{(\w+)\}/g,
+    (_part, name) => (name === 'id' ? id : ids[name]) ?? '',
+  );
   return {
     path: query.length === 0 ? target : `${target}?${new URLSearchParams(query)}`,
     headers: Object.fromEntries(of('header').map(({ name, example }) => [name, String(example)])),

@@ -33,6 +33,8 @@ const TELLING = [
   'x-request-id',
   'x-mp-should-retry',
   'retry-after',
+  'ratelimit-policy',
+  'ratelimit',
   'idempotent-replayed',
   'deprecation',
   'link',

@@ -255,7 +255,7 @@ export const de: CheckoutTexts = {
     },
     unavailable: {
       title: 'Zurzeit nicht verfügbar',
-      text: 'An Ihrer Zahlung hat sich nichts geändert. Bitte versuchen Sie es in einer Minute noch einmal.',
+      text: 'Bitte versuchen Sie es in einer Minute noch einmal. Senden Sie eine Zahlung nicht ein zweites Mal.',
     },
     tooMany: {
       title: 'Zu viele Anfragen',

@@ -261,7 +261,7 @@ export const en = {
     },
     unavailable: {
       title: 'Not available just now',
-      text: 'Nothing has happened to your payment. Please try again in a minute.',
+      text: 'Please try again in a minute. Do not send a payment a second time.',
     },
     tooMany: {
       title: 'Too many requests',

@@ -249,7 +249,7 @@ export const es: CheckoutTexts = {
     },
     unavailable: {
       title: 'No disponible en este momento',
-      text: 'No ha cambiado nada en su pago. Inténtelo de nuevo en un minuto.',
+      text: 'Inténtelo de nuevo en un minuto. No envíe un pago por segunda vez.',
     },
     tooMany: {
       title: 'Demasiadas solicitudes',

@@ -253,7 +253,7 @@ export const fr: CheckoutTexts = {
     },
     unavailable: {
       title: 'Indisponible pour le moment',
-      text: 'Rien n’a changé pour votre paiement. Réessayez dans une minute.',
+      text: 'Réessayez dans une minute. N’envoyez pas un paiement une deuxième fois.',
     },
     tooMany: {
       title: 'Trop de requêtes',

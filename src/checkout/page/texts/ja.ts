@@ -253,7 +253,7 @@ export const ja: CheckoutTexts = {
     },
     unavailable: {
       title: '現在ご利用いただけません',
-      text: 'お支払いには何も影響ありません。1分後にもう一度お試しください。',
+      text: '1分後にもう一度お試しください。二重に送金しないでください。',
     },
     tooMany: {
       title: 'リクエストが多すぎます',

@@ -250,7 +250,7 @@ export const pt: CheckoutTexts = {
     },
     unavailable: {
       title: 'Indisponível no momento',
-      text: 'Nada mudou no seu pagamento. Tente novamente em um minuto.',
+      text: 'Tente novamente em um minuto. Não envie um pagamento pela segunda vez.',
     },
     tooMany: {
       title: 'Solicitações demais',

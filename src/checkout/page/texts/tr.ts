@@ -252,7 +252,7 @@ export const tr: CheckoutTexts = {
     },
     unavailable: {
       title: 'Şu anda kullanılamıyor',
-      text: 'Ödemenize bir şey olmadı. Lütfen bir dakika sonra yeniden deneyin.',
+      text: 'Lütfen bir dakika sonra yeniden deneyin. Ödemeyi ikinci kez göndermeyin.',
     },
     tooMany: {
       title: 'Çok fazla istek',

@@ -1,7 +1,7 @@
 /** Settings → Appearance: what payers see of a merchant. */
 export const appearance = {
   title: 'Appearance',
-  lead: 'What your customers see of you when they pay. A change holds from the next page that they open.',
+  lead: 'What your customers see of you when they pay. A change takes effect with the next page that they open.',
   usAccount:
     'Customers of a US account pay on the page of its processor, which shows none of this.',
   logo: 'Logo',

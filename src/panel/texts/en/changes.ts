@@ -7,14 +7,18 @@ export const changes = {
     'merchant.one-admin': 'No longer ask for a second admin',
   },
   outcomes: {
-    applied: 'It holds.',
+    applied: 'It has taken effect.',
     cancelled: 'It was cancelled. Nothing has changed.',
     lapsed:
       'It lapsed: what it was to replace had changed meanwhile, or who proposed it was no admin any more. Nothing was changed by it.',
   },
-  before: 'Now',
-  after: 'From then on',
-  replaced: 'Replaced',
+  /** What a change is from and to, while it waits and once it has ended. */
+  sides: {
+    waits: { before: 'Now', after: 'From then on' },
+    applied: { before: 'Before', after: 'Since then' },
+    cancelled: { before: 'When it was proposed', after: 'Proposed instead' },
+    lapsed: { before: 'When it was proposed', after: 'Proposed instead' },
+  },
   noAddress: 'no address',
   noMain: 'no main branch',
   kept: 'The addresses that are there stay.',
@@ -23,7 +27,7 @@ export const changes = {
   proposedAt: 'Proposed',
   networkName: 'Network',
   branch: 'Branch',
-  holds: 'Holds',
+  takesEffect: 'Takes effect',
   approvedBy: 'Approved by',
   needsApproval: 'when another admin has approved it',
   waits: 'Waits',
@@ -31,7 +35,7 @@ export const changes = {
   look: 'Look at it',
   cancel: 'Cancel this change',
   approveTitle: 'Approve it',
-  approve: 'Approve, so that it holds at once',
+  approve: 'Approve, so that it takes effect at once',
   approveLead:
     'Compare every group with what you know from elsewhere, not from a message. Whoever can change this address gets the money.',
   ownChange: 'You have proposed it: another admin can approve it.',
@@ -44,7 +48,7 @@ export const changes = {
   delay: (hours: number) =>
     `It waits for ${hours} hours, in which every admin can cancel it, or another admin approve it.`,
   untilApproved: 'It waits until another admin approves it.',
-  atOnce: 'It holds at once.',
+  atOnce: 'It takes effect at once.',
   /** What is paid on which network: several networks have the same name. */
   network: (name: string, asset: string) => `${asset} on ${name}`,
   moreWait: 'More changes wait.',

@@ -16,7 +16,8 @@ export const failures = {
     429: { title: 'Too many requests', text: 'Wait a minute, then try again.' },
     503: {
       title: 'Not available just now',
-      text: 'Nothing was changed. Try again in a minute.',
+      // A commit may have taken effect and not have been confirmed.
+      text: 'Try again in a minute. If you have sent a form, look first whether it was done.',
     },
   },
   other: {
@@ -31,7 +32,7 @@ export const failures = {
   },
   accountInactive: {
     title: 'This account is inactive',
-    text: 'Nothing was changed: an inactive account can be read alone. Ask your operator.',
+    text: 'Nothing was changed: an inactive account can only be read. Ask your operator.',
   },
   notAllowed: {
     title: 'You may not do this',

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
-import { counted } from './formats.ts';
+import { counted, minuteOf } from './formats.ts';
 
 /** A merchant's first page. */
 export const home = {
@@ -35,9 +35,21 @@ export const home = {
       `The former secret of the API key ${key} still works until ${until}`,
     endpointFails: (origin: string) =>
       `Nothing could be delivered to the webhook endpoint at ${origin} for an hour or more`,
+    keyMade: (name: string, day: string) => `The API key ${name} was made on ${day}`,
     endpointDisabled: (origin: string, reason: string) =>
       `The webhook endpoint at ${origin} is disabled: ${reason}`,
-    recoveryCodes: (left: number) => `You have ${counted(left, 'recovery code')} left`,
+    refused: (requests: number, errorCode: string) =>
+      `${counted(requests, 'request')} refused with ${errorCode} within the last hour`,
+    withoutAddress: (networks: number) =>
+      `${counted(networks, 'active network')} on which customers cannot pay you, for want of an address`,
+    olderContract: (day: string) =>
+      `The older contract is still used, last on ${day}; make an API key for its successor`,
+    newDevice: (at: Date, address: string) =>
+      `Somebody signed in as you with a new device on ${minuteOf(at)}, from ${address}. If that was not you, change your password`,
+    recoveryCodes: (left: number) =>
+      left === 0
+        ? 'You have no recovery code left'
+        : `You have ${counted(left, 'recovery code')} left`,
   },
 
   /** What is still to be set up. */
@@ -46,9 +58,12 @@ export const home = {
     cannotSettle: 'No payment can settle',
     beforeFirst: 'Until a first payment can settle',
     advised: 'advised',
+    addBranch: 'Add a branch',
     setAddress: 'Set an address',
     addDomain: 'Add a domain',
     createKey: 'Create a key',
+    addEndpoint: 'Add an endpoint',
+    askAdmin: 'Ask a Merchant Admin of this account.',
     askOperator: (command: Html) => html`Ask your operator: ${command}`,
   },
 };

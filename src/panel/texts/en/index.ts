@@ -7,6 +7,7 @@ import { home } from './home.ts';
 import { join } from './join.ts';
 import { keys } from './keys.ts';
 import { lists } from './lists.ts';
+import { mails } from './mails.ts';
 import { partner } from './partner.ts';
 import { payments } from './payments.ts';
 import { profile } from './profile.ts';
@@ -29,6 +30,7 @@ export const en = {
   join,
   keys,
   lists,
+  mails,
   partner,
   payments,
   profile,

@@ -15,8 +15,6 @@ export const keys = {
     id: 'Key ID',
     owner: 'Whose',
   },
-  /** Whose a key is that belongs to nobody in particular. */
-  merchantOwned: 'the merchant',
   never: 'never',
 
   states: { revoked: 'revoked', expired: 'expired', rotating: 'rotating', active: 'active' },
@@ -26,6 +24,10 @@ export const keys = {
     'payment_prompts:write': 'create payments',
     'payment_prompts:read': 'read payments',
     'blockchains:read': 'list networks',
+    'partner_overview:read': 'read the overview',
+    'partner_merchants:read': 'read merchants',
+    'partner_payments:read': 'read payments of merchants',
+    'partner_team:read': 'read the team',
   },
 
   /** The form that makes one. */

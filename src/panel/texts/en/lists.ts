@@ -20,6 +20,9 @@ export const lists = {
     newer: 'Newer',
     older: 'Older',
     next: 'More',
+    /** On a page beyond the last. */
+    noneFurther: 'There are none further.',
+    first: 'To the first page',
   },
 
   chart: {

@@ -99,7 +99,7 @@ export const partner = {
   },
 
   settings: {
-    title: 'Settings',
+    title: 'Self-service',
     selfService: 'API keys of your merchants',
     on: (merchants: number) =>
       `On: your merchants may create payments with API keys of their own. ${concerned(merchants)}`,
@@ -111,5 +111,6 @@ export const partner = {
 };
 
 function concerned(merchants: number): string {
+  if (merchants === 0) return 'You have no merchant yet.';
   return `It concerns ${counted(merchants, 'merchant')}.`;
 }

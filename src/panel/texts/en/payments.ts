@@ -53,6 +53,15 @@ export const payments = {
     cancellation: 'Cancelled because',
   },
 
+  accounting: {
+    title: 'For your books',
+    lead: 'Payments, commission and settled deposits of a finished month, in UTC, a row for each movement.',
+    columns: 'What the columns mean',
+    month: 'Month',
+    csv: 'Download CSV',
+    jsonl: 'Download signed JSON lines',
+  },
+
   simulation: {
     title: 'Simulate',
     case: 'What a customer and the chain do',

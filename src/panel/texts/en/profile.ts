@@ -1,16 +1,21 @@
 import { type Html, html } from '../../../pages/html.ts';
-import { minuteOf } from './formats.ts';
+import { counted, minuteOf } from './formats.ts';
 
 /** What somebody signs in with, and where they have signed in. */
 export const profile = {
   demo: 'You look around in the demo: there is nothing to sign in with.',
   signingIn: 'Signing in',
   fewRecoveryCodes: (left: number) =>
-    `You have ${left} recovery codes left. Make new ones before they run out.`,
-  recoveryCodes: (left: number) => `${left} left`,
+    left === 0
+      ? 'You have no recovery code left: without your phone you cannot sign in. Make new ones.'
+      : `You have ${counted(left, 'recovery code')} left. Make new ones before they run out.`,
+  recoveryCodes: (left: number) => (left === 0 ? 'none left' : `${left} left`),
   /** A sentence without its period. */
   closedCodes: (failures: number, last: Date) =>
     `${failures} wrong codes were entered for you, the last on ${minuteOf(last)}. If that was not you, somebody knows your password: change it`,
+  mail: 'You are told by mail of a sign-in with a new device, and of wrong codes that were entered for you.',
+  noMail:
+    'This service sends no mail: a sign-in with a new device stands on the first page of an account alone, and wrong codes there and here.',
 
   sessions: {
     title: 'Sessions',
@@ -39,10 +44,11 @@ export const profile = {
     newAppCode: 'Code of the new app',
     recoveryCodes: 'The codes that you have now stop working.',
     proof: 'Proof that it is you',
+    back: 'Back to your profile',
     password: 'Password',
     /** Where the form asks for a new one as well. */
     presentPassword: 'Present password',
-    code: 'Code',
+    code: 'Code, or a recovery code',
     presentAppCode: 'Code of the present app, or a recovery code',
   },
 };

@@ -7,9 +7,8 @@ export const requests = {
   empty: (kept: 'all' | 'failures' | 'off', days: number, most: string) =>
     kept === 'off'
       ? 'The service keeps no requests: its operator has switched the request log off.'
-      : `No request yet. ${kept === 'all' ? 'Every request' : 'Each request that fails, and each creation,'} is kept for ${days} days, at most ${most} of an account. It takes a second or two to get here.`,
+      : `No request yet. ${kept === 'all' ? 'Every request' : 'Each request that fails, and each creation,'} is kept for ${days} days or more, at most ${most} of an account. It takes a second or two to get here.`,
   noneMatch: 'No request matches.',
-  clearFilters: 'Clear filters',
   table: 'Requests',
   time: 'Time',
   status: 'Status',
@@ -57,8 +56,8 @@ export const requests = {
     noKey: 'You have no key that works.',
     createKey: 'Create a key',
     chooseKey: 'Choose a key that is not revoked.',
-    badMethod: 'It takes a method, as in GET or POST.',
-    badUrl: 'It takes a path with its query, as in /external/v1/payments, or a URL.',
+    badMethod: 'Enter a method, such as GET or POST.',
+    badUrl: 'Enter a path with its query, such as /external/v1/payments, or a URL.',
     result: 'Result',
     matches: 'The signature matches.',
     matchesMore: (seconds: number) =>
@@ -67,7 +66,7 @@ export const requests = {
       'The signature is no digest. Send X-MP-SIGNATURE as 64 lowercase hex digits and nothing else.',
     madeWith: (made: string) => `It was made with ${made}.`,
     notFound: 'The signature does not match, and none of the usual mistakes explains it.',
-    tried: 'Tried were, one at a time:',
+    tried: 'What was tried, one at a time:',
     compare:
       'Compare what you sign with what you send, byte for byte, and the secret with the one that came with the passphrase.',
   },

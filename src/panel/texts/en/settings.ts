@@ -1,4 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
+import { counted } from './formats.ts';
 
 /** Settings of a merchant. */
 export const settings = {
@@ -55,22 +56,27 @@ export const settings = {
     title: 'Deposit addresses',
     lead: (branch: string) => `Where payments to the branch ${branch} go, by network.`,
     none: 'This branch has no address yet. While the main branch has none, creating a payment fails with E1020.',
+    usAccount:
+      'A US account needs no deposit address: its customers pay on the page of its processor.',
     noBranch: 'There is no branch, and so no address: creating a payment fails with E1030.',
     network: 'Network',
     address: 'Address',
     setAt: 'Set',
+    noneSet: 'none',
     state: 'State',
     active: 'active',
     inactive: 'switched off',
-    environments: { production: 'Networks', test: 'Test networks' },
+    environments: { production: 'Main networks', test: 'Test networks' },
     testOnly: 'A test merchant has addresses on test networks alone.',
     otherBranches: 'Branches',
     onNetwork: (network: string) => `Addresses for ${network}`,
     ofBranch: (branch: string) => `Of the branch ${branch}`,
+    inForce: 'In force now',
     noneHere: 'No address: payments on this network fail with E1020.',
     isOff: 'Your operator has switched this network off: customers are not offered it.',
     remove: 'Remove',
-    removeHint: 'Removing holds at once; without an address the network is offered no longer.',
+    removeHint:
+      'Removing takes effect at once: without an address, customers are not offered the network.',
     change: 'A new address',
     newAddress: 'Address',
     newAddressHint:
@@ -85,7 +91,7 @@ export const settings = {
   secondAdmin: {
     title: 'A second admin',
     on: 'What changes where money goes always takes a second admin.',
-    off: 'A second admin may approve what changes where money goes, and need not.',
+    off: 'What changes where money goes needs no second admin; one may approve it sooner.',
     require: 'Always ask for a second admin',
     relax: 'No longer ask for a second admin',
   },
@@ -97,7 +103,7 @@ export const settings = {
     example: 'shop.example.com',
     add: 'Add',
     remove: 'Remove',
-    left: (count: number) => `${count} left.`,
+    left: (domains: number) => `You can add ${counted(domains, 'more domain')}.`,
     full: 'All are used. Remove one to add another.',
   },
   go: {

@@ -15,6 +15,12 @@ export const team = {
       'Just you: a second admin can approve address changes, and help when you lose your phone.',
     partner: 'Just you: a second owner can help when you lose your phone.',
   },
+  noMail: {
+    merchant:
+      'This service sends no mail: what needs attention stands on Home alone, and you send links yourself.',
+    partner:
+      'This service sends no mail: what needs attention stands on the overview alone, and you send links yourself.',
+  },
   you: 'you',
   inactive: 'deactivated',
   roles: {
@@ -55,8 +61,8 @@ export const team = {
     submit: 'Change the role',
     effects: {
       merchant:
-        'It holds from their next request on. A key of the older contract works only while its user is an admin.',
-      partner: 'It holds from their next request on, for their API keys too.',
+        'It takes effect with their next request. A key of the older contract works only while its user is an admin.',
+      partner: 'It takes effect with their next request, for their API keys too.',
     },
   },
   status: {
@@ -88,8 +94,8 @@ export const team = {
       'Works once, for an hour, and ends all of their sessions. Make sure that it is they who ask for it. For 24 hours after that they cannot change where money goes.',
     purpose: 'They have lost',
     purposes: {
-      factors: 'the phone with the authenticator app: the password stays',
-      password: 'the password: the app stays',
+      factors: 'the app; the password stays',
+      password: 'the password; the app stays',
       both: 'both',
     },
     submit: 'Make the link',

@@ -6,7 +6,6 @@ export const unmatched = {
   title: 'Unmatched deposits',
   lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
   none: 'Nothing waits.',
-  noneMore: 'Nothing more waits.',
   noMatch: 'No deposit matches.',
   /** @param isMaximum Whether there may be more. */
   hidden: (deposits: number, isMaximum: boolean, command: Html) =>

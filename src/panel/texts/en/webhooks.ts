@@ -87,7 +87,7 @@ export const webhooks = {
     submit: 'Send a test',
     result: 'Result of the test',
     received: 'Your server took the event.',
-    gone: 'This response would disable the endpoint, were it to a real event.',
+    gone: 'To a real event, this response would disable the endpoint.',
   },
   rotation: {
     title: 'Rotate the secret',

@@ -1,0 +1,209 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Connection, connect, type Database } from '../src/database/connection.ts';
+import { MONTHS_AHEAD } from '../src/database/partition-tables.ts';
+import { dropPartitions, listPartitions } from '../src/repositories/partitions.ts';
+import { readHistoricEvents } from '../src/repositories/payments/history.ts';
+import { listAttempts } from '../src/repositories/webhooks/attempts.ts';
+import { claimDeliveries, findDueEndpoints } from '../src/repositories/webhooks/claims.ts';
+import { listTroubledEndpoints } from '../src/repositories/webhooks/endpoints.ts';
+import { findOwnDelivery, listOwnDeliveries } from '../src/repositories/webhooks/own-deliveries.ts';
+import { listEvents, readEvent } from '../src/webhooks/list-events.ts';
+import { makeMonths, monthFrom } from '../test/helpers/months.ts';
+import type { History } from './histories.ts';
+import { type Finding, timed, VoidRun } from './measure.ts';
+import type { PartnerHistory } from './partner-history.ts';
+import type { Resources } from './resources.ts';
+
+/** What partitions by month cost and save with a long history. */
+
+type Side = History<PartnerHistory>;
+
+/** Months before this one of which a history of a year has payments. */
+const MONTHS_BACK = 12;
+const PAGE = 10;
+/** Most months of a table that a page or a look-up by ID may read. */
+const MONTHS_READ = 2;
+/** Longest that a month's removal and the vacuum of a partition may take, in seconds. */
+const DROP_SECONDS = 1;
+const VACUUM_SECONDS = 60;
+/** One row in so many is dead when a table is vacuumed: enough for all of its indexes to be read. */
+const DEAD_EVERY = 100;
+const EVENT_TABLES = ['events', 'webhook_deliveries', 'webhook_attempts'];
+
+/** Gives an empty database the months of a service that has had partitions for a year. */
+export function layMonths(db: Database): Promise<void> {
+  const now = new Date();
+  return makeMonths(db, monthFrom(now, -MONTHS_BACK), monthFrom(now, MONTHS_AHEAD));
+}
+
+/** Measures months. Comes last, since it leaves dead rows behind and drops the two oldest months. */
+export async function monthFindings(resources: Resources, side: Side): Promise<Finding[]> {
+  return [
+    ...(await countMonthsRead(resources, side)),
+    ...(await vacuum(side.db)),
+    await dropMonth(side.db),
+  ];
+}
+
+/** A delivery of the middle of the history. */
+interface Middle {
+  readonly id: string;
+  readonly eventId: string;
+  readonly endpointId: string;
+}
+
+type Statement = (db: Connection, side: Side, middle: Middle) => Promise<unknown>;
+
+const listed =
+  (query: (middle: Middle) => Parameters<typeof listEvents>[2]): Statement =>
+  (db, { merchantId }, middle) =>
+    listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, new Date(0));
+
+/** What reads events, deliveries and attempts, and whether it knows of which months they are. */
+const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [
+  ['an event', true, (db, { merchantId }, { eventId }) => readEvent(db, merchantId, eventId)],
+  ['events, first page', true, listed(() => ({}))],
+  ['events behind a cursor', true, listed(({ eventId }) => ({ startingAfter: eventId }))],
+  ['events, oldest first', true, listed(() => ({ order: 'oldest' }))],
+  ['events not delivered', true, listed(() => ({ delivered: false }))],
+  // Events of a payment have its ID in this history, not in others.
+  ['events of a payment', false, listed(({ eventId }) => ({ paymentId: eventId }))],
+  ['history of a payment', false, (db, _, { eventId }) => readHistoricEvents(db, eventId)],
+  ['attempts at a delivery', false, (db, _, { id }) => listAttempts(db, [id], PAGE)],
+  [
+    'a delivery',
+    false,
+    (db, { merchantId }, { id, endpointId }) => findOwnDelivery(db, { merchantId, endpointId }, id),
+  ],
+  [
+    'deliveries of an endpoint',
+    true,
+    (db, { merchantId }, { endpointId }) =>
+      listOwnDeliveries(db, { merchantId, endpointId }, {}, undefined, PAGE),
+  ],
+  [
+    'endpoints in trouble',
+    false,
+    (db, { merchantId }) =>
+      listTroubledEndpoints(db, merchantId, { since: new Date(), limit: PAGE }),
+  ],
+  ['endpoints with due deliveries', false, db => findDueEndpoints(db, new Date(), PAGE)],
+  [
+    'claim of deliveries',
+    false,
+    (db, _, { endpointId }) => {
+      const now = new Date();
+      return claimDeliveries(db, [{ endpointId, count: PAGE }], { now, until: now });
+    },
+  ],
+];
+
+/** Counts by the server's own statistics which partitions statements read: those it pruned, or never reached, have none. */
+async function countMonthsRead({ defer }: Resources, side: Side): Promise<Finding[]> {
+  const db = connect({
+    ...{ url: side.url, applicationName: 'bench-months', poolSize: 1, plans: 'by-index' },
+    onIdleError: () => undefined,
+  });
+  defer(() => db.destroy());
+  const middle = await side.db
+    .selectFrom('webhook_deliveries')
+    .select(['id', 'event_id as eventId', 'endpoint_id as endpointId'])
+    .where('event_id', '<=', side.sample.id)
+    .orderBy('event_id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const months = (await listPartitions(db)).filter(({ table }) => table === 'events').length;
+  const findings: Finding[] = [];
+  for (const [subject, knows, statement] of STATEMENTS) {
+    const read = await db.transaction().execute(async tx => {
+      const before = await countScans(tx);
+      await statement(tx, side, middle);
+      const after = await countScans(tx);
+      return EVENT_TABLES.map(table => {
+        const parts = [...after].filter(([name, { parent, scans }]) => {
+          return parent === table && scans > (before.get(name)?.scans ?? 0);
+        });
+        return { table, count: parts.length };
+      });
+    });
+    findings.push({
+      subject: `months read: ${subject}`,
+      measured: `of ${months}: ${read.map(({ table, count }) => `${table} ${count}`).join(', ')}`,
+      value: Math.max(...read.map(({ count }) => count)),
+      goal: knows ? { relation: '<=', value: MONTHS_READ } : null,
+    });
+  }
+  return findings;
+}
+
+/** How often the transaction has read each partition. */
+async function countScans(db: Connection) {
+  const { rows } = await sql<{ name: string; parent: string; scans: number }>`
+    select relname as name, inhparent::regclass::text as parent,
+           coalesce(seq_scan, 0) + coalesce(idx_scan, 0) as scans
+    from pg_stat_xact_user_tables join pg_inherits on inhrelid = relid`.execute(db);
+  return new Map(rows.map(({ name, ...row }) => [name, row]));
+}
+
+/** Vacuums the largest partition of each table, and payments, all pages of them, with dead rows everywhere. */
+async function vacuum(db: Database): Promise<Finding[]> {
+  const { rows: largest } = await sql<{ name: string }>`
+    select distinct on (inhparent) inhrelid::regclass::text as name from pg_inherits
+    where inhparent = any(${EVENT_TABLES}::regclass[])
+    order by inhparent, pg_total_relation_size(inhrelid) desc`.execute(db);
+  const seconds = async (name: string) => {
+    await withoutTriggers(
+      db,
+      sql`update ${sql.table(name)} set id = id where hashtext(id::text) % ${sql.lit(DEAD_EVERY)} = 0`,
+    );
+    const statement = sql`vacuum (freeze, disable_page_skipping, index_cleanup on) ${sql.table(name)}`;
+    return (await timed(() => statement.execute(db))) / 1000;
+  };
+  const each: [name: string, seconds: number][] = [];
+  for (const { name } of largest) each.push([name, await seconds(name)]);
+  return [
+    {
+      subject: 'vacuum of a partition, in seconds',
+      measured: each.map(([name, took]) => `${name} ${took.toFixed(1)}`).join(', '),
+      value: Math.max(...each.map(([, took]) => took)),
+      goal: { relation: '<=', value: VACUUM_SECONDS },
+    },
+    {
+      subject: 'vacuum of payments, in seconds',
+      measured: 'not partitioned',
+      value: await seconds('payments'),
+      goal: null,
+    },
+  ];
+}
+
+/** Runs a statement as a replica would, so that what may only be added can be changed. */
+function withoutTriggers(db: Database, statement: RawBuilder<unknown>): Promise<void> {
+  return db.transaction().execute(async tx => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    await statement.execute(tx);
+  });
+}
+
+/** Drops a whole month as the worker does, after the one in which the history begins. */
+async function dropMonth(db: Database): Promise<Finding> {
+  const now = new Date();
+  await dropPartitions(db, 'events', monthFrom(now, 1 - MONTHS_BACK));
+  const month = monthFrom(now, 1 - MONTHS_BACK)
+    .toISOString()
+    .slice(0, 7);
+  const parts = (await listPartitions(db)).filter(part => part.month === month);
+  let dropped: string[] = [];
+  const took = await timed(async () => {
+    dropped = await dropPartitions(db, 'events', monthFrom(now, 2 - MONTHS_BACK));
+  });
+  if (dropped.length !== EVENT_TABLES.length) throw new VoidRun(`${dropped.length} were dropped`);
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const gigabytes = (sum(parts.map(({ bytes }) => bytes)) / 1e9).toFixed(2);
+  return {
+    subject: 'a month dropped, in seconds',
+    measured: `${month}: ${sum(parts.map(({ rows }) => rows))} rows, ${gigabytes} GB`,
+    value: took / 1000,
+    goal: { relation: '<=', value: DROP_SECONDS },
+  };
+}

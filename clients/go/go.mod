@@ -1,0 +1,3 @@
+module externalpayments
+
+go 1.19

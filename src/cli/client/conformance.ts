@@ -1,0 +1,93 @@
+import { SIGNING_VECTORS } from '../../signing/vectors/index.ts';
+import { cell, type JsonFlag, printJson, printLines } from '../print.ts';
+import { FailureShown, type Terminal } from '../terminal.ts';
+import { defineCommand, JSON_OPTION } from './command.ts';
+import { answerOf } from './conformance-answer.ts';
+import { type Document, judgeRequest, judgeWebhook } from './conformance-judge.ts';
+
+const KINDS = ['requests', 'webhooks'] as const;
+
+interface ConformanceFlags extends JsonFlag {
+  readonly command: string;
+  readonly only?: (typeof KINDS)[number];
+}
+
+/** Every example with what tells whether an answer is right. */
+const EXAMPLES = [
+  ...SIGNING_VECTORS.requests.map(vector => ({
+    ...{ kind: KINDS[0], ...vector },
+    judge: (document: Document) => judgeRequest(vector, document),
+  })),
+  ...SIGNING_VECTORS.webhooks.map(vector => ({
+    ...{ kind: KINDS[1], ...vector },
+    judge: (document: Document) => judgeWebhook(vector, document),
+  })),
+];
+
+/** What became of one example. */
+interface Judged {
+  readonly name: string;
+  /** Empty when the command is right. */
+  readonly mistakes: readonly string[];
+}
+
+const NOTES = `
+The command gets one JSON document on standard input and prints one on standard output.
+
+  given    {"kind": "request", "keyId", "secret", "passphrase", "method", "path", "body", "timestamp", "nonce"}
+  printed  {"headers": {"X-MP-KEY-ID": "…", …}}: the five signing headers
+  given    {"kind": "webhook", "secrets": [], "headers": {}, "body", "now", "toleranceSeconds"}
+  printed  {"valid": true} or {"valid": false}
+
+Timestamps are Unix seconds, bodies are UTF-8. The examples with what is expected are at /signing-vectors.json.
+Exit status: 0 when every example is right, 1 otherwise.`;
+
+/** `mp conformance` */
+export const command = defineCommand<ConformanceFlags>({
+  positionals: [],
+  options: [
+    JSON_OPTION,
+    {
+      flags: '--command <command>',
+      description: 'what to run for each example, by the shell',
+      isRequired: true,
+    },
+    {
+      flags: '--only <kind>',
+      description: 'leave the other kind of examples out',
+      choices: KINDS,
+    },
+  ],
+  notes: NOTES,
+  async run({ terminal }, flags) {
+    const judged: Judged[] = [];
+    for await (const each of judgeAll(terminal, flags)) {
+      judged.push(each);
+      if (!flags.json) printLines(terminal, linesOf(each));
+    }
+    const wrong = judged.filter(({ mistakes }) => mistakes.length > 0);
+    const right = `${judged.length - wrong.length} of ${judged.length} are right.`;
+    if (flags.json) printJson(terminal, { conforms: wrong.length === 0, examples: judged });
+    else printLines(terminal, ['', right]);
+    if (wrong.length > 0) throw new FailureShown();
+  },
+});
+
+/** Runs the command for one example after the other. */
+async function* judgeAll(
+  { env, untilInterrupted }: Terminal,
+  { command, only }: ConformanceFlags,
+): AsyncGenerator<Judged, void, undefined> {
+  // The command has a process group of its own, which Ctrl-C does not reach.
+  const signal = untilInterrupted?.();
+  for (const { kind, name, given, judge } of EXAMPLES) {
+    if (only !== undefined && only !== kind) continue;
+    const answer = await answerOf(command, given, { env, signal });
+    yield { name, mistakes: answer.problem ?? judge(answer.document) };
+  }
+}
+
+function linesOf({ name, mistakes }: Judged): string[] {
+  const [mark, ...more] = mistakes.length === 0 ? ['right'] : ['WRONG', ...mistakes];
+  return [`${mark}  ${name}`, ...more.map(mistake => `       ${cell(mistake)}`)];
+}

@@ -1,0 +1,24 @@
+import { listPartitions, type PartitionSize } from '../repositories/partitions.ts';
+import type { CliCommand } from './cli-command.ts';
+import type { JsonFlag } from './print.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+/** `mp partitions` */
+export function define(command: CliCommand): void {
+  command
+    .json()
+    .addHelpText(
+      'after',
+      '\nRows are estimates of PostgreSQL. Sizes include indexes. What is older than the first month is one partition.',
+    )
+    .onDatabase(async ({ db, show, showList }, { json }: JsonFlag) => {
+      const partitions = await listPartitions(db);
+      if (json) return show(partitions);
+      showList(partitions.map(row), ['table', 'month', 'rows', 'MiB']);
+    });
+}
+
+function row({ table, month, rows, bytes }: PartitionSize) {
+  return { table, month: month ?? 'before', rows, MiB: Math.ceil(bytes / MEBIBYTE) };
+}

@@ -1,0 +1,83 @@
+import { open } from 'node:fs/promises';
+import { accountingFile, FORMATS, type Format } from '../../accounting/file.ts';
+import { requireMerchant } from '../../accounts/merchants.ts';
+import { audited, OperationRefused } from '../../audit/audited-change.ts';
+import type { FilePart } from '../../payments/csv.ts';
+import { closingOf, isClosed } from '../../time/months.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { Terminal } from '../terminal.ts';
+import { choice, parseId, parseMonth } from '../values.ts';
+import { refuseFile } from './evidence.ts';
+
+interface ExportFlags {
+  readonly merchant: string;
+  readonly month: string;
+  readonly format: Format;
+  readonly out?: string;
+}
+
+/** `mp export accounting` */
+export function define(noun: CliCommand): void {
+  noun
+    .command('accounting')
+    .description("write a finished month of a merchant's movements, a row for each")
+    .requiredOption('--merchant <id>', 'whose movements', parseId)
+    .requiredOption('--month <month>', 'UTC month, for example 2026-10', parseMonth)
+    .addOption(
+      choice('--format <format>', 'jsonl ends with a signature', FORMATS).default(FORMATS[0]),
+    )
+    .option('--out <file>', 'file to write instead of standard output')
+    .addHelpText(
+      'after',
+      '\nAmounts are US cents; the guide on evidence has the columns. In CSV all text is in quotes;\n' +
+        "what a spreadsheet would take for a formula begins with an apostrophe (').",
+    )
+    .onDatabase(async (session, { merchant: id, month, format, out }: ExportFlags) => {
+      const { db, keyring, clock, config } = session;
+      if (!isClosed(month, new Date(clock()))) {
+        throw new OperationRefused(
+          `${month} is not finished: it can be exported from ${closingOf(month).toISOString()} on.`,
+        );
+      }
+      const merchant = await requireMerchant(db, id);
+      const deps = { db, reports: db, keyring, clock, publicUrl: config.publicUrl };
+      const parts = accountingFile(deps, merchant, month, format);
+      const rows =
+        out === undefined ? await print(noun.terminal, parts) : await writeParts(out, parts);
+      await audited(session, 'accounting.export', async () => ({
+        result: undefined,
+        objectId: id,
+        detail: { filters: { month, format }, rows },
+      }));
+    });
+}
+
+/** @returns How many rows were printed: fewer than there are when the reader is gone. */
+async function print(terminal: Terminal, parts: AsyncIterable<FilePart>): Promise<number> {
+  let printed = 0;
+  for await (const { text, rows } of parts) {
+    terminal.out(text);
+    printed += rows;
+    if (terminal.isRead?.() === false) break;
+  }
+  return printed;
+}
+
+/** Writes the whole file or leaves it empty: what is cut short looks like a month with less in it. */
+async function writeParts(out: string, parts: AsyncIterable<FilePart>): Promise<number> {
+  const file = await open(out, 'w').catch(refuseFile);
+  let written = 0;
+  try {
+    for await (const { text, rows } of parts) {
+      await file.writeFile(text).catch(refuseFile);
+      written += rows;
+    }
+  } catch (error) {
+    // What is no file, such as a terminal, cannot be cut.
+    await file.truncate().catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return written;
+}

@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Connection, Database } from './connection.ts';
+import { isDeadlock, isLockTimeout } from './errors.ts';
+
+/**
+ * Makes the tables partitioned whose rows are kept for some months, so that old months are dropped instead of
+ * deleted row by row. What a table holds becomes its first partition, without being copied: that needs a lock for an
+ * instant only, after what is checked about the rows has been checked without one. Releases that know nothing of
+ * partitions go on reading and writing meanwhile and afterwards.
+ */
+
+/** A partitioned table. */
+interface PartitionedTable {
+  readonly name: string;
+  /** What the month is taken from. A delivery is in the month of its event. */
+  readonly key: 'id' | 'event_id' | 'at';
+  /** Whose values its own rows hold, so that the months of both agree; those of other columns stay with each month. */
+  readonly references: Readonly<Record<string, string>>;
+}
+
+const TABLES: readonly PartitionedTable[] = [
+  { name: 'request_log', key: 'at', references: {} },
+  {
+    ...{ name: 'events', key: 'id' },
+    references: { merchant_id: 'merchants', payment_id: 'payments' },
+  },
+  {
+    ...{ name: 'webhook_deliveries', key: 'event_id' },
+    references: { endpoint_id: 'webhook_endpoints' },
+  },
+  { name: 'webhook_attempts', key: 'id', references: {} },
+];
+
+/** How many months are made ahead of the current one. */
+export const MONTHS_AHEAD = 3;
+
+/**
+ * Longest that one lock is waited for, in milliseconds. Whatever writes meanwhile waits as long, and behind the
+ * three that a step takes less than a second.
+ */
+const LOCK_TIMEOUT_MS = 200;
+/** Pause before a lock is tried again, in milliseconds, and how often it is tried. */
+const RETRY_MS = 1_000;
+const TRIES = 120;
+
+/** Names of the tables that are not partitioned yet, or not there, in order. */
+export async function unpartitionedTables(db: Connection): Promise<string[]> {
+  const names = TABLES.map(({ name }) => name);
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'p' and relname = any(${names})`.execute(
+    db,
+  );
+  return names.filter(name => !rows.some(row => row.name === name));
+}
+
+/**
+ * Makes the tables partitioned that are not yet; several processes may call it at once, and it goes on where another
+ * call was cut off. What is stored until the end of next month is one partition, months from then on have their own.
+ * @param db A connection of the owner, without a statement timeout.
+ * @returns Names of the tables that this call has changed.
+ * @throws Error when others have held a table for two minutes, or rows are not as their constraints say; it says so
+ * where writes of later months are refused until a call succeeds.
+ */
+export function partitionTables(db: Database): Promise<string[]> {
+  return db.connection().execute(async connection => {
+    await sql`select pg_advisory_lock(hashtextextended('partition tables', 0))`.execute(connection);
+    try {
+      const names = await unpartitionedTables(connection);
+      const tables = TABLES.filter(({ name }) => names.includes(name));
+      if (tables.length === 0) return [];
+      const end = await boundary(connection);
+      try {
+        for (const table of tables) await briefly(connection, tx => limit(tx, table, end));
+        for (const table of tables) await validate(connection, table);
+        for (const table of tables) await briefly(connection, tx => split(tx, table, end));
+      } catch (error) {
+        if (await lift(connection, end).catch(() => false)) throw error;
+        throw new Error(
+          `Run "mp migrate" again: writes of ${end.at.toISOString()} and later are refused until it has succeeded`,
+          { cause: error },
+        );
+      }
+      await briefly(connection, tx =>
+        sql`select make_month_partitions(now() + ${MONTHS_AHEAD} * interval '1 month')`.execute(tx),
+      );
+      return names;
+    } finally {
+      // A connection that is lost has none.
+      await sql`select pg_advisory_unlock(hashtextextended('partition tables', 0))`
+        .execute(connection)
+        .catch(() => undefined);
+    }
+  });
+}
+
+/** Begins the name of the constraint that bounds what becomes the first partition; the month follows, as YYYYMM. */
+const LIMIT = 'before_';
+
+/** Where what is stored ends, and the first month of its own begins. */
+interface Boundary {
+  /** Name of the constraint. */
+  readonly name: string;
+  readonly at: Date;
+  /** The lowest ID of that time. */
+  readonly id: string;
+}
+
+/** What an earlier call has chosen, or the month after next. */
+async function boundary(db: Connection): Promise<Boundary> {
+  const { rows } = await sql<Boundary>`
+    with chosen as (
+      select coalesce(
+        (select min(to_timestamp(right(conname, 6), 'YYYYMM')) from pg_constraint
+         where connamespace = current_schema()::regnamespace and conname ~ ${`^${LIMIT}[0-9]{6}$`}
+           -- Requests may begin earlier, where an earlier call got no further.
+           and conrelid is distinct from to_regclass('request_log_before')),
+        date_trunc('month', now()) + interval '2 months') as at)
+    select ${LIMIT} || to_char(at, 'YYYYMM') as name, at, first_id_of(at)::text as id from chosen`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database does not say the time');
+  return row;
+}
+
+/** The end of the first partition, as a value of its key. */
+const endOf = ({ key }: PartitionedTable, { at, id }: Boundary) =>
+  sql.lit(key === 'at' ? at.toISOString() : id);
+
+/** Keeps rows of later months out of a table, those that are there apart. */
+async function limit(db: Connection, table: PartitionedTable, end: Boundary): Promise<void> {
+  const { name } = end;
+  const { rows } = await sql`
+    select from pg_constraint where conrelid = ${table.name}::regclass and conname = ${name}`.execute(
+    db,
+  );
+  if (rows.length > 0) return;
+  await sql`
+    alter table ${sql.table(table.name)} add constraint ${sql.id(name)}
+    check (${sql.ref(table.key)} < ${endOf(table, end)}) not valid`.execute(db);
+}
+
+/**
+ * Lets tables that are not partitioned take rows of later months again, or their writes would be refused once those
+ * come. Deliveries and attempts stay bounded once events are partitioned: their months have to be those of events.
+ * @returns Whether all of them do.
+ */
+async function lift(db: Database, { name: constraint }: Boundary): Promise<boolean> {
+  const whole = await unpartitionedTables(db);
+  if (!whole.includes('events')) return whole.length === 0;
+  for (const name of whole) {
+    await briefly(db, tx =>
+      sql`alter table ${sql.table(name)} drop constraint if exists ${sql.id(constraint)}`.execute(
+        tx,
+      ),
+    );
+  }
+  return true;
+}
+
+/** Checks the rows that are there, while others read and write. */
+async function validate(db: Connection, { name }: PartitionedTable): Promise<void> {
+  const { rows } = await sql<{ constraint: string }>`
+    select conname as constraint from pg_constraint
+    where conrelid = ${name}::regclass and contype = 'c' and not convalidated`.execute(db);
+  for (const { constraint } of rows) {
+    await sql`alter table ${sql.table(name)} validate constraint ${sql.id(constraint)}`.execute(db);
+  }
+}
+
+/** Puts a partitioned table in a table's place, with it as the first partition. */
+async function split(db: Connection, table: PartitionedTable, end: Boundary): Promise<void> {
+  const { name, key, references } = table;
+  const before = `${name}_before`;
+  // First those that the foreign keys lock, since everything that writes payments needs them.
+  for (const other of Object.values(references)) {
+    await sql`lock table ${sql.table(other)} in share row exclusive mode`.execute(db);
+  }
+  await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(db);
+  const { indexes, triggers, grants } = await describe(db, name);
+  for (const index of indexes) {
+    await sql`alter index ${sql.id(index.name)} rename to ${sql.id(`${index.name}_before`)}`.execute(
+      db,
+    );
+  }
+  // Those for each row come back with the partitioned table's.
+  for (const trigger of triggers.filter(({ forRows }) => forRows)) {
+    await sql`drop trigger ${sql.id(trigger.name)} on ${sql.table(name)}`.execute(db);
+  }
+  await sql`alter table ${sql.table(name)} rename to ${sql.id(before)}`.execute(db);
+  await sql`
+    create table ${sql.table(name)} (like ${sql.table(before)} including all excluding indexes)
+    partition by range (${sql.ref(key)})`.execute(db);
+  await sql`alter table ${sql.table(name)} drop constraint ${sql.id(end.name)}`.execute(db);
+  for (const { definition } of indexes.filter(({ holds }) => holds(key))) {
+    await sql.raw(definition).execute(db);
+  }
+  for (const [column, other] of Object.entries(references)) {
+    await sql`
+      alter table ${sql.table(name)}
+      add foreign key (${sql.ref(column)}) references ${sql.table(other)} (id)`.execute(db);
+  }
+  for (const { definition } of [...triggers, ...grants]) await sql.raw(definition).execute(db);
+  await sql`
+    alter table ${sql.table(name)} attach partition ${sql.table(before)}
+    for values from (minvalue) to (${endOf(table, end)})`.execute(db);
+  await sql`select make_month_partition(${name}, ${end.at})`.execute(db);
+}
+
+interface Described {
+  readonly indexes: readonly {
+    readonly name: string;
+    readonly definition: string;
+    /** Whether a table that is partitioned by the column can have it: what is unique has to contain the column. */
+    readonly holds: (column: string) => boolean;
+  }[];
+  readonly triggers: readonly {
+    readonly name: string;
+    readonly definition: string;
+    readonly forRows: boolean;
+  }[];
+  readonly grants: readonly { readonly definition: string }[];
+}
+
+/** What has to be made again for the table that takes the name of this one, as statements. */
+async function describe(db: Connection, table: string): Promise<Described> {
+  const { rows: indexes } = await sql<{
+    name: string;
+    definition: string;
+    isUnique: boolean;
+    columns: string[];
+  }>`
+    select relname as name, indisunique as "isUnique",
+           array(select attname::text from pg_attribute
+                 where attrelid = indrelid and attnum = any(indkey::smallint[])) as columns,
+           case when indisprimary
+             then format('alter table %I add constraint %I %s', ${table}::text, relname,
+                         (select pg_get_constraintdef(oid) from pg_constraint
+                          where conindid = indexrelid and contype = 'p'))
+             else pg_get_indexdef(indexrelid) end as definition
+    from pg_index join pg_class on pg_class.oid = indexrelid
+    where indrelid = ${table}::regclass`.execute(db);
+  const { rows: triggers } = await sql<Described['triggers'][number]>`
+    select tgname as name, pg_get_triggerdef(oid) as definition,
+           tgtype & 1 = 1 as "forRows" -- TRIGGER_TYPE_ROW of PostgreSQL's src/include/catalog/pg_trigger.h.
+    from pg_trigger where tgrelid = ${table}::regclass and not tgisinternal`.execute(db);
+  const { rows: grants } = await sql<{ definition: string }>`
+    select format('grant %s on %I to %s', string_agg(privilege_type, ', '), ${table}::text,
+                  grantee::regrole) as definition
+    from pg_class, aclexplode(relacl)
+    where oid = ${table}::regclass and grantee <> relowner and grantee <> 0 group by grantee`.execute(
+    db,
+  );
+  return {
+    indexes: indexes.map(({ isUnique, columns, ...index }) => ({
+      ...index,
+      holds: column => !isUnique || columns.includes(column),
+    })),
+    triggers,
+    grants,
+  };
+}
+
+/**
+ * Runs a transaction that locks tables. Whoever holds one of them is waited for in short turns, between which those
+ * can write that wait behind.
+ */
+async function briefly(db: Database, work: (tx: Connection) => Promise<unknown>): Promise<void> {
+  for (let left = TRIES; ; left--) {
+    try {
+      await db.transaction().execute(async tx => {
+        await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(tx);
+        await work(tx);
+      });
+      return;
+    } catch (error) {
+      if (!(isLockTimeout(error) || isDeadlock(error)) || left <= 1) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Operator } from '../audit/audited-change.ts';
+import type { AddressChangeKind } from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
+import { insertMail, insertMailToDeciders } from '../repositories/mails.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
+
+/** The account that a notice is about. */
+export interface NamedAccount extends Pick<Membership, 'kind' | 'name'> {
+  readonly id: string;
+}
+
+/**
+ * What people are told by mail, and what its text says of it. Never a secret; of URLs the host alone. Times are ISO
+ * 8601 text.
+ */
+export interface Notices {
+  /** Signing in with a device that is not known. */
+  readonly 'sign-in': { readonly at: string; readonly address: string };
+  /** Too many wrong codes. */
+  readonly 'codes-closed': { readonly at: string; readonly wrongCodes: number };
+  /** Somebody has typed an e-mail to get a link for a new password. */
+  readonly 'password-link': { readonly email: string; readonly address: string };
+  readonly 'key-made': {
+    readonly verb: 'created' | 'rotated';
+    readonly keyId: string;
+    readonly name: string;
+    /** null for an operator. */
+    readonly by: string | null;
+  };
+  readonly 'key-expires': {
+    readonly keyId: string;
+    readonly name: string;
+    readonly expiresAt: string;
+  };
+  /** A step of a change of where money goes. */
+  readonly 'money-change': {
+    readonly step: 'propose' | 'cancel' | 'lapse' | 'apply';
+    readonly changeId: string;
+    readonly kind: AddressChangeKind;
+    /** null where it is about none. */
+    readonly network: { readonly name: string; readonly asset: string } | null;
+    readonly branch: string | null;
+    /** Who proposed it; null for an operator. */
+    readonly proposedBy: string | null;
+    readonly approvedBy: string | null;
+    /** Who takes the step; null for an operator. */
+    readonly by: string | null;
+    readonly effectiveAt: string;
+    readonly needsApproval: boolean;
+  };
+  readonly 'webhook-fails': { readonly endpointId: string; readonly host: string };
+  readonly 'webhook-disabled': {
+    readonly endpointId: string;
+    readonly host: string;
+    readonly reason: string;
+  };
+  /** Deposits that have arrived on a UTC day, and still wait to be matched. */
+  readonly unmatched: { readonly day: string; readonly deposits: number };
+}
+
+export type NoticeKind = keyof Notices;
+
+interface Notice<K extends NoticeKind> {
+  readonly kind: K;
+  readonly facts: Notices[K];
+  readonly now: Date;
+}
+
+// Each writes the notice within the transaction of what it tells of; the worker sends it.
+
+/** Who makes a change, as a notice says it: the e-mail of somebody of the account, null for an operator. */
+export function namedBy({ actor, personId }: Operator): string | null {
+  return personId === undefined ? null : actor;
+}
+
+/** Tells a person of what is their own. */
+export function tellPerson<K extends 'sign-in' | 'codes-closed'>(
+  tx: Connection,
+  personId: string,
+  notice: Notice<K>,
+): Promise<void> {
+  return insertMail(tx, personId, notice);
+}
+
+/** Tells whoever signs in with an e-mail, if anybody does. */
+export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>): Promise<void> {
+  return insertMail(tx, null, notice);
+}
+
+/** Tells the active admins of a merchant, or the owners of a partner. */
+export function tellDeciders<K extends NoticeKind>(
+  tx: Connection,
+  account: Pick<Membership, 'kind' | 'accountId'>,
+  notice: Notice<K> & { readonly occasion?: string },
+  besides?: string,
+): Promise<void> {
+  return insertMailToDeciders(tx, account, notice, besides);
+}

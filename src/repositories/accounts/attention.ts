@@ -1,0 +1,141 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { ApiKey } from '../../database/key-tables.ts';
+import type { SettledBy } from '../../database/network-tables.ts';
+import { ownUnmatched } from '../deposits/account-deposits.ts';
+import { firstIdOf } from '../payments/events.ts';
+import {
+  type TroubledEndpoint,
+  type TroubleQuestion,
+  troubledEndpoints,
+} from '../webhooks/endpoints.ts';
+
+/** What of a key tells whether somebody should look at it. */
+export type KeySign = Pick<
+  ApiKey,
+  'id' | 'name' | 'created_at' | 'expires_at' | 'revoked_at' | 'previous_valid_until'
+>;
+
+/** Most keys that are read. */
+const KEYS_MAXIMUM = 1000;
+
+/** What tells that somebody should look at an account, or at their own sign-in. */
+export interface AttentionSigns {
+  /** The account's keys but for revoked ones, newest first, at most 1,000. */
+  readonly keys: readonly KeySign[];
+  /** How many deposits wait in the inbox, counted up to the maximum. */
+  readonly unmatched: number;
+  readonly troubledEndpoints: readonly (Pick<TroubledEndpoint, 'id' | 'url' | 'disabled_reason'> & {
+    /** ISO 8601, as in JSON; null for one that fails. */
+    readonly disabled_at: string | null;
+  })[];
+  /** Errors that the account's keys got more often than is usual, by code. */
+  readonly refused: readonly { readonly errorCode: string; readonly requests: number }[];
+  /** Active networks of the kinds that the main branch has addresses on, without one. */
+  readonly networksWithoutAddress: number;
+  /** UTC calendar day of the last request by the older contract, YYYY-MM-DD; null without a recent one. */
+  readonly olderContractDay: string | null;
+  readonly recoveryCodesLeft: number;
+  /** The person's last sign-in from a device that was not known, and its address; null without a recent one. */
+  readonly newDeviceAt: Date | null;
+  readonly newDeviceAddress: string | null;
+}
+
+interface AttentionQuestion {
+  readonly merchantId: string;
+  readonly personId: string;
+  readonly unmatchedMaximum: number;
+  readonly trouble: TroubleQuestion;
+  /** Codes that are counted, since when, and how many of one are still usual. */
+  readonly errors: {
+    readonly codes: readonly string[];
+    readonly since: Date;
+    readonly usual: number;
+  };
+  /** What reports transfers on networks that customers are offered. */
+  readonly settledBy: readonly SettledBy[];
+  /** First UTC calendar day, YYYY-MM-DD, on which a request by the older contract counts. */
+  readonly olderContractSince: string;
+  readonly newDeviceSince: Date;
+}
+
+/** Reads all signs in one statement, each along an index. */
+export async function readAttentionSigns(
+  db: Connection,
+  {
+    merchantId,
+    personId,
+    unmatchedMaximum,
+    trouble,
+    errors,
+    settledBy,
+    olderContractSince,
+    newDeviceSince,
+  }: AttentionQuestion,
+): Promise<AttentionSigns> {
+  const { rows } = await sql<Omit<AttentionSigns, 'keys'> & (KeySign | { id: null })>`
+    with configured as materialized (
+      select network.id, network.environment
+      from branches join deposit_addresses on branch_id = branches.id
+      join networks as network on network.id = blockchain_id
+      where merchant_id = ${merchantId} and is_main
+    ), signs as materialized (
+      select
+        ${ownUnmatched(merchantId, unmatchedMaximum)} as unmatched,
+        (select coalesce(json_agg(endpoint order by endpoint.id), '[]')
+         from (${troubledEndpoints(merchantId, trouble)}) as endpoint) as "troubledEndpoints",
+        (select coalesce(json_agg(counted order by counted."errorCode"), '[]')
+         from (select code as "errorCode", sum(entry.requests)::integer as requests
+               from api_keys as key
+               cross join unnest(${errors.codes}::text[]) as code
+               -- The limit keeps a look-up of each code of a key: without, all errors of 30 days might be read.
+               cross join lateral (
+                 select requests from request_log
+                 where account_id = ${merchantId} and key_id = key.id and error_code = code
+                   and id >= ${firstIdOf(errors.since.getTime())}
+                 order by id limit 10000) as entry
+               where key.merchant_id = ${merchantId}
+               group by code having sum(entry.requests) > ${errors.usual}) as counted) as refused,
+        (select count(*)::integer from networks
+         where is_active and settled_by = any (${settledBy}::text[])
+           and environment in (select environment from configured)
+           and id not in (select id from configured)) as "networksWithoutAddress",
+        (select max(day) from legacy_usage
+         where merchant_id = ${merchantId} and day >= ${olderContractSince}) as "olderContractDay",
+        (select count(*)::integer from recovery_codes
+         where person_id = ${personId} and used_at is null) as "recoveryCodesLeft",
+        entry.at as "newDeviceAt", entry.address as "newDeviceAddress"
+      from (select) as one
+      left join lateral (
+        select at, address from audit_log
+        where object_id = ${personId} and at >= ${newDeviceSince}
+          and action = 'person.sign-in' and detail ->> 'device' = 'new'
+        order by at desc limit 1) as entry on true
+    )
+    select signs.*, key.id, key.name, key.created_at, key.expires_at, key.revoked_at,
+      key.previous_valid_until
+    from signs left join api_keys as key
+      on key.merchant_id = ${merchantId} and key.revoked_at is null
+    order by key.created_at desc, key.id limit ${KEYS_MAXIMUM}`.execute(db);
+  const [signs] = rows;
+  if (signs === undefined) throw new Error('a statement without a condition returns a row');
+  return { ...signs, keys: rows.filter(row => row.id !== null) };
+}
+
+/** A person's last sign-in from a device that was not known; undefined without one since a time. */
+export function findNewDevice(
+  db: Connection,
+  personId: string,
+  since: Date,
+): Promise<{ at: Date; address: string | null } | undefined> {
+  return db
+    .selectFrom('audit_log')
+    .select(['at', 'address'])
+    .where('object_id', '=', personId)
+    .where('at', '>=', since)
+    .where('action', '=', 'person.sign-in')
+    .where(sql<boolean>`detail ->> 'device' = 'new'`)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}

@@ -1,0 +1,146 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection } from '../database/connection.ts';
+import type { Mail } from '../database/mail-tables.ts';
+import { MEMBER_TABLES, type Membership } from './people/memberships.ts';
+
+/** What a mail tells of, before it is known whom. */
+export interface NewMail {
+  readonly kind: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly now: Date;
+  /** A person is told of it once, however often the mail is written. */
+  readonly occasion?: string;
+}
+
+/** Writes a mail to a person, or without one to whoever has the e-mail that the facts name. */
+export async function insertMail(
+  db: Connection,
+  personId: string | null,
+  mail: NewMail,
+): Promise<void> {
+  const facts = sql`${JSON.stringify(mail.facts)}::jsonb`;
+  await insertFrom(
+    db,
+    mail,
+    personId === null
+      ? sql`null::uuid, null, ${facts}`
+      : sql`id, email, ${facts} from people where id = ${personId} and not is_demo`,
+  );
+}
+
+/**
+ * Writes a mail to each active admin of a merchant, or owner of a partner, who signs in; its facts get the account.
+ * @param besides ID of a member of the account who gets it too.
+ */
+export async function insertMailToDeciders(
+  db: Connection,
+  { kind, accountId }: Pick<Membership, 'kind' | 'accountId'>,
+  mail: NewMail,
+  besides: string | null = null,
+): Promise<void> {
+  const { member, account, accountId: column, decides } = MEMBER_TABLES[kind];
+  await insertFrom(
+    db,
+    mail,
+    sql`people.id, people.email, ${JSON.stringify(mail.facts)}::jsonb || jsonb_build_object('account',
+        jsonb_build_object('kind', ${kind}::text, 'id', account.id, 'name', account.name))
+      from ${sql.table(member)} as own
+      join people on people.id = own.person_id
+      join ${sql.table(account)} as account on account.id = own.${sql.ref(column)}
+      where own.${sql.ref(column)} = ${accountId} and own.status = 'active'
+        and (own.role = ${decides} or own.id = ${besides}) and not people.is_demo`,
+  );
+}
+
+/** @param recipients Person, e-mail and facts of each mail, and where they are from. */
+async function insertFrom(
+  db: Connection,
+  { kind, occasion, now }: NewMail,
+  recipients: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    insert into mails (id, kind, occasion, created_at, due_at, person_id, email, facts)
+    select gen_random_uuid(), ${kind}::text, ${occasion ?? null}::text, ${now}::timestamptz,
+      ${now}::timestamptz, ${recipients}
+    on conflict (person_id, occasion) do nothing`.execute(db);
+}
+
+/** A mail that is to be sent now. */
+export interface ClaimedMail
+  extends Pick<Mail, 'id' | 'kind' | 'facts' | 'attempts' | 'created_at'> {
+  /** Whom it goes to; null where it names an e-mail instead. */
+  readonly person: { readonly name: string; readonly email: string } | null;
+  /** When it may be sent again, should nothing have been recorded by then. */
+  readonly until: Date;
+}
+
+/**
+ * Claims the mail that is longest due, and counts the attempt. Of several workers one gets it.
+ * @param until End of the claim.
+ */
+export async function claimMail(
+  db: Connection,
+  now: Date,
+  until: Date,
+): Promise<ClaimedMail | undefined> {
+  const { rows } = await sql<ClaimedMail>`
+    with claimed as (
+      update mails set attempts = attempts + 1, due_at = ${until}
+      where id = (
+        select id from mails where outcome is null and due_at <= ${now}
+        order by due_at limit 1 for update skip locked)
+      returning *
+    )
+    select claimed.id, kind, facts, attempts, claimed.created_at, due_at as until,
+      case when people.id is not null
+      then json_build_object('name', people.name, 'email', claimed.email) end as person
+    from claimed left join people on people.id = person_id`.execute(db);
+  return rows[0];
+}
+
+/**
+ * Ends a claimed mail, unless its claim has run out; its address, and what its text said, are gone then. Of the
+ * occasion of one that was given up nobody knows, and it can be written again.
+ */
+export async function endMail(
+  db: Connection,
+  { id, until }: ClaimedMail,
+  outcome: NonNullable<Mail['outcome']>,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('mails')
+    .set({
+      ...{ outcome, ended_at: now, due_at: null, email: null, facts: '{}' },
+      ...(outcome === 'given-up' ? { occasion: null } : {}),
+    })
+    .where('id', '=', id)
+    .where('outcome', 'is', null)
+    .where('due_at', '=', until)
+    .execute();
+}
+
+/** Puts a claimed mail off, unless its claim has run out. */
+export async function postponeMail(
+  db: Connection,
+  { id, until }: ClaimedMail,
+  dueAt: Date,
+): Promise<void> {
+  await db
+    .updateTable('mails')
+    .set({ due_at: dueAt })
+    .where('id', '=', id)
+    .where('outcome', 'is', null)
+    .where('due_at', '=', until)
+    .execute();
+}
+
+/** Ends at most `limit` mails that are due, where none is sent; returns how many. Another worker may send one now. */
+export async function dropMails(db: Connection, now: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update mails set outcome = 'dropped', ended_at = ${now}, due_at = null, email = null, facts = '{}'
+    where id = any(array(
+      select id from mails where outcome is null and due_at <= ${now} order by due_at limit ${limit} for update skip locked
+    ))`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}

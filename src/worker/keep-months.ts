@@ -1,0 +1,56 @@
+import type { BaseLogger } from 'pino';
+import type { Connection, Database } from '../database/connection.ts';
+import { isLockTimeout } from '../database/errors.ts';
+import { MONTHS_AHEAD } from '../database/partition-tables.ts';
+import { dropPartitions, makePartitions, type PartitionGroup } from '../repositories/partitions.ts';
+import { REQUESTS_KEPT_DAYS } from '../requests/kept.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Loop } from './loop.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Often enough that a month whose table was in use just then is tried again soon, and a loop that hangs is noticed. */
+const INTERVAL_MS = 60_000;
+
+/** The last instant of which the month is made now, so that a month's rows find a partition long before it begins. */
+export function madeUntil(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + MONTHS_AHEAD, 1));
+}
+
+/**
+ * Makes the months to come of what is kept for some months, and drops those that are older than events, webhook
+ * deliveries and attempts, or requests, are kept.
+ */
+export function keepMonthsLoop(
+  db: Database,
+  clock: Clock,
+  retentionDays: number,
+  logger: Pick<BaseLogger, 'info'>,
+): Loop {
+  const older = (group: PartitionGroup, days: number) => (tx: Connection, now: Date) =>
+    dropPartitions(tx, group, new Date(now.getTime() - days * DAY_MS));
+  const steps = [
+    ['made', (tx: Connection, now: Date) => makePartitions(tx, madeUntil(now))],
+    ['dropped', older('events', retentionDays)],
+    ['dropped', older('requests', REQUESTS_KEPT_DAYS)],
+  ] as const;
+  return {
+    name: 'keep-months',
+    intervalMs: INTERVAL_MS,
+    async run() {
+      const failures: unknown[] = [];
+      for (const [what, step] of steps) {
+        // What cannot be dropped must not keep the next month from being made.
+        const partitions = await step(db, new Date(clock())).catch(error => {
+          // A backup, for one, reads all tables for as long as it takes.
+          if (what === 'dropped' && isLockTimeout(error)) {
+            logger.info({ err: error }, 'tables in use: months are dropped later');
+          } else failures.push(error);
+          return [];
+        });
+        if (partitions.length > 0) logger.info({ partitions }, `monthly partitions ${what}`);
+      }
+      if (failures.length > 0)
+        throw new AggregateError(failures, 'months were not made or dropped');
+    },
+  };
+}

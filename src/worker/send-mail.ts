@@ -1,0 +1,67 @@
+import type { BaseLogger } from 'pino';
+import type { MailSettings } from '../config/mail-settings.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Database } from '../database/connection.ts';
+import { sendNext } from '../mail/outbox.ts';
+import { openMailServer } from '../mail/send.ts';
+import { writeLetter } from '../panel/letters.ts';
+import { dropMails } from '../repositories/mails.ts';
+import type { Clock } from '../time/clock.ts';
+import { batchLoop, workOff } from './batch-loop.ts';
+import { idlePause, type Loop } from './loop.ts';
+
+export interface SendMailDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly logger: Pick<BaseLogger, 'warn'>;
+  /** null sends none. */
+  readonly mail: MailSettings | null;
+}
+
+/** Somebody waits for a link while they look at the page that promises it. */
+const INTERVAL_MS = 1_000;
+/** After a quiet time, and after a failure. */
+const IDLE_INTERVAL_MS = 3_000;
+/** How often what is not sent is ended, where there is no server for mail, in milliseconds. */
+const DROP_INTERVAL_MS = 30_000;
+const DROPPED_AT_ONCE = 1_000;
+/** How long a mail under way may take after the worker was stopped, in milliseconds; then it is sent again later. */
+const STOP_GRACE_MS = 5_000;
+
+/** Sends mail that is due, one after the other. Without a server for it, nothing waits for one to come. */
+export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
+  const { db, clock } = deps;
+  if (mail === null) {
+    const options = { name: 'send-mail', intervalMs: DROP_INTERVAL_MS, size: DROPPED_AT_ONCE };
+    return batchLoop(options, () => dropMails(db, new Date(clock()), DROPPED_AT_ONCE));
+  }
+  const send = openMailServer(mail);
+  const letters = { ...deps, panelUrl: mail.panelUrl };
+  const pause = idlePause(INTERVAL_MS, IDLE_INTERVAL_MS);
+  const cutOff = new AbortController();
+  return {
+    name: 'send-mail',
+    get intervalMs() {
+      return pause.ms;
+    },
+    async run(signal, beat) {
+      const stop = () => setTimeout(() => cutOff.abort(), STOP_GRACE_MS).unref();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        await workOff(1, signal, async () => {
+          const done = await sendNext(
+            { ...deps, send, write: claimed => writeLetter(letters, claimed) },
+            cutOff.signal,
+          );
+          beat();
+          if (done === 'ended') pause.worked();
+          // A server that fails is left alone for a while.
+          return done === 'ended' ? 1 : 0;
+        });
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
+  };
+}

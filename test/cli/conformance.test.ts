@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { answerOf } from '../../src/cli/client/conformance-answer.ts';
+import { judgeRequest, judgeWebhook } from '../../src/cli/client/conformance-judge.ts';
+import { type RequestVector, SIGNING_VECTORS } from '../../src/signing/vectors/index.ts';
+import { mpHere } from './mp.ts';
+import { answerStrangely, REQUEST_MISTAKES, WEBHOOK_MISTAKES } from './stranger.ts';
+
+/** No database: examples do not need one. */
+const ENV = { DATABASE_URL: 'not a database' };
+const { requests, webhooks } = SIGNING_VECTORS;
+const [CREATION] = requests;
+if (CREATION === undefined) throw new Error('there is no example');
+
+const commandOf = (mistake = '') =>
+  `${JSON.stringify(process.execPath)} ${join(import.meta.dirname, 'stranger.ts')} ${mistake}`;
+const conformance = (...args: string[]) => mpHere(['conformance', ...args], ENV);
+
+/** What is wrong about an implementation with a mistake, by example. */
+function judge(mistake?: string): Map<string, string[]> {
+  const document = (given: object) => answerStrangely(given as RequestVector['given'], mistake);
+  const judged = [
+    ...requests.map(each => [each.name, judgeRequest(each, { ...document(each.given) })] as const),
+    ...webhooks.map(each => [each.name, judgeWebhook(each, { ...document(each.given) })] as const),
+  ];
+  return new Map(judged.filter(([, mistakes]) => mistakes.length > 0));
+}
+
+test('who follows the guides is right', () => {
+  expect(judge()).toEqual(new Map());
+});
+
+describe('a mistake is called by its name, and every other example is right', () => {
+  test.each(Object.keys(REQUEST_MISTAKES))('%s', mistake => {
+    const wrong = judge(mistake);
+    expect(wrong.size).toBeGreaterThan(0);
+    for (const [name, mistakes] of wrong) {
+      // Every method is a mistake of its own.
+      const made = mistake.replace(
+        'post',
+        requests.find(each => each.name === name)?.given.method.toLowerCase() ?? '',
+      );
+      expect([name, mistakes.join(' ')]).toEqual([name, expect.stringContaining(`with ${made}`)]);
+    }
+  });
+
+  test.each(Object.keys(WEBHOOK_MISTAKES))('%s', mistake => {
+    const named = [...judge(mistake).values()].flat();
+    expect(named).toContainEqual(expect.stringContaining(`The command ${mistake}`));
+  });
+});
+
+describe('of the headers', () => {
+  const { given, expected } = CREATION;
+
+  test('each that is missing or another is named', () => {
+    const { 'X-MP-PASSPHRASE': _left, ...headers } = expected.headers;
+    expect(judgeRequest(CREATION, { headers: { ...headers, 'X-MP-KEY-ID': 'mpk_1' } })).toEqual([
+      `The header X-MP-KEY-ID is "mpk_1" in place of "${given.keyId}".`,
+      'The header X-MP-PASSPHRASE is missing.',
+    ]);
+    const { 'X-MP-SIGNATURE': _signature, ...unsigned } = expected.headers;
+    expect(judgeRequest(CREATION, { headers: unsigned })).toEqual([
+      'The header X-MP-SIGNATURE is missing.',
+    ]);
+    for (const none of [{}, { headers: null }, { headers: 'x' }]) {
+      expect(judgeRequest(CREATION, none)).toHaveLength(1);
+    }
+  });
+
+  test('the names are taken in any case', () => {
+    const lower = Object.entries(expected.headers).map(([name, value]) => [
+      name.toLowerCase(),
+      value,
+    ]);
+    expect(judgeRequest(CREATION, { headers: Object.fromEntries(lower) })).toEqual([]);
+  });
+
+  test('a nonce of its own is the one mistake, where it is also signed', () => {
+    const own = answerStrangely({ ...given, nonce: 'own' });
+    expect(judgeRequest(CREATION, { ...own })).toEqual([
+      `The header X-MP-NONCE is "own" in place of "${given.nonce}".`,
+    ]);
+  });
+});
+
+test('a webhook takes a yes or a no', () => {
+  const [webhook] = webhooks;
+  if (webhook === undefined) throw new Error('there is no example');
+  for (const document of [{}, { valid: 'true' }, { valid: 1 }]) {
+    expect(judgeWebhook(webhook, document)).toHaveLength(1);
+  }
+});
+
+describe('mp conformance', () => {
+  test('holds the command against each example, and prints what is wrong', async () => {
+    const args = ['--command', commandOf("'the path without its query'"), '--only', 'requests'];
+    const { status, out, err } = await conformance(...args);
+    expect({ status, err }).toEqual({ status: 1, err: '' });
+    const wrong = requests.filter(({ given }) => given.path.includes('?')).map(({ name }) => name);
+    expect([...out.matchAll(/^WRONG {2}(.+)$/gm)].map(([, name]) => name)).toEqual(wrong);
+    const lines = out.match(/^ {7}The .* with the path without its query\. Sign path and query/gm);
+    expect(lines).toHaveLength(wrong.length);
+    const right = requests.length - wrong.length;
+    expect(out.match(/^right {2}/gm)).toHaveLength(right);
+    expect(out).toContain(`\n${right} of ${requests.length} are right.\n`);
+  });
+
+  test('says what a command did that gave no answer', async () => {
+    const only = ['--only', 'webhooks'];
+    const printed = async (command: string) => {
+      const { status, out } = await conformance('--command', command, ...only, '--json');
+      expect(status).toBe(1);
+      const { conforms, examples } = JSON.parse(out);
+      expect(conforms).toBe(false);
+      expect(examples).toHaveLength(webhooks.length);
+      const mistakes = new Set(examples.flatMap((each: { mistakes: string[] }) => each.mistakes));
+      return [...mistakes].join();
+    };
+    expect(await printed('echo no file >&2; exit 3')).toBe('The command ended with 3. no file');
+    expect(await printed('echo []')).toBe('The command printed no JSON object: []');
+    expect(await printed('true')).toBe('The command printed no JSON object: nothing');
+    expect(await printed('kill -9 $$')).toBe('The command ended with SIGKILL.');
+  });
+
+  test('tells a command that prints without an end', async () => {
+    expect(await conformance('--command', 'yes')).toEqual({
+      ...{ status: 1, out: '', err: 'The command prints without an end.\n' },
+    });
+  });
+
+  test('gives up a command that is late', async () => {
+    const answer = answerOf('sleep 600', {}, { env: ENV, timeoutMs: 100 });
+    await expect(answer).rejects.toThrow('The command did not end within 0.1 seconds.');
+  });
+
+  test('on Ctrl-C ends what the command has started, and starts no other', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const program = `require('node:net').connect(${port}, '127.0.0.1')`;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const command = `${JSON.stringify(process.execPath)} -e "${program}" & wait`;
+    const answer = expect(answerOf(command, {}, { env: ENV, signal })).rejects;
+    const [connection] = await once(server, 'connection');
+    const ended = once(
+      connection.on('error', () => undefined),
+      'close',
+    );
+    controller.abort();
+    await answer.toThrow('Interrupted.');
+    await ended;
+    await expect(answerOf('true', {}, { env: ENV, signal })).rejects.toThrow('Interrupted.');
+    server.close();
+  });
+});

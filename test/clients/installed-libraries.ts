@@ -1,0 +1,205 @@
+import { type ChildProcessByStdio, execFile, execFileSync, spawn } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
+import { readBeginning } from '../../src/docs/downloads/library-readme.ts';
+
+const run = promisify(execFile);
+const PROGRAMS = resolve(import.meta.dirname, 'programs');
+/** Longest that an installation may take, in milliseconds; only a first build of Go comes near. */
+const PATIENCE_MS = 100_000;
+/** Where Debian has Guzzle, whose autoloader finds the interfaces of PSR as well. */
+const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
+
+/** A library as a merchant has it: got from the service, in a directory of its own. */
+export interface Installation {
+  readonly directory: string;
+  /** Environment of a program that uses it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The program of `programs/` that does what it reads. */
+  readonly command: readonly [program: string, ...args: string[]];
+  /** The command line that starts a file as the README says. */
+  start(file: string): readonly [program: string, ...args: string[]];
+  remove(): Promise<void>;
+}
+
+export interface Language {
+  readonly name: string;
+  /** Its folder in `clients/`, and the fence of its examples. */
+  readonly folder: string;
+  readonly fence: string;
+  /** What the machine lacks for it. */
+  readonly missing: readonly string[];
+  /** Where an example is saved, as the README says. */
+  readonly file: string;
+  install(origin: string): Promise<Installation>;
+}
+
+function lacking(commands: Readonly<Record<string, readonly string[]>>): string[] {
+  return Object.entries(commands).flatMap(([name, [program = '', ...args]]) => {
+    try {
+      execFileSync(program, args, { stdio: 'ignore', env: { PATH: process.env.PATH } });
+      return [];
+    } catch {
+      return [name];
+    }
+  });
+}
+
+export const LANGUAGES: readonly Language[] = [
+  {
+    name: 'Python',
+    folder: 'python',
+    fence: 'python',
+    file: 'example.py',
+    missing: lacking({ 'python3 with pip': ['python3', '-m', 'pip', '--version'] }),
+    install: installPython,
+  },
+  {
+    name: 'PHP',
+    folder: 'php',
+    fence: 'php',
+    file: 'example.php',
+    missing: lacking({
+      'php with Guzzle': [
+        'php',
+        '-r',
+        `require '${GUZZLE}'; exit(extension_loaded('curl') ? 0 : 1);`,
+      ],
+      unzip: ['unzip', '-v'],
+    }),
+    install: installPhp,
+  },
+  {
+    name: 'Go',
+    folder: 'go',
+    fence: 'go',
+    file: 'main.go',
+    missing: lacking({
+      go: ['go', 'version'],
+      unzip: ['unzip', '-v'],
+      curl: ['curl', '--version'],
+    }),
+    install: installGo,
+  },
+];
+
+async function makeDirectory() {
+  const directory = await mkdtemp(join(tmpdir(), 'eps-library-'));
+  const env = { PATH: process.env.PATH, HOME: directory };
+  const shell = (commands: string, more: NodeJS.ProcessEnv = {}) =>
+    run('sh', ['-ec', commands], {
+      ...{ cwd: directory, env: { ...env, ...more }, timeout: PATIENCE_MS },
+    });
+  const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  return { directory, env, shell, remove };
+}
+
+async function installPython(origin: string): Promise<Installation> {
+  const { directory, env, shell, remove } = await makeDirectory();
+  // No index: nothing may be needed but the archive itself.
+  const site = join(directory, 'site');
+  await shell(readBeginning('python', origin).install.replace('pip', 'python3 -m pip'), {
+    ...{ PIP_NO_INDEX: '1', PIP_TARGET: site, PIP_NO_CACHE_DIR: '1' },
+    ...{ PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
+  });
+  return {
+    directory,
+    env: { ...env, PYTHONPATH: site, NO_PROXY: '*' },
+    command: ['python3', join(PROGRAMS, 'client.py')],
+    start: file => ['python3', file],
+    remove,
+  };
+}
+
+async function installPhp(origin: string): Promise<Installation> {
+  const { directory, env, shell, remove } = await makeDirectory();
+  const [fetched = ''] = readBeginning('php', origin).install.split('composer ', 1);
+  await shell(fetched);
+  // Composer would fetch Guzzle: Debian's takes its place, and this the one of what Composer writes.
+  const autoload = join(directory, 'vendor/autoload.php');
+  await shell('mkdir vendor');
+  await writeFile(autoload, writeAutoload(join(directory, 'external-payments-php')));
+  return {
+    directory,
+    env: { ...env, AUTOLOAD: autoload },
+    command: ['php', join(PROGRAMS, 'client.php')],
+    start: file => ['php', file],
+    remove,
+  };
+}
+
+/** Loads classes as the composer.json of the library says. */
+function writeAutoload(library: string): string {
+  return `<?php
+require '${GUZZLE}';
+$map = json_decode(file_get_contents('${library}/composer.json'), true)['autoload']['psr-4'];
+spl_autoload_register(function (string $class) use ($map): void {
+    foreach ($map as $prefix => $folder) {
+        if (str_starts_with($class, $prefix)) {
+            require "${library}/$folder" . strtr(substr($class, strlen($prefix)), '\\\\', '/') . '.php';
+        }
+    }
+});
+`;
+}
+
+async function installGo(origin: string): Promise<Installation> {
+  const { directory, env: bare, shell, remove } = await makeDirectory();
+  // Nothing is fetched, and the cache of builds is that of the user, since a first build takes long.
+  const env = {
+    ...bare,
+    ...{ HOME: process.env.HOME, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
+  };
+  await shell('go mod init shop', env);
+  await shell(readBeginning('go', origin).install, env);
+  await shell('mkdir client', env);
+  await cp(join(PROGRAMS, 'go/main.go'), join(directory, 'client/main.go'));
+  await shell('go vet ./client externalpayments && go build -o client/client ./client', env);
+  return {
+    directory,
+    env: { ...env, NO_PROXY: '*' },
+    command: [join(directory, 'client/client')],
+    start: () => ['go', 'run', '.'],
+    remove,
+  };
+}
+
+/** A program that runs on: it gets one document a line, and gives one for each. */
+export interface Driver {
+  ask<T>(given: object): Promise<T>;
+  /** Ends it; its exit status and what it wrote to standard error. */
+  end(): Promise<{ status: number | null; err: string }>;
+}
+
+export function startDriver(installation: Installation, ...more: string[]): Driver {
+  const [program, ...args] = installation.command;
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
+    program,
+    [...args, ...more],
+    { cwd: installation.directory, env: installation.env, stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  let err = '';
+  // A program that has ended says why on standard error.
+  child.stdin.on('error', () => undefined);
+  child.stderr.on('data', data => {
+    err += data;
+  });
+  const ended = new Promise<number | null>(done => child.on('close', done));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    async ask(given) {
+      child.stdin.write(`${JSON.stringify(given)}\n`);
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`${program} has ended: ${err}`);
+      return JSON.parse(value);
+    },
+    async end() {
+      child.stdin.end();
+      return { status: await ended, err };
+    },
+  };
+}

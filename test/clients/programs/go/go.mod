@@ -1,0 +1,7 @@
+module client
+
+go 1.19
+
+require externalpayments v0.0.0
+
+replace externalpayments => ../../../../clients/go

@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/database/connection.ts';
+import { listPartitions, makePartitions } from '../../src/repositories/partitions.ts';
+
+const TABLES = ['request_log', 'events', 'webhook_deliveries', 'webhook_attempts'];
+
+/** The first instant of a UTC month, some months from that of a time. */
+export const monthFrom = (time: Date, distance: number) =>
+  new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + distance, 1));
+
+/** Drops what the partitioned tables hold, and gives them a partition for each month between two. */
+export async function makeMonths(db: Database, first: Date, last: Date): Promise<void> {
+  // In the order of what refers to what.
+  for (const { table, month } of (await listPartitions(db)).toReversed()) {
+    const name = `${table}_${month === null ? 'before' : month.replace('-', '')}`;
+    await sql`drop table ${sql.table(name)}`.execute(db);
+  }
+  for (const table of TABLES) {
+    await sql`select make_month_partition(${table}, ${first})`.execute(db);
+  }
+  await makePartitions(db, last);
+}
