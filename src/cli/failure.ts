@@ -2,13 +2,20 @@ import pg from 'pg';
 import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable, WritesRefused } from '../database/errors.ts';
+import { PartitionsUnfinished } from '../database/partition-tables.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
 import { serializeError } from '../telemetry/serialize-error.ts';
 
 /** Errors whose message is all that the operator needs. */
-const EXPLAINED = [OperationRefused, MigrationsPending, MasterKeyMissing, ServiceRoleError];
+const EXPLAINED = [
+  OperationRefused,
+  MigrationsPending,
+  PartitionsUnfinished,
+  MasterKeyMissing,
+  ServiceRoleError,
+];
 
 /** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {

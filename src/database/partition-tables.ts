@@ -44,6 +44,11 @@ const LOCK_TIMEOUT_MS = 200;
 const RETRY_MS = 1_000;
 const TRIES = 120;
 
+/** Tables are not partitioned yet. The message says what to do. */
+export class PartitionsUnfinished extends Error {
+  override readonly name = 'PartitionsUnfinished';
+}
+
 /** Names of the tables that are not partitioned yet, or not there, in order. */
 export async function unpartitionedTables(db: Connection): Promise<string[]> {
   const names = TABLES.map(({ name }) => name);
@@ -59,11 +64,12 @@ export async function unpartitionedTables(db: Connection): Promise<string[]> {
  * Makes the tables partitioned that are not yet; several processes may call it at once, and it goes on where another
  * call was cut off. What is stored until the end of next month is one partition, months from then on have their own.
  * @param db A connection of the owner, without a statement timeout.
+ * @param tries How often a lock is tried for, once a second.
  * @returns Names of the tables that this call has changed.
- * @throws Error when others have held a table for two minutes, or rows are not as their constraints say; it says so
- * where writes of later months are refused until a call succeeds.
+ * @throws PartitionsUnfinished when others have held a table for as long, or where writes of later months are refused
+ * until a call succeeds; Error when rows are not as their constraints say.
  */
-export function partitionTables(db: Database): Promise<string[]> {
+export function partitionTables(db: Database, tries = TRIES): Promise<string[]> {
   return db.connection().execute(async connection => {
     await sql`select pg_advisory_lock(hashtextextended('partition tables', 0))`.execute(connection);
     try {
@@ -72,17 +78,24 @@ export function partitionTables(db: Database): Promise<string[]> {
       if (tables.length === 0) return [];
       const end = await boundary(connection);
       try {
-        for (const table of tables) await briefly(connection, tx => limit(tx, table, end));
+        for (const table of tables) await briefly(connection, tries, tx => limit(tx, table, end));
         for (const table of tables) await validate(connection, table);
-        for (const table of tables) await briefly(connection, tx => split(tx, table, end));
+        for (const table of tables) await briefly(connection, tries, tx => split(tx, table, end));
       } catch (error) {
-        if (await lift(connection, end).catch(() => false)) throw error;
-        throw new Error(
-          `Run "mp migrate" again: writes of ${end.at.toISOString()} and later are refused until it has succeeded`,
+        const isHeld = isLockTimeout(error);
+        const reason = isHeld
+          ? 'Others have held a table all the time: a long transaction, a backup or a vacuum, which pg_stat_activity shows.'
+          : String(error);
+        if (await lift(connection, tries, end).catch(() => false)) {
+          if (!isHeld) throw error;
+          throw new PartitionsUnfinished(`Run "mp migrate" again. ${reason}`, { cause: error });
+        }
+        throw new PartitionsUnfinished(
+          `Run "mp migrate" again: writes of ${end.at.toISOString()} and later are refused until it has succeeded. ${reason}`,
           { cause: error },
         );
       }
-      await briefly(connection, tx =>
+      await briefly(connection, tries, tx =>
         sql`select make_month_partitions(now() + ${MONTHS_AHEAD} * interval '1 month')`.execute(tx),
       );
       return names;
@@ -147,14 +160,15 @@ async function limit(db: Connection, table: PartitionedTable, end: Boundary): Pr
  * come. Deliveries and attempts stay bounded once events are partitioned: their months have to be those of events.
  * @returns Whether all of them do.
  */
-async function lift(db: Database, { name: constraint }: Boundary): Promise<boolean> {
+async function lift(db: Database, tries: number, { name: constraint }: Boundary): Promise<boolean> {
   const whole = await unpartitionedTables(db);
   if (!whole.includes('events')) return whole.length === 0;
-  for (const name of whole) {
-    await briefly(db, tx =>
-      sql`alter table ${sql.table(name)} drop constraint if exists ${sql.id(constraint)}`.execute(
-        tx,
-      ),
+  const { rows: bounded } = await sql<{ name: string }>`
+    select conrelid::regclass::text as name from pg_constraint
+    where conname = ${constraint} and conrelid = any(${whole}::text[]::regclass[])`.execute(db);
+  for (const { name } of bounded) {
+    await briefly(db, tries, tx =>
+      sql`alter table ${sql.table(name)} drop constraint ${sql.id(constraint)}`.execute(tx),
     );
   }
   return true;
@@ -267,8 +281,12 @@ async function describe(db: Connection, table: string): Promise<Described> {
  * Runs a transaction that locks tables. Whoever holds one of them is waited for in short turns, between which those
  * can write that wait behind.
  */
-async function briefly(db: Database, work: (tx: Connection) => Promise<unknown>): Promise<void> {
-  for (let left = TRIES; ; left--) {
+async function briefly(
+  db: Database,
+  tries: number,
+  work: (tx: Connection) => Promise<unknown>,
+): Promise<void> {
+  for (let left = tries; ; left--) {
     try {
       await db.transaction().execute(async tx => {
         await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(tx);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, expect, inject, test, vi } from 'vitest';
+import { describeFailure } from '../../src/cli/failure.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { migrate, pendingMigrations, runMigrations } from '../../src/database/migrate.ts';
 import { partitionTables, unpartitionedTables } from '../../src/database/partition-tables.ts';
@@ -191,6 +192,21 @@ test('goes on where it was cut off, and waits for whoever holds a table', async 
   });
   expect(await counts(db)).toEqual([3, 3, 3, 3]);
   await addRows(whole, 65);
+});
+
+test('says who keeps it from going on, rather than that the database cannot be reached', async () => {
+  const whole = await wholeDatabase();
+  const { db } = whole;
+  await db.connection().execute(async holder => {
+    await sql`begin`.execute(holder);
+    // As a backup does.
+    await sql`lock table webhook_deliveries in access share mode`.execute(holder);
+    const error: unknown = await partitionTables(db, 1).catch((reason: unknown) => reason);
+    expect(describeFailure(error)).toMatch(/^Run "mp migrate" again\. Others have held a table/);
+    expect(await unpartitionedTables(db)).toEqual(TABLES);
+    await addRows(whole, 65);
+    await sql`rollback`.execute(holder);
+  });
 });
 
 test('rows of later months are refused, and the tables left as they were', async () => {
