@@ -15,6 +15,7 @@ import { layMonths, monthFindings } from './months.ts';
 import { fillHistory, type PartnerHistory } from './partner-history.ts';
 import { partnerFigures, partnerSearches } from './reports.ts';
 import type { Resources } from './resources.ts';
+import { FEW_PAYMENTS } from './settings.ts';
 import { growFromEmpty } from './young-database.ts';
 
 /** A history with what a merchant of the partner reads of it. */
@@ -56,7 +57,8 @@ const listEventsOf =
   (query: (side: Side) => Parameters<typeof listEvents>[2]): Call =>
   async side => {
     const wanted = { limit: PAGE, ...query(side) };
-    const page = await listEvents(side.reads, side.merchantId, wanted, new Date(0));
+    const times = { now: new Date(), keptSince: new Date(0) };
+    const page = await listEvents(side.reads, side.merchantId, wanted, times);
     if (!page.startsWith('{"object":"list","data":[{')) throw new VoidRun('a list is empty');
   };
 
@@ -128,7 +130,8 @@ async function fill(
   payments: number,
 ): Promise<Known> {
   await watchNetworks(db);
-  await layMonths(db);
+  // The short history has none, so that the comparison shows what months cost.
+  if (payments > FEW_PAYMENTS) await layMonths(db);
   const history = await fillHistory(db, payments);
   const { merchantId } = history;
   await fillEvents(db, merchantId);

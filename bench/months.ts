@@ -3,9 +3,10 @@ import { type Connection, connect, type Database } from '../src/database/connect
 import { MONTHS_AHEAD } from '../src/database/partition-tables.ts';
 import { dropPartitions, listPartitions } from '../src/repositories/partitions.ts';
 import { readHistoricEvents } from '../src/repositories/payments/history.ts';
-import { listAttempts } from '../src/repositories/webhooks/attempts.ts';
+import { listAttempts, type TriedDelivery } from '../src/repositories/webhooks/attempts.ts';
 import { claimDeliveries, findDueEndpoints } from '../src/repositories/webhooks/claims.ts';
 import { listTroubledEndpoints } from '../src/repositories/webhooks/endpoints.ts';
+import { monthsOf } from '../src/repositories/webhooks/event-months.ts';
 import { findOwnDelivery, listOwnDeliveries } from '../src/repositories/webhooks/own-deliveries.ts';
 import { listEvents, readEvent } from '../src/webhooks/list-events.ts';
 import { makeMonths, monthFrom } from '../test/helpers/months.ts';
@@ -50,14 +51,17 @@ interface Middle {
   readonly id: string;
   readonly eventId: string;
   readonly endpointId: string;
+  readonly delivery: TriedDelivery;
 }
 
 type Statement = (db: Connection, side: Side, middle: Middle) => Promise<unknown>;
 
 const listed =
   (query: (middle: Middle) => Parameters<typeof listEvents>[2]): Statement =>
-  (db, { merchantId }, middle) =>
-    listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, new Date(0));
+  (db, { merchantId }, middle) => {
+    const times = { now: new Date(), keptSince: new Date(0) };
+    return listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, times);
+  };
 
 /** What reads events, deliveries and attempts, and whether it knows of which months they are. */
 const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [
@@ -69,10 +73,10 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
   // Events of a payment have its ID in this history, not in others.
   ['events of a payment', false, listed(({ eventId }) => ({ paymentId: eventId }))],
   ['history of a payment', false, (db, _, { eventId }) => readHistoricEvents(db, eventId)],
-  ['attempts at a delivery', false, (db, _, { id }) => listAttempts(db, [id], PAGE)],
+  ['attempts at a delivery', true, (db, _, { delivery }) => listAttempts(db, [delivery], PAGE)],
   [
     'a delivery',
-    false,
+    true,
     (db, { merchantId }, { id, endpointId }) => findOwnDelivery(db, { merchantId, endpointId }, id),
   ],
   [
@@ -90,10 +94,11 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
   ['endpoints with due deliveries', false, db => findDueEndpoints(db, new Date(), PAGE)],
   [
     'claim of deliveries',
-    false,
-    (db, _, { endpointId }) => {
+    true,
+    (db, _, { endpointId, eventId }) => {
       const now = new Date();
-      return claimDeliveries(db, [{ endpointId, count: PAGE }], { now, until: now });
+      const months = monthsOf([eventId]);
+      return claimDeliveries(db, [{ endpointId, count: PAGE }], { now, until: now }, months);
     },
   ],
 ];
@@ -105,13 +110,15 @@ async function countMonthsRead({ defer }: Resources, side: Side): Promise<Findin
     onIdleError: () => undefined,
   });
   defer(() => db.destroy());
-  const middle = await side.db
+  const delivery = await side.db
     .selectFrom('webhook_deliveries')
-    .select(['id', 'event_id as eventId', 'endpoint_id as endpointId'])
+    .selectAll()
     .where('event_id', '<=', side.sample.id)
     .orderBy('event_id', 'desc')
     .limit(1)
     .executeTakeFirstOrThrow();
+  const { id, event_id: eventId, endpoint_id: endpointId } = delivery;
+  const middle = { id, eventId, endpointId, delivery };
   const months = (await listPartitions(db)).filter(({ table }) => table === 'events').length;
   const findings: Finding[] = [];
   for (const [subject, knows, statement] of STATEMENTS) {

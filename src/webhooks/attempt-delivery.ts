@@ -73,13 +73,13 @@ export async function attemptDelivery(
   const { db, clock } = dependencies;
   const now = new Date(clock());
   if (claimed.endpoint.disabled_at !== null) {
-    await cancelDeliveries(db, { id: claimed.deliveryId }, now);
+    await cancelDeliveries(db, { id: claimed.deliveryId, event_id: claimed.event.id }, now);
     return undefined;
   }
   const restore = dependencies.restore?.() ?? null;
   const isFirst = claimed.attempt === 1;
-  if (restore !== null && isFirst && (await mayHaveBeenTold(db, claimed.deliveryId, restore))) {
-    await withholdDelivery(db, claimed.deliveryId, now);
+  if (restore !== null && isFirst && (await mayHaveBeenTold(db, claimed, restore))) {
+    await withholdDelivery(db, claimed, now);
     return undefined;
   }
   let outcome: AttemptOutcome;

@@ -28,15 +28,15 @@ const MADE_WITHIN_MS = 60_000;
 /**
  * One page of a merchant's events in the requested order, as JSON: `data` is stored as text and is repeated byte
  * by byte.
- * @param keptSince Events from before it are removed. A cursor from then may be one of them, and still says by its
- * own time where the page begins; events close to it may come again.
+ * @param times.keptSince Events from before it are removed. A cursor from then may be one of them, and still says by
+ * its own time where the page begins; events close to it may come again.
  * @throws ApiError E1001 for both cursors at once, E3001 for a cursor since then that is not the merchant's.
  */
 export async function listEvents(
   db: Connection,
   merchantId: string,
   query: ListEventsQuery,
-  keptSince: Date,
+  { now, keptSince }: { readonly now: Date; readonly keptSince: Date },
 ): Promise<string> {
   const limit = query.limit ?? PAGE_SIZE_DEFAULT;
   const cursor = readCursor(query);
@@ -50,8 +50,9 @@ export async function listEvents(
   };
   const oldestFirst = (query.order === 'oldest') !== towardsStart;
   // One more than requested shows whether there are more.
+  const page = { oldestFirst, limit: limit + 1, now, keptSince };
   const read = (beyond: string | Date | undefined) =>
-    listMerchantEvents(db, merchantId, filters, { oldestFirst, beyond, limit: limit + 1 });
+    listMerchantEvents(db, merchantId, filters, { ...page, beyond });
   let events = await read(cursor?.id);
   if (cursor !== undefined && events.length === 0) {
     const known = await findMerchantEvent(db, merchantId, cursor.id);
@@ -63,8 +64,8 @@ export async function listEvents(
       events = await read(new Date(madeAt + (oldestFirst ? -MADE_WITHIN_MS : MADE_WITHIN_MS)));
     }
   }
-  const { page, hasMore } = cutPage(events, limit, cursor);
-  const data = await describeEvents(db, page);
+  const { page: shown, hasMore } = cutPage(events, limit, cursor);
+  const data = await describeEvents(db, shown);
   return `{"object":"list","data":[${data.join(',')}],"hasMore":${hasMore}}`;
 }
 
@@ -90,11 +91,7 @@ async function describeEvents(
     db,
     events.map(({ id }) => id),
   );
-  const attempts = await listAttempts(
-    db,
-    deliveries.map(({ id }) => id),
-    deliveries.length * ATTEMPTS_MAXIMUM,
-  );
+  const attempts = await listAttempts(db, deliveries, deliveries.length * ATTEMPTS_MAXIMUM);
   const ofEvent = Map.groupBy(deliveries, ({ event_id: eventId }) => eventId);
   const ofDelivery = Map.groupBy(attempts, ({ delivery_id: deliveryId }) => deliveryId);
   return events.map(event => {

@@ -31,17 +31,18 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
     const original = await findDelivery(tx, deliveryId);
     if (original === undefined) throw new OperationRefused(`There is no delivery ${deliveryId}.`);
     await requireEnabledEndpoint(tx, original.endpoint_id);
-    await cancelDeliveries(tx, { id: deliveryId }, now);
+    await cancelDeliveries(tx, original, now);
     const id = newId();
+    const { event_id } = original;
     await insertRedelivery(tx, {
       id,
-      event_id: original.event_id,
+      event_id,
       endpoint_id: original.endpoint_id,
       redelivery_of: deliveryId,
       next_attempt_at: now,
       created_at: now,
     });
-    const [delivery] = await listDeliveries(tx, { id }, 1);
+    const [delivery] = await listDeliveries(tx, { id, event_id }, 1);
     if (delivery === undefined) throw new Error('the delivery was not written');
     return { result: delivery, objectId: original.endpoint_id, detail: { deliveryId, as: id } };
   });

@@ -7,6 +7,7 @@ import {
   findDueEndpoints,
   releaseClaims,
 } from '../repositories/webhooks/claims.ts';
+import { monthsOf } from '../repositories/webhooks/event-months.ts';
 import {
   attemptDelivery,
   CLAIM_MS,
@@ -64,7 +65,8 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
     for (const until of uncertain) await releaseClaims(db, until, now);
     uncertain = [];
     if (slots.free === 0) return;
-    const acquired = acquireSlots(slots, await findDueEndpoints(db, now, SLOTS_PER_FAST_ENDPOINT));
+    const found = await findDueEndpoints(db, now, SLOTS_PER_FAST_ENDPOINT);
+    const acquired = acquireSlots(slots, found);
     if (acquired.size === 0) return;
     pause.worked();
     // Distinct for each claim of this worker, so that releasing one never releases another.
@@ -75,7 +77,8 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
         endpointId,
         count,
       }));
-      for (const delivery of await claimDeliveries(db, allotments, { now, until })) {
+      const months = monthsOf(found.flatMap(({ events }) => events));
+      for (const delivery of await claimDeliveries(db, allotments, { now, until }, months)) {
         const slot = acquired.get(delivery.endpoint.id)?.pop();
         if (slot !== undefined) start(delivery, slot);
       }

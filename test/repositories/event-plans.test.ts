@@ -4,11 +4,17 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import type { Database } from '../../src/database/connection.ts';
 import { sessionConfig } from '../../src/database/session.ts';
+import { listAttempts, releaseDelivery } from '../../src/repositories/webhooks/attempts.ts';
+import { claimDeliveries } from '../../src/repositories/webhooks/claims.ts';
+import { cancelDeliveries, listDeliveries } from '../../src/repositories/webhooks/deliveries.ts';
+import { monthsOf } from '../../src/repositories/webhooks/event-months.ts';
 import {
   type EventFilters,
+  findMerchantEvent,
   listDeliveriesOf,
   listMerchantEvents,
 } from '../../src/repositories/webhooks/merchant-events.ts';
+import { withholdDelivery } from '../../src/repositories/webhooks/withheld.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { idAt } from '../helpers/id-at.ts';
 import { makeMonths, monthFrom } from '../helpers/months.ts';
@@ -18,6 +24,9 @@ import { openShop } from '../webhooks/shop.ts';
 
 const EVENTS = 10_000;
 const LIMIT = 11;
+const LONG = /^(events|webhook_deliveries|webhook_attempts)/;
+/** One for the months of most pages, and one for the others. */
+const STATEMENTS_MAXIMUM = 2;
 const ENDPOINTS = 2;
 /** A page of each type at each endpoint, each event of these, and what finding it by its ID takes. */
 const READ_MAXIMUM = EVENT_TYPES.length * ENDPOINTS * LIMIT + 3 * LIMIT;
@@ -38,8 +47,13 @@ interface PlanNode {
 /** When the statistics were taken by which statements are planned. */
 const STATISTICS = ['never taken', 'of few events', 'of a time when all was taken', 'of now'];
 const FEW = 100;
+/** Most months of a table that a page reads, besides those made ahead. */
+const MONTHS_MAXIMUM = 2;
 /** When the first event was; the others were a quarter of an hour apart before it, in the course of four months. */
 const NEWEST = new Date();
+
+const OLDEST = new Date(NEWEST.getTime() - EVENTS * 15 * 60_000);
+const TIMES = { now: NEWEST, keptSince: OLDEST };
 
 let database: TestDatabase;
 /** As the service is connected. */
@@ -53,7 +67,7 @@ async function open(statistics: string): Promise<void> {
   const { db, url } = database;
   session = new pg.Client(sessionConfig({ url, applicationName: 'test', plans: 'by-index' }));
   await session.connect();
-  await makeMonths(db, monthFrom(NEWEST, -4), monthFrom(NEWEST, 3));
+  await makeMonths(db, monthFrom(OLDEST, 0), monthFrom(NEWEST, 3));
   const { rows: parts } = await sql<{ name: string }>`
     select inhrelid::regclass::text as name from pg_inherits
     where inhparent in ('events'::regclass, 'webhook_deliveries'::regclass)`.execute(db);
@@ -140,29 +154,55 @@ async function close(): Promise<void> {
   await database.drop();
 }
 
-/** Rows that a statement reads from the long tables, planned for its values and as one that is kept. */
-async function rowsRead(run: (db: Database) => Promise<unknown>): Promise<number[]> {
+interface Read {
+  /** From the long tables. */
+  readonly rows: number;
+  /** Partitions of these tables. */
+  readonly parts: ReadonlySet<string>;
+}
+
+/** What statements read, planned for their values and as ones that are kept. */
+async function whatIsRead(run: (db: Database) => Promise<unknown>): Promise<Read[]> {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   await run(database.db);
   const sent = query.mock.calls
     .map(([statement]) => statement as unknown as pg.QueryConfig)
     // A new connection asks its server first which one it is.
-    .filter(({ text }) => !text.includes('pg_is_in_recovery'));
+    .filter(({ text }) => !/pg_is_in_recovery|pg_inherits/.test(text));
   query.mockRestore();
-  expect(sent).toHaveLength(1);
-  const [{ text, values = [] } = { text: '' }] = sent;
-  const literals = values.map(value => pg.escapeLiteral(toText(value))).join(', ');
-  await session.query(`prepare it as ${text}`);
-  const counts: number[] = [];
+  expect(sent).not.toEqual([]);
+  expect(sent.length).toBeLessThanOrEqual(STATEMENTS_MAXIMUM);
+  const reads: Read[] = [];
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     await session.query(`set plan_cache_mode = ${mode}`);
-    const { rows } = await session.query(
-      `explain (analyze, timing off, format json) execute it(${literals})`,
-    );
-    counts.push(countRows(rows[0]['QUERY PLAN'][0].Plan));
+    const plans: PlanNode[] = [];
+    for (const { text, values = [] } of sent) {
+      const literals = values
+        .map(value => (value === null ? 'null' : pg.escapeLiteral(toText(value))))
+        .join(', ');
+      await session.query(`prepare it as ${text}`);
+      const { rows } = await session.query(
+        `explain (analyze, timing off, format json) execute it${literals && `(${literals})`}`,
+      );
+      plans.push(rows[0]['QUERY PLAN'][0].Plan);
+      await session.query('deallocate it');
+    }
+    reads.push({
+      rows: plans.reduce((sum, plan) => sum + countRows(plan), 0),
+      parts: new Set(plans.flatMap(partsOf)),
+    });
   }
-  await session.query('deallocate it');
-  return counts;
+  return reads;
+}
+
+const rowsRead = async (run: (db: Database) => Promise<unknown>) =>
+  (await whatIsRead(run)).map(({ rows }) => rows);
+
+/** Partitions that a plan has read. */
+function partsOf(node: PlanNode): string[] {
+  const name = node['Relation Name'] ?? '';
+  const own = LONG.test(name) && node['Actual Loops'] > 0 ? [name] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(partsOf)];
 }
 
 function toText(value: unknown): string {
@@ -171,7 +211,7 @@ function toText(value: unknown): string {
 }
 
 function countRows(node: PlanNode): number {
-  const own = /^(events|webhook_deliveries)/.test(node['Relation Name'] ?? '')
+  const own = LONG.test(node['Relation Name'] ?? '')
     ? node['Actual Loops'] *
       (node['Actual Rows'] +
         (node['Rows Removed by Filter'] ?? 0) +
@@ -192,6 +232,14 @@ const filters: [name: string, Partial<EventFilters>][] = [
     ] as [string, Partial<EventFilters>][],
 );
 
+/** Partitions of tables of which more months were read than may be, of those that are not ahead. */
+function monthsIn(parts: ReadonlySet<string>, maximum = MONTHS_MAXIMUM): string[] {
+  const ahead = monthFrom(NEWEST, 1).toISOString().slice(0, 7).replace('-', '');
+  const past = [...parts].filter(name => name.slice(-ahead.length) < ahead);
+  const byTable = Map.groupBy(past, name => name.slice(0, -ahead.length));
+  return [...byTable.values()].filter(({ length }) => length > maximum).flat();
+}
+
 describe.each(STATISTICS)('with statistics %s', statistics => {
   beforeAll(() => open(statistics));
   afterAll(close);
@@ -202,7 +250,7 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
       for (const payment of [{}, { paymentId }]) {
         for (const oldestFirst of [false, true]) {
           for (const beyond of [undefined, middle]) {
-            const page = { oldestFirst, beyond, limit: LIMIT };
+            const page = { oldestFirst, beyond, limit: LIMIT, ...TIMES };
             const wanted = {
               types: EVENT_TYPES,
               undelivered: false,
@@ -218,6 +266,66 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
       }
     }
     expect(tooMany).toEqual([]);
+  });
+
+  test('a page reads two months', async () => {
+    const read: string[] = [];
+    // The older half has been delivered.
+    const pages = [
+      { undelivered: false, oldestFirst: false, beyond: undefined },
+      { undelivered: false, oldestFirst: false, beyond: middle },
+      { undelivered: false, oldestFirst: true, beyond: undefined },
+      { undelivered: false, oldestFirst: true, beyond: middle },
+      { undelivered: true, oldestFirst: false, beyond: undefined },
+      { undelivered: true, oldestFirst: true, beyond: middle },
+    ];
+    for (const { undelivered, ...page } of pages) {
+      const wanted = { types: EVENT_TYPES, undelivered };
+      let found = 0;
+      const reads = await whatIsRead(async db => {
+        const events = await listMerchantEvents(db, merchantId, wanted, {
+          ...{ limit: LIMIT, ...page, ...TIMES },
+        });
+        found = events.length;
+      });
+      expect(found).toBe(LIMIT);
+      read.push(...reads.flatMap(({ parts }) => monthsIn(parts)));
+    }
+    expect(read).toEqual([]);
+  });
+
+  test('what is looked up by its ID is read from its month', async () => {
+    const { db } = database;
+    const { id, endpoint_id: endpointId } = await db
+      .selectFrom('webhook_deliveries')
+      .selectAll()
+      .where('event_id', '=', middle)
+      .where('redelivery_of', 'is', null)
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    const key = { deliveryId: id, attempt: 1, event: { id: middle } };
+    const delivery = { id, created_at: NEWEST, finished_at: NEWEST, attempts: 0 };
+    const each: ((db: Database) => Promise<unknown>)[] = [
+      db => findMerchantEvent(db, merchantId, middle),
+      db => listDeliveriesOf(db, [middle]),
+      db => listAttempts(db, [delivery], LIMIT),
+      db => releaseDelivery(db, key),
+      db => withholdDelivery(db, key, NEWEST),
+      db => cancelDeliveries(db, { id, event_id: middle }, NEWEST),
+      db => listDeliveries(db, { id, event_id: middle }, 1),
+      db =>
+        claimDeliveries(
+          db,
+          [{ endpointId, count: LIMIT }],
+          { now: NEWEST, until: NEWEST },
+          monthsOf([middle]),
+        ),
+    ];
+    const read: string[] = [];
+    for (const run of each) {
+      for (const { parts } of await whatIsRead(run)) read.push(...monthsIn(parts, 1));
+    }
+    expect(read).toEqual([]);
   });
 
   test('deliveries are read by their events', async () => {

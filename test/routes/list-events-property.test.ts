@@ -3,9 +3,11 @@ import { v4 as uuidv4 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import { EVENT_ORDERS } from '#schemas/list-events.ts';
+import { firstIdOf } from '../../src/repositories/payments/events.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { makeMonths, monthFrom } from '../helpers/months.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { send } from '../helpers/signed-request.ts';
 
@@ -149,9 +151,9 @@ function matches({ at, type, payment, outcomes }: Entry, query: Filters): boolea
   );
 }
 
-async function page(shop: MerchantWithKey, query: Record<string, string>) {
+async function page(shop: MerchantWithKey, query: Record<string, string>, app = service) {
   const path = `/external/v1/events?${new URLSearchParams(query)}`;
-  const response = await send(service, shop, { path });
+  const response = await send(app, shop, { path });
   expect(response.statusCode, response.body).toBe(200);
   const { data, hasMore } = response.json();
   return { ids: data.map((event: { id: string }) => event.id) as string[], hasMore };
@@ -199,3 +201,83 @@ test('walking the pages either way gives the filtered events in their order', as
     { numRuns: RUNS },
   );
 });
+
+/** Months over which a history is spread; the clock of the service stands in the last but one. */
+const MONTHS = 6;
+const CLOCK_MONTH = MONTHS - 2;
+
+interface Dated {
+  readonly id: string;
+  readonly at: number;
+  readonly month: number;
+}
+
+test('over months, pages give all events, by the months of their IDs and then by their times', async () => {
+  const first = new Date(START);
+  const clock = Object.assign(() => clock.now, {
+    now: monthFrom(first, CLOCK_MONTH).getTime(),
+  });
+  const months = await startTestApp({ clock });
+  await makeMonths(months.db, first, monthFrom(first, MONTHS));
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            month: fc.nat({ max: MONTHS - 1 }),
+            // After a clock that was set, an ID may be of another month than its time.
+            distance: fc.constantFrom(0, 0, 0, -1, 1, 3),
+            offset: fc.nat({ max: INSTANTS - 1 }),
+            type: fc.constantFrom(...EVENT_TYPES.slice(0, 3)),
+          }),
+          { maxLength: 25 },
+        ),
+        fc.integer({ min: 1, max: 7 }),
+        fc.constantFrom(...EVENT_ORDERS),
+        async (history, limit, order) => {
+          const shop = await addMerchant(months);
+          const events = history.map(({ month, distance, offset, type }) => {
+            const at = monthFrom(first, month + distance).getTime() + offset;
+            const time = firstIdOf(monthFrom(first, month).getTime() + offset);
+            return { id: `${time.slice(0, 15)}${uuidv4().slice(15)}`, at, month, type };
+          });
+          if (events.length > 0) {
+            await months.db
+              .insertInto('events')
+              .values(
+                events.map(({ id, at, type }) => ({
+                  ...{ id, type, merchant_id: shop.merchant.id, data: '{}', payment_id: null },
+                  ...{ created_at: new Date(at), traceparent: null, tracestate: null },
+                })),
+              )
+              .execute();
+          }
+          const ordered = events.sort(byMonth).map(({ id }) => id);
+          const expected = order === 'oldest' ? ordered : ordered.toReversed();
+          const found: string[] = [];
+          for (let cursor = {}, more = true; more; ) {
+            const query = { order, limit: String(limit), ...cursor };
+            const { ids, hasMore } = await page(shop, query, months);
+            found.push(...ids);
+            more = hasMore;
+            cursor = { startingAfter: ids.at(-1) };
+          }
+          expect(found).toEqual(expected);
+          const last = expected.at(-1);
+          if (last === undefined) return;
+          const { ids } = await page(
+            shop,
+            { order, limit: String(limit), endingBefore: last },
+            months,
+          );
+          expect(ids).toEqual(expected.slice(0, -1).slice(-limit));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  } finally {
+    await months.close();
+  }
+});
+
+const byMonth = (a: Dated, b: Dated) => a.month - b.month || a.at - b.at || (a.id < b.id ? -1 : 1);

@@ -99,11 +99,6 @@ export async function openShop(
       if (endpointIds.length > 0) await attemptDue({ ...dependencies, ...options }, endpointIds);
     },
     deliveries,
-    attempts: async () =>
-      listAttempts(
-        db,
-        (await deliveries()).map(({ id }) => id),
-        100,
-      ),
+    attempts: async () => listAttempts(db, await deliveries(), 100),
   };
 }

@@ -24,9 +24,8 @@ export function defineDeliveries(noun: CliCommand): void {
         throw new OperationRefused(`There is no webhook endpoint ${endpointId}.`);
       }
       const deliveries = await listDeliveries(db, { endpointId }, limit);
-      const ids = deliveries.map(({ id }) => id);
       const all = Map.groupBy(
-        await listAttempts(db, ids, ATTEMPTS_MAXIMUM),
+        await listAttempts(db, deliveries, ATTEMPTS_MAXIMUM),
         attempt => attempt.delivery_id,
       );
       const rows = deliveries.map(delivery => deliveryObject(delivery, all.get(delivery.id) ?? []));

@@ -89,7 +89,7 @@ export function registerDeliveries(
       endpoint,
       endpointUrl: `${basePath}${webhooksPath(request)}/${endpoint.id}`,
       paymentsUrl: `${basePath}${accountPath(membership)}/payments`,
-      attempts: await listAttempts(reports, [delivery.id], ATTEMPTS_SHOWN),
+      attempts: await listAttempts(reports, [delivery], ATTEMPTS_SHOWN),
       payload: payloadOf(delivery),
       fault,
       seesPaths: isAllowed(membership.role, 'webhooks.manage'),

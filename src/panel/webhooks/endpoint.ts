@@ -110,8 +110,7 @@ export class EndpointPages {
     );
     const rows = found.slice(0, PAGE_SIZE);
     const hasMore = found.length > PAGE_SIZE;
-    const ids = rows.map(row => row.id);
-    const attempts = await listAttempts(reports, ids, ATTEMPTS_READ);
+    const attempts = await listAttempts(reports, rows, ATTEMPTS_READ);
     const last = new Map(attempts.map(attempt => [attempt.delivery_id, attempt]));
     return isNewer
       ? { rows: rows.toReversed(), last, hasNewer: hasMore, hasOlder: true }

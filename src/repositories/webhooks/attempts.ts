@@ -1,16 +1,18 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type {
   DeliveryStatus,
   WebhookAttempt,
   WebhookAttemptsTable,
+  WebhookDelivery,
 } from '../../database/webhook-tables.ts';
+import { ALL_MONTHS, type IdRange, isIn, monthsBetween } from './event-months.ts';
+import type { DeliveryOfEvent } from './withheld.ts';
 
 /** An attempt to record. */
 export type NewAttempt = Insertable<WebhookAttemptsTable>;
 
-export interface AttemptKey {
-  readonly deliveryId: string;
+export interface AttemptKey extends DeliveryOfEvent {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
@@ -61,30 +63,59 @@ export async function recordAttempt(
 /** Releases the claim of an attempt that was not made, so that any worker can make it now. */
 export async function releaseDelivery(
   db: Connection,
-  { deliveryId, attempt }: AttemptKey,
+  { deliveryId, event, attempt }: AttemptKey,
 ): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
     .set({ claimed_until: null })
     .where('id', '=', deliveryId)
+    .where('event_id', '=', event.id)
     .where('status', '=', 'pending')
     .where('attempts', '=', attempt - 1)
     .execute();
 }
 
-/** At most `limit` attempts of these deliveries, oldest first. */
-export function listAttempts(
+/** A delivery whose attempts are read. */
+export type TriedDelivery = Pick<WebhookDelivery, 'id' | 'created_at' | 'finished_at' | 'attempts'>;
+
+/**
+ * How far apart clocks of those may be that make deliveries and attempts, and how long after a delivery has ended an
+ * attempt at it may end that another worker made too, in milliseconds.
+ */
+const CLOCKS_APART_MS = 24 * 60 * 60_000;
+
+/**
+ * At most `limit` attempts of these deliveries, oldest first. They are read from the months between the creation of
+ * the deliveries and their end, and from all where that leaves out one that was counted.
+ */
+export async function listAttempts(
   db: Connection,
-  deliveryIds: readonly string[],
+  deliveries: readonly TriedDelivery[],
   limit: number,
 ): Promise<WebhookAttempt[]> {
-  if (deliveryIds.length === 0) return Promise.resolve([]);
-  return db
-    .selectFrom('webhook_attempts')
-    .selectAll()
-    .where('delivery_id', 'in', deliveryIds)
-    .orderBy('at')
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  if (deliveries.length === 0) return [];
+  const ends = deliveries.map(({ finished_at: end }) => end?.getTime() ?? Number.POSITIVE_INFINITY);
+  const first = Math.min(...deliveries.map(({ created_at: at }) => at.getTime()));
+  const last = Math.max(...ends) + CLOCKS_APART_MS;
+  const months = monthsBetween(first - CLOCKS_APART_MS, Number.isFinite(last) ? last : null);
+  const read = (range: IdRange) =>
+    db
+      .selectFrom('webhook_attempts')
+      .selectAll()
+      .where(
+        'delivery_id',
+        'in',
+        deliveries.map(({ id }) => id),
+      )
+      .where(sql<boolean>`${isIn('id', range)}`)
+      .orderBy('at')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+  const found = await read(months);
+  const numbers = Map.groupBy(found, ({ delivery_id: id }) => id);
+  const isComplete = deliveries.every(
+    ({ id, attempts }) => new Set(numbers.get(id)?.map(({ number }) => number)).size >= attempts,
+  );
+  return isComplete || found.length === limit ? found : read(ALL_MONTHS);
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
 import type { OutgoingEvent } from '../payments/events.ts';
+import { ALL_MONTHS, type IdRange, isIn } from './event-months.ts';
 
 /** An endpoint with deliveries that a worker can claim. */
 export interface DueEndpoint {
@@ -9,6 +10,8 @@ export interface DueEndpoint {
   readonly merchantId: string;
   /** How many, at most the limit asked for. */
   readonly due: number;
+  /** The first and the last of their events, by ID. */
+  readonly events: readonly [string, string];
 }
 
 /** How many deliveries of an endpoint a worker wants to claim. */
@@ -55,11 +58,12 @@ export async function findDueEndpoints(
               where delivery.status = 'pending' and delivery.endpoint_id > waiting.endpoint_id
               order by delivery.endpoint_id limit 1)
       from waiting where waiting.endpoint_id is not null)
-    select endpoint.id as "endpointId", endpoint.merchant_id as "merchantId", first.due
+    select endpoint.id as "endpointId", endpoint.merchant_id as "merchantId", first.due, first.events
     from waiting
     cross join lateral (
-      select count(*)::integer as due, min(next_attempt_at) as since
-      from (select next_attempt_at from webhook_deliveries
+      select count(*)::integer as due, min(next_attempt_at) as since,
+             array[min(event_id::text), max(event_id::text)] as events
+      from (select next_attempt_at, event_id from webhook_deliveries
             where endpoint_id = waiting.endpoint_id and ${isDue(now)}
             order by next_attempt_at limit ${perEndpoint}) as delivery) as first
     join webhook_endpoints as endpoint on endpoint.id = waiting.endpoint_id
@@ -80,11 +84,13 @@ interface ClaimTimes {
 /**
  * Claims the longest due deliveries of some endpoints for one worker until `until`. Skips those that
  * another worker is claiming.
+ * @param months Of the events whose deliveries are claimed; others are left for another claim.
  */
 export function claimDeliveries(
   db: Connection,
   allotments: readonly Allotment[],
   times: ClaimTimes,
+  months: IdRange = ALL_MONTHS,
 ): Promise<ClaimedDelivery[]> {
   const endpointIds = allotments.map(({ endpointId }) => endpointId);
   const counts = allotments.map(({ count }) => count);
@@ -93,10 +99,10 @@ export function claimDeliveries(
     from unnest(${endpointIds}::uuid[], ${counts}::integer[]) as allotment (endpoint_id, count)
     cross join lateral (
       select id from webhook_deliveries
-      where endpoint_id = allotment.endpoint_id and ${isDue(times.now)}
+      where endpoint_id = allotment.endpoint_id and ${isDue(times.now)} and ${isIn('event_id', months)}
       order by next_attempt_at limit allotment.count
       for update skip locked) as due`;
-  return claim(db, due, times.until);
+  return claim(db, due, months, times.until);
 }
 
 /** Claims the due deliveries of a payment's events, as `claimDeliveries` does. */
@@ -110,13 +116,17 @@ export function claimDeliveriesOf(
     where event_id in (select id from events where payment_id = ${paymentId}) and ${isDue(times.now)}
     order by next_attempt_at limit ${OF_PAYMENT_MAXIMUM}
     for update skip locked`;
-  return claim(db, due, times.until);
+  return claim(db, due, ALL_MONTHS, times.until);
 }
 
-/** @param due Query of the IDs, which locks their rows. */
+/**
+ * @param due Query of the IDs, which locks their rows.
+ * @param months Of their events.
+ */
 async function claim(
   db: Connection,
   due: RawBuilder<unknown>,
+  months: IdRange,
   until: Date,
 ): Promise<ClaimedDelivery[]> {
   // The array is built once, before the update: each row is locked once and counted once.
@@ -125,11 +135,12 @@ async function claim(
       'delivery',
       () => sql<{ id: string; attempts: number; event_id: string; endpoint_id: string }>`(
         update webhook_deliveries set claimed_until = ${until}
-        where id = any(array(${due}))
+        where id = any(array(${due})) and ${isIn('event_id', months)}
         returning id, attempts, event_id, endpoint_id)`,
     )
     .selectFrom('delivery')
     .innerJoin('events', 'events.id', 'delivery.event_id')
+    .where(sql<boolean>`${isIn('events.id', months)}`)
     .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'delivery.endpoint_id')
     .selectAll('webhook_endpoints')
     .select([

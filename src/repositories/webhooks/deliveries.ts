@@ -3,18 +3,22 @@ import type { Connection } from '../../database/connection.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
 import { findById, insertInto } from '../rows.ts';
 
+/** A delivery with the event in whose month it is. */
+export type DeliveryKey = Pick<WebhookDelivery, 'id' | 'event_id'>;
+
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(
   db: Connection,
-  which: { id: string } | { endpointId: string; except?: string | undefined },
+  which: DeliveryKey | { endpointId: string; except?: string | undefined },
   now: Date,
 ): Promise<void> {
   let update = db
     .updateTable('webhook_deliveries')
     .set({ status: 'cancelled', next_attempt_at: null, claimed_until: null, finished_at: now })
     .where('status', '=', 'pending');
-  if ('id' in which) update = update.where('id', '=', which.id);
-  else {
+  if ('id' in which) {
+    update = update.where('id', '=', which.id).where('event_id', '=', which.event_id);
+  } else {
     update = update.where('endpoint_id', '=', which.endpointId);
     if (which.except !== undefined) update = update.where('id', '!=', which.except);
   }
@@ -78,7 +82,7 @@ export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
 /** At most `limit` deliveries of an endpoint, newest first, or the one with the ID. */
 export function listDeliveries(
   db: Connection,
-  which: { id: string } | { endpointId: string },
+  which: DeliveryKey | { endpointId: string },
   limit: number,
 ): Promise<DeliveryWithEventType[]> {
   const query = db
@@ -89,6 +93,12 @@ export function listDeliveries(
     .orderBy('webhook_deliveries.created_at', 'desc')
     .orderBy('webhook_deliveries.id', 'desc')
     .limit(limit);
-  if ('id' in which) return query.where('webhook_deliveries.id', '=', which.id).execute();
+  if ('id' in which) {
+    return query
+      .where('webhook_deliveries.id', '=', which.id)
+      .where('webhook_deliveries.event_id', '=', which.event_id)
+      .where('events.id', '=', which.event_id)
+      .execute();
+  }
   return query.where('endpoint_id', '=', which.endpointId).execute();
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
 import type { DeliveryWithEventType } from './deliveries.ts';
+import { ALL_MONTHS, type IdRange, isIn, monthsOf } from './event-months.ts';
 
 /** An endpoint, and the merchant whose it has to be. */
 export interface OwnEndpoint {
@@ -80,14 +81,31 @@ export function listOwnDeliveries(
     .execute();
 }
 
-/** Undefined for a delivery of others, as for a missing one. */
-export function findOwnDelivery(
+/**
+ * Undefined for a delivery of others, as for a missing one. One that was made with its event has an ID of the same
+ * time, and is looked for in its month first; what repeats it by hand may be in an earlier one.
+ */
+export async function findOwnDelivery(
   db: Connection,
   endpoint: OwnEndpoint,
   id: string,
 ): Promise<DeliveredEvent | undefined> {
+  return (
+    (await findInMonths(db, endpoint, id, monthsOf([id]))) ??
+    (await findInMonths(db, endpoint, id, ALL_MONTHS))
+  );
+}
+
+function findInMonths(
+  db: Connection,
+  endpoint: OwnEndpoint,
+  id: string,
+  months: IdRange,
+): Promise<DeliveredEvent | undefined> {
   return deliveriesOf(db, endpoint)
     .where('delivery.id', '=', id)
+    .where(sql<boolean>`${isIn('delivery.event_id', months)}`)
+    .where(sql<boolean>`${isIn('events.id', months)}`)
     .select(({ cast, selectFrom }) => [
       'events.created_at as eventCreatedAt',
       'events.payment_id as paymentId',
@@ -95,6 +113,7 @@ export function findOwnDelivery(
       selectFrom('webhook_deliveries as again')
         .select('again.id')
         .whereRef('again.redelivery_of', '=', 'delivery.id')
+        .where(sql<boolean>`${isIn('again.event_id', months)}`)
         .orderBy('again.created_at', 'desc')
         .orderBy('again.id', 'desc')
         .limit(1)

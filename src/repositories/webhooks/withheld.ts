@@ -12,9 +12,19 @@ export async function withholdPending(db: Connection, now: Date, limit: number):
   return Number(numUpdatedRows);
 }
 
+/** A delivery with its event, in whose month it is. */
+export interface DeliveryOfEvent {
+  readonly deliveryId: string;
+  readonly event: { readonly id: string };
+}
+
 /** Withholds a delivery, if it is pending. */
-export async function withholdDelivery(db: Connection, id: string, now: Date): Promise<void> {
-  await withhold(db, now).where('id', '=', id).execute();
+export async function withholdDelivery(
+  db: Connection,
+  { deliveryId, event }: DeliveryOfEvent,
+  now: Date,
+): Promise<void> {
+  await withhold(db, now).where('id', '=', deliveryId).where('event_id', '=', event.id).execute();
 }
 
 function withhold(db: Connection, now: Date) {
@@ -37,7 +47,7 @@ export const ASKED_ANEW_MINUTES = 15;
  */
 export async function mayHaveBeenTold(
   db: Connection,
-  deliveryId: string,
+  { deliveryId, event }: DeliveryOfEvent,
   { restoredTo, confirmedAt, toldUntil }: ConfirmedRestore,
 ): Promise<boolean> {
   const { rows } = await sql<{ told: boolean }>`
@@ -45,7 +55,8 @@ export async function mayHaveBeenTold(
       select from webhook_deliveries as delivery
       join events on events.id = delivery.event_id
       join payments on payments.id = events.payment_id
-      where delivery.id = ${deliveryId} and delivery.redelivery_of is null
+      where delivery.id = ${deliveryId} and delivery.event_id = ${event.id} and events.id = ${event.id}
+        and delivery.redelivery_of is null
         and events.created_at >= ${confirmedAt} and payments.created_at <= ${restoredTo}
         and case
           when payments.flow = 'regulated' then
