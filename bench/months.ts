@@ -58,10 +58,8 @@ type Statement = (db: Connection, side: Side, middle: Middle) => Promise<unknown
 
 const listed =
   (query: (middle: Middle) => Parameters<typeof listEvents>[2]): Statement =>
-  (db, { merchantId }, middle) => {
-    const times = { now: new Date(), keptSince: new Date(0) };
-    return listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, times);
-  };
+  (db, { merchantId }, middle) =>
+    listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, new Date(0));
 
 /** What reads events, deliveries and attempts, and whether it knows of which months they are. */
 const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [

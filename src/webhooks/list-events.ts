@@ -28,15 +28,15 @@ const MADE_WITHIN_MS = 60_000;
 /**
  * One page of a merchant's events in the requested order, as JSON: `data` is stored as text and is repeated byte
  * by byte.
- * @param times.keptSince Events from before it are removed. A cursor from then may be one of them, and still says by
- * its own time where the page begins; events close to it may come again.
+ * @param keptSince Events from before it are removed. A cursor from then may be one of them, and still says by its
+ * own time where the page begins; events close to it may come again.
  * @throws ApiError E1001 for both cursors at once, E3001 for a cursor since then that is not the merchant's.
  */
 export async function listEvents(
   db: Connection,
   merchantId: string,
   query: ListEventsQuery,
-  { now, keptSince }: { readonly now: Date; readonly keptSince: Date },
+  keptSince: Date,
 ): Promise<string> {
   const limit = query.limit ?? PAGE_SIZE_DEFAULT;
   const cursor = readCursor(query);
@@ -50,9 +50,8 @@ export async function listEvents(
   };
   const oldestFirst = (query.order === 'oldest') !== towardsStart;
   // One more than requested shows whether there are more.
-  const page = { oldestFirst, limit: limit + 1, now, keptSince };
   const read = (beyond: string | Date | undefined) =>
-    listMerchantEvents(db, merchantId, filters, { ...page, beyond });
+    listMerchantEvents(db, merchantId, filters, { oldestFirst, beyond, limit: limit + 1 });
   let events = await read(cursor?.id);
   if (cursor !== undefined && events.length === 0) {
     const known = await findMerchantEvent(db, merchantId, cursor.id);
@@ -64,8 +63,8 @@ export async function listEvents(
       events = await read(new Date(madeAt + (oldestFirst ? -MADE_WITHIN_MS : MADE_WITHIN_MS)));
     }
   }
-  const { page: shown, hasMore } = cutPage(events, limit, cursor);
-  const data = await describeEvents(db, shown);
+  const { page, hasMore } = cutPage(events, limit, cursor);
+  const data = await describeEvents(db, page);
   return `{"object":"list","data":[${data.join(',')}],"hasMore":${hasMore}}`;
 }
 

@@ -6,7 +6,7 @@ import type {
   WebhookAttemptsTable,
   WebhookDelivery,
 } from '../../database/webhook-tables.ts';
-import { ALL_MONTHS, type IdRange, isIn, monthsBetween } from './event-months.ts';
+import { ALL_MONTHS, type IdRange, isAmong, monthsBetween } from './event-months.ts';
 import type { DeliveryOfEvent } from './withheld.ts';
 
 /** An attempt to record. */
@@ -107,7 +107,7 @@ export async function listAttempts(
         'in',
         deliveries.map(({ id }) => id),
       )
-      .where(sql<boolean>`${isIn('id', range)}`)
+      .where(sql<boolean>`${isAmong('id', range)}`)
       .orderBy('at')
       .orderBy('id')
       .limit(limit)

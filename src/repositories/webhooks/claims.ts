@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { WebhookEndpoint } from '../../database/webhook-tables.ts';
 import type { OutgoingEvent } from '../payments/events.ts';
-import { ALL_MONTHS, type IdRange, isIn } from './event-months.ts';
+import { ALL_MONTHS, type IdRange, isAmong, isIn } from './event-months.ts';
 
 /** An endpoint with deliveries that a worker can claim. */
 export interface DueEndpoint {
@@ -99,7 +99,8 @@ export function claimDeliveries(
     from unnest(${endpointIds}::uuid[], ${counts}::integer[]) as allotment (endpoint_id, count)
     cross join lateral (
       select id from webhook_deliveries
-      where endpoint_id = allotment.endpoint_id and ${isDue(times.now)} and ${isIn('event_id', months)}
+      where endpoint_id = allotment.endpoint_id and ${isDue(times.now)}
+        and ${isAmong('event_id', months)}
       order by next_attempt_at limit allotment.count
       for update skip locked) as due`;
   return claim(db, due, months, times.until);

@@ -1,6 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection } from '../../database/connection.ts';
-import { MONTHS_AHEAD } from '../../database/partition-tables.ts';
 import { firstIdOf } from '../payments/events.ts';
 
 /**
@@ -18,30 +16,36 @@ export interface IdRange {
 
 export const ALL_MONTHS: IdRange = { from: null, until: null };
 
-/** Before and after all IDs that there are. */
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
-/** The condition that a column's ID is in a range. */
+/** The condition that a column's ID is in a range, where another index condition finds a few rows. */
 export function isIn(column: string, { from, until }: IdRange): RawBuilder<unknown> {
-  if (from === null && until === null) return sql`true`;
-  const literal = (id: string) => sql`${sql.lit(id)}::uuid`;
-  return isBetween(column, literal(from ?? FIRST_ID), literal(until ?? LAST_ID));
+  const id = sql.ref(column);
+  return sql.join(
+    [
+      sql`true`,
+      ...(from === null ? [] : [sql`${id} >= ${sql.lit(from)}::uuid`]),
+      ...(until === null ? [] : [sql`${id} < ${sql.lit(until)}::uuid`]),
+    ],
+    sql` and `,
+  );
 }
 
 /**
- * The condition that a column's ID is `from` one until before another. Each bound is written twice, once with the
- * other's ID, which adds nothing: PostgreSQL prunes partitions by it, but does not read a whole month by the primary
- * key, as it does by a simple bound where its statistics let it expect few rows of the month.
+ * The condition that a column's ID is in a range, where it must not be read by. Each bound is written twice, once
+ * with the other one's ID, which adds nothing: PostgreSQL prunes partitions by it, but does not read a whole month by
+ * the bound, as it does by a simple one where its statistics let it expect few rows of the month. Planning such a
+ * condition of many partitions takes long, so that it is for few of them.
  */
-export function isBetween(
-  column: string,
-  from: RawBuilder<unknown>,
-  until: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+export function isAmong(column: string, range: IdRange): RawBuilder<unknown> {
+  if (range.from === null && range.until === null) return sql`true`;
   const id = sql.ref(column);
+  const from = sql`${sql.lit(range.from ?? FIRST_ID)}::uuid`;
+  const until = sql`${sql.lit(range.until ?? LAST_ID)}::uuid`;
   return sql`(${id} >= ${from} or ${id} >= ${until}) and (${id} < ${until} or ${id} < ${from})`;
 }
+
+/** Before and after all IDs that there are. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The months in which IDs are, whatever is in them between. */
 export function monthsOf(ids: readonly string[]): IdRange {
@@ -69,35 +73,3 @@ const millisecondsOf = (id: string) => Number.parseInt(id.replace('-', '').slice
 /** The first millisecond of a month in UTC, some months from that of a time. */
 const startOfMonth = (time: Date, distance: number) =>
   Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + distance, 1);
-
-/**
- * When the first month begins that has a partition of its own, in milliseconds; it stays where it is, however many
- * are dropped or made later.
- */
-const firstMonths = new WeakMap<Connection, number>();
-
-/** Undefined while events are not partitioned. */
-async function firstMonth(db: Connection): Promise<number | undefined> {
-  const known = firstMonths.get(db);
-  if (known !== undefined) return known;
-  const { rows } = await sql<{ month: string | null }>`
-    select min(right(relname, 6)) as month from pg_inherits join pg_class on pg_class.oid = inhrelid
-    where inhparent = 'events'::regclass and relname ~ '_[0-9]{6}$'`.execute(db);
-  const month = rows[0]?.month ?? null;
-  if (month === null) return undefined;
-  const start = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1, 1);
-  firstMonths.set(db, start);
-  return start;
-}
-
-/** Months of events, the oldest first; together they are all IDs. Some may have no partition. */
-export async function listEventMonths(db: Connection, now: Date): Promise<IdRange[]> {
-  const first = await firstMonth(db);
-  if (first === undefined) return [ALL_MONTHS];
-  const starts: string[] = [firstIdOf(first)];
-  const last = startOfMonth(now, MONTHS_AHEAD);
-  for (let n = 1; startOfMonth(new Date(first), n) <= last; n++) {
-    starts.push(firstIdOf(startOfMonth(new Date(first), n)));
-  }
-  return [null, ...starts].map((from, index) => ({ from, until: starts[index] ?? null }));
-}

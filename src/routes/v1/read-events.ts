@@ -31,9 +31,8 @@ export function registerReadEvents(
     },
     async (request, reply) => {
       const { accountId } = principalOf(request);
-      const now = new Date(clock());
-      const keptSince = new Date(now.getTime() - retentionDays * DAY_MS);
-      return sendJson(reply, await listEvents(db, accountId, request.query, { now, keptSince }));
+      const keptSince = new Date(clock() - retentionDays * DAY_MS);
+      return sendJson(reply, await listEvents(db, accountId, request.query, keptSince));
     },
   );
 
