@@ -84,6 +84,20 @@ export type TriedDelivery = Pick<WebhookDelivery, 'id' | 'created_at' | 'finishe
  */
 const CLOCKS_APART_MS = 24 * 60 * 60_000;
 
+/** Longest time of deliveries whose attempts are read from their months, in milliseconds; planning more takes longer. */
+const SPAN_MAXIMUM_MS = 45 * 24 * 60 * 60_000;
+
+/** The months of the attempts at some deliveries, but for clocks that are further apart. */
+function monthsOfAttempts(deliveries: readonly TriedDelivery[]): IdRange {
+  const created = deliveries.map(({ created_at: at }) => at.getTime());
+  const finished = deliveries.map(({ finished_at: at }) => at?.getTime() ?? null);
+  const ends = finished.filter(time => time !== null);
+  const [first, last] = [Math.min(...created), Math.max(...created, ...ends)];
+  if (last - first > SPAN_MAXIMUM_MS) return ALL_MONTHS;
+  const isOver = ends.length === finished.length;
+  return monthsBetween(first - CLOCKS_APART_MS, isOver ? last + CLOCKS_APART_MS : null);
+}
+
 /**
  * At most `limit` attempts of these deliveries, oldest first. They are read from the months between the creation of
  * the deliveries and their end, and from all where that leaves out one that was counted.
@@ -94,10 +108,7 @@ export async function listAttempts(
   limit: number,
 ): Promise<WebhookAttempt[]> {
   if (deliveries.length === 0) return [];
-  const ends = deliveries.map(({ finished_at: end }) => end?.getTime() ?? Number.POSITIVE_INFINITY);
-  const first = Math.min(...deliveries.map(({ created_at: at }) => at.getTime()));
-  const last = Math.max(...ends) + CLOCKS_APART_MS;
-  const months = monthsBetween(first - CLOCKS_APART_MS, Number.isFinite(last) ? last : null);
+  const months = monthsOfAttempts(deliveries);
   const read = (range: IdRange) =>
     db
       .selectFrom('webhook_attempts')
