@@ -6,15 +6,15 @@ import {
 } from '#schemas/partner-reports.ts';
 import type { Connection } from '../database/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { PartnerPaymentFilters } from '../repositories/partners/payment-filters.ts';
+import { hasText, type PartnerPaymentFilters } from '../repositories/partners/payment-filters.ts';
 import {
   countMatchingPayments,
-  countSearchedPayments,
   findPartnerPayment,
   listPartnerPayments,
   type PageWindow,
   type PartnerPayment,
 } from '../repositories/partners/payments.ts';
+import { isRolledUp } from '../repositories/partners/search.ts';
 import {
   countByCreatedDay,
   countPartnerPayments,
@@ -22,7 +22,7 @@ import {
 } from '../repositories/partners/totals.ts';
 import { endOfDay } from '../time/days.ts';
 import { testMerchantsOf, toReportRow } from './payment-row.ts';
-import { searchPartnerPayments } from './search.ts';
+import { listMatches, type SearchDepths, searchPartnerPayments } from './search.ts';
 
 /** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;
@@ -39,26 +39,27 @@ export interface PaymentReports extends PartnerPaymentPage {
   readonly tested: ReadonlySet<string>;
 }
 
-/** One page of the partner's payments, newest first, with the exact total of all that match. */
+/**
+ * One page of the partner's payments, newest first, with the total of all that match: the exact one, unless a text
+ * is part of too many.
+ */
 export async function listPaymentReports(
   db: Connection,
   partnerId: string,
   query: PartnerPaymentReportQuery,
+  depths?: SearchDepths,
 ): Promise<PaymentReports> {
   const { page = 1, limit = PARTNER_PAGE_DEFAULT } = query;
   const filters = await resolveFilters(db, partnerId, query);
   const window = { limit, offset: (page - 1) * limit };
-  if (needsSearch(filters)) {
-    // In parallel: counting all matches of a common fragment takes longer than its first page.
-    const [payments, total] = await Promise.all([
-      searchPartnerPayments(db, partnerId, filters, window),
-      countPayments(db, partnerId, filters),
-    ]);
-    return { ...toReports(payments), total, page, limit };
+  if (hasText(filters)) {
+    const found = await searchPartnerPayments(db, partnerId, filters, window, depths);
+    const { total, totalIsExact } = found;
+    return { ...toReports(found.payments), total, totalIsExact, page, limit };
   }
   const total = await countPayments(db, partnerId, filters);
   const payments = window.offset < total ? await readPage(db, partnerId, filters, window) : [];
-  return { ...toReports(payments), total, page, limit };
+  return { ...toReports(payments), total, totalIsExact: true, page, limit };
 }
 
 function toReports(payments: readonly PartnerPayment[]): Pick<PaymentReports, 'data' | 'tested'> {
@@ -74,14 +75,15 @@ export async function* readPaymentReportPages(
   partnerId: string,
   query: PartnerPaymentReportQuery,
   limit: number,
+  depths?: SearchDepths,
 ): AsyncGenerator<Pick<PaymentReports, 'data' | 'tested'>> {
   const filters = await resolveFilters(db, partnerId, query);
-  const list = needsSearch(filters) ? searchPartnerPayments : listPartnerPayments;
+  const list = needsSearch(filters) ? listMatches : listPartnerPayments;
   let createdTo = filters.createdTo;
   /** Rows of the time `createdTo` that were read already; they come first. */
   let offset = 0;
   for (;;) {
-    const rows = await list(db, partnerId, { ...filters, createdTo }, { limit, offset });
+    const rows = await list(db, partnerId, { ...filters, createdTo }, { limit, offset }, depths);
     if (rows.length > 0) yield toReports(rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) return;
@@ -134,22 +136,19 @@ async function resolveFilters(
 }
 
 /** Whether no single index returns the matching payments in order. */
-function needsSearch({ merchantIds, addresses, idPart, hashPart, term }: PartnerPaymentFilters) {
-  const several = (merchantIds?.length ?? 1) > 1 || (addresses?.length ?? 1) > 1;
-  return several || idPart !== undefined || hashPart !== undefined || term !== undefined;
+function needsSearch(filters: PartnerPaymentFilters): boolean {
+  const { merchantIds, addresses } = filters;
+  return hasText(filters) || [merchantIds, addresses].some(values => (values?.length ?? 1) > 1);
 }
 
 /** Counts in the rollups unless a filter is on a column that they do not have. */
-async function countPayments(
+function countPayments(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
 ): Promise<number> {
-  const { createdFrom, createdTo, idPart, hashPart, term } = filters;
-  const rolledUp = [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
-  if (!rolledUp) return countMatchingPayments(db, partnerId, filters);
-  if (term === undefined) return countPartnerPayments(db, partnerId, filters);
-  return countSearchedPayments(db, partnerId, { ...filters, term });
+  const count = isRolledUp(filters) ? countPartnerPayments : countMatchingPayments;
+  return count(db, partnerId, filters);
 }
 
 async function readPage(
@@ -158,6 +157,7 @@ async function readPage(
   filters: PartnerPaymentFilters,
   window: PageWindow,
 ): Promise<PartnerPayment[]> {
+  if (needsSearch(filters)) return listMatches(db, partnerId, filters, window);
   const unfiltered = Object.values(filters).every(filter => filter === undefined);
   if (!unfiltered || window.offset < FAR_OFFSET) {
     return listPartnerPayments(db, partnerId, filters, window);

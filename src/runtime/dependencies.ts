@@ -70,6 +70,7 @@ export async function openDependencies(
     applicationName: 'eps-reports',
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     statementTimeoutMs: REPORT_STATEMENT_TIMEOUT_MS,
+    plans: 'by-index',
     mayBeStandby: config.reportsUrl !== null,
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });

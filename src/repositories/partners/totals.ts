@@ -64,19 +64,36 @@ export function sumPartnerPayments(
   return query;
 }
 
-/** Number of payments by the UTC day of their creation, newest first. */
-export function countByCreatedDay(
-  db: Connection,
-  partnerId: string,
-): Promise<{ day: string; payments: number }[]> {
+/** Payments by the UTC day of their creation: folded and unfolded rows. */
+function createdDays(db: Connection, partnerId: string) {
   const deltas = db.selectFrom('partner_deltas').select(['created_day as day', 'payments']);
   const days = db
     .selectFrom('partner_created_days')
     .select(['day', 'payments'])
     .where('partner_id', '=', partnerId)
     .unionAll(deltas.where('partner_id', '=', partnerId));
-  return db
-    .selectFrom(days.as('t'))
+  return db.selectFrom(days.as('t'));
+}
+
+/** The sum of payments that were created on the UTC days of the bounds or between; null for none. */
+export function sumCreatedPayments(
+  db: Connection,
+  partnerId: string,
+  { createdFrom, createdTo }: { createdFrom?: Date | undefined; createdTo?: Date | undefined },
+) {
+  let query = createdDays(db, partnerId).select(sumOfPayments);
+  const dayOf = (time: Date) => sql<string>`(${time}::timestamptz at time zone 'UTC')::date`;
+  if (createdFrom !== undefined) query = query.where('day', '>=', dayOf(createdFrom));
+  if (createdTo !== undefined) query = query.where('day', '<=', dayOf(createdTo));
+  return query;
+}
+
+/** Number of payments by the UTC day of their creation, newest first. */
+export function countByCreatedDay(
+  db: Connection,
+  partnerId: string,
+): Promise<{ day: string; payments: number }[]> {
+  return createdDays(db, partnerId)
     .select(['day', sumOfPayments])
     .groupBy('day')
     .orderBy('day', 'desc')

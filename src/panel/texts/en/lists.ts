@@ -1,6 +1,7 @@
 /** Lists with their filters and pages, and charts. */
 export const lists = {
   total: (count: string) => `${count} in all`,
+  totalAtLeast: (count: string) => `${count} or more`,
   download: 'Download as CSV',
 
   filters: {
