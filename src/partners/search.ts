@@ -32,8 +32,8 @@ export interface SearchDepths {
   readonly frequent: number;
 }
 
-/** They take 15 ms, 1.4 s and 1 s; the rest of a search takes as long as few matches do, half a second. */
-const DEPTHS: SearchDepths = { few: 5_000, many: 750_000, manyRows: 100_000, frequent: 500 };
+/** They take 15 ms, 1 s and 1 s; the rest of a search takes as long as few matches do, half a second. */
+const DEPTHS: SearchDepths = { few: 5_000, many: 500_000, manyRows: 100_000, frequent: 500 };
 
 /** No total below this is inexact. */
 export const INEXACT_MINIMUM = DEPTHS.manyRows / DEPTHS.frequent;
