@@ -8,8 +8,9 @@ import type { PartnerHistory } from './partner-history.ts';
 /** Share of the partner's payments before the far page. */
 const FAR = 0.9;
 const PAGE = 20;
-/** Most that a search with its total may take, in seconds. */
+/** Most that a search with its total may take, in seconds, and beyond five million payments. */
 const SEARCH_SECONDS = 1;
+const LONG_SEARCH_SECONDS = 2;
 const SEARCH_ROUNDS = 3;
 
 type Side = History<PartnerHistory>;
@@ -43,6 +44,8 @@ const FIGURES: readonly (readonly [subject: string, allowed: number, Call])[] = 
   ['by network and total', 1.5, list(() => ({ blockchainId: 'eth-usdc' }))],
 ];
 
+const daysAgo = (days: number) => new Date(now.getTime() - days * 24 * 60 * 60_000);
+
 /** Every kind of term that a partner may search for, from selective to matching every payment. */
 const SEARCHES: readonly (readonly [
   subject: string,
@@ -60,6 +63,12 @@ const SEARCHES: readonly (readonly [
   ['no match', () => ({ search: 'no such text' })],
   ['name of a merchant', () => ({ search: 'Shop number 1' })],
   ['part of every merchant name', () => ({ search: 'Shop' })],
+  ['part of every reference of a status', () => ({ search: 'ORD-2026', status: 'successful' })],
+  ['part of every reference of a rare status', () => ({ search: 'ORD-2026', status: 'cancelled' })],
+  [
+    'part of every reference of a month',
+    () => ({ search: 'ORD-2026', startDate: daysAgo(60), endDate: daysAgo(30) }),
+  ],
   ['filter by part of a payment ID', ({ id }) => ({ transactionId: id.slice(-8) })],
   ['filter by part of a hash', ({ hash }) => ({ txHash: hash.slice(20, 28) })],
   ['filter by part of an address', ({ address }) => ({ addressSearch: address.slice(4, 12) })],
@@ -78,18 +87,20 @@ export async function partnerFigures(sides: readonly [Side, Side]): Promise<Find
 /** Measures each kind of search, with its first page and its total. */
 export async function partnerSearches(side: Side): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const allowed = side.payments > 5_000_000 ? LONG_SEARCH_SECONDS : SEARCH_SECONDS;
   for (const [subject, toQuery] of SEARCHES) {
     const query = toQuery(side.sample);
-    let total = 0;
+    let total = '';
     const search = async () => {
-      ({ total } = await listPaymentReports(side.db, side.partnerId, query));
+      const found = await listPaymentReports(side.db, side.partnerId, query);
+      total = `${found.totalIsExact ? '' : 'at least '}${found.total}`;
     };
     const [ms = Number.NaN] = await sideBySide([search], { rounds: SEARCH_ROUNDS, repeats: 1 });
     findings.push({
       subject: `search: ${subject}, in seconds`,
       measured: `${total} of ${side.partnerPayments} of the partner's payments`,
       value: ms / 1000,
-      goal: { relation: '<=', value: SEARCH_SECONDS },
+      goal: { relation: '<=', value: allowed },
     });
   }
   return findings;
