@@ -84,6 +84,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     url: databaseUrl,
     poolSize: 4,
     applicationName: 'test-reports',
+    plans: 'by-index',
     onIdleError: () => undefined,
     ...(options.reportTimeoutMs === undefined
       ? {}
