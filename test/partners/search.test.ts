@@ -131,10 +131,20 @@ test('search, names, addresses and hashes match as a plain scan does, on every p
       }
       expect(seen).toEqual(expected);
     }),
-    { numRuns: 80 },
+    {
+      numRuns: 80,
+      // A frequent text is said to be one.
+      examples: [
+        [
+          { filter: 'search', text: 'order', rest: {} },
+          2,
+          { few: 5, many: 20, manyRows: 5, frequent: 10 },
+        ],
+      ],
+    },
   );
-  // Neither is a word that is never said.
-  expect(Math.min(told.exact, told.inexact)).toBeGreaterThan(5);
+  expect(told.inexact).toBeGreaterThan(0);
+  expect(told.exact).toBeGreaterThan(0);
 });
 
 test('files have what a plain scan has', async () => {
