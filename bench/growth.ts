@@ -6,22 +6,28 @@ import { findMerchantPayment } from '../src/repositories/payments/merchant-payme
 import { listEvents } from '../src/webhooks/list-events.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
+import { backupFindings } from './backup.ts';
 import { createOnce } from './creation.ts';
 import type { BenchDatabase } from './databases.ts';
 import { fillEvents } from './event-history.ts';
 import { buildHistories, compareSizes, type History } from './histories.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { layMonths, monthFindings } from './months.ts';
+import { measurePages } from './pages.ts';
 import { fillHistory, type PartnerHistory } from './partner-history.ts';
 import { partnerFigures, partnerSearches } from './reports.ts';
+import { requireArchiver } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { FEW_PAYMENTS } from './settings.ts';
+import { workerLoops } from './worker-loops.ts';
 import { growFromEmpty } from './young-database.ts';
 
 /** A history with what a merchant of the partner reads of it. */
 interface Known extends PartnerHistory {
   /** IDs of the merchant's payments, in the order of a list. */
   readonly ids: readonly string[];
+  /** Those of its events, which are kept for some months. */
+  readonly eventIds: readonly string[];
   /** Connections as the service reads over them. */
   readonly reads: Database;
 }
@@ -61,7 +67,7 @@ const listEventsOf =
     if (!page.startsWith('{"object":"list","data":[{')) throw new VoidRun('a list is empty');
   };
 
-const deepIn = ({ ids }: Side) => ids[Math.floor(ids.length * DEEP)] ?? '';
+const deepIn = (ids: readonly string[]) => ids[Math.floor(ids.length * DEEP)] ?? '';
 
 const READS: readonly (readonly [subject: string, Call])[] = [
   [
@@ -73,7 +79,7 @@ const READS: readonly (readonly [subject: string, Call])[] = [
     },
   ],
   ['first page', list(PAGE, () => ({}))],
-  ['deep page behind a cursor', list(PAGE, side => ({ startingAfter: deepIn(side) }))],
+  ['deep page behind a cursor', list(PAGE, ({ ids }) => ({ startingAfter: deepIn(ids) }))],
   [
     'list by rare status',
     list(
@@ -92,9 +98,9 @@ const READS: readonly (readonly [subject: string, Call])[] = [
   ],
   ['events', listEventsOf(() => ({}))],
   // Events have the IDs of their payments.
-  ['events behind a cursor', listEventsOf(side => ({ startingAfter: deepIn(side) }))],
+  ['events behind a cursor', listEventsOf(({ eventIds }) => ({ startingAfter: deepIn(eventIds) }))],
   ['events, oldest first', listEventsOf(() => ({ order: 'oldest' }))],
-  ['events of a payment', listEventsOf(side => ({ paymentId: deepIn(side) }))],
+  ['events of a payment', listEventsOf(({ eventIds }) => ({ paymentId: deepIn(eventIds) }))],
   ['events not delivered', listEventsOf(() => ({ delivered: false }))],
   [
     'events of a rare type, of a time',
@@ -107,6 +113,7 @@ const READS: readonly (readonly [subject: string, Call])[] = [
 
 /** Compares requests with a long history with the same requests with a short one. */
 export async function bench(resources: Resources): Promise<Finding[]> {
+  requireArchiver();
   const sides = await buildHistories(resources, (database, payments) =>
     fill(resources, database, payments),
   );
@@ -116,10 +123,13 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     findings.push(await compareSizes(`growth: ${subject}`, sides, call, ALLOWED));
   }
   findings.push(...(await partnerFigures(sides)), ...(await partnerSearches(long)));
+  findings.push(...(await measurePages(resources, sides)));
   // Last, since creates leave the rollups behind until a worker folds them.
   findings.push(await compareSizes('growth: create', sides, createOnce, ALLOWED));
+  findings.push(...(await workerLoops(resources, sides, ALLOWED)));
   findings.push(...(await monthFindings(resources, long)));
   findings.push(await growFromEmpty(resources, ALLOWED));
+  findings.push(...(await backupFindings(resources, long)));
   return findings;
 }
 
@@ -137,13 +147,16 @@ async function fill(
   const operator = { db, clock: Date.now, actor: 'bench' };
   await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
   await setAddress(operator, { merchantId }, 'eth', ADDRESSES.eth);
-  const rows = await db
-    .selectFrom('payments')
-    .select('id')
-    .where('merchant_id', '=', merchantId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute();
+  const listIds = async (table: 'payments' | 'events') => {
+    const rows = await db
+      .selectFrom(table)
+      .select('id')
+      .where('merchant_id', '=', merchantId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    return rows.map(({ id }) => id);
+  };
   const reads = connectPipeline({
     url,
     connections: 1,
@@ -151,5 +164,5 @@ async function fill(
     onError: () => undefined,
   });
   defer(() => reads.destroy());
-  return { ...history, ids: rows.map(({ id }) => id), reads };
+  return { ...history, ids: await listIds('payments'), eventIds: await listIds('events'), reads };
 }

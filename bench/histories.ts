@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { connect } from '../src/database/connection.ts';
 import { type BenchDatabase, createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { type Finding, sideBySide } from './measure.ts';
 import type { Resources } from './resources.ts';
@@ -10,12 +12,15 @@ export type History<T> = T & BenchDatabase & { readonly payments: number };
 const ROUNDS = 100;
 const REPEATS = 5;
 
+/** Settings with which what is written to a new table need not be logged. */
+const UNLOGGED = { ...THROW_AWAY, wal_level: 'minimal', max_wal_senders: '0' };
+
 /** Builds a short and a long history on one server. */
 export async function buildHistories<T>(
   resources: Resources,
   fill: (database: BenchDatabase, payments: number) => Promise<T>,
 ): Promise<readonly [few: History<T>, many: History<T>]> {
-  const server = await startPostgres(resources, THROW_AWAY);
+  const server = await startPostgres(resources, UNLOGGED);
   const build = async (name: string, payments: number): Promise<History<T>> => {
     const started = performance.now();
     const database = await createDatabase(resources, server, name);
@@ -24,7 +29,21 @@ export async function buildHistories<T>(
     process.stdout.write(`built ${payments} payments in ${seconds} s\n`);
     return { ...filled, ...database, payments };
   };
-  return [await build('few', FEW_PAYMENTS), await build('many', PAYMENTS)];
+  // What is filled is vacuumed and analysed where it is filled.
+  await setAutovacuum(server, 'off');
+  const sides = [await build('few', FEW_PAYMENTS), await build('many', PAYMENTS)] as const;
+  await setAutovacuum(server, 'on');
+  return sides;
+}
+
+async function setAutovacuum(url: string, value: 'on' | 'off'): Promise<void> {
+  const db = connect({
+    ...{ url, poolSize: 1, applicationName: 'bench' },
+    onIdleError: () => undefined,
+  });
+  await sql`alter system set autovacuum = ${sql.lit(value)}`.execute(db);
+  await sql`select pg_reload_conf()`.execute(db);
+  await db.destroy();
 }
 
 /** How many times as long a call takes on the long history, with the most it may be. */

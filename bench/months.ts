@@ -10,6 +10,7 @@ import { monthsOf } from '../src/repositories/webhooks/event-months.ts';
 import { findOwnDelivery, listOwnDeliveries } from '../src/repositories/webhooks/own-deliveries.ts';
 import { listEvents, readEvent } from '../src/webhooks/list-events.ts';
 import { makeMonths, monthFrom } from '../test/helpers/months.ts';
+import { EVENT_MONTHS } from './event-history.ts';
 import type { History } from './histories.ts';
 import { type Finding, timed, VoidRun } from './measure.ts';
 import type { PartnerHistory } from './partner-history.ts';
@@ -19,8 +20,6 @@ import type { Resources } from './resources.ts';
 
 type Side = History<PartnerHistory>;
 
-/** Months before this one of which a history of a year has payments. */
-const MONTHS_BACK = 12;
 const PAGE = 10;
 /** Most months of a table that a page or a look-up by ID may read. */
 const MONTHS_READ = 2;
@@ -31,13 +30,13 @@ const VACUUM_SECONDS = 60;
 const DEAD_EVERY = 100;
 const EVENT_TABLES = ['events', 'webhook_deliveries', 'webhook_attempts'];
 
-/** Gives an empty database the months of a service that has had partitions for a year. */
+/** Gives an empty database the months that a service keeps. */
 export function layMonths(db: Database): Promise<void> {
   const now = new Date();
-  return makeMonths(db, monthFrom(now, -MONTHS_BACK), monthFrom(now, MONTHS_AHEAD));
+  return makeMonths(db, monthFrom(now, -EVENT_MONTHS), monthFrom(now, MONTHS_AHEAD));
 }
 
-/** Measures months. Comes last, since it leaves dead rows behind and drops the two oldest months. */
+/** Measures months. Comes last, since it leaves dead rows behind and drops the oldest month. */
 export async function monthFindings(resources: Resources, side: Side): Promise<Finding[]> {
   return [
     ...(await countMonthsRead(resources, side)),
@@ -111,8 +110,8 @@ async function countMonthsRead({ defer }: Resources, side: Side): Promise<Findin
   const delivery = await side.db
     .selectFrom('webhook_deliveries')
     .selectAll()
-    .where('event_id', '<=', side.sample.id)
     .orderBy('event_id', 'desc')
+    .offset(sql<number>`(select count(*) / 2 from webhook_deliveries)`)
     .limit(1)
     .executeTakeFirstOrThrow();
   const { id, event_id: eventId, endpoint_id: endpointId } = delivery;
@@ -190,17 +189,14 @@ function withoutTriggers(db: Database, statement: RawBuilder<unknown>): Promise<
   });
 }
 
-/** Drops a whole month as the worker does, after the one in which the history begins. */
+/** Drops the oldest month as the worker does. */
 async function dropMonth(db: Database): Promise<Finding> {
   const now = new Date();
-  await dropPartitions(db, 'events', monthFrom(now, 1 - MONTHS_BACK));
-  const month = monthFrom(now, 1 - MONTHS_BACK)
-    .toISOString()
-    .slice(0, 7);
+  const month = monthFrom(now, -EVENT_MONTHS).toISOString().slice(0, 7);
   const parts = (await listPartitions(db)).filter(part => part.month === month);
   let dropped: string[] = [];
   const took = await timed(async () => {
-    dropped = await dropPartitions(db, 'events', monthFrom(now, 2 - MONTHS_BACK));
+    dropped = await dropPartitions(db, 'events', monthFrom(now, 1 - EVENT_MONTHS));
   });
   if (dropped.length !== EVENT_TABLES.length) throw new VoidRun(`${dropped.length} were dropped`);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

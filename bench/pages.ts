@@ -77,9 +77,27 @@ const PARTNER: Readonly<Record<string, (panel: Panel) => string>> = {
 
 /** Measures pages of the panel, of a merchant with a long history and of one with a short one. */
 export async function bench(resources: Resources): Promise<Finding[]> {
-  const sides = await buildHistories(resources, (database, payments) =>
-    fill(resources, database, payments),
-  );
+  const sides = await buildHistories(resources, async ({ db }, payments) => {
+    await watchNetworks(db);
+    const history = await fillHistory(db, payments, { merchants: 1, linked: 1 });
+    await fillEvents(db, history.merchantId);
+    await setAddress(
+      { db, clock: Date.now, actor: 'bench' },
+      { merchantId: history.merchantId },
+      'btc',
+      ADDRESSES.btc,
+    );
+    return history;
+  });
+  return measurePages(resources, sides);
+}
+
+/** Measures the pages of a merchant and of its partner. */
+export async function measurePages(
+  resources: Resources,
+  [few, many]: readonly [History<PartnerHistory>, History<PartnerHistory>],
+): Promise<Finding[]> {
+  const sides = [await openPanel(resources, few), await openPanel(resources, many)] as const;
   const findings: Finding[] = [];
   for (const [name, path] of Object.entries(MERCHANT)) {
     const whole = (side: Panel) => `/panel/merchants/${side.merchantId}${path(side)}`;
@@ -109,19 +127,15 @@ async function measure(
   ];
 }
 
-async function fill(
+/** Starts a service on a history, whose panel people have signed in to. */
+async function openPanel(
   resources: Resources,
-  { db, url }: BenchDatabase,
-  payments: number,
-): Promise<Panel> {
-  await watchNetworks(db);
-  const history = await fillHistory(db, payments, { merchants: 1, linked: 1 });
-  const { merchantId, partnerId } = history;
-  await fillEvents(db, merchantId);
+  history: History<PartnerHistory>,
+): Promise<History<Panel>> {
+  const { db, url, merchantId, partnerId } = history;
   const masterKey = randomBytes(32);
   const keyring = createKeyring([masterKey]);
   const operator = { db, clock: Date.now, actor: 'bench' };
-  await setAddress(operator, { merchantId }, 'btc', ADDRESSES.btc);
   const { keyId } = await createKey(operator, keyring, { owner: { merchantId }, name: 'bench' });
   await fillRequests(db, merchantId, keyId);
   const service = { db, keyring, clock: Date.now };
@@ -134,7 +148,7 @@ async function fill(
     .limit(1)
     .executeTakeFirstOrThrow();
   const state = { databaseUrl: url, masterKey: masterKey.toString('base64') };
-  const { port } = await startService(resources, 'pages', state, {
+  const { port } = await startService(resources, `pages-${history.payments}`, state, {
     env: { PANEL_URL: `https://${HOST}` },
   });
   const agent = new Agent({ connections: 1 });

@@ -1,58 +1,89 @@
-import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection, Database } from '../src/database/connection.ts';
 
-/** Every history covers a year, so that only the number of payments differs. */
-const DAYS = 365;
+const DAY_MS = 86_400_000;
+/** Days that a history covers where nothing else is said. */
+const YEAR_DAYS = 365;
 
-/** A partner and how many merchants it has. */
-interface Link {
-  readonly partnerId: string;
+/** Payments spread evenly over time and over the merchants of a database. They are numbered from 1, the newest. */
+export interface PaymentHistory {
+  readonly payments: number;
   readonly merchants: number;
+  /** A partner, and how many merchants it has: those that come first. */
+  readonly link?: { readonly partnerId: string; readonly merchants: number } | null;
+  /** Every history of a bench covers as many, so that only the number of payments differs. */
+  readonly days?: number;
+  /** When it ends. */
+  readonly now: Date;
+  /** Payments from before it have expired unless something else became of them. */
+  readonly openSince?: Date;
 }
 
+/** Some of the payments, by their numbers, both inclusive. */
+export interface PaymentRange {
+  readonly newest: number;
+  readonly oldest: number;
+}
+
+/** Milliseconds between a payment and the next. */
+const stepOf = ({ payments, days = YEAR_DAYS }: PaymentHistory) => (days * DAY_MS) / payments;
+
 /**
- * Inserts payments in one statement, spread evenly over the past year and over the merchants of the
- * database. Those of the partner's merchants, which come first, get its ID.
+ * Inserts the payments of a history that ends now, spread over a year, in one statement.
  */
-export async function insertPayments(
+export function insertPayments(
   db: Database,
   payments: number,
-  { merchants, link = null }: { readonly merchants: number; readonly link?: Link | null },
+  shape: Pick<PaymentHistory, 'merchants' | 'link'>,
 ): Promise<void> {
+  const history = { payments, ...shape, now: new Date() };
+  return insertRange(db, history, { newest: 1, oldest: payments });
+}
+
+/** Inserts some payments of a history in one statement, the oldest first. */
+export async function insertRange(
+  db: Connection,
+  history: PaymentHistory,
+  { newest, oldest }: PaymentRange,
+): Promise<void> {
+  const { merchants, link = null, now, openSince = new Date(0) } = history;
+  const step = sql`${stepOf(history)}::float8`;
+  const linked = sql`case when shop <= ${link?.merchants ?? 0} then ${link?.partnerId ?? null}::uuid end`;
   await sql`
-    with shops as (
+    with shops as materialized (
       select array_agg(m.id order by m.partner_id is null, m.created_at, m.id) as merchants,
              array_agg(b.id order by m.partner_id is null, m.created_at, m.id) as branches
       from merchants m join branches b on b.merchant_id = m.id
-    ), chains as (
+    ), chains as materialized (
       select array_agg(id order by position) as ids from networks where environment = 'production'
     ), drawn as (
-      select n, date_trunc('milliseconds', now() - (n * interval '1 second' * ${(DAYS * 86_400) / payments}::float8)) as at,
-             1 + (hashint8(n) & 2147483647) % ${merchants} as shop,
-             1 + (hashint8(n * 7 + 1) & 2147483647) % 13 as chain,
-             (hashint8(n * 13 + 5) & 2147483647) % 100 as luck
-      from generate_series(1::bigint, ${payments}::bigint) as n
+      select n, md5(n::text) as hash, ${now.getTime()}::bigint - floor(n * ${step})::bigint as ms,
+             ${drawn(sql`n`)} % ${merchants} + 1 as shop, ${drawn(sql`n * 7 + 1`)} % 13 + 1 as chain,
+             ${drawn(sql`n * 13 + 5`)} % 100 as luck
+      -- Computed once a row, and in this order without a sort.
+      from generate_series(${oldest}::bigint, ${newest}::bigint, -1) as n offset 0
     ), decided as (
-      select *, case when luck < 80 then 'successful' when luck < 90 then 'expired'
-                     when luck < 95 then 'unsuccessful' when luck < 98 then 'pending'
-                     else 'cancelled' end as status
+      select *, to_timestamp(ms / 1000.0::float8) as at,
+             case when luck < 80 then 'successful' when luck < 90 then 'expired'
+                  when luck < 95 then 'unsuccessful' when luck >= 98 then 'cancelled'
+                  when ms < ${openSince.getTime()} then 'expired' else 'pending' end as status
       from drawn
     )
     insert into payments (id, merchant_id, branch_id, partner_id, created_by, flow, amount,
       commission_amount, commission_bps, commission_payer, settlement_model, status, session_status,
       offered_blockchain_ids, blockchain_id, address, token_amount, token_decimals,
       transaction_hash, paid_at, expires_at, created_at, customer_reference_id)
-    select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7'
-            || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid,
-           merchants[shop], branches[shop],
-           case when shop <= ${link?.merchants ?? 0} then ${link?.partnerId ?? null}::uuid end,
-           'bench', 'crypto',
-           50 + (hashint8(n * 3) & 2147483647) % 100000, 0, 0, 'merchant', 'direct', status,
+    select (lpad(to_hex(ms), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 5, 15))::uuid,
+           merchants[shop], branches[shop], ${linked}, 'bench', 'crypto',
+           50 + ${drawn(sql`n * 3`)} % 100000, 0, 0, 'merchant', 'direct', status,
            case status when 'pending' then 'pending' when 'cancelled' then 'cancelled'
                        when 'expired' then 'expired' else 'completed' end,
            '{}', ids[chain], '0x' || substr(md5(shop || ':' || chain) || md5(chain || '/' || shop), 1, 40),
-           1000000, 6, case when status = 'successful' then '0x' || md5(n::text) || md5((-n)::text) end,
+           1000000, 6, case when status = 'successful' then '0x' || hash || md5((-n)::text) end,
            case when status = 'successful' then at + interval '3 minutes' end,
            at + interval '30 minutes', at, 'ORD-2026-' || lpad(n::text, 10, '0')
-    from decided, shops, chains order by n desc`.execute(db);
+    from decided, shops, chains`.execute(db);
 }
+
+/** A number that seems random and is the same in every run. */
+const drawn = (seed: RawBuilder<unknown>) => sql`(hashint8(${seed}) & 2147483647)`;

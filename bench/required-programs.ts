@@ -35,6 +35,12 @@ export function requirePrograms(): void {
 }
 
 /** @throws ProgramMissing */
+export function requireArchiver(): void {
+  find('tar', ['tar'], 'apt-get install tar');
+  find('zstd', ['zstd'], 'apt-get install zstd');
+}
+
+/** @throws ProgramMissing */
 export function requireSentinel(): void {
   find('redis-server', ['redis-server'], 'apt-get install redis-server');
   find('redis-sentinel', ['redis-sentinel'], 'apt-get install redis-sentinel');
