@@ -56,11 +56,14 @@ export async function addDelivery(
     .insertInto('webhook_deliveries')
     .values({ ...row, ...end, status: 'failed', attempts: log.length, created_at: at, ...given })
     .execute();
-  const attempts = log.map((attempt, index) => ({
-    ...{ id: uuidv7(), delivery_id: id, number: index + 1, duration_ms: 12, status_code: null },
-    ...{ error: null, response_excerpt: null, at: new Date(at.getTime() + index * 60_000) },
-    ...attempt,
-  }));
+  const attempts = log.map((attempt, index) => {
+    const msecs = at.getTime() + index * 60_000;
+    return {
+      ...{ id: uuidv7({ msecs }), delivery_id: id, number: index + 1, at: new Date(msecs) },
+      ...{ duration_ms: 12, status_code: null, error: null, response_excerpt: null },
+      ...attempt,
+    };
+  });
   if (attempts.length > 0) await db.insertInto('webhook_attempts').values(attempts).execute();
   return id;
 }

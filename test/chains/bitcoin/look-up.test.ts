@@ -31,7 +31,11 @@ describe.skipIf(missing).each([
   afterAll(() => bitcoind?.stop());
 
   const rpc = (method: string, ...params: readonly unknown[]) => bitcoind.rpc(method, ...params);
-  const pay = (): Promise<string> => rpc('sendtoaddress', address, 1);
+  const pay = async (): Promise<string> => {
+    // The wallet hears of blocks later than the node has them, and would spend what an undone one has.
+    await rpc('syncwithvalidationinterfacequeue');
+    return rpc('sendtoaddress', address, 1);
+  };
   const send = async (hex: string): Promise<string> => rpc('sendrawtransaction', hex);
 
   /** What a transaction in the mempool spends, as a deposit keeps it. */

@@ -61,8 +61,8 @@ export async function spendOutput(
 }
 
 export async function sign(bitcoind: Bitcoind, hex: string): Promise<string> {
-  const { hex: signed, complete } = await bitcoind.rpc('signrawtransactionwithwallet', hex);
-  if (!complete) throw new Error('the wallet cannot sign it');
+  const { hex: signed, complete, errors } = await bitcoind.rpc('signrawtransactionwithwallet', hex);
+  if (!complete) throw new Error(`the wallet cannot sign it: ${JSON.stringify(errors)}`);
   return signed;
 }
 
