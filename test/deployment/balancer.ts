@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Balancer {
   readonly url: string;
@@ -8,6 +9,8 @@ export interface Balancer {
   readonly statuses: Map<number, number>;
   /** Why requests got no answer. */
   readonly failures: unknown[];
+  /** Whether it hands requests to a port. */
+  uses(port: number): boolean;
   close(): Promise<void>;
 }
 
@@ -22,12 +25,15 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const statuses = new Map<number, number>();
   const failures: unknown[] = [];
   const unready = new Set<number>();
-  const checks = ports.map(port =>
-    setInterval(async () => {
+  let isClosed = false;
+  // One after the other: an answer that is late must not undo a later one.
+  const checks = ports.map(async port => {
+    while (!isClosed) {
       if (await isReady(port)) unready.delete(port);
       else unready.add(port);
-    }, CHECK_MS),
-  );
+      await sleep(CHECK_MS);
+    }
+  });
   let turn = 0;
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -58,8 +64,10 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     url: `http://127.0.0.1:${port}`,
     statuses,
     failures,
+    uses: which => !unready.has(which),
     async close() {
-      for (const check of checks) clearInterval(check);
+      isClosed = true;
+      await Promise.all(checks);
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { openResponse } from '../../src/payments/stored-response.ts';
@@ -198,6 +198,8 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
         const fresh = await start(old.port);
         if (old === one) one = fresh;
         else two = fresh;
+        // As whoever restarts the next one does.
+        await vi.waitUntil(() => balancer?.uses(fresh.port), { timeout: 30_000 });
         expect(created.length).toBeGreaterThan(before);
       }
     } finally {
