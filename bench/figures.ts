@@ -7,13 +7,14 @@ import { runInLanes } from './lanes.ts';
  * all payments.
  */
 
-/** Creates the table. */
+/** Sums all payments into the table. */
 export async function addFigures(db: Database): Promise<void> {
   await sql`
     create unlogged table bench_figures as
-    select partner_id, merchant_id, status, coalesce(blockchain_id, ''), coalesce(address, ''),
-           (created_at at time zone 'UTC')::date, (paid_at at time zone 'UTC')::date,
-           count(*), sum(amount), coalesce(sum(commission_amount), 0)
+    select partner_id, merchant_id, status, coalesce(blockchain_id, '') as blockchain_id,
+           coalesce(address, '') as address, (created_at at time zone 'UTC')::date as created_day,
+           (paid_at at time zone 'UTC')::date as paid_day, count(*) as payments, sum(amount) as cents,
+           coalesce(sum(commission_amount), 0) as commission
     from payments group by 1, 2, 3, 4, 5, 6, 7`.execute(db);
 }
 
