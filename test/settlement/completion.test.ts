@@ -295,6 +295,8 @@ describe('too little that the merchant tolerates', () => {
 interface Sent {
   readonly amount: bigint;
   readonly transfer: ReturnType<typeof send>;
+  /** When it was seen first, in milliseconds. */
+  readonly at: number;
   state: 'seen' | 'final' | 'reversed';
   /** As what the model expects it to be recorded. */
   as: 'pays' | 'part' | 'duplicate' | 'inbox';
@@ -304,6 +306,8 @@ interface Sent {
 class Model {
   readonly sent: Sent[] = [];
   rest: bigint | null = null;
+  /** Since when the rest is asked for, in milliseconds: what came before cannot be meant as the rest. */
+  restSince = Number.POSITIVE_INFINITY;
   readonly whole: bigint;
 
   constructor(whole: bigint) {
@@ -322,8 +326,13 @@ class Model {
     return this.find('part', 'seen', 'final');
   }
 
-  judge(amount: bigint): Sent['as'] {
-    const isExact = amount === this.whole || amount === this.rest;
+  ask(rest: bigint, at: number): void {
+    this.rest = rest;
+    this.restSince = at;
+  }
+
+  judge(amount: bigint, at: number): Sent['as'] {
+    const isExact = amount === this.whole || (amount === this.rest && at >= this.restSince);
     if (this.payer !== undefined) return isExact ? 'duplicate' : 'inbox';
     if (isExact) return 'pays';
     if (amount > this.whole) return (amount - this.whole) * 50n <= this.whole ? 'pays' : 'inbox';
@@ -338,7 +347,7 @@ class Model {
     for (const each of this.sent) {
       const isTaken = each.as === 'pays' || each.as === 'part';
       if (this.payer !== undefined || isTaken || each.state === 'reversed') continue;
-      const as = this.judge(each.amount);
+      const as = this.judge(each.amount, each.at);
       if (as === 'pays' || as === 'part') each.as = as;
     }
   }
@@ -377,10 +386,12 @@ test('a payment is completed by exact amounts alone, with any parts in any order
       const { id } = await open();
       const model = new Model(asked);
       for (const one of steps) {
+        service.clock.now += 1_000;
         if (one.what === 'send') {
           const amount = amounts[one.amount](model);
           const transfer = send(amount);
-          model.sent.push({ amount, transfer, state: 'seen', as: model.judge(amount) });
+          const at = service.clock.now;
+          model.sent.push({ amount, transfer, at, state: 'seen', as: model.judge(amount, at) });
           await transfer.tell('seen');
         } else {
           const seen = model.sent.filter(({ state }) => state === 'seen');
@@ -394,7 +405,9 @@ test('a payment is completed by exact amounts alone, with any parts in any order
         const isOpen = model.payer === undefined;
         const remaining = await remainingOf(id);
         if (isOpen && part !== undefined) {
-          model.rest ??= remaining?.remaining ?? null;
+          if (model.rest === null && remaining !== null) {
+            model.ask(remaining.remaining, service.clock.now);
+          }
           expect(remaining).toEqual({ received: part.amount, remaining: model.rest });
           expect(part.amount + (model.rest ?? 0n)).toBeGreaterThanOrEqual(asked);
           expect(model.rest).toBeLessThan(asked);
