@@ -60,13 +60,16 @@ const listed =
   (db, { merchantId }, middle) =>
     listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, new Date(0));
 
-/** What reads events, deliveries and attempts, and whether it knows of which months they are. */
+/**
+ * What reads events, deliveries and attempts, and whether it knows of which months they are. Lists are prepared, and
+ * read the indexes of all months: to leave some out would save an eighth of a page.
+ */
 const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [
   ['an event', true, (db, { merchantId }, { eventId }) => readEvent(db, merchantId, eventId)],
-  ['events, first page', true, listed(() => ({}))],
-  ['events behind a cursor', true, listed(({ eventId }) => ({ startingAfter: eventId }))],
-  ['events, oldest first', true, listed(() => ({ order: 'oldest' }))],
-  ['events not delivered', true, listed(() => ({ delivered: false }))],
+  ['events, first page', false, listed(() => ({}))],
+  ['events behind a cursor', false, listed(({ eventId }) => ({ startingAfter: eventId }))],
+  ['events, oldest first', false, listed(() => ({ order: 'oldest' }))],
+  ['events not delivered', false, listed(() => ({ delivered: false }))],
   // Events of a payment have its ID in this history, not in others.
   ['events of a payment', false, listed(({ eventId }) => ({ paymentId: eventId }))],
   ['history of a payment', false, (db, _, { eventId }) => readHistoricEvents(db, eventId)],
@@ -78,7 +81,7 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
   ],
   [
     'deliveries of an endpoint',
-    true,
+    false,
     (db, { merchantId }, { endpointId }) =>
       listOwnDeliveries(db, { merchantId, endpointId }, {}, undefined, PAGE),
   ],

@@ -3,10 +3,12 @@ import type { EventDelivery, ListEventsQuery } from '#schemas/list-events.ts';
 import { PAGE_SIZE_DEFAULT } from '#schemas/list-payments.ts';
 import { timeOfId } from '../crypto/new-id.ts';
 import type { Connection } from '../database/connection.ts';
-import type { WebhookAttempt, WebhookDelivery } from '../database/webhook-tables.ts';
-import { cutPage, foreignCursor, readCursor } from '../payments/paging.ts';
+import type { WebhookAttempt } from '../database/webhook-tables.ts';
+import { cutPage, foreignCursor, type ListCursor, readCursor } from '../payments/paging.ts';
 import { listAttempts } from '../repositories/webhooks/attempts.ts';
 import {
+  type DeliveryOfMerchant,
+  type EventCursor,
   findMerchantEvent,
   listDeliveriesOf,
   listMerchantEvents,
@@ -49,23 +51,30 @@ export async function listEvents(
     undelivered: query.delivered === false,
   };
   const oldestFirst = (query.order === 'oldest') !== towardsStart;
+  const beyond = cursor && (await placeOf(db, merchantId, cursor, { oldestFirst, keptSince }));
   // One more than requested shows whether there are more.
-  const read = (beyond: string | Date | undefined) =>
-    listMerchantEvents(db, merchantId, filters, { oldestFirst, beyond, limit: limit + 1 });
-  let events = await read(cursor?.id);
-  if (cursor !== undefined && events.length === 0) {
-    const known = await findMerchantEvent(db, merchantId, cursor.id);
-    if (known === undefined) {
-      const madeAt = timeOfId(cursor.id);
-      if (madeAt === undefined || madeAt >= keptSince.getTime()) {
-        throw foreignCursor(cursor, 'an event');
-      }
-      events = await read(new Date(madeAt + (oldestFirst ? -MADE_WITHIN_MS : MADE_WITHIN_MS)));
-    }
-  }
+  const wanted = { oldestFirst, beyond, limit: limit + 1 };
+  const events = await listMerchantEvents(db, merchantId, filters, wanted);
   const { page, hasMore } = cutPage(events, limit, cursor);
   const data = await describeEvents(db, page);
   return `{"object":"list","data":[${data.join(',')}],"hasMore":${hasMore}}`;
+}
+
+/** Where a page begins. @throws ApiError E3001 for a cursor that is not the merchant's. */
+async function placeOf(
+  db: Connection,
+  merchantId: string,
+  cursor: ListCursor,
+  { oldestFirst, keptSince }: { readonly oldestFirst: boolean; readonly keptSince: Date },
+): Promise<EventCursor> {
+  const known = await findMerchantEvent(db, merchantId, cursor.id);
+  if (known !== undefined) return known;
+  const madeAt = timeOfId(cursor.id);
+  if (madeAt === undefined || madeAt >= keptSince.getTime()) {
+    throw foreignCursor(cursor, 'an event');
+  }
+  const createdAt = new Date(madeAt + (oldestFirst ? -MADE_WITHIN_MS : MADE_WITHIN_MS));
+  return { createdAt, id: cursor.id };
 }
 
 /** A merchant's event as JSON; undefined for another merchant's, as for a missing one. */
@@ -102,7 +111,7 @@ async function describeEvents(
 }
 
 function describeDelivery(
-  delivery: WebhookDelivery,
+  delivery: DeliveryOfMerchant,
   attempts: readonly WebhookAttempt[],
 ): EventDelivery {
   return {

@@ -9,6 +9,7 @@ import { claimDeliveries } from '../../src/repositories/webhooks/claims.ts';
 import { cancelDeliveries, listDeliveries } from '../../src/repositories/webhooks/deliveries.ts';
 import { monthsOf } from '../../src/repositories/webhooks/event-months.ts';
 import {
+  type EventCursor,
   type EventFilters,
   findMerchantEvent,
   listDeliveriesOf,
@@ -56,6 +57,7 @@ let session: pg.Client;
 let merchantId: string;
 let paymentId: string;
 let middle: string;
+let beyondMiddle: EventCursor;
 
 async function open(statistics: string): Promise<void> {
   database = await cloneDatabase();
@@ -115,12 +117,13 @@ async function open(statistics: string): Promise<void> {
   await reached('of now');
   const event = await db
     .selectFrom('events')
-    .select('id')
+    .select(['id', 'created_at as createdAt'])
     .orderBy('created_at')
     .offset(EVENTS / 2)
     .limit(1)
     .executeTakeFirstOrThrow();
   middle = event.id;
+  beyondMiddle = event;
 }
 
 /** The ID of an event, by its number from 1, the newest. */
@@ -243,7 +246,7 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
     for (const times of [{}, long]) {
       for (const payment of [{}, { paymentId }]) {
         for (const oldestFirst of [false, true]) {
-          for (const beyond of [undefined, middle]) {
+          for (const beyond of [undefined, beyondMiddle]) {
             const page = { oldestFirst, beyond, limit: LIMIT };
             const wanted = {
               types: EVENT_TYPES,

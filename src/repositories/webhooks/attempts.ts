@@ -1,12 +1,13 @@
 import { type Insertable, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { type Given, prepare } from '../../database/prepared.ts';
 import type {
   DeliveryStatus,
   WebhookAttempt,
   WebhookAttemptsTable,
   WebhookDelivery,
 } from '../../database/webhook-tables.ts';
-import { ALL_MONTHS, type IdRange, isAmong, monthsBetween } from './event-months.ts';
+import { ALL_MONTHS, boundsOf, type IdRange, isBetween, monthsBetween } from './event-months.ts';
 import type { DeliveryOfEvent } from './withheld.ts';
 
 /** An attempt to record. */
@@ -98,6 +99,24 @@ function monthsOfAttempts(deliveries: readonly TriedDelivery[]): IdRange {
   return monthsBetween(first - CLOCKS_APART_MS, isOver ? last + CLOCKS_APART_MS : null);
 }
 
+interface AttemptsWanted {
+  readonly deliveryIds: readonly string[];
+  /** Bounds of their months. */
+  readonly from: string;
+  readonly until: string;
+  readonly limit: number;
+}
+
+const attemptsAt = prepare(
+  'webhook_attempts',
+  (_, given: Given<AttemptsWanted>) => sql<WebhookAttempt>`
+    select id, delivery_id, number, at, duration_ms, status_code, error, response_excerpt
+    from webhook_attempts
+    where delivery_id = any(${given('deliveryIds')}::uuid[])
+      and ${isBetween('id', sql`${given('from')}::uuid`, sql`${given('until')}::uuid`)}
+    order by at, id limit ${given('limit')}::integer`,
+);
+
 /**
  * At most `limit` attempts of these deliveries, oldest first. They are read from the months between the creation of
  * the deliveries and their end, and from all where that leaves out one that was counted.
@@ -109,20 +128,8 @@ export async function listAttempts(
 ): Promise<WebhookAttempt[]> {
   if (deliveries.length === 0) return [];
   const months = monthsOfAttempts(deliveries);
-  const read = (range: IdRange) =>
-    db
-      .selectFrom('webhook_attempts')
-      .selectAll()
-      .where(
-        'delivery_id',
-        'in',
-        deliveries.map(({ id }) => id),
-      )
-      .where(sql<boolean>`${isAmong('id', range)}`)
-      .orderBy('at')
-      .orderBy('id')
-      .limit(limit)
-      .execute();
+  const deliveryIds = deliveries.map(({ id }) => id);
+  const read = (range: IdRange) => attemptsAt(db, { deliveryIds, ...boundsOf(range), limit });
   const found = await read(months);
   const numbers = Map.groupBy(found, ({ delivery_id: id }) => id);
   const isComplete = deliveries.every(

@@ -4,8 +4,9 @@ import { firstIdOf } from '../payments/events.ts';
 /**
  * The months of events, by whose IDs events and their deliveries are partitioned.
  *
- * Bounds are literals of statements: with parameters a plan that does not depend on values would name all
- * partitions, which takes longer than reading from one. They are those of months, so that the texts are few.
+ * Bounds are literals of statements that are planned each time: with parameters a plan that does not depend on
+ * values would name all partitions, and making it takes longer than reading from one. They are those of months, so that
+ * the texts are few. Prepared statements have parameters, by which partitions are left out when they run.
  */
 
 /** IDs from one, inclusive, until another, exclusive; null for no bound. */
@@ -30,22 +31,37 @@ export function isIn(column: string, { from, until }: IdRange): RawBuilder<unkno
 }
 
 /**
- * The condition that a column's ID is in a range, where it must not be read by. Each bound is written twice, once
- * with the other one's ID, which adds nothing: PostgreSQL prunes partitions by it, but does not read a whole month by
- * the bound, as it does by a simple one where its statistics let it expect few rows of the month. Planning such a
- * condition of many partitions takes long, so that it is for few of them.
+ * The condition that a column's ID is in a range, where it must not be read by. Planning such a condition of many
+ * partitions takes long, so that it is for few of them, or for prepared statements.
  */
 export function isAmong(column: string, range: IdRange): RawBuilder<unknown> {
   if (range.from === null && range.until === null) return sql`true`;
+  const { from, until } = boundsOf(range);
+  return isBetween(column, sql`${sql.lit(from)}::uuid`, sql`${sql.lit(until)}::uuid`);
+}
+
+/**
+ * Each bound is written twice, once with the other one's ID, which adds nothing: PostgreSQL prunes partitions by it,
+ * but does not read a whole month by the bound, as it does by a simple one where its statistics let it expect few rows
+ * of the month. The two operators differ, since it makes one condition for an index of two with the same.
+ */
+export function isBetween(
+  column: string,
+  from: RawBuilder<unknown>,
+  until: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const id = sql.ref(column);
-  const from = sql`${sql.lit(range.from ?? FIRST_ID)}::uuid`;
-  const until = sql`${sql.lit(range.until ?? LAST_ID)}::uuid`;
-  return sql`(${id} >= ${from} or ${id} >= ${until}) and (${id} < ${until} or ${id} < ${from})`;
+  return sql`(${id} >= ${from} or ${id} > ${until}) and (${id} < ${until} or ${id} <= ${from})`;
 }
 
 /** Before and after all IDs that there are. */
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** A range with IDs in place of no bound. */
+export function boundsOf({ from, until }: IdRange): { from: string; until: string } {
+  return { from: from ?? FIRST_ID, until: until ?? LAST_ID };
+}
 
 /** The months in which IDs are, whatever is in them between. */
 export function monthsOf(ids: readonly string[]): IdRange {

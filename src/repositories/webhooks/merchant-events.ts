@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { DELIVERIES_SHOWN } from '#schemas/list-events.ts';
 import type { Connection } from '../../database/connection.ts';
+import { type Given, type Prepared, prepare } from '../../database/prepared.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
-import { isIn, monthsOf } from './event-months.ts';
+import { boundsOf, FIRST_ID, isBetween, LAST_ID, monthsOf } from './event-months.ts';
 
 export interface EventFilters {
   /** None is more than all of them. */
@@ -15,10 +16,15 @@ export interface EventFilters {
   readonly undelivered: boolean;
 }
 
+/** Where a page begins: after the place of an event in the order of time and ID. */
+export interface EventCursor {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
 export interface EventPage {
   readonly oldestFirst: boolean;
-  /** After which the page begins: ID of an event of the merchant, or a time. */
-  readonly beyond: string | Date | undefined;
+  readonly beyond: EventCursor | undefined;
   readonly limit: number;
 }
 
@@ -32,111 +38,132 @@ export interface MerchantEvent {
 }
 
 /**
- * At most `limit` events of a merchant. Empty if `beyond` is an ID that none of them has.
+ * At most `limit` events of a merchant.
  *
  * Each type, and each endpoint and type, is a range of an index, of which no more than a page is read. The
  * events of a payment are few. No other index fits the conditions, so that no statistics change the plan; `offset 0`
  * keeps the conditions outside from choosing one.
  */
-export async function listMerchantEvents(
+export function listMerchantEvents(
   db: Connection,
   merchantId: string,
-  filters: EventFilters,
-  page: EventPage,
+  { types, paymentId, createdFrom, createdTo, undelivered }: EventFilters,
+  { oldestFirst, beyond, limit }: EventPage,
 ): Promise<MerchantEvent[]> {
-  const range = rangeOf(merchantId, filters, page);
-  const { undelivered, paymentId } = filters;
-  const found =
-    paymentId !== undefined
-      ? ofPayment(merchantId, paymentId, undelivered, range)
-      : undelivered
-        ? untaken(merchantId, range)
-        : ofMerchant(merchantId, range);
-  const { rows } = await sql<MerchantEvent>`
-    select id, type, created_at as "createdAt", data::text as data from (${found}) as found
-    order by created_at ${range.order}, id ${range.order} limit ${page.limit}`.execute(db);
-  return rows;
+  const values = {
+    ...{ merchantId, types, undelivered, limit },
+    from: createdFrom ?? '-infinity',
+    to: createdTo ?? 'infinity',
+    beyondAt: beyond?.createdAt ?? (oldestFirst ? '-infinity' : 'infinity'),
+    beyondId: beyond?.id ?? (oldestFirst ? FIRST_ID : LAST_ID),
+  };
+  const pages = oldestFirst ? OLDEST_FIRST : NEWEST_FIRST;
+  if (paymentId !== undefined) return pages.ofPayment(db, { ...values, paymentId });
+  return undelivered ? pages.untaken(db, values) : pages.ofMerchant(db, values);
 }
 
-/** What the queries below have in common. */
-interface Range {
+interface PageValues {
+  readonly merchantId: string;
   readonly types: readonly string[];
-  readonly order: RawBuilder<unknown>;
+  readonly undelivered: boolean;
   readonly limit: number;
+  /** Times, or infinite ones in place of none; both inclusive. */
+  readonly from: Date | string;
+  readonly to: Date | string;
+  /** Both exclusive. */
+  readonly beyondAt: Date | string;
+  readonly beyondId: string;
+}
+
+/** What the pages of one order have in common. */
+interface Range<P extends PageValues = PageValues> {
+  readonly given: Given<P>;
+  readonly order: RawBuilder<unknown>;
   /** Whether something is on the page, by the columns with its time and the ID of its event. */
   includes(createdAt: string, id: string): RawBuilder<unknown>;
 }
 
-function rangeOf(
-  merchantId: string,
-  { types, createdFrom, createdTo }: EventFilters,
-  { oldestFirst, beyond, limit }: EventPage,
-): Range {
-  const further = sql.raw(oldestFirst ? '>' : '<');
+type PageQuery<P extends PageValues = PageValues> = (range: Range<P>) => RawBuilder<unknown>;
+
+const [NEWEST_FIRST, OLDEST_FIRST] = [preparePages('desc'), preparePages('asc')];
+
+/** Planning a page for all months there are takes longer than reading it: each connection does so once. */
+function preparePages(direction: 'asc' | 'desc') {
+  const order = sql.raw(direction);
+  const further = sql.raw(direction === 'asc' ? '>' : '<');
+  const page = <P extends PageValues>(
+    name: string,
+    query: PageQuery<P>,
+  ): Prepared<P, MerchantEvent> =>
+    prepare(`${name}_${direction}`, (_, given: Given<P>) => {
+      const includes = (createdAt: string, id: string) => sql`
+        ${sql.ref(createdAt)} >= ${given('from')}::timestamptz
+        and ${sql.ref(createdAt)} <= ${given('to')}::timestamptz
+        and (${sql.ref(createdAt)}, ${sql.ref(id)}) ${further} (
+          ${given('beyondAt')}::timestamptz, ${given('beyondId')}::uuid)`;
+      return sql<MerchantEvent>`
+        select id, type, created_at as "createdAt", data::text as data
+        from (${query({ given, order, includes })}) as found
+        order by created_at ${order}, id ${order} limit ${given('limit')}::integer`;
+    });
   return {
-    types,
-    order: sql.raw(oldestFirst ? 'asc' : 'desc'),
-    limit,
-    includes(createdAt, id) {
-      const [at, key] = [sql.ref(createdAt), sql.ref(id)];
-      const bounds = [sql`true`];
-      if (createdFrom !== undefined) bounds.push(sql`${at} >= ${createdFrom}`);
-      if (createdTo !== undefined) bounds.push(sql`${at} <= ${createdTo}`);
-      if (beyond instanceof Date) bounds.push(sql`${at} ${further} ${beyond}`);
-      else if (beyond !== undefined) {
-        bounds.push(sql`
-          (${at}, ${key}) ${further} (
-            select created_at, id from events
-            where id = ${beyond} and ${isIn('id', monthsOf([beyond]))} and merchant_id = ${merchantId})`);
-      }
-      return sql.join(bounds, sql` and `);
-    },
+    ofMerchant: page('events', ofMerchant),
+    untaken: page('untaken_events', untaken),
+    ofPayment: page('payment_events', ofPayment),
   };
 }
 
-function ofMerchant(merchantId: string, { types, order, limit, includes }: Range) {
+function ofMerchant({ given, order, includes }: Range) {
   return sql`
-    select event.* from unnest(${types}::text[]) as wanted (type)
+    select event.id, event.type, event.created_at, event.data
+    from unnest(${given('types')}::text[]) as wanted (type)
     cross join lateral (
       select id, type, created_at, data from events
-      where merchant_id = ${merchantId} and type = wanted.type
+      where merchant_id = ${given('merchantId')} and type = wanted.type
         and ${includes('events.created_at', 'events.id')}
-      order by created_at ${order}, id ${order} limit ${limit}) as event`;
+      order by created_at ${order}, id ${order} limit ${given('limit')}::integer) as event`;
 }
 
-function ofPayment(
-  merchantId: string,
-  paymentId: string,
-  undelivered: boolean,
-  { types, includes }: Range,
-) {
+function ofPayment({ given, includes }: Range<PageValues & { readonly paymentId: string }>) {
   // With `exists` PostgreSQL may read the index of all untaken deliveries for it.
   const isUntaken = sql`(
     select bool_or(untaken_type is not null) from webhook_deliveries where event_id = events.id)`;
   return sql`
     select id, type, created_at, data
-    from (select * from events where payment_id = ${paymentId} offset 0) as events
-    where merchant_id = ${merchantId} and type = any(${types})
-      and ${includes('events.created_at', 'events.id')} and ${undelivered ? isUntaken : sql`true`}`;
+    from (
+      select id, merchant_id, type, created_at, data from events
+      where payment_id = ${given('paymentId')} offset 0) as events
+    where merchant_id = ${given('merchantId')} and type = any(${given('types')}::text[])
+      and ${includes('events.created_at', 'events.id')}
+      and (not ${given('undelivered')}::boolean or ${isUntaken})`;
 }
 
 /** A delivery that was made with its event has the event's time. One index alone has endpoints' IDs as text. */
-function untaken(merchantId: string, { types, order, limit, includes }: Range) {
+function untaken({ given, order, includes }: Range) {
   return sql`
-    select event.* from (
+    select event.id, event.type, event.created_at, event.data
+    from (
       select distinct sent.created_at, sent.event_id
       from webhook_endpoints as endpoint
-      cross join unnest(${types}::text[]) as wanted (type)
+      cross join unnest(${given('types')}::text[]) as wanted (type)
       cross join lateral (
         select created_at, event_id from webhook_deliveries
         where endpoint_id::text = endpoint.id::text and untaken_type = wanted.type
           and ${includes('webhook_deliveries.created_at', 'webhook_deliveries.event_id')}
-        order by created_at ${order}, event_id ${order} limit ${limit}) as sent
-      where endpoint.merchant_id = ${merchantId}
-      order by sent.created_at ${order}, sent.event_id ${order} limit ${limit}) as sent
+        order by created_at ${order}, event_id ${order} limit ${given('limit')}::integer) as sent
+      where endpoint.merchant_id = ${given('merchantId')}
+      order by sent.created_at ${order}, sent.event_id ${order}
+      limit ${given('limit')}::integer) as sent
     cross join lateral (
       select id, type, created_at, data from events where id = sent.event_id offset 0) as event`;
 }
+
+const eventById = prepare(
+  'merchant_event',
+  (_, given: Given<{ readonly merchantId: string; readonly id: string }>) => sql<MerchantEvent>`
+    select id, type, created_at as "createdAt", data::text as data from events
+    where id = ${given('id')} and merchant_id = ${given('merchantId')}`,
+);
 
 /** Undefined for another merchant's event, as for a missing one. */
 export async function findMerchantEvent(
@@ -144,28 +171,40 @@ export async function findMerchantEvent(
   merchantId: string,
   id: string,
 ): Promise<MerchantEvent | undefined> {
-  return db
-    .selectFrom('events')
-    .select(['id', 'type', 'created_at as createdAt'])
-    .select(({ cast }) => cast<string>('data', 'text').as('data'))
-    .where('id', '=', id)
-    .where('merchant_id', '=', merchantId)
-    .where(sql<boolean>`${isIn('id', monthsOf([id]))}`)
-    .executeTakeFirst();
+  const [event] = await eventById(db, { merchantId, id });
+  return event;
 }
+
+/** What a delivery is described by, and its attempts are looked for by. */
+export type DeliveryOfMerchant = Omit<WebhookDelivery, 'claimed_until' | 'untaken_type'>;
+
+interface DeliveriesWanted {
+  readonly eventIds: readonly string[];
+  /** Bounds of their months. */
+  readonly from: string;
+  readonly until: string;
+}
+
+const deliveriesOfEvents = prepare(
+  'deliveries_of_events',
+  (_, given: Given<DeliveriesWanted>) => sql<DeliveryOfMerchant>`
+    select delivery.id, delivery.event_id, delivery.endpoint_id, delivery.redelivery_of, delivery.status,
+           delivery.attempts, delivery.next_attempt_at, delivery.created_at, delivery.finished_at
+    from unnest(${given('eventIds')}::uuid[]) as event (id)
+    cross join lateral (
+      select id, event_id, endpoint_id, redelivery_of, status, attempts, next_attempt_at, created_at, finished_at
+      from webhook_deliveries
+      where event_id = event.id
+        and ${isBetween('event_id', sql`${given('from')}::uuid`, sql`${given('until')}::uuid`)}
+      order by created_at desc, id desc limit ${DELIVERIES_SHOWN}::integer) as delivery
+    order by delivery.created_at desc, delivery.id desc`,
+);
 
 /** The newest deliveries of each event, at most DELIVERIES_SHOWN of one, newest first. */
 export async function listDeliveriesOf(
   db: Connection,
   eventIds: readonly string[],
-): Promise<WebhookDelivery[]> {
+): Promise<DeliveryOfMerchant[]> {
   if (eventIds.length === 0) return [];
-  const { rows } = await sql<WebhookDelivery>`
-    select delivery.* from unnest(${eventIds}::uuid[]) as event (id)
-    cross join lateral (
-      select * from webhook_deliveries
-      where event_id = event.id and ${isIn('event_id', monthsOf(eventIds))}
-      order by created_at desc, id desc limit ${DELIVERIES_SHOWN}) as delivery
-    order by delivery.created_at desc, delivery.id desc`.execute(db);
-  return rows;
+  return deliveriesOfEvents(db, { eventIds, ...boundsOf(monthsOf(eventIds)) });
 }
