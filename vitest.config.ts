@@ -6,6 +6,7 @@ const TIMED = 'test/deployment/failover.test.ts';
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/global-setup.ts'],
+    setupFiles: ['test/helpers/property-seed.ts'],
     // Real servers and real processes: slow is not wrong, but hanging is.
     testTimeout: 60_000,
     hookTimeout: 120_000,
