@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { connect } from '../src/database/connection.ts';
 import { verifyPartner } from '../src/partners/verify-rollups.ts';
 import { claimDeliveries, findDueEndpoints } from '../src/repositories/webhooks/claims.ts';
+import { monthsOf } from '../src/repositories/webhooks/event-months.ts';
 import { cancelDeactivatedLoop } from '../src/worker/cancel-deactivated.ts';
 import { cleanUpLoop } from '../src/worker/clean-up.ts';
 import { expirePaymentsLoop } from '../src/worker/expire-on-chain.ts';
@@ -48,9 +49,10 @@ const claim: Run = async ({ db }) => {
   const now = new Date();
   const [endpoint] = await findDueEndpoints(db, now, CLAIMED);
   if (endpoint === undefined) return 0;
-  const { endpointId, due } = endpoint;
+  const { endpointId, due, events } = endpoint;
   // Until now, so that they can be claimed again.
-  const claimed = await claimDeliveries(db, [{ endpointId, count: due }], { now, until: now });
+  const times = { now, until: now };
+  const claimed = await claimDeliveries(db, [{ endpointId, count: due }], times, monthsOf(events));
   if (claimed.length !== CLAIMED) throw new VoidRun(`${claimed.length} deliveries were claimed`);
 };
 
@@ -59,7 +61,7 @@ const IDLE: readonly (readonly [subject: string, Run])[] = [
   ['lapsed quotes', once(({ db }) => lapseQuotesLoop(db, Date.now, QUIET))],
   ['cancellations', once(({ db }) => cancelDeactivatedLoop(db, Date.now, QUIET))],
   ['rollups', once(({ db }) => foldPartnerDeltasLoop(db))],
-  ['claims', claim],
+  ['search for due deliveries', claim],
   ['clean-up', once(({ db }) => cleanUpLoop(db, Date.now))],
   ['months', once(({ db }) => keepMonthsLoop(db, Date.now, RETENTION_DAYS, QUIET))],
   ['notices', once(({ db }) => findNoticesLoop(db, Date.now))],
