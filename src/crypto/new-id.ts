@@ -9,12 +9,15 @@ const BATCH = 256;
 
 const pool = Buffer.alloc(UUID_BYTES * BATCH);
 let used = pool.length;
+/** A clock that is set back by more than this, in milliseconds, was wrong: IDs go by it again. */
+const SET_BACK_MS = 5 * 60_000;
 let msecs = 0;
 let seq = 0;
 
 /**
  * A UUIDv7: it begins with the time in milliseconds, so that indexes grow at their end. Each is greater than
- * the one before it in this process, so that rows written within a millisecond keep their order.
+ * the one before it in this process, so that rows written within a millisecond keep their order, unless the clock is
+ * set back by minutes: otherwise rows would be of a month that has not begun until the process ends.
  */
 export function newId(): string {
   if (used === pool.length) {
@@ -25,8 +28,10 @@ export function newId(): string {
   used += UUID_BYTES;
   const now = Date.now();
   // The 32 bits that count within a millisecond begin at a random number that leaves room above it.
-  seq = now > msecs ? random.readUInt32BE() >>> 1 : seq + 1;
-  msecs = Math.max(msecs, now);
+  if (now > msecs || msecs - now > SET_BACK_MS) {
+    msecs = now;
+    seq = random.readUInt32BE() >>> 1;
+  } else seq += 1;
   return uuidv7({ random, msecs, seq });
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { newId } from '../../src/crypto/new-id.ts';
+import { newId, timeOfId } from '../../src/crypto/new-id.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -19,5 +19,15 @@ test('within a millisecond, and when the clock is set back, each is greater than
   const ids = make();
   vi.setSystemTime(Date.now() - 60_000);
   ids.push(...make());
+  expect(ids).toEqual([...new Set(ids)].toSorted());
+});
+
+test('a clock that was ahead by more than minutes leaves no IDs of that time once it is right', () => {
+  const now = Date.now() + 4_000;
+  vi.useFakeTimers({ now: now + 60 * 24 * 60 * 60_000, toFake: ['Date'] });
+  make();
+  vi.setSystemTime(now);
+  const ids = make();
+  expect(new Set(ids.map(timeOfId))).toEqual(new Set([now]));
   expect(ids).toEqual([...new Set(ids)].toSorted());
 });
