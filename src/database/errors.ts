@@ -60,8 +60,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {
-    // The month of a row has no partition yet; the worker makes it.
+    // The month of a row has no partition yet; the worker makes it, or `mp migrate` where that has begun to.
     if (error.routine === 'ExecFindPartition') return true;
+    if (error.code === '23514' && /^before_\d{6}$/.test(error.constraint ?? '')) return true;
     return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));
   }
   const { code } = error as NodeJS.ErrnoException;

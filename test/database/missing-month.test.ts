@@ -49,6 +49,19 @@ test('what would find no month is refused whole, and works once the month is mad
   expect(await found('order-1')).toBe(1);
 });
 
+test('so is what partitioning that was cut off leaves no room for', async () => {
+  await sql`
+    alter table events add constraint before_202001 check (created_at < '2020-01-01') not valid`.execute(
+    service.db,
+  );
+  try {
+    expectRefusal(await create('order-2'), 'E5002');
+    expect(await found('order-2')).toBe(0);
+  } finally {
+    await sql`alter table events drop constraint before_202001`.execute(service.db);
+  }
+});
+
 test('an ID from before the oldest month, or after the newest, is not found', async () => {
   const distances = [-40 * 365, -200, 30 * 365];
   for (const days of distances) {
