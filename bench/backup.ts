@@ -38,10 +38,15 @@ export async function backupFindings(
   const tar = (compressor: string) => [
     ...['tar', '--use-compress-program', compressor, '-C', join(directory, 'database')],
   ];
-  const backup = await timed(() => run([...tar('zstd -1 -T2'), '-cf', archive, 'postgres']));
+  // Until all of it is on the disk.
+  const finish = async (command: readonly string[]) => {
+    await run(command);
+    await run(['sync', '--file-system', directory]);
+  };
+  const backup = await timed(() => finish([...tar('zstd -1 -T2'), '-cf', archive, 'postgres']));
   const { size } = await stat(archive);
   await rm(join(directory, 'database', 'postgres'), { recursive: true });
-  const restored = await timed(() => run([...tar('zstd'), '-xf', archive]));
+  const restored = await timed(() => finish([...tar('zstd'), '-xf', archive]));
   await rm(archive);
   let server = '';
   const start = await timed(async () => {

@@ -200,7 +200,10 @@ async function dropMonth(db: Database): Promise<Finding> {
   const parts = (await listPartitions(db)).filter(part => part.month === month);
   let dropped: string[] = [];
   const took = await timed(async () => {
-    dropped = await dropPartitions(db, 'events', monthFrom(now, 1 - EVENT_MONTHS));
+    dropped = await dropPartitions(db, 'events', {
+      now: monthFrom(now, 1 - EVENT_MONTHS),
+      days: 0,
+    });
   });
   if (dropped.length !== EVENT_TABLES.length) throw new VoidRun(`${dropped.length} were dropped`);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -79,7 +79,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         if not has_table_privilege(session_user, parent, 'INSERT') then
           raise insufficient_privilege using message = 'only who may insert rows may make partitions for them';
         end if;
-        select min(to_timestamp(right(relname, 6), 'YYYYMM')) into month
+        -- Those of before now may have been dropped around one that stays.
+        select greatest(min(to_timestamp(right(relname, 6), 'YYYYMM')), date_trunc('month', now())) into month
         from pg_inherits join pg_class on pg_class.oid = inhrelid
         where inhparent = parent::regclass and relname ~ '_[0-9]{6}$';
         while month <= least(until, now() + interval '12 months') loop

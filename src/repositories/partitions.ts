@@ -23,19 +23,22 @@ export async function makePartitions(db: Connection, until: Date): Promise<strin
 }
 
 /**
- * Drops the months of a group that ended before `before`, and a week ago by the clock of the database. A month stays
- * while a delivery of it is still to be made.
+ * Drops the months of a group that ended `days` ago by the caller's clock and by that of the database, since what a
+ * wrong clock drops is lost. A month stays while a delivery of it is still to be made.
+ * @param days More than 6: months that ended later stay in any case.
  * @returns The names of the partitions; none while another process is at it.
  */
 export async function dropPartitions(
   db: Connection,
   group: PartitionGroup,
-  before: Date,
+  { now, days }: { readonly now: Date; readonly days: number },
 ): Promise<string[]> {
   const dropped: string[] = [];
   for (;;) {
     const { rows } = await sql<{ name: string | null }>`
-      select drop_month_partition(${GROUPS[group]}::text[], ${before}) as name`.execute(db);
+      select drop_month_partition(
+        ${GROUPS[group]}::text[], least(${now}, now()) - ${days} * interval '1 day'
+      ) as name`.execute(db);
     const name = rows[0]?.name ?? null;
     if (name === null) return dropped;
     dropped.push(name);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/database/connection.ts';
-import { listPartitions, makePartitions } from '../../src/repositories/partitions.ts';
+import { listPartitions } from '../../src/repositories/partitions.ts';
 
 const TABLES = ['request_log', 'events', 'webhook_deliveries', 'webhook_attempts'];
 
@@ -15,8 +15,9 @@ export async function makeMonths(db: Database, first: Date, last: Date): Promise
     const name = `${table}_${month === null ? 'before' : month.replace('-', '')}`;
     await sql`drop table ${sql.table(name)}`.execute(db);
   }
-  for (const table of TABLES) {
-    await sql`select make_month_partition(${table}, ${first})`.execute(db);
+  for (let month = first; month <= last; month = monthFrom(month, 1)) {
+    for (const table of TABLES) {
+      await sql`select make_month_partition(${table}, ${month})`.execute(db);
+    }
   }
-  await makePartitions(db, last);
 }

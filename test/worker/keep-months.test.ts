@@ -13,10 +13,11 @@ import { idAt } from '../helpers/id-at.ts';
 import { makeMonths, monthFrom } from '../helpers/months.ts';
 import { openShop, type Shop } from '../webhooks/shop.ts';
 
+const DAY_MS = 24 * 60 * 60_000;
 /** RETENTION_DAYS of the tests. */
 const DAYS = 90;
 /** Months before this one that have partitions, the oldest of which ended more than DAYS ago. */
-const MONTHS_BACK = 6;
+const MONTHS_BACK = 7;
 /** The database decides by its own clock what may be dropped. */
 const NOW = new Date();
 const TABLES = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'];
@@ -38,8 +39,9 @@ beforeAll(async () => {
   endpointId = (await shop.addEndpoint('http://127.0.0.1:1/')).endpoint.id;
 });
 beforeEach(async () => {
-  // Amid the month, so that the days of before that are kept end in the same month on every day of a year.
-  shop.clock.now = month(0).getTime() + 10 * 24 * 60 * 60_000;
+  // Amid the month before, so that the days that are kept end in the same month on every day of a year, and the clock
+  // is not ahead of that of the database.
+  shop.clock.now = month(-1).getTime() + 10 * DAY_MS;
   told = [];
   // As a database that has had months for half a year.
   await makeMonths(shop.db, month(-MONTHS_BACK), month(3));
@@ -95,12 +97,15 @@ async function monthsOf(table: string): Promise<(string | null)[]> {
 const distances = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => named(from + index));
 
+/** Drops the months of events that ended before a time. */
+const drop = (before: Date) => dropPartitions(shop.db, 'events', { now: before, days: 0 });
+
 test('months older than rows are kept go with all that is in them, and payments stay', async () => {
   for (const distance of [-6, -5, -3, -1, 0]) await addRows(distance);
   await run();
-  // The month that began six months ago ended five months ago; that before the last three may still be kept.
-  expect(await monthsOf('events')).toEqual(distances(-3, 3));
-  expect(await monthsOf('request_log')).toEqual(distances(-1, 3));
+  // The month that began five months before the clock's ended four before it; that before the last three may be kept.
+  expect(await monthsOf('events')).toEqual(distances(-4, 3));
+  expect(await monthsOf('request_log')).toEqual(distances(-2, 3));
   const kept = [-3, -1, 0].map(named);
   expect(await rows()).toEqual({
     ...{ events: kept, webhook_deliveries: kept, webhook_attempts: kept },
@@ -115,23 +120,28 @@ test('months older than rows are kept go with all that is in them, and payments 
 });
 
 test('a month stays while a delivery of it waits, and those around it go', async () => {
-  for (const distance of [-6, -5, -4])
-    await addRows(distance, distance === -5 ? 'pending' : 'succeeded');
+  for (const distance of [-7, -6, -5])
+    await addRows(distance, distance === -6 ? 'pending' : 'succeeded');
   await run();
   for (const table of TABLES.slice(0, 3)) {
-    expect(await monthsOf(table)).toEqual([named(-5), ...distances(-3, 3)]);
+    expect(await monthsOf(table)).toEqual([named(-6), ...distances(-4, 3)]);
   }
+  told.length = 0;
+  await run();
+  expect(told).toEqual([]);
   await sql`
     update webhook_deliveries set status = 'failed', next_attempt_at = null, finished_at = now()`.execute(
     shop.db,
   );
   await run();
-  expect(await monthsOf('events')).toEqual(distances(-3, 3));
+  expect(await monthsOf('events')).toEqual(distances(-4, 3));
 });
 
 test('what was there before the first month goes once that begins early enough', async () => {
   for (const table of ['webhook_attempts', 'webhook_deliveries', 'events']) {
-    await sql`drop table ${sql.table(part(table, -6))}`.execute(shop.db);
+    for (const distance of [-7, -6]) {
+      await sql`drop table ${sql.table(part(table, distance))}`.execute(shop.db);
+    }
   }
   for (const [table, columns] of [
     ['events', 'add primary key (id)'],
@@ -158,17 +168,23 @@ test('what was there before the first month goes once that begins early enough',
   await addRows(-6);
   expect(await monthsOf('events')).toEqual([null, ...distances(-5, 3)]);
   await run();
-  expect(await monthsOf('events')).toEqual(distances(-3, 3));
+  expect(await monthsOf('events')).toEqual(distances(-4, 3));
   expect((await rows()).webhook_attempts).toEqual([]);
 });
 
-test('a clock that is ahead drops nothing that ended within six days, nor makes more than a year', async () => {
+test('a clock that is ahead drops no month that is kept, nor makes more than a year', async () => {
   const far = month(100);
-  await dropPartitions(shop.db, 'events', far);
+  shop.clock.now = far.getTime();
+  await run();
+  const kept = Array.from({ length: MONTHS_BACK + 13 }, (_, index) => index - MONTHS_BACK)
+    .filter(distance => month(distance + 1).getTime() > NOW.getTime() - DAYS * DAY_MS)
+    .map(named);
+  expect(await monthsOf('events')).toEqual(kept);
+  await dropPartitions(shop.db, 'events', { now: far, days: 0 });
   // Months end at their last instant, so the one before this may have to stay for six days.
   const left = await monthsOf('events');
-  expect(left).toEqual(expect.arrayContaining(distances(0, 3)));
-  expect(left.length).toBeLessThanOrEqual(5);
+  expect(left).toEqual(expect.arrayContaining(distances(0, 12)));
+  expect(left.length).toBeLessThanOrEqual(14);
   await makePartitions(shop.db, far);
   expect((await monthsOf('events')).at(-1)).toBe(named(12));
   shop.clock.now = month(-24).getTime();
@@ -208,7 +224,7 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
       tx,
     );
     expect(numAffectedRows).toBe(1n);
-    const dropping = dropPartitions(shop.db, 'events', month(-3)).catch((error: unknown) => error);
+    const dropping = drop(month(-3)).catch((error: unknown) => error);
     // Until the other one has seen no delivery that waits, and waits for this transaction, or no longer does.
     let isOver = false;
     void dropping.finally(() => {
@@ -225,7 +241,7 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
     return { dropping };
   });
   await dropping;
-  await dropPartitions(shop.db, 'events', month(-3)).catch(() => undefined);
+  await drop(month(-3)).catch(() => undefined);
   const { rows: waiting } = await sql`
     select from webhook_deliveries where status = 'pending'`.execute(shop.db);
   expect(waiting).toHaveLength(1);
@@ -235,10 +251,10 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
 test('the newest month stays, however old, since those to come are continued from it', async () => {
   // As a database that has been off for half a year, and whose months could not be made.
   await makeMonths(shop.db, month(-8), month(-6));
-  expect(await dropPartitions(shop.db, 'events', month(0))).toHaveLength(2 * 3);
+  expect(await drop(month(0))).toHaveLength(2 * 3);
   expect(await monthsOf('events')).toEqual([named(-6)]);
   await run();
-  expect(await monthsOf('events')).toEqual(distances(-3, 3));
+  expect(await monthsOf('events')).toEqual(distances(0, 2));
 });
 
 test('a table without any month is told as one whose rows find none', async () => {
