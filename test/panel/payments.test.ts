@@ -106,7 +106,7 @@ test('a search looks at a bounded number of payments, and goes on', async () => 
   const reader = await addMerchantUser(service, large.id, 'member');
   const url = `/panel/merchants/${large.id}/payments`;
   const none = await open(service, `${url}?search=oldest`, reader);
-  expect(textOf(none)).toContain('None among the 10,000 payments that were searched.');
+  expect(textOf(none)).toContain('None among the 5,000 payments that were searched.');
   expect(listed(await open(service, linkOf(none, 'next') ?? '', reader))).toEqual([id]);
   // A whole reference is found at once, however old, and not again where the search comes to it.
   const older = [];

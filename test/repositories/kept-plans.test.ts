@@ -45,6 +45,14 @@ const SEARCHED_BY: Readonly<Record<string, readonly string[]>> = {
   payments_list: ['merchant_id'],
   payments_list_status: ['merchant_id', 'status'],
   payments_list_reference: ['merchant_id', 'customer_reference_id'],
+  events_pkey: ['id'],
+  events_merchant: ['merchant_id', 'type'],
+  events_payment: ['payment_id'],
+  webhook_deliveries_event: ['event_id'],
+  webhook_deliveries_untaken: ['endpoint_id', 'untaken_type'],
+  webhook_attempts_delivery: ['delivery_id'],
+  // Stepped through, from one endpoint to the next.
+  webhook_deliveries_waiting: [],
   // The table has 24 rows.
   networks_pkey: [],
   networks_position_key: [],
@@ -71,6 +79,13 @@ const FIXED: Readonly<Record<string, Expected>> = {
     plans: 'by-index',
     indexes: ['webhook_endpoints_merchant', 'webhook_endpoints_pkey'],
   },
+  merchant_event: { plans: 'once', indexes: ['events_pkey'] },
+  deliveries_of_events: { plans: 'once', indexes: ['webhook_deliveries_event'] },
+  webhook_attempts: { plans: 'once', indexes: ['webhook_attempts_delivery'] },
+  due_endpoints: {
+    plans: 'by-index',
+    indexes: ['webhook_deliveries_waiting', 'webhook_endpoints_pkey'],
+  },
   claim_nonces: { plans: 'by-index', indexes: [] },
   record_moves: {
     plans: 'by-index',
@@ -78,9 +93,18 @@ const FIXED: Readonly<Record<string, Expected>> = {
   },
 };
 
+/** The pages of events, in either direction. */
+const OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  events: ['events_merchant'],
+  untaken_events: ['webhook_endpoints_merchant', 'webhook_deliveries_untaken', 'events_pkey'],
+  payment_events: ['events_payment', 'webhook_deliveries_event'],
+};
+
 function expectedOf(name: string): Expected {
   const fixed = FIXED[name];
   if (fixed !== undefined) return fixed;
+  const ofEvents = OF_EVENTS[name.replace(/_(asc|desc)$/, '')];
+  if (ofEvents !== undefined) return { plans: 'once', indexes: ofEvents };
   const [, direction, filters] = /^merchant_payments_(first|older|newer)(\w*)$/.exec(name) ?? [];
   if (direction === undefined) throw new Error(`say which indexes ${name} reads by`);
   const index = filters?.includes('reference')
@@ -126,9 +150,14 @@ function flatten(node: PlanNode): PlanNode[] {
 }
 
 /** What is wrong with the plan that a session keeps of a statement; empty when all is well. */
-function faultsOf(nodes: readonly PlanNode[], { indexes }: Expected): string[] {
+function faultsOf(
+  nodes: readonly PlanNode[],
+  { indexes }: Expected,
+  wholes: ReadonlyMap<string, string>,
+): string[] {
   return nodes.flatMap(node => {
-    const { 'Node Type': type, 'Relation Name': table, 'Index Name': index } = node;
+    const { 'Node Type': type, 'Relation Name': table, 'Index Name': part } = node;
+    const index = part === undefined ? undefined : (wholes.get(part) ?? part);
     if (index === undefined) {
       const reads = table !== undefined && !['ModifyTable', 'Bitmap Heap Scan'].includes(type);
       return reads ? [`${type} of ${table}`] : [];
@@ -148,6 +177,11 @@ async function keptPlans(url: string): Promise<Record<string, string[]>> {
     const session = new pg.Client(sessionConfig({ url, applicationName: 'test', plans }));
     await session.connect();
     await session.query('set plan_cache_mode = force_generic_plan');
+    // Indexes of partitions go by the name of the partitioned table's.
+    const { rows: parts } = await session.query(`
+      select part.relname as part, whole.relname as whole from pg_inherits
+      join pg_class as part on part.oid = inhrelid join pg_class as whole on whole.oid = inhparent`);
+    const wholes = new Map<string, string>(parts.map(({ part, whole }) => [part, whole]));
     for (const [name, text] of preparedStatements()) {
       const expected = expectedOf(name);
       if (expected.plans !== plans) continue;
@@ -156,7 +190,7 @@ async function keptPlans(url: string): Promise<Record<string, string[]>> {
       const nulls = Array.from({ length: count }, () => 'null').join();
       const { rows } = await session.query(`explain (format json) execute it(${nulls})`);
       await session.query('deallocate it');
-      const found = faultsOf(flatten(rows[0]['QUERY PLAN'][0].Plan), expected);
+      const found = faultsOf(flatten(rows[0]['QUERY PLAN'][0].Plan), expected, wholes);
       if (found.length > 0) faults[name] = found;
     }
     await session.end();

@@ -60,7 +60,8 @@ const dueEndpoints = prepare(
       from (select next_attempt_at, event_id from webhook_deliveries
             where endpoint_id = waiting.endpoint_id and ${isDue(given('now'))}
             order by next_attempt_at limit ${given('perEndpoint')}::integer) as delivery) as first
-    join webhook_endpoints as endpoint on endpoint.id = waiting.endpoint_id
+    cross join lateral (
+      select id, merchant_id from webhook_endpoints where id = waiting.endpoint_id offset 0) as endpoint
     where first.due > 0
     order by first.since
     limit ${ENDPOINTS_MAXIMUM}::integer`,
