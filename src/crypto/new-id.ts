@@ -6,11 +6,11 @@ const UUID_BYTES = 16;
 const VERSION_AT = 14;
 /** IDs per call of the random generator, which costs ten times as much as the rest of an ID. */
 const BATCH = 256;
+/** A clock that is set back by more than this, in milliseconds, was wrong: IDs go by it again. */
+const SET_BACK_MS = 5 * 60_000;
 
 const pool = Buffer.alloc(UUID_BYTES * BATCH);
 let used = pool.length;
-/** A clock that is set back by more than this, in milliseconds, was wrong: IDs go by it again. */
-const SET_BACK_MS = 5 * 60_000;
 let msecs = 0;
 let seq = 0;
 

@@ -25,7 +25,7 @@ export async function makePartitions(db: Connection, until: Date): Promise<strin
 /**
  * Drops the months of a group that ended `days` ago by the caller's clock and by that of the database, since what a
  * wrong clock drops is lost. A month stays while a delivery of it is still to be made.
- * @param days More than 6: months that ended later stay in any case.
+ * @param days Months that ended less than six days ago stay in any case.
  * @returns The names of the partitions; none while another process is at it.
  */
 export async function dropPartitions(

@@ -214,6 +214,21 @@ test('a table in use is left for later, and nobody waits behind it for long', as
   expect(await monthsOf('events')).not.toContain(named(-6));
 });
 
+test('a month that a vacuum of payments holds up is made later', async () => {
+  for (const table of ['webhook_attempts', 'webhook_deliveries', 'events']) {
+    await sql`drop table ${sql.table(part(table, 2))}`.execute(shop.db);
+  }
+  await shop.db.transaction().execute(async tx => {
+    // As VACUUM locks it.
+    await sql`lock table payments in share update exclusive mode`.execute(tx);
+    await run();
+    expect(told).toContainEqual({ err: expect.objectContaining({ code: '55P03' }) });
+  });
+  expect(await monthsOf('events')).not.toContain(named(2));
+  await run();
+  expect(await monthsOf('events')).toContain(named(2));
+});
+
 test('a delivery that is redelivered while its month is dropped keeps the month', async () => {
   await addRows(-6);
   const { dropping } = await shop.db.transaction().execute(async tx => {

@@ -41,6 +41,7 @@ export function isAmong(column: string, range: IdRange): RawBuilder<unknown> {
 }
 
 /**
+ * The condition that a column's ID is from one, inclusive, until another, exclusive, where it must not be read by.
  * Each bound is written twice, once with the other one's ID, which adds nothing: PostgreSQL prunes partitions by it,
  * but does not read a whole month by the bound, as it does by a simple one where its statistics let it expect few rows
  * of the month. The two operators differ, since it makes one condition for an index of two with the same.
