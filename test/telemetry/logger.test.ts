@@ -80,6 +80,23 @@ test.concurrent.for([
   expect(numbersOf(lines)).toEqual(upTo(1_060));
 });
 
+test.concurrent('an idle process writes nothing', async () => {
+  const script = `
+    import fs from 'node:fs';
+    let writes = 0;
+    const original = fs.write;
+    fs.write = (...given) => {
+      writes += 1;
+      return original(...given);
+    };
+    write(1);
+    await seen();
+    await sleep(1_000);
+    log.info({ writes }, 'counted');`;
+  const lines = await linesOf(script, '"number":0,');
+  expect(lines.at(-1)).toMatchObject({ writes: 1, msg: 'counted' });
+});
+
 test.concurrent('a line that no others follow is written all the same', async () => {
   const kill = (child: ChildProcess) => child.kill('SIGKILL');
   const lines = await linesOf(
