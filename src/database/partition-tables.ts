@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Connection, Database } from './connection.ts';
 import { isDeadlock, isLockTimeout } from './errors.ts';
+import { type Boundary, endOf, type PartitionedTable, splitTable } from './split-table.ts';
 
 /**
  * Makes the tables partitioned whose rows are kept for some months, so that old months are dropped instead of
@@ -9,15 +10,6 @@ import { isDeadlock, isLockTimeout } from './errors.ts';
  * instant only, after what is checked about the rows has been checked without one. Releases that know nothing of
  * partitions go on reading and writing meanwhile and afterwards.
  */
-
-/** A partitioned table. */
-interface PartitionedTable {
-  readonly name: string;
-  /** What the month is taken from. A delivery is in the month of its event. */
-  readonly key: 'id' | 'event_id' | 'at';
-  /** Whose values its own rows hold, so that the months of both agree; those of other columns stay with each month. */
-  readonly references: Readonly<Record<string, string>>;
-}
 
 const TABLES: readonly PartitionedTable[] = [
   { name: 'request_log', key: 'at', references: {} },
@@ -80,7 +72,8 @@ export function partitionTables(db: Database, tries = TRIES): Promise<string[]> 
       try {
         for (const table of tables) await briefly(connection, tries, tx => limit(tx, table, end));
         for (const table of tables) await validate(connection, table);
-        for (const table of tables) await briefly(connection, tries, tx => split(tx, table, end));
+        for (const table of tables)
+          await briefly(connection, tries, tx => splitTable(tx, table, end));
       } catch (error) {
         const isHeld = isLockTimeout(error);
         const reason = isHeld
@@ -111,15 +104,6 @@ export function partitionTables(db: Database, tries = TRIES): Promise<string[]> 
 /** Begins the name of the constraint that bounds what becomes the first partition; the month follows, as YYYYMM. */
 const LIMIT = 'before_';
 
-/** Where what is stored ends, and the first month of its own begins. */
-interface Boundary {
-  /** Name of the constraint. */
-  readonly name: string;
-  readonly at: Date;
-  /** The lowest ID of that time. */
-  readonly id: string;
-}
-
 /** What an earlier call has chosen, or the month after next. */
 async function boundary(db: Connection): Promise<Boundary> {
   const { rows } = await sql<Boundary>`
@@ -137,10 +121,6 @@ async function boundary(db: Connection): Promise<Boundary> {
   if (row === undefined) throw new Error('the database does not say the time');
   return row;
 }
-
-/** The end of the first partition, as a value of its key. */
-const endOf = ({ key }: PartitionedTable, { at, id }: Boundary) =>
-  sql.lit(key === 'at' ? at.toISOString() : id);
 
 /** Keeps rows of later months out of a table, those that are there apart. */
 async function limit(db: Connection, table: PartitionedTable, end: Boundary): Promise<void> {
@@ -182,99 +162,6 @@ async function validate(db: Connection, { name }: PartitionedTable): Promise<voi
   for (const { constraint } of rows) {
     await sql`alter table ${sql.table(name)} validate constraint ${sql.id(constraint)}`.execute(db);
   }
-}
-
-/** Puts a partitioned table in a table's place, with it as the first partition. */
-async function split(db: Connection, table: PartitionedTable, end: Boundary): Promise<void> {
-  const { name, key, references } = table;
-  const before = `${name}_before`;
-  // First those that the foreign keys lock, since everything that writes payments needs them.
-  for (const other of Object.values(references)) {
-    await sql`lock table ${sql.table(other)} in share row exclusive mode`.execute(db);
-  }
-  await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(db);
-  const { indexes, triggers, grants } = await describe(db, name);
-  for (const index of indexes) {
-    await sql`alter index ${sql.id(index.name)} rename to ${sql.id(`${index.name}_before`)}`.execute(
-      db,
-    );
-  }
-  // Those for each row come back with the partitioned table's.
-  for (const trigger of triggers.filter(({ forRows }) => forRows)) {
-    await sql`drop trigger ${sql.id(trigger.name)} on ${sql.table(name)}`.execute(db);
-  }
-  await sql`alter table ${sql.table(name)} rename to ${sql.id(before)}`.execute(db);
-  await sql`
-    create table ${sql.table(name)} (like ${sql.table(before)} including all excluding indexes)
-    partition by range (${sql.ref(key)})`.execute(db);
-  await sql`alter table ${sql.table(name)} drop constraint ${sql.id(end.name)}`.execute(db);
-  for (const { definition } of indexes.filter(({ holds }) => holds(key))) {
-    await sql.raw(definition).execute(db);
-  }
-  for (const [column, other] of Object.entries(references)) {
-    await sql`
-      alter table ${sql.table(name)}
-      add foreign key (${sql.ref(column)}) references ${sql.table(other)} (id)`.execute(db);
-  }
-  for (const { definition } of [...triggers, ...grants]) await sql.raw(definition).execute(db);
-  await sql`
-    alter table ${sql.table(name)} attach partition ${sql.table(before)}
-    for values from (minvalue) to (${endOf(table, end)})`.execute(db);
-  await sql`select make_month_partition(${name}, ${end.at})`.execute(db);
-}
-
-interface Described {
-  readonly indexes: readonly {
-    readonly name: string;
-    readonly definition: string;
-    /** Whether a table that is partitioned by the column can have it: what is unique has to contain the column. */
-    readonly holds: (column: string) => boolean;
-  }[];
-  readonly triggers: readonly {
-    readonly name: string;
-    readonly definition: string;
-    readonly forRows: boolean;
-  }[];
-  readonly grants: readonly { readonly definition: string }[];
-}
-
-/** What has to be made again for the table that takes the name of this one, as statements. */
-async function describe(db: Connection, table: string): Promise<Described> {
-  const { rows: indexes } = await sql<{
-    name: string;
-    definition: string;
-    isUnique: boolean;
-    columns: string[];
-  }>`
-    select relname as name, indisunique as "isUnique",
-           array(select attname::text from pg_attribute
-                 where attrelid = indrelid and attnum = any(indkey::smallint[])) as columns,
-           case when indisprimary
-             then format('alter table %I add constraint %I %s', ${table}::text, relname,
-                         (select pg_get_constraintdef(oid) from pg_constraint
-                          where conindid = indexrelid and contype = 'p'))
-             else pg_get_indexdef(indexrelid) end as definition
-    from pg_index join pg_class on pg_class.oid = indexrelid
-    where indrelid = ${table}::regclass`.execute(db);
-  const { rows: triggers } = await sql<Described['triggers'][number]>`
-    select tgname as name, pg_get_triggerdef(oid) as definition,
-           tgtype & 1 = 1 as "forRows" -- TRIGGER_TYPE_ROW of PostgreSQL's src/include/catalog/pg_trigger.h.
-    from pg_trigger where tgrelid = ${table}::regclass and not tgisinternal`.execute(db);
-  const { rows: grants } = await sql<{ definition: string }>`
-    select format('grant %s on %I to %s', string_agg(privilege_type, ', '), ${table}::text,
-                  grantee::regrole) as definition
-    from pg_class, aclexplode(relacl)
-    where oid = ${table}::regclass and grantee <> relowner and grantee <> 0 group by grantee`.execute(
-    db,
-  );
-  return {
-    indexes: indexes.map(({ isUnique, columns, ...index }) => ({
-      ...index,
-      holds: column => !isUnique || columns.includes(column),
-    })),
-    triggers,
-    grants,
-  };
 }
 
 /**
