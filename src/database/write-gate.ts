@@ -6,9 +6,12 @@ export interface WriteGate {
   refuse(text: string): WritesRefused | undefined;
 }
 
-/** Statements that change rows. Those that lock them only are reads. */
+/**
+ * Statements that change rows, months of tables included, or lock rows: what locks a row writes to the log, so that its
+ * commit waits for a standby as well.
+ */
 const WRITE =
-  /\b(?:insert\s+into|delete\s+from|merge\s+into)\b|(?<!\b(?:for|key|do)\s+)\bupdate\b/i;
+  /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?)\b/i;
 /** A statement that asks its own commit to wait for nothing may be lost anyway, as nonces may. */
 const RELAXED = `set_config('synchronous_commit', 'off', true)`;
 

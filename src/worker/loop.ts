@@ -88,7 +88,7 @@ export async function runLoop(
       failures += 1;
       loopFailures.inc({ loop: loop.name });
       // Whoever refuses writes says so himself, once.
-      if (!(error instanceof WritesRefused)) {
+      if (!isRefusal(error)) {
         logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
       }
     }
@@ -100,4 +100,10 @@ export async function runLoop(
   // A loop that ended, because its chain lost the last node, must not look stalled.
   loopSuccess.remove({ loop: loop.name });
   await loop.end?.();
+}
+
+/** Whether all that went wrong is that writes are refused. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isRefusal);
+  return error instanceof WritesRefused;
 }

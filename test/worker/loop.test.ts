@@ -51,11 +51,17 @@ test('backs off while it fails, and is quick again once it works', async () => {
 });
 
 test('backs off without a word while writes are refused, which is logged elsewhere', async () => {
-  const { waited, logged } = await runFor(3, 1_000, async () => {
-    throw new WritesRefused('the database was restored');
+  const refused = new WritesRefused('the database was restored');
+  const failures = [refused, new AggregateError([refused, refused]), refused];
+  const { waited, logged } = await runFor(3, 1_000, async index => {
+    throw failures[index];
   });
   expect(waited).toEqual([2_000, 4_000, 8_000]);
   expect(logged).toEqual([]);
+  const mixed = await runFor(1, 1_000, async () => {
+    throw new AggregateError([refused, new Error('another')]);
+  });
+  expect(mixed.logged).toHaveLength(1);
 });
 
 test('never waits more than a minute, unless that is its interval', async () => {
