@@ -127,11 +127,14 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
         if (sentAt - recordedAt >= RECORD_MS) {
           await client.query(RECORD);
           recordedAt = sentAt;
+          // A server that was replaced may still answer.
+          void primary.locate();
         }
         await client.query('select pg_notify($1, $2)', [echoChannel, String(now())]);
       };
       let sending = false;
-      while (!over && !closing.signal.aborted && now() - heardAt < SILENCE_MS) {
+      const goesOn = () => !over && !closing.signal.aborted && primary.isCurrent(client);
+      while (goesOn() && now() - heardAt < SILENCE_MS) {
         if (!sending) {
           sending = true;
           // Without renewals the feed goes silent, and the connection is replaced.
@@ -202,9 +205,10 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
       'the database is reached through a pooler, where notifications are lost: name it in DATABASE_DIRECT_URL',
     );
   }
-  await client.query(RECORD);
-  // A renewal need not survive a crash, so it does not wait for the disk.
+  // Neither record nor renewal has to survive its server, so they wait neither for the disk nor for a standby. A
+  // record that waited would keep the only row locked, and so all other feeds out.
   await client.query('set synchronous_commit = off');
+  await client.query(RECORD);
   await client.query(`listen ${CHANNEL}`);
   await client.query(`listen ${echoChannel}`);
 }

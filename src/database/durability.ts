@@ -106,7 +106,9 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
         standbys = found.standbys;
         validUntil = sentAt + LIFETIME_MS;
         conclude(impossible ?? reasonNow(found));
-      } while (!isOnce && (await pause()));
+        // A server that was replaced may still answer, and has no standby then.
+        if (reason !== null) void primary.locate();
+      } while (!isOnce && primary.isCurrent(client) && (await pause()));
     } finally {
       closing.signal.removeEventListener('abort', end);
       end();

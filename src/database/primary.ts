@@ -98,8 +98,11 @@ export class Primary {
     const timelines = await Promise.all(this.#urls.map(probe));
     const newest = Math.max(this.#timeline, ...timelines.map(timeline => timeline ?? 0));
     const url = this.#urls[timelines.indexOf(newest)];
-    this.#url = url ?? this.#url;
-    return url !== undefined;
+    if (url === undefined) return false;
+    this.#url = url;
+    // From now on connections to older ones, which may still answer, are not used any more.
+    this.#timeline = newest;
+    return true;
   }
 }
 
