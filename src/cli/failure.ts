@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable, WritesRefused } from '../database/errors.ts';
 import { PartitionsUnfinished } from '../database/partition-tables.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
+import { UncertainCommit } from '../database/transaction.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
 import { serializeError } from '../telemetry/serialize-error.ts';
@@ -21,6 +22,9 @@ const EXPLAINED = [
 export function describeFailure(error: unknown): string {
   if (EXPLAINED.some(kind => error instanceof kind)) return (error as Error).message;
   if (error instanceof WritesRefused) return `Nothing was changed, since ${error.message}.`;
+  if (error instanceof UncertainCommit) {
+    return `The connection failed at the end: look first whether it was done. ${reasonOf(error.cause)}.`;
+  }
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and the server.`;

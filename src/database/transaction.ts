@@ -19,14 +19,23 @@ const waiting = new WeakMap<Connection, (() => void)[]>();
 
 /**
  * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`.
- * @throws the error of `work` or of the commit.
+ * @throws UncertainCommit when the connection failed once `work` was done; otherwise the error of `work`, or that with
+ * which the database refused the commit.
  */
 export async function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];
-  const result = await db.transaction().execute(tx => {
-    waiting.set(tx, effects);
-    return work(tx);
-  });
+  let worked = false;
+  let result: T;
+  try {
+    result = await db.transaction().execute(async tx => {
+      waiting.set(tx, effects);
+      const done = await work(tx);
+      worked = true;
+      return done;
+    });
+  } catch (error) {
+    throw worked && !isCertain(error) ? new UncertainCommit(error) : error;
+  }
   for (const effect of effects) effect();
   return result;
 }
@@ -39,26 +48,6 @@ export function afterCommit(db: Connection, effect: () => void): void {
   const effects = waiting.get(db);
   if (effects === undefined) effect();
   else effects.push(effect);
-}
-
-/**
- * Runs `work` in a transaction.
- * @throws UncertainCommit when everything but the commit succeeded; otherwise the error of `work`.
- */
-export async function inTransaction<T>(
-  db: Database,
-  work: (tx: Connection) => Promise<T>,
-): Promise<T> {
-  let worked = false;
-  try {
-    return await transact(db, async tx => {
-      const result = await work(tx);
-      worked = true;
-      return result;
-    });
-  } catch (error) {
-    throw worked ? new UncertainCommit(error) : error;
-  }
 }
 
 /**

@@ -3,12 +3,7 @@ import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { DatabaseTooSlow, isRefusedByDatabase } from '../database/errors.ts';
 import { WORK_TIMEOUT_MS } from '../database/time-limits.ts';
-import {
-  afterCommit,
-  inOneStatement,
-  inTransaction,
-  UncertainCommit,
-} from '../database/transaction.ts';
+import { afterCommit, inOneStatement, transact, UncertainCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Creation, insertCreation } from '../repositories/payments/creation.ts';
 import { within } from '../time/within.ts';
@@ -49,7 +44,7 @@ export async function createPayment(
 ): Promise<CreatePaymentResponse> {
   const decision = await decideCreation(deps, request);
   if (decision.kind === 'regulated') {
-    return inTransaction(db, async tx => toResponse(await openAndInsert(tx, decision.open)));
+    return transact(db, async tx => toResponse(await openAndInsert(tx, decision.open)));
   }
   await inOneStatement(db, connection => insertCreation(connection, toCreation(decision)));
   paymentsCreated.inc({ flow: decision.payment.flow });

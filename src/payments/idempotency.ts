@@ -3,7 +3,7 @@ import type { Keyring } from '../crypto/keyring.ts';
 import { batchOn } from '../database/batch.ts';
 import type { Connection, Database } from '../database/connection.ts';
 import { isRefusedByDatabase } from '../database/errors.ts';
-import { inOneStatement, inSavepoint, inTransaction } from '../database/transaction.ts';
+import { inOneStatement, inSavepoint, transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   type ClaimedCreation,
@@ -132,7 +132,7 @@ export function claimAndExecute(
   onFailure: (error: unknown) => Response,
 ): Promise<Outcome> {
   const { scope, bodySha256, now } = request;
-  return inTransaction(db, async tx => {
+  return transact(db, async tx => {
     if (!(await tryLockIdempotencyKey(tx, scope))) return replayOrInProgress(tx, keyring, request);
     // Read after the lock: the original may have committed since the request was first looked at.
     const replay = await findReplay(tx, keyring, request);

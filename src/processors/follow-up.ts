@@ -1,5 +1,5 @@
 import type { Database } from '../database/connection.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { transact } from '../database/transaction.ts';
 import { cancelForDeactivation } from '../payments/cancel-deactivated.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import {
@@ -109,13 +109,13 @@ async function inquire(
     );
     return !(error instanceof ProcessorUnavailable);
   }
-  if (isToCancel) await inTransaction(db, tx => cancelForDeactivation(tx, id, now));
+  if (isToCancel) await transact(db, tx => cancelForDeactivation(tx, id, now));
   else await expire(db, id, 'expired without payment, confirmed by the processor', now);
   return true;
 }
 
 async function expire(db: Database, paymentId: string, reason: string, now: Date): Promise<void> {
-  await inTransaction(db, tx =>
+  await transact(db, tx =>
     movePayment(tx, { paymentId, move: 'expire', actor: 'worker', reason, now }),
   );
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.ts';
 import type { Payment } from '../database/payment-tables.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { transact } from '../database/transaction.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import type { MoveName } from '../payments/moves.ts';
@@ -45,7 +45,7 @@ export function settleRegulated(
     actor = processor,
   }: { trace?: TraceContext | null; actor?: string | undefined } = {},
 ): Promise<Settlement> {
-  return inTransaction(db, async tx => {
+  return transact(db, async tx => {
     const payment = await lockPaymentOfSession(tx, processor, notification.externalId);
     if (payment === undefined) {
       return {

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../../src/database/errors.ts';
 import {
   afterCommit,
   inSavepoint,
-  inTransaction,
+  transact,
   UncertainCommit,
 } from '../../src/database/transaction.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -65,7 +65,7 @@ test('a connection that breaks while in use fails its query, and the pool goes o
 });
 
 test('a connection that breaks between the statements of a transaction fails the next', async () => {
-  const failure = await inTransaction(database.db, async tx => {
+  const failure = await transact(database.db, async tx => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
     await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
     return tx.selectFrom('networks').select('id').execute();
@@ -76,7 +76,7 @@ test('a connection that breaks between the statements of a transaction fails the
 });
 
 test('a connection that breaks before the commit leaves the outcome uncertain', async () => {
-  const failure = await inTransaction(database.db, async tx => {
+  const failure = await transact(database.db, async tx => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
     await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);
   }).catch(error => error);
@@ -85,7 +85,7 @@ test('a connection that breaks before the commit leaves the outcome uncertain', 
 });
 
 test('a statement that runs too long counts as unavailable', async () => {
-  const failure = await inTransaction(database.db, async tx => {
+  const failure = await transact(database.db, async tx => {
     await sql`set local statement_timeout = '10ms'`.execute(tx);
     await sql`select pg_sleep(10)`.execute(tx);
   }).catch(error => error);
@@ -95,7 +95,7 @@ test('a statement that runs too long counts as unavailable', async () => {
 test('a savepoint undoes what failed within it and nothing else', async () => {
   const rename = (id: string, name: string) =>
     database.db.updateTable('networks').set({ name }).where('id', '=', id).compile();
-  const result = await inTransaction(database.db, async tx => {
+  const result = await transact(database.db, async tx => {
     await tx.executeQuery(rename('btc', 'kept'));
     return inSavepoint(
       tx,
@@ -120,7 +120,7 @@ test('a savepoint undoes what failed within it and nothing else', async () => {
 test('what waits for a commit happens after it, in order, and never without it', async () => {
   const happened: string[] = [];
   const happens = (what: string) => () => void happened.push(what);
-  await inTransaction(database.db, async tx => {
+  await transact(database.db, async tx => {
     afterCommit(tx, happens('first'));
     const undone = async () => {
       afterCommit(tx, happens('undone with its savepoint'));
@@ -136,12 +136,12 @@ test('what waits for a commit happens after it, in order, and never without it',
   });
   expect(happened).toEqual(['first', 'second']);
 
-  const rolledBack = inTransaction(database.db, async tx => {
+  const rolledBack = transact(database.db, async tx => {
     afterCommit(tx, happens('rolled back'));
     await sql`select 1 / 0`.execute(tx);
   });
   await expect(rolledBack).rejects.toThrow('division by zero');
-  const uncertain = inTransaction(database.db, async tx => {
+  const uncertain = transact(database.db, async tx => {
     afterCommit(tx, happens('uncertain'));
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
     await sql`select pg_terminate_backend(${rows[0]?.pid}::int, 5000)`.execute(database.db);

@@ -4,7 +4,7 @@ import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import { isDatabaseUnavailable } from '../../database/errors.ts';
-import { inSavepoint } from '../../database/transaction.ts';
+import { inSavepoint, UncertainCommit } from '../../database/transaction.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { lockTransfers } from '../../repositories/deposits/deposits.ts';
 import type { TimeOfTransfer } from '../../settlement/match-payment.ts';
@@ -106,8 +106,8 @@ async function recordChunk(
   try {
     await write(tx => observeAll(tx, chunk, now));
   } catch (error) {
-    if (error instanceof LeaseLost || isDatabaseUnavailable(error) || chunk.length === 0)
-      throw error;
+    const isAway = isDatabaseUnavailable(error) || error instanceof UncertainCommit;
+    if (error instanceof LeaseLost || isAway || chunk.length === 0) throw error;
     await write(async tx => {
       await lockTransfers(tx, chunk);
       for (const transfer of chunk) await observeOne(watcher, tx, transfer, now);

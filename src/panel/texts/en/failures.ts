@@ -16,13 +16,13 @@ export const failures = {
     429: { title: 'Too many requests', text: 'Wait a minute, then try again.' },
     503: {
       title: 'Not available just now',
-      // A commit may have taken effect and not have been confirmed.
       text: 'Try again in a minute. If you have sent a form, look first whether it was done.',
     },
   },
   other: {
     title: 'Something went wrong on our side',
-    text: 'Try again in a minute. If it stays, tell your operator the ID of the request.',
+    // A commit may have taken effect and not have been confirmed.
+    text: 'Try again in a minute. If you have sent a form, look first whether it was done. If it stays, tell your operator the ID of the request.',
   },
   request: (id: Html) => html`Request ${id}`,
 
