@@ -4,6 +4,7 @@ import { connect, type Database } from '../../src/database/connection.ts';
 import { type CuttingProxy, startCuttingProxy } from '../helpers/cutting-proxy.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { SOON } from '../helpers/soon.ts';
+import { watchStalls } from '../helpers/stalls.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
@@ -83,8 +84,12 @@ test('a network that swallows everything holds webhooks up for less than 10 seco
   await shop.tell();
   // Longer than any statement may take, so that the worker has failed meanwhile.
   await sleep(6_000);
+  const stalls = watchStalls();
   await network.open();
-  await vi.waitUntil(isDelivered, { timeout: 10_000, interval: 20 });
+  const openedAt = stalls.now();
+  await vi.waitUntil(isDelivered, { timeout: 30_000, interval: 20 });
+  expect(stalls.now() - openedAt).toBeLessThan(10_000);
+  stalls.stop();
   expect(receiver.requests).toHaveLength(2);
   await worker.stop();
   await db.destroy();
