@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import {
   type ChangeFeed,
@@ -11,7 +11,9 @@ import {
   untilHeard,
 } from '../../src/database/change-feed.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
+import { holdableClock } from '../helpers/holdable-clock.ts';
 import { SOON } from '../helpers/soon.ts';
+import { watchStalls } from '../helpers/stalls.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 
 let database: TestDatabase;
@@ -117,6 +119,8 @@ describe('a feed', () => {
   test('renews seldom while it is not asked, and at once when it is', async () => {
     let later = 0;
     const applicationName = 'test-idle-feed';
+    const stalls = watchStalls();
+    onTestFinished(stalls.stop);
     const now = () => performance.now() + later;
     const { feed } = await openCurrent({ applicationName, now });
     const lastRenewal = async () => {
@@ -127,13 +131,15 @@ describe('a feed', () => {
     };
     /** Waits until the feed has renewed so many times more; resolves with how long that took. */
     const renewed = async (times: number) => {
-      const begun = performance.now();
+      const begun = stalls.now();
       const seen = new Set<number | undefined>();
       while (seen.size <= times) seen.add(await lastRenewal());
-      return performance.now() - begun;
+      return stalls.now() - begun;
     };
-    // Half of what they take when they are seldom, and five times what they take otherwise.
-    expect(await renewed(4)).toBeLessThan(2_000);
+    /** The longest of three times between renewals: one that is seen late has the next one come sooner. */
+    const longestPause = async () => Math.max(await renewed(1), await renewed(1), await renewed(1));
+    // Six times what they take, and less than they take when they are seldom.
+    expect(await renewed(4)).toBeLessThan(2_500);
     // In steps, since a feed that hears nothing for long reconnects. By the second renewal the first
     // has been heard.
     for (let step = 0; step < 3; step++) {
@@ -141,17 +147,16 @@ describe('a feed', () => {
       await renewed(2);
     }
     later += 3_000;
-    await renewed(1);
-    expect(await renewed(1)).toBeGreaterThan(500);
+    expect(await longestPause()).toBeGreaterThan(500);
     // A scrape has the lease renewed and does not make the feed busy.
     expect(await feed.renew()).toBe(true);
-    expect(await renewed(2)).toBeGreaterThan(500);
-    const begun = performance.now();
+    expect(await longestPause()).toBeGreaterThan(500);
+    const begun = stalls.now();
     feed.isCurrent();
     await vi.waitUntil(() => feed.isCurrent(), SOON);
     // It was not asked for a second before the next renewal.
-    expect(performance.now() - begun).toBeLessThan(900);
-    expect(await renewed(4)).toBeLessThan(2_000);
+    expect(stalls.now() - begun).toBeLessThan(900);
+    expect(await renewed(4)).toBeLessThan(2_500);
   });
 
   test('that hangs while it begins is closed at once, or opened again', async () => {
@@ -173,7 +178,8 @@ describe('a feed', () => {
     const { feed: closed } = await openHanging();
     const begun = performance.now();
     await closed.close();
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    // Sooner than it would end by being silent.
+    expect(performance.now() - begun).toBeLessThan(4_000);
     const { feed, errors } = await openHanging();
     await vi.waitUntil(() => feed.isCurrent(), SOON);
     expect(errors).not.toEqual([]);
@@ -235,12 +241,17 @@ describe('a command that changes something', () => {
 
   test('waits for a feed whose session the server ended behind its back', async () => {
     const { proxy, url } = await throughProxy();
-    const { feed } = await openCurrent({ url });
+    // Its lease stands still for as long as it takes to end the session.
+    const clock = holdableClock();
+    const { feed } = await openCurrent({ url, now: clock });
+    clock.hold();
+    await vi.waitUntil(() => feed.isCurrent(), SOON);
     proxy.freeze();
     await sql`
       select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where application_name = 'test-feed'`.execute(database.db);
     expect(feed.isCurrent()).toBe(true);
+    clock.release();
     await setNetwork(operator(), 'sol', { windowMinutes: 20 });
     expect(feed.isCurrent()).toBe(false);
     await proxy.cut();
