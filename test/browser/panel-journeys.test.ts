@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import { type Credentials, signingHeaders, verifyWebhook } from '../../src/client/index.ts';
 import { makeDemo } from '../../src/development/demo.ts';
@@ -17,6 +17,7 @@ import { addMerchantUser, addPartnerUser, codeAt, PASSWORD } from '../helpers/pa
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { expectAccessible } from './accessible.ts';
@@ -286,6 +287,9 @@ test('a wrong signature is found in the request log, with what it was made with'
     ...{ path: `${LIST}?limit=1`, headers: { ...headers } },
   });
   await replica.close();
+  // It does not wait long for that.
+  const rows = service.db.selectFrom('request_log').where('key_id', '=', shop.keyId).selectAll();
+  await vi.waitUntil(async () => (await rows.execute()).length > 0, SOON);
   expect(statusCode).toBe(401);
   const bob = await addMerchantUser(service, shop.merchant.id, 'member');
   const page = await openFor(bob.cookie, { viewport: PHONE, javaScriptEnabled: false });

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { revokeKey } from '../../src/keys/manage-keys.ts';
 import { KEY_PAUSE_MS } from '../../src/requests/explain-later.ts';
+import { LaterWrites } from '../../src/requests/write-later.ts';
 import {
   addKey,
   addMerchant,
@@ -19,6 +20,7 @@ import { send } from '../helpers/signed-request.ts';
 
 const LIST = '/external/v1/payments';
 
+const writes = vi.spyOn(LaterWrites.prototype, 'flush');
 let database: TestDatabase;
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -32,7 +34,10 @@ beforeAll(async () => {
   shop = await addMerchant(service);
   partner = await addPartner(service);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  writes.mockRestore();
+  await database.drop();
+});
 
 /** Runs an application of its own, whose end writes what it has recorded. */
 async function recorded(
@@ -43,6 +48,8 @@ async function recorded(
   const app = await startTestApp({ beside: service, env });
   const answers = await ask(app);
   await app.close();
+  // The application does not wait long for its last write.
+  await Promise.all(writes.mock.results.map(({ value }) => value));
   const rows = await database.db.selectFrom('request_log').selectAll().orderBy('id').execute();
   return { answers, rows, ids: answers.map(({ headers }) => headers['x-request-id']) };
 }
