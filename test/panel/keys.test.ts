@@ -12,6 +12,7 @@ import {
   type Visitor,
 } from '../helpers/panel.ts';
 import { send } from '../helpers/signed-request.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const SCOPES = {
   'payment_prompts:write': 'on',
@@ -174,7 +175,7 @@ test('the last use is shown, and the last error', async () => {
     const text = textOf(await open(service, url, admin));
     expect(text).toContain('from 127.0.0.1');
     expect(text).toContain('Last error E3001');
-  }, 5_000);
+  }, SOON);
 });
 
 test('a partner’s developer has own keys alone, its owner revokes those of all', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { solanaReference } from '../../src/chains/solana-reference.ts';
@@ -22,6 +22,7 @@ import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, releaseAll } from '../helpers/open-payment.ts';
 import { stateOfPayment } from '../helpers/payments.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -750,13 +751,13 @@ async function cancel(paymentId: string): Promise<void> {
 
 /** Resolves when some statement of the test's database waits for a lock. */
 async function blocked(db: Database): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    const { rows } = await sql<{ waiting: number }>`
-      select count(*) as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    if ((rows[0]?.waiting ?? 0) > 0) return;
-  }
-  throw new Error('nothing waits');
+  await vi.waitUntil(async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'
+        and backend_type = 'client backend'`.execute(db);
+    return rows.length > 0;
+  }, SOON);
 }
 
 test('an address pays each payment at most once, also if everything happens at once', async () => {
