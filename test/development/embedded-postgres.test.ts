@@ -339,8 +339,10 @@ describe('several processes', () => {
   test('start for the first time at the same instant, after one was killed meanwhile', async () => {
     const directory = await temporaryDirectory();
     const killed = openElsewhere(directory);
-    await until(async () => (await readdir(directory)).some(it => it.startsWith('postgres-new-')));
-    await sleep(100);
+    await until(async () => {
+      const begun = (await readdir(directory)).find(it => it.startsWith('postgres-new-'));
+      return begun !== undefined && !(await isMissing(join(directory, begun, 'data/PG_VERSION')));
+    });
     await kill(killed.process);
     expect(await isMissing(join(directory, 'postgres'))).toBe(true);
 
