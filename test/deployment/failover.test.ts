@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchStalls } from '../helpers/stalls.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { type Deployed, deployOn } from './cluster/deployed.ts';
 import { longestGap } from './cluster/load.ts';
@@ -19,12 +20,14 @@ const missing = clusterMissing();
 describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', () => {
   let cluster: Cluster;
   let deployed: Deployed;
+  const stalls = watchStalls();
 
   beforeAll(async () => {
     cluster = await Cluster.start({ members: 2, coordinators: 1, settings: SETTINGS });
-    deployed = await deployOn(cluster, { rate: 5, revocationMs: 200 });
+    deployed = await deployOn(cluster, { rate: 5, revocationMs: 200, now: stalls.now });
   });
   afterAll(async () => {
+    stalls.stop();
     await deployed?.stop();
     await cluster?.stop();
   });
@@ -55,7 +58,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', () => 
     await expect.poll(() => ledger.created.size, PATIENT).toBeGreaterThan(20);
     // What its standby lacks then was not confirmed, and is no reason to have no primary.
     await cluster.outrun(2_000 * SETTINGS.loop_wait);
-    const from = performance.now();
+    const from = stalls.now();
     await lost.killPostgres();
     await lost.reconnect();
     await cluster.until('another primary', async () => {
@@ -66,10 +69,10 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', () => 
     const revoked = ledger.revoked.size;
     // The new primary has no standby before the old one is that.
     await cluster.until('a standby', () => cluster.isWhole());
-    const wholeAt = performance.now();
+    const wholeAt = stalls.now();
     await expect.poll(() => newest(), PATIENT).toBeGreaterThan(wholeAt);
     await expect.poll(() => ledger.revoked.size, PATIENT).toBeGreaterThan(revoked);
-    const to = performance.now();
+    const to = stalls.now();
     await load.stop();
     for (const moments of load.confirmed.values()) {
       expect(longestGap(moments, from, to)).toBeLessThan((TTL + GRACE) * 1_000);

@@ -26,6 +26,8 @@ export interface DeployOptions {
   readonly rate: number;
   /** How often a key is made and revoked, in milliseconds. */
   readonly revocationMs: number;
+  /** The clock of the load, in milliseconds; the monotonic one unless given. */
+  readonly now?: () => number;
   /** Variables of the service beyond those that it needs. */
   readonly environment?: Readonly<Record<string, string>>;
   /** What else there has to be before the processes start. */
@@ -48,7 +50,7 @@ export interface Deployed {
 /** Sets the service up as the guide has it, starts two replicas and a worker, and then the load. */
 export async function deployOn(
   cluster: Cluster,
-  { rate, revocationMs, environment, prepare }: DeployOptions,
+  { rate, revocationMs, now, environment, prepare }: DeployOptions,
 ): Promise<Deployed> {
   const masterKey = randomBytes(32);
   const ledger = new Ledger();
@@ -94,7 +96,7 @@ export async function deployOn(
     const replicas = { HAProxy, servers };
     // What mp would log as a warning is tried again.
     const env = { ...byServers, LOG_LEVEL: 'fatal' };
-    const load = new Load({ ledger, replicas, shop, env, rate, revocationMs });
+    const load = new Load({ ledger, replicas, shop, env, rate, revocationMs, now });
     const end = () => {
       load.abandon();
       return stop();

@@ -26,17 +26,20 @@ export interface LoadOptions {
   readonly rate: number;
   /** How often a key is made and revoked, in milliseconds. */
   readonly revocationMs: number;
+  /** A monotonic clock, in milliseconds. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** Clients that create, read and revoke at a steady rate, whatever became of their last request. */
 export class Load {
-  /** When creations were confirmed for the first time, by replica, in milliseconds of the monotonic clock. */
+  /** When creations were confirmed for the first time, by replica, in milliseconds of its clock. */
   readonly confirmed = new Map<string, number[]>();
   /** When reads had their responses, likewise. */
   readonly answered = new Map<string, number[]>();
   /** How often each response came: a status or the code of an error; `none` without a response. */
   readonly responses = new Map<string, number>();
   readonly #options: LoadOptions;
+  readonly #now: () => number;
   readonly #stopped = new AbortController();
   readonly #lanes: Promise<unknown>[] = [];
   readonly #revokedKeys: Credentials[] = [];
@@ -44,6 +47,7 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
     for (const [name, replica] of Object.entries(options.replicas)) {
       this.confirmed.set(name, []);
       this.answered.set(name, []);
@@ -107,7 +111,7 @@ export class Load {
     while (!this.#isAbandoned) {
       const reply = await this.#send(replica, shop, request);
       if (reply?.status === 201) {
-        this.confirmed.get(name)?.push(performance.now());
+        this.confirmed.get(name)?.push(this.#now());
         ledger.acknowledge(reference, reply.body.prompt.id);
         return;
       }
@@ -121,7 +125,7 @@ export class Load {
     const id = anyOf([...ledger.created.values()].slice(-1_000));
     if (id === undefined) return;
     const reply = await this.#send(replica, shop, { path: `${LIST}/${id}` });
-    if (reply?.status === 200) this.answered.get(name)?.push(performance.now());
+    if (reply?.status === 200) this.answered.get(name)?.push(this.#now());
     if (reply?.status === 404) ledger.accuse('lost', id);
   }
 
