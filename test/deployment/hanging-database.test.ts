@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
 import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
+import { watchStalls } from '../helpers/stalls.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 import { openAccounts, openDatabase } from './accounts.ts';
 import { type FreezableServer, startFreezableServer } from './frozen-server.ts';
@@ -33,6 +34,7 @@ const missing = !hasEmbedded();
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
   const started: ServiceProcess[] = [];
+  const stalls = watchStalls();
   let server: FreezableServer;
   let proxy: TcpProxy;
   let admin: pg.Client;
@@ -60,6 +62,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     await api.stop();
   });
   afterAll(async () => {
+    stalls.stop();
     server.thaw();
     await Promise.all(started.map(it => it.stop('SIGKILL')));
     await proxy.cut();
@@ -103,9 +106,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     const requests = kinds.flatMap(kind => Array.from({ length: each }, () => kind));
     return Promise.all(
       requests.map(async kind => {
-        const sentAt = performance.now();
+        const sentAt = stalls.now();
         const { status, body } = await KINDS[kind](api);
-        const seconds = (performance.now() - sentAt) / 1000;
+        const seconds = (stalls.now() - sentAt) / 1000;
         return { kind, answer: body.error?.errorCode ?? status, seconds };
       }),
     );
@@ -161,10 +164,10 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     const asked = ask(api, without('create'));
     // Refused when its nonce is not claimed in time: the others have arrived by then.
     expect(codesOf(await ask(api, ['create']))).toEqual(['E5002']);
-    const signalledAt = performance.now();
+    const signalledAt = stalls.now();
     const took = async (process: ServiceProcess) => {
       const status = await process.stop();
-      return [status, performance.now() - signalledAt] as const;
+      return [status, stalls.now() - signalledAt] as const;
     };
     const [answers, ends] = await Promise.all([asked, Promise.all([took(api), took(worker)])]);
     expect(tooLate(answers)).toEqual([]);
