@@ -12,12 +12,14 @@ const TTL = 10;
 const SETTINGS = { ttl: TTL, loop_wait: 1, retry_timeout: 3 };
 /** For what others' work on the machine may hold up. */
 const PATIENT = { timeout: 40_000, interval: 20 };
+/** For a test with several of these waits. */
+const PATIENCE = { timeout: 180_000 };
 /** How much longer than that writes may take to be back, in seconds. */
 const GRACE = 10;
 
 const missing = clusterMissing();
 
-describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', () => {
+describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIENCE, () => {
   let cluster: Cluster;
   let deployed: Deployed;
   const stalls = watchStalls();
