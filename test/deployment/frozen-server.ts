@@ -7,8 +7,8 @@ import { serverRoot } from '../helpers/database-server.ts';
 /** A PostgreSQL server of its own, whose processes can be stopped in their tracks. */
 export interface FreezableServer {
   readonly url: string;
-  /** Stops the processes of the sessions of that name, or else the whole server. */
-  freeze(applicationName?: string): Promise<void>;
+  /** Stops the whole server, or the processes of a database's sessions of that name. */
+  freeze(sessions?: { readonly url: string; readonly applicationName: string }): Promise<void>;
   /** Lets everything run on. */
   thaw(): void;
   stop(): Promise<void>;
@@ -26,7 +26,8 @@ export async function startFreezableServer(): Promise<FreezableServer> {
   const frozen = new FrozenProcesses();
   return {
     url: server.url,
-    freeze: applicationName => frozen.freeze(directory, server.url, applicationName),
+    freeze: sessions =>
+      frozen.freeze(directory, sessions?.url ?? server.url, sessions?.applicationName),
     thaw: () => frozen.thaw(),
     async stop() {
       frozen.thaw();
@@ -40,7 +41,7 @@ export async function startFreezableServer(): Promise<FreezableServer> {
 export class FrozenProcesses {
   readonly #pids = new Set<number>();
 
-  /** Stops the sessions of that name, or else the whole server in the directory. */
+  /** Stops the sessions of that name in the database, or else the whole server in the directory. */
   async freeze(directory: string, url: string, applicationName?: string): Promise<void> {
     // First the process that would start others.
     if (applicationName === undefined) this.#pids.add(await postmasterOf(directory));
@@ -64,7 +65,9 @@ async function processesOf(url: string, applicationName = ''): Promise<number[]>
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>(
-    "select pid from pg_stat_activity where $1 in ('', application_name) and pid <> pg_backend_pid()",
+    `select pid from pg_stat_activity
+     where pid <> pg_backend_pid()
+       and ($1 = '' or (application_name = $1 and datname = current_database()))`,
     [applicationName],
   );
   await client.end();

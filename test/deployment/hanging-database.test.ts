@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Database } from '../../src/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
 import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
 import { watchStalls } from '../helpers/stalls.ts';
@@ -34,11 +33,11 @@ const missing = !hasEmbedded();
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
   const started: ServiceProcess[] = [];
+  const sessions: pg.Client[] = [];
+  let latest: Promise<unknown> = Promise.resolve();
   const stalls = watchStalls();
   let server: FreezableServer;
   let proxy: TcpProxy;
-  let admin: pg.Client;
-  let db: Database | undefined;
   let env: Record<string, string>;
   let shop: MerchantWithKey;
   let partner: PartnerWithKey;
@@ -47,33 +46,53 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
 
   beforeAll(async () => {
     server = await startFreezableServer();
-    admin = new pg.Client({ connectionString: server.url });
-    await admin.connect();
     const target = new URL(server.url);
     proxy = await startTcpProxy(target.hostname, Number(target.port));
     env = serviceEnvironment(server.url, masterKey);
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
-    db = openDatabase(server.url);
+    const db = openDatabase(server.url);
     ({ partner, shop } = await openAccounts(db, masterKey));
     const api = await start();
     const { body } = await call(api, shop, { path: CREATE, body: { amount: 5000 } });
     paymentId = body.prompt.id;
     checkoutPath = new URL(body.checkoutUrl).pathname;
     await api.stop();
+    await db.destroy();
   });
   afterAll(async () => {
     stalls.stop();
     server.thaw();
     await Promise.all(started.map(it => it.stop('SIGKILL')));
     await proxy.cut();
-    await Promise.all([db?.destroy(), admin?.end()]);
+    await Promise.all(sessions.map(session => session.end()));
     await server.stop();
   });
 
+  /** Starts one at a time: on a busy machine several together would take too long. */
   async function start(more: Record<string, string> = {}): Promise<ServiceProcess> {
-    const api = await startReplica({ ...env, ...more });
+    const starting = latest.then(() => startReplica({ ...env, ...more }));
+    latest = starting.catch(() => undefined);
+    const api = await starting;
     started.push(api);
     return api;
+  }
+
+  async function openSession(url: string): Promise<pg.Client> {
+    const session = new pg.Client({ connectionString: url });
+    await session.connect();
+    sessions.push(session);
+    return session;
+  }
+
+  /** The URL of a database of the server. */
+  const at = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+
+  /** Copies the database for a test that runs beside others; answers the copy's URL. */
+  async function copyDatabase(name: string): Promise<string> {
+    const original = new URL(server.url).pathname.slice(1);
+    const session = await openSession(at('postgres'));
+    await session.query(`create database ${name} template ${original}`);
+    return at(name);
   }
 
   /** Requests of each kind, with what came of them: status, error code and duration. */
@@ -137,23 +156,10 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
       return codesOf(answers).every(answer => [200, 201].includes(Number(answer)));
     }, SOON);
 
-  test('a server that is frozen keeps no request longer than 10 s, and is used again', async () => {
-    const api = await start();
-    await serves(api);
-    await server.freeze();
-    const answers = await askForAWhile(api);
-    server.thaw();
-    expect(tooLate(answers)).toEqual([]);
-    expect(codesOf(answers, ['read', 'list', 'networks', 'overview', 'report'])).toEqual(['E5002']);
-    expect(codesOf(answers, ['checkout'])).toEqual([503]);
-    // One that was sent may have been executed.
-    expect(['E5001', 'E5002']).toEqual(expect.arrayContaining(codesOf(answers, ['create'])));
-    await serves(api);
-    expect(await api.stop()).toBe(0);
-  });
-
-  test('nor does a network that swallows everything; API and worker end in time', async () => {
-    const url = Object.assign(new URL(server.url), { host: `127.0.0.1:${proxy.port}` }).href;
+  // Most of the time of these is waiting for time limits: they wait together, each for a database of its own.
+  test.concurrent('a network that swallows everything keeps no request longer than 10 s; API and worker end in time', async () => {
+    const copy = await copyDatabase('behind_network');
+    const url = Object.assign(new URL(copy), { host: `127.0.0.1:${proxy.port}` }).href;
     const api = await start({ DATABASE_URL: url });
     const worker = startWorker({ ...env, DATABASE_URL: url });
     started.push(worker);
@@ -179,23 +185,26 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(api.logs.filter(({ msg }) => msg === 'stopping took too long')).toEqual([]);
   });
 
-  test('a lock makes nobody wait longer than 10 s', async () => {
-    const api = await start();
+  test.concurrent('a lock makes nobody wait longer than 10 s', async () => {
+    const url = await copyDatabase('locked');
+    const api = await start({ DATABASE_URL: url });
     await serves(api);
-    await admin.query('begin; lock table payments, idempotency_keys in access exclusive mode');
+    const session = await openSession(url);
+    await session.query('begin; lock table payments, idempotency_keys in access exclusive mode');
     const answers = await askForAWhile(api, ['read', 'list', 'create', 'checkout', 'report']);
-    await admin.query('rollback');
+    await session.query('rollback');
     expect(tooLate(answers)).toEqual([]);
     expect(codesOf(answers).filter(answer => [200, 201].includes(Number(answer)))).toEqual([]);
     await serves(api);
     expect(await api.stop()).toBe(0);
   });
 
-  test('a frozen session of reports delays reports alone, and those by less than 10 s', async () => {
-    const api = await start();
+  test.concurrent('a frozen session of reports delays reports alone, and those by less than 10 s', async () => {
+    const url = await copyDatabase('without_reports');
+    const api = await start({ DATABASE_URL: url });
     await serves(api);
     await ask(api, ['overview', 'report']);
-    await server.freeze('eps-reports');
+    await server.freeze({ url, applicationName: 'eps-reports' });
     const answers = [
       // Alone, for others would wait for their connections, and fail before.
       ...(await ask(api, ['team'], 1)),
@@ -207,6 +216,21 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(codesOf(answers, ['read', 'list', 'networks', 'checkout', 'create']).toSorted()).toEqual(
       [200, 201],
     );
+    await serves(api);
+    expect(await api.stop()).toBe(0);
+  });
+
+  test('nor does a server that is frozen, which is used again', async () => {
+    const api = await start();
+    await serves(api);
+    await server.freeze();
+    const answers = await askForAWhile(api);
+    server.thaw();
+    expect(tooLate(answers)).toEqual([]);
+    expect(codesOf(answers, ['read', 'list', 'networks', 'overview', 'report'])).toEqual(['E5002']);
+    expect(codesOf(answers, ['checkout'])).toEqual([503]);
+    // One that was sent may have been executed.
+    expect(['E5001', 'E5002']).toEqual(expect.arrayContaining(codesOf(answers, ['create'])));
     await serves(api);
     expect(await api.stop()).toBe(0);
   });
