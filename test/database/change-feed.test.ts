@@ -69,6 +69,28 @@ describe('a feed', () => {
     expect(feed.generation).toBe(before + 2);
   });
 
+  test('waits for no standby to record that it listens', async () => {
+    const name = sql.id(new URL(database.url).pathname.slice(1));
+    // Whatever the server of the tests has: what sessions of a real one begin with.
+    await sql`alter database ${name} set synchronous_commit = on`.execute(database.db);
+    await sql`
+      create function refuse_to_wait() returns trigger language plpgsql as $$
+      begin
+        if current_setting('synchronous_commit') <> 'off' then raise 'it waits'; end if;
+        return null;
+      end $$`.execute(database.db);
+    await sql`
+      create trigger waits after insert on change_listeners
+      execute function refuse_to_wait()`.execute(database.db);
+    try {
+      const { errors } = await openCurrent();
+      expect(errors).toEqual([]);
+    } finally {
+      await sql`drop trigger waits on change_listeners`.execute(database.db);
+      await sql`alter database ${name} reset synchronous_commit`.execute(database.db);
+    }
+  });
+
   test('hears nothing of a change that is rolled back', async () => {
     const { heard } = await openCurrent();
     await database.db
