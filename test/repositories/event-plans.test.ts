@@ -275,7 +275,9 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
       .limit(1)
       .executeTakeFirstOrThrow();
     const key = { deliveryId: id, attempt: 1, event: { id: middle } };
-    const delivery = { id, created_at: NEWEST, finished_at: NEWEST, attempts: 0 };
+    // A day before and after it, which is looked at as well, are in the same month.
+    const amid = new Date(monthFrom(NEWEST, 0).getTime() + 14 * 24 * 60 * 60_000);
+    const delivery = { id, created_at: amid, finished_at: amid, attempts: 0 };
     const each: ((db: Database) => Promise<unknown>)[] = [
       db => findMerchantEvent(db, merchantId, middle),
       db => listDeliveriesOf(db, [middle]),
