@@ -60,9 +60,12 @@ export async function launchRedis(
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const exited = once(server, 'exit');
+  let isReady = false;
   for await (const line of server.stdout) {
-    if (String(line).includes('Ready to accept connections')) break;
+    isReady = String(line).includes('Ready to accept connections');
+    if (isReady) break;
   }
+  if (!isReady) throw new Error(`Redis ended before it was ready, on port ${port}`);
   server.stdout.resume();
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -76,14 +79,19 @@ export async function launchRedis(
   };
 }
 
+/** Ports of each worker of Vitest, so that two do not get the same one before either uses it. */
+const RANGE = 1_200;
+const FIRST = 10_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 8) * RANGE;
+let next = randomInt(RANGE);
+
 /**
  * A port of 127.0.0.1 that was free a moment ago, and stays so until it is used: it is below those that
  * Linux gives to connections and to servers that ask for any port (32768 and up), and the embedded
- * database (20000 and up).
+ * database (20000 and up), and is not given again before all others of this worker were.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(10_000, 20_000);
+    const port = FIRST + (next++ % RANGE);
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,
