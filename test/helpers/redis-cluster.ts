@@ -7,6 +7,8 @@ import { eventually } from './eventually.ts';
 import { freePort, type LaunchedRedis, launchRedis } from './redis-server.ts';
 
 const SLOTS = 16_384;
+/** cluster-node-timeout while servers get to know each other, which they do the sooner the shorter it is. */
+const FORMING_MS = 400;
 
 /** A server of a cluster, with its operator's connection. */
 export interface ClusterNode {
@@ -26,6 +28,8 @@ export interface RedisCluster {
   replicasOf(master: ClusterNode): Promise<ClusterNode[]>;
   /** Starts a server again that was stopped. */
   restart(node: ClusterNode): Promise<ClusterNode>;
+  /** Sets cluster-node-timeout of the servers that are there, and of those that are started again. */
+  setNodeTimeout(milliseconds: number): Promise<void>;
   /** Moves the slot of a bucket to another master, its keys in the middle of it; `between` runs while half of them are moved. */
   move(bucket: NonceBucket, to: ClusterNode, between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -35,7 +39,7 @@ interface ClusterOptions {
   readonly masters?: number;
   readonly replicas?: number;
   readonly password?: string;
-  /** cluster-node-timeout, in milliseconds. */
+  /** cluster-node-timeout once it is whole, in milliseconds. A machine that stands still for so long begins a failover. */
   readonly nodeTimeoutMs?: number;
 }
 
@@ -44,9 +48,10 @@ export async function startRedisCluster({
   masters = 3,
   replicas = 1,
   password = '',
-  nodeTimeoutMs = 400,
+  nodeTimeoutMs = 5_000,
 }: ClusterOptions = {}): Promise<RedisCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'eps-redis-cluster-'));
+  let timeoutMs = FORMING_MS;
   const settings = (port: number) => [
     ...[
       '--dir',
@@ -58,7 +63,7 @@ export async function startRedisCluster({
       '--cluster-config-file',
       `${port}.conf`,
     ],
-    ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-require-full-coverage', 'no'],
+    ...['--cluster-node-timeout', String(timeoutMs), '--cluster-require-full-coverage', 'no'],
     // A server that knows no other does not know its own address.
     ...['--cluster-announce-ip', '127.0.0.1'],
     // A replica that lags must be promoted all the same.
@@ -123,6 +128,15 @@ export async function startRedisCluster({
     );
   });
 
+  async function setNodeTimeout(milliseconds: number): Promise<void> {
+    timeoutMs = milliseconds;
+    const living = nodes.filter(({ operator }) => operator.status === 'ready');
+    await Promise.all(
+      living.map(({ operator }) => operator.config('SET', 'cluster-node-timeout', milliseconds)),
+    );
+  }
+  await setNodeTimeout(nodeTimeoutMs);
+
   const find = (id: string | undefined) => {
     const node = nodes.find(each => each.id === id);
     if (node === undefined) throw new Error(`no server ${id}`);
@@ -169,6 +183,7 @@ export async function startRedisCluster({
       nodes[nodes.indexOf(node)] = again;
       return again;
     },
+    setNodeTimeout,
     async move(bucket, to, between) {
       const from = await masterOf(bucket);
       const { slot } = bucket;

@@ -29,6 +29,8 @@ import { SOON } from '../helpers/soon.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 
 const PASSWORD = 'only-for-nonces';
+/** cluster-node-timeout, in milliseconds: no server is replaced because the machine stands still for a while. */
+const PATIENT_MS = 5_000;
 const KEYS = keyIdsOfBuckets();
 const missing = inject('redisServer') === null;
 
@@ -37,7 +39,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
   /** Of two replicas of the API. */
   let stores: [NonceStore, NonceStore];
   beforeAll(async () => {
-    cluster = await startRedisCluster({ password: PASSWORD });
+    cluster = await startRedisCluster({ password: PASSWORD, nodeTimeoutMs: PATIENT_MS });
     const options = { clock: Date.now, onError: () => undefined };
     stores = [createRedisNonces(cluster.url, options), createRedisNonces(cluster.url, options)];
   });
@@ -139,6 +141,12 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     expect((await cluster.masterOf(firstBucket)).id).toBe(target.id);
   });
 
+  /** From now on, and until the test has ended, a server that is gone or hangs is soon replaced. */
+  async function replaceSoon(): Promise<void> {
+    onTestFinished(() => cluster.setNodeTimeout(PATIENT_MS));
+    await cluster.setNodeTimeout(400);
+  }
+
   /** Keeps the replica of a master from hearing what it does. */
   async function cutOff(master: ClusterNode): Promise<ClusterNode> {
     const [replica] = (await cluster.replicasOf(master)) as [ClusterNode];
@@ -157,6 +165,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     // Others' creations go on, on all replicas of the API.
     const others = await keysNotOn(master);
     for (const keyId of others) expect(await judgeOn(1, signNow(keyId))).toBe('executed');
+    await replaceSoon();
     await settled();
     expect((await cluster.masterOf(firstBucket)).id).toBe(lost.id);
     for (const each of captured) {
@@ -203,6 +212,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     const master = await cluster.masterOf(firstBucket);
     const captured = signNow(keyOfFirst);
     expect(await judgeOn(0, captured)).toBe('executed');
+    await replaceSoon();
     process.kill(master.server.pid, 'SIGSTOP');
     onTestFinished(() => void process.kill(master.server.pid, 'SIGCONT'));
     expect(await judgeOn(0, signNow(keyOfFirst))).toBe('unknown');
