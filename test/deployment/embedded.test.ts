@@ -131,7 +131,8 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect(made).toMatchObject({ status: 0, err: '' });
     const { rows } = await sql<{ role: string; sessions: number }>`
       select usename as role, count(*) as sessions from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() group by role`.execute(owner);
+      where datname = current_database() and backend_type = 'client backend'
+        and pid <> pg_backend_pid() group by role`.execute(owner);
     expect(rows).toEqual([{ role: 'eps_service', sessions: expect.any(Number) }]);
     const tables = await sql`
       select from pg_class where relowner = 'eps_service'::regrole`.execute(owner);

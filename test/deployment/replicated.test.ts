@@ -12,6 +12,7 @@ import { watchNetworks } from '../helpers/watch-networks.ts';
 import {
   call,
   failToStart,
+  patiently,
   type ServiceProcess,
   serviceEnvironment,
   startReplica,
@@ -69,6 +70,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   const create = (process: ServiceProcess) =>
     call(process, shop, { path: CREATE, body: { amount: 5000 } });
   const createdBy = (process: ServiceProcess) => async () => (await create(process)).status;
+  /** Creates in spite of a check of durability that has become old, as on a machine that stands still for a while. */
+  const createSurely = (process: ServiceProcess) =>
+    patiently(process, shop, { path: CREATE, body: { amount: 5000 } });
 
   test('writes are refused while commits wait for no standby; reads go on', async () => {
     const refused = await create(safe);
@@ -76,7 +80,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     expect(refused.body.error.message).toContain('nothing was executed');
     expect((await call(safe, shop, { path: LIST })).status).toBe(200);
     expect((await fetch(`${safe.url}/readyz`)).status).toBe(200);
-    expect((await create(plain)).status).toBe(201);
+    expect((await createSurely(plain)).status).toBe(201);
     const command = await mpHere(
       ['merchant', 'create', '--name', 'Lost', '--email', 'lost@example.com'],
       env('replicated'),
@@ -165,12 +169,12 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   });
 
   test('processes follow a promotion, and leave a primary that comes back alone', async () => {
-    const before = await create(safe);
+    const before = await createSurely(safe);
     await pair.freeze('primary');
     await standby.query('select pg_promote()');
     await expect.poll(createdBy(plain), { ...SOON, timeout: 20_000 }).toBe(201);
     // What was confirmed is there, and what only the new primary has.
-    const paths = [before, await create(plain)].map(each => `${LIST}/${each.body.prompt.id}`);
+    const paths = [before, await createSurely(plain)].map(each => `${LIST}/${each.body.prompt.id}`);
     const read = (process: ServiceProcess) => async () =>
       (await Promise.all(paths.map(path => call(process, shop, { path })))).map(
         each => each.status,
@@ -182,7 +186,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     for (let reads = 0; reads < 20; reads++) {
       expect(await read(plain)()).toEqual([200, 200]);
       expect(await read(safe)()).toEqual([200, 200]);
-      expect((await create(plain)).status).toBe(201);
+      expect((await createSurely(plain)).status).toBe(201);
     }
     const { rows } = await primary.query('select count(*)::int as payments from payments');
     const all = await standby.query('select count(*)::int as payments from payments');

@@ -28,6 +28,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const START_MS = 40_000;
 /** Longest that a response may take, in milliseconds: no request takes longer than ten seconds. */
 const RESPONSE_MS = 15_000;
+/** Longest that a request is sent again, in milliseconds. */
+const PATIENCE_MS = 20_000;
 
 /** The environment of processes that share their state. */
 export function serviceEnvironment(
@@ -155,6 +157,25 @@ export async function call(
   };
 }
 
+/**
+ * Sends a request again, signed anew, while the answer is that nothing was executed: where the machine stands still
+ * for a second or two, a claim of a nonce takes longer than it may. Not for what has to be refused.
+ */
+export async function patiently(
+  to: { url: string },
+  credentials: Credentials,
+  request: Omit<Call, 'signed'>,
+): Promise<Reply> {
+  const same = { idempotencyKey: randomUUID(), ...request };
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const reply = await call(to, credentials, same);
+    const isRefused = reply.body.error?.errorCode === 'E5002';
+    if (!isRefused || performance.now() > giveUpAt) return reply;
+    await sleep(200);
+  }
+}
+
 /** Signs a request without sending it. */
 export function sign(credentials: Credentials, path: string, body?: unknown) {
   const method = body === undefined ? 'GET' : 'POST';
@@ -170,3 +191,12 @@ export function complaints(processes: readonly ServiceProcess[]): { msg: unknown
     .filter(({ level }) => ['warn', 'error', 'fatal'].includes(String(level)))
     .map(({ msg, err }) => ({ msg, err }));
 }
+
+/**
+ * Whether a complaint is that Redis, PostgreSQL or PgBouncer took too long, for which it is enough that the machine
+ * stands still for a second or two.
+ */
+export const isOfDelay = ({ err }: { err: unknown }) =>
+  /Command timed out|took too long|query_wait_timeout/.test(
+    String((err as { message?: unknown } | undefined)?.message),
+  );
