@@ -23,19 +23,19 @@ interface Claim extends UsedNonce {
  * that took effect: the commit of a creation also makes the nonces durable that were committed before it.
  * @param keptSince Since when every nonce has been kept, in milliseconds since the epoch: those from before a restore
  * of the database may be lost.
+ * @param timeoutMs Longest that a claim takes.
  */
 export function createPostgresNonces(
   db: Database,
   keptSince: () => number = () => Number.NEGATIVE_INFINITY,
+  timeoutMs: number = NONCE_TIMEOUT_MS,
 ): NonceStore {
   async function claimAll(claims: readonly Claim[]): Promise<NonceClaim[]> {
     const now = Math.max(...claims.map(each => each.now));
     const expiresAt = new Date(now + NONCE_LIFETIME_SECONDS * 1000);
     try {
       const inserted = insertNonces(db, claims, { expiresAt, now: new Date(now) });
-      const names = (await within(NONCE_TIMEOUT_MS, inserted, () => new DatabaseTooSlow())).map(
-        nameOf,
-      );
+      const names = (await within(timeoutMs, inserted, () => new DatabaseTooSlow())).map(nameOf);
       const fresh = new Set(names);
       // Of two requests with the same nonce in one batch the first one gets it.
       return claims.map(each => ({

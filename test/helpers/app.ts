@@ -58,6 +58,12 @@ interface TestAppOptions {
   readonly database?: { readonly db: Database; readonly url: string };
 }
 
+/**
+ * Longest that a statement and a claim of a nonce take, in milliseconds: requests are not refused because the machine
+ * stands still for a while.
+ */
+const PATIENT_MS = 10_000;
+
 /** A whole millisecond, so that timestamps survive the trip through ISO 8601. */
 const START = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
 
@@ -94,6 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     url: databaseUrl,
     connections: 2,
     applicationName: 'test-reads',
+    statementTimeoutMs: PATIENT_MS,
     onError: () => undefined,
   });
   const { remembers } = options;
@@ -155,7 +162,7 @@ function openNonces(
   clock: Clock,
   keptSince?: () => number,
 ): NonceStore {
-  if (where === 'postgres') return createPostgresNonces(db, keptSince);
+  if (where === 'postgres') return createPostgresNonces(db, keptSince, PATIENT_MS);
   const url = where === 'redis' ? redisUrl() : where.redisUrl;
   return createRedisNonces(url, { clock, onError: () => undefined });
 }
