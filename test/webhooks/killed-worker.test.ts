@@ -7,6 +7,9 @@ import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { openShop, type Shop } from './shop.ts';
 
+/** Longest that a process may take to start and send, in milliseconds. */
+const START_MS = 40_000;
+
 let database: TestDatabase;
 let receiver: Receiver;
 const workers: ChildProcess[] = [];
@@ -41,7 +44,7 @@ test('what a killed worker was sending is sent by the next one', async () => {
   await shop.addEndpoint(receiver.url);
   await shop.tell();
   const first = spawnWorker(shop);
-  await receiver.received(1, 15_000);
+  await receiver.received(1, START_MS);
   first.kill('SIGKILL');
   await once(first, 'exit');
   const [left] = await shop.deliveries();
@@ -58,7 +61,7 @@ test('what a killed worker was sending is sent by the next one', async () => {
     .execute();
   receiver.answer = status(200);
   const second = spawnWorker(shop);
-  await receiver.received(2, 15_000);
+  await receiver.received(2, START_MS);
   // On a signal to stop, it ends its work first.
   second.kill('SIGTERM');
   expect(await once(second, 'exit')).toEqual([0, null]);
@@ -66,4 +69,4 @@ test('what a killed worker was sending is sent by the next one', async () => {
   const [one, two] = receiver.requests;
   expect(two?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
   expect(two?.body).toBe(one?.body);
-});
+}, 120_000);
