@@ -164,7 +164,8 @@ test('a payment is created, paid, told of and reported', async () => {
   await ask('key', 'rotate', partnerKey.keyId);
   await ask('key', 'revoke', partnerKey.keyId);
   expect((await call(api, partnerKey, { path: LIST })).body.error.errorCode).toBe('E2005');
-});
+  // Two processes start, and the worker looks for what has expired.
+}, 120_000);
 
 test('US accounts and the older contract work as well', async () => {
   const [api] = started as [ServiceProcess];
