@@ -14,7 +14,7 @@ import {
   updatePartner,
   updatePartnerMember,
 } from '../repositories/accounts/partners.ts';
-import { endAccess } from '../repositories/people/team.ts';
+import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -70,7 +70,8 @@ export function createPartnerMember(
 
 /**
  * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
- * loses its open invitation, and the person's sessions end.
+ * loses its open invitation, and the person's sessions end. So do the links that the person has made for others, also
+ * if they are no owner any more.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(
@@ -83,6 +84,7 @@ export function setPartnerMember(
     const member = await updatePartnerMember(tx, id, columns);
     if (member === undefined) throw new OperationRefused(`There is no partner member ${id}.`);
     if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);
+    await endLinksOfFormerDeciders(tx, 'partner', member.partner_id, now);
     return { result: member, objectId: id, detail: columns };
   });
 }

@@ -8,7 +8,7 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
-import { endAccess } from '../repositories/people/team.ts';
+import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
@@ -42,7 +42,8 @@ export function createUser(
 }
 
 /**
- * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end.
+ * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end. So do the links
+ * that the person has made for others, also if they are no admin any more.
  * @throws OperationRefused for an unknown user, or when nothing is to be set.
  */
 export function setUser(
@@ -56,6 +57,7 @@ export function setUser(
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
     if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
+    await endLinksOfFormerDeciders(tx, 'merchant', user.merchant_id, now);
     return { result: user, objectId: id, detail: columns };
   });
 }

@@ -195,15 +195,20 @@ test('it gives whoever reads the mail no more attempts at the code', async () =>
   expect(await trySignIn(admin, NEW_PASSWORD)).toBe(true);
 });
 
-test('it ends when the password is changed in the panel', async () => {
-  const admin = await newAdmin();
-  const path = (await askFor(admin.email)) ?? '';
-  expect((await open(service, path)).body).toContain('name="password"');
-  const code = codeAt(admin.secret, service.clock.now);
-  const form = { password: PASSWORD, 'new-password': `${NEW_PASSWORD}, either`, code };
-  expect((await submit(service, '/panel/profile/password', form, admin)).statusCode).toBe(303);
-  expect((await open(service, path)).body).not.toContain('name="password"');
-});
+test.each(['it', 'one that others made'])(
+  '%s ends when the password is changed in the panel',
+  async which => {
+    const admin = await newAdmin();
+    const made = () => linkFor(operatorOf(service), { userId: admin.userId }, 'both');
+    const path =
+      which === 'it' ? ((await askFor(admin.email)) ?? '') : `/panel/join/${(await made()).token}`;
+    expect((await open(service, path)).body).toContain('name="password"');
+    const code = codeAt(admin.secret, service.clock.now);
+    const form = { password: PASSWORD, 'new-password': `${NEW_PASSWORD}, either`, code };
+    expect((await submit(service, '/panel/profile/password', form, admin)).statusCode).toBe(303);
+    expect((await open(service, path)).body).not.toContain('name="password"');
+  },
+);
 
 test('nobody who has no password gets one: the demo, and who is only invited', async () => {
   const demo = await addMerchantUser(service, merchantId, 'admin', { isDemo: true });

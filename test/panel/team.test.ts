@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setPartnerMember } from '../../src/accounts/partners.ts';
 import { setUser } from '../../src/accounts/users.ts';
+import { hashToken } from '../../src/crypto/token.ts';
+import { transact } from '../../src/database/transaction.ts';
+import { findOpenLink, linkFor } from '../../src/panel/people/invitations.ts';
 import { hashPassword } from '../../src/panel/people/password-hash.ts';
+import { renewLink } from '../../src/panel/people/team.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   addMerchantUser,
   addPartnerUser,
@@ -255,6 +261,54 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect((await open(service, renewed)).statusCode).toBe(200);
   });
 
+  test.each(['demoted', 'deactivated'])('links of somebody who was %s are over', async how => {
+    const forBob = linkIn(await renew(team, team.ada, team.bob));
+    const invite = async (who: Member) => {
+      const fields = { name: 'Eve', email: `${randomUUID()}@example.com`, role: upper[kind] };
+      return linkIn(await change(team, who, 'invite', { ...fields, intent: randomUUID() }));
+    };
+    const forEve = await invite(team.ada);
+    const ofBob = await invite(team.bob);
+    const owner = kind === 'merchant' ? { userId: team.cy.id } : { memberId: team.cy.id };
+    const { token } = await linkFor(operatorOf(service), owner, 'both');
+    // The links name her by the e-mail that she had.
+    const email = `${randomUUID()}@example.com`;
+    const { personId } = team.ada;
+    await service.db.updateTable('people').set({ email }).where('id', '=', personId).execute();
+    const end = how === 'demoted' ? demote : deactivate;
+    expect((await end(team, team.bob, team.ada)).statusCode).toBe(303);
+    const statusOf = async (link: string) => (await open(service, link)).statusCode;
+    expect(await statusOf(forBob)).toBe(404);
+    expect(await statusOf(forEve)).toBe(404);
+    // Nothing is asked of those whom others have made.
+    expect(await statusOf(ofBob)).toBe(200);
+    expect(await statusOf(`/panel/join/${token}`)).toBe(200);
+  });
+
+  test('a link that is being made while its maker is deactivated is over too', async () => {
+    const { db, clock } = service;
+    const { ada, bob, accountId } = team;
+    const operator = {
+      ...operatorOf(service),
+      actor: ada.email,
+      personId: ada.personId,
+      accountId,
+    };
+    const account = { kind, accountId };
+    const deactivating = Promise.withResolvers<unknown>();
+    const token = await transact(db, async tx => {
+      const link = await renewLink({ ...operator, db: tx }, account, bob.id, 'both');
+      const set = { merchant: setUser, partner: setPartnerMember }[kind];
+      const done = set(operatorOf(service), ada.id, { status: 'inactive' });
+      deactivating.resolve(done);
+      // It is over already, or waits for this transaction.
+      await Promise.race([done, eventually(isAnybodyWaiting)]);
+      return link.token;
+    });
+    await deactivating.promise;
+    expect(await findOpenLink(db, hashToken(token), new Date(clock.now))).toBeUndefined();
+  });
+
   test('a lost phone takes a link of the team, and no operator', async () => {
     const cy = await addPersonWithPassword(team.cy);
     const issued = await renew(team, team.ada, team.cy, 'factors');
@@ -359,6 +413,13 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(names).toHaveLength(24);
   });
 });
+
+async function isAnybodyWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db);
+  return rows.length > 0;
+}
 
 async function openMember({ kind, accountId }: Team, name: string) {
   if (kind === 'merchant') return addMerchantUser(service, accountId, 'member', { name });

@@ -55,7 +55,8 @@ function invite(operator: Operator, kind: 'user' | 'member', id: string): Promis
       );
     }
     const owner = { user: { merchant_user_id: id }, member: { partner_member_id: id } }[kind];
-    const invitation = await makeLink(tx, 'invitation', owner, operator.actor, now);
+    const subject = { ...owner, account_id: operator.accountId ?? null };
+    const invitation = await makeLink(tx, 'invitation', subject, operator.actor, now);
     const detail = { expiresAt: invitation.expiresAt };
     return { result: invitation, objectId: id, detail };
   });

@@ -110,7 +110,7 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and audits it. Passwords are hashed in the
+ * Checks the proof, makes the change, ends all other sessions and open links, and audits it. Passwords are hashed in the
  * session's turn, before the transaction takes a connection.
  * @returns New recovery codes, if the change renews them.
  * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
@@ -135,9 +135,9 @@ function change(
           const times = keepsFactors === true ? {} : { factors_since: now };
           await updatePerson(tx, present.id, { ...columns, ...times });
           await deleteSessionsOf(tx, present.id, session.id);
-          // Whoever reads the mailbox has the link that was asked for, too.
+          // Whoever reads the mailbox, or has made a link for them, must not undo what they have just proved.
           const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
-          await endLinksOf(tx, own, { now, byMailAlone: true });
+          await endLinksOf(tx, own, { now });
           const { address } = visitor;
           await auditPerson(tx, present, action, { address, now });
           return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];

@@ -111,14 +111,38 @@ export function hasDecider(db: Connection, kind: Kind, accountId: string): Promi
   return hasRow(deciders(db, kind, accountId));
 }
 
-/** Whether this person does. */
+/** Whether this person does, which nobody can change until the transaction ends. */
 export function isDecider(
-  db: Connection,
+  tx: Connection,
   kind: Kind,
   accountId: string,
   personId: string,
 ): Promise<boolean> {
-  return hasRow(deciders(db, kind, accountId).where('person_id', '=', personId));
+  return hasRow(deciders(tx, kind, accountId).where('person_id', '=', personId).forShare());
+}
+
+/**
+ * Ends the open links that people made in the panel of an account in which they do not decide any more. A link names
+ * its maker by the e-mail they had then, so those of somebody who has changed it end as well. Links that operators
+ * made, or that were sent by mail, are of no account.
+ */
+export async function endLinksOfFormerDeciders(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await db
+    .updateTable('panel_links')
+    .set({ used_at: now })
+    .where('used_at', 'is', null)
+    .where('account_id', '=', accountId)
+    .where('made_by', 'not in', ({ selectFrom }) =>
+      selectFrom('people')
+        .select('email')
+        .where('id', 'in', deciders(db, kind, accountId).clearSelect().select('person_id')),
+    )
+    .execute();
 }
 
 /** Whether an account has a user or member with an e-mail, in any case. */

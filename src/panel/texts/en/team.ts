@@ -75,9 +75,9 @@ export const team = {
     effects: {
       inactive: {
         merchant:
-          'Their sessions and their open invitation end at once. The API keys of the account keep working; a key of the older contract that is theirs does not.',
+          'Their sessions, their open invitation and links that they have made for others end at once. The API keys of the account keep working; a key of the older contract that is theirs does not.',
         partner:
-          'Their sessions and their open invitation end at once, and their API keys are refused.',
+          'Their sessions, their open invitation and links that they have made for others end at once, and their API keys are refused.',
       },
       active: {
         merchant: 'They can enter the account again, with the password and app that they had.',
