@@ -12,6 +12,12 @@ import {
   updateAddressChange,
 } from '../repositories/accounts/address-changes.ts';
 
+/**
+ * How long before its proposal somebody may have stopped deciding who is still told of a change, in milliseconds, where
+ * it waits shorter itself: a day, as most look in once.
+ */
+export const FORMER_TOLD_MS = 24 * 60 * 60_000;
+
 /** What happens to a change of where money goes. */
 export type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
 
@@ -40,7 +46,10 @@ export async function tellOfChange(
   }));
 }
 
-/** An approval has no mail of its own: what it made hold, or lapse, in the same transaction says who approved it. */
+/**
+ * An approval has no mail of its own: what it made hold, or lapse, in the same transaction says who approved it. Whoever
+ * was an admin shortly before the change was proposed gets each mail too: an intruder may have removed them.
+ */
 async function mailAdmins(
   operator: Operator,
   step: ChangeStep,
@@ -51,6 +60,8 @@ async function mailAdmins(
   const isSame = kind === 'address.set' && former.length === 1 && only === address;
   if (step === 'approve' || isSame) return;
   const { db, clock } = operator;
+  const waitsMs = change.effective_at.getTime() - change.proposed_at.getTime();
+  const toldMs = Math.max(FORMER_TOLD_MS, waitsMs);
   const named = await findNamedChange(db, merchant_id, id);
   const { networkName: name = null, asset = null, branchName = null } = named ?? {};
   await tellDeciders(
@@ -69,6 +80,7 @@ async function mailAdmins(
       },
       now: new Date(clock()),
     },
+    { formerSince: new Date(change.proposed_at.getTime() - toldMs) },
   );
 }
 

@@ -11,10 +11,12 @@ import {
   findPartner,
   insertPartner,
   insertPartnerMember,
+  lockPartnerMember,
   updatePartner,
   updatePartnerMember,
 } from '../repositories/accounts/partners.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
+import { tellOfFormerDecider } from './former-deciders.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -71,7 +73,7 @@ export function createPartnerMember(
 /**
  * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
  * loses its open invitation, and the person's sessions end. So do the links that the person has made for others, also
- * if they are no owner any more.
+ * if they are no owner any more, of which the owners are told.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(
@@ -81,11 +83,15 @@ export function setPartnerMember(
 ): Promise<PartnerMember> {
   const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'member.set', async (tx, now) => {
+    const former = await lockPartnerMember(tx, id);
+    if (former === undefined) throw noMember(id);
+    const account = { kind: 'partner', accountId: former.partner_id } as const;
+    const told = await tellOfFormerDecider(operator, tx, account, former, change);
     const member = await updatePartnerMember(tx, id, columns);
-    if (member === undefined) throw new OperationRefused(`There is no partner member ${id}.`);
+    if (member === undefined) throw noMember(id);
     if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);
     await endLinksOfFormerDeciders(tx, 'partner', member.partner_id, now);
-    return { result: member, objectId: id, detail: columns };
+    return { result: member, objectId: id, detail: { ...columns, ...told } };
   });
 }
 
@@ -94,6 +100,10 @@ export async function requirePartner(db: Connection, id: string): Promise<Partne
   const partner = await findPartner(db, id);
   if (partner === undefined) throw noPartner(id);
   return partner;
+}
+
+function noMember(id: string): OperationRefused {
+  return new OperationRefused(`There is no partner member ${id}.`);
 }
 
 function noPartner(id: string): OperationRefused {

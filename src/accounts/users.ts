@@ -9,6 +9,7 @@ import {
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
+import { tellOfFormerDecider } from './former-deciders.ts';
 import { requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
@@ -43,7 +44,7 @@ export function createUser(
 
 /**
  * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end. So do the links
- * that the person has made for others, also if they are no admin any more.
+ * that the person has made for others, also if they are no admin any more, of which the admins are told.
  * @throws OperationRefused for an unknown user, or when nothing is to be set.
  */
 export function setUser(
@@ -53,12 +54,16 @@ export function setUser(
 ): Promise<MerchantUser> {
   const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'user.set', async (tx, now) => {
+    const former = await lockMerchantUser(tx, id);
+    if (former === undefined) throw noUser(id);
+    const account = { kind: 'merchant', accountId: former.merchant_id } as const;
+    const told = await tellOfFormerDecider(operator, tx, account, former, change);
     // The database keeps the former time where nothing changes.
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
     if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
     await endLinksOfFormerDeciders(tx, 'merchant', user.merchant_id, now);
-    return { result: user, objectId: id, detail: columns };
+    return { result: user, objectId: id, detail: { ...columns, ...told } };
   });
 }
 

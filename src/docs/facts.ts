@@ -14,6 +14,7 @@ import {
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { RECOVERY_HOLD_MS } from '../accounts/change-rights.ts';
+import { FORMER_TOLD_MS } from '../accounts/change-steps.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
@@ -224,6 +225,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'panel.idle': formatDuration(IDLE_MS / 1000),
     'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
     'panel.sessions': SESSIONS_MAXIMUM,
+    'panel.former-told': formatDuration(FORMER_TOLD_MS / 1000),
     'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
     'mail.pauses': RETRY_PAUSES_MS.map(pause => formatDuration(pause / 1000)).join(', '),
     'mail.asked': ASKED_LIMITS.failures,

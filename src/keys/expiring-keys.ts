@@ -24,7 +24,7 @@ export async function tellOfExpiringKeys(
       const facts = { keyId, name, expiresAt: expiresAt.toISOString() };
       const occasion = `${keyId} expires ${facts.expiresAt}`;
       const notice = { kind: 'key-expires', facts, now, occasion } as const;
-      await tellDeciders(db, account, notice, memberId ?? undefined);
+      await tellDeciders(db, account, notice, { besides: memberId });
     }
     const last = keys.at(-1);
     if (last === undefined || keys.length < PAGE) return;

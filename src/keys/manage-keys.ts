@@ -154,7 +154,9 @@ async function tellOfKey(
   }
   const member = await findPartnerMember(db, owner.memberId);
   if (member === undefined) return;
-  await tellDeciders(db, { kind: 'partner', accountId: member.partner_id }, notice, member.id);
+  await tellDeciders(db, { kind: 'partner', accountId: member.partner_id }, notice, {
+    besides: member.id,
+  });
 }
 
 const NO_PREVIOUS_PAIR = {

@@ -1,7 +1,7 @@
 import type { Operator } from '../audit/audited-change.ts';
 import type { AddressChangeKind } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import { insertMail, insertMailToDeciders } from '../repositories/mails.ts';
+import { insertMail, insertMailToDeciders, type OtherRecipients } from '../repositories/mails.ts';
 import type { Membership } from '../repositories/people/memberships.ts';
 
 /** The account that a notice is about. */
@@ -18,8 +18,29 @@ export interface Notices {
   readonly 'sign-in': { readonly at: string; readonly address: string };
   /** Too many wrong codes. */
   readonly 'codes-closed': { readonly at: string; readonly wrongCodes: number };
+  /** Somebody has made a link with which the person gets something new to sign in with. */
+  readonly 'link-made': {
+    readonly at: string;
+    readonly purpose: 'password' | 'factors' | 'both';
+    /** null for an operator. */
+    readonly by: string | null;
+  };
+  /** What the person signs in with was changed; of the e-mail the former one is told. */
+  readonly 'sign-in-changed': {
+    readonly what: 'password' | 'app' | 'both' | 'recovery-codes' | 'email';
+    readonly withLink: boolean;
+    readonly at: string;
+    readonly address: string;
+  };
   /** Somebody has typed an e-mail to get a link for a new password. */
   readonly 'password-link': { readonly email: string; readonly address: string };
+  /** Somebody who decided in the account is deactivated or demoted. */
+  readonly 'decider-gone': {
+    readonly name: string;
+    readonly how: 'deactivated' | 'demoted';
+    /** null for an operator. */
+    readonly by: string | null;
+  };
   readonly 'key-made': {
     readonly verb: 'created' | 'rotated';
     readonly keyId: string;
@@ -74,7 +95,7 @@ export function namedBy({ actor, personId }: Operator): string | null {
 }
 
 /** Tells a person of what is their own. */
-export function tellPerson<K extends 'sign-in' | 'codes-closed'>(
+export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 'sign-in-changed'>(
   tx: Connection,
   personId: string,
   notice: Notice<K>,
@@ -87,12 +108,12 @@ export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>):
   return insertMail(tx, null, notice);
 }
 
-/** Tells the active admins of a merchant, or the owners of a partner. */
+/** Tells the active admins of a merchant, or the owners of a partner, and others of the account. */
 export function tellDeciders<K extends NoticeKind>(
   tx: Connection,
   account: Pick<Membership, 'kind' | 'accountId'>,
   notice: Notice<K> & { readonly occasion?: string },
-  besides?: string,
+  others?: OtherRecipients,
 ): Promise<void> {
-  return insertMailToDeciders(tx, account, notice, besides);
+  return insertMailToDeciders(tx, account, notice, others);
 }

@@ -8,6 +8,7 @@ import type { PeopleDependencies } from './people/dependencies.ts';
 import { makeAskedLink } from './people/forgotten-password.ts';
 import { JOIN_PATH } from './people/invitations.ts';
 import { DEVELOPER_PATHS } from './requests/paths.ts';
+import { TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
 /** What tells a person of something: paragraphs, and the page that shows it. */
@@ -69,7 +70,7 @@ function letterTo(
   return { to: { ...to, name }, subject, text };
 }
 
-/** Facts with the names that people have chosen as a mail may say them: of accounts, keys and branches. */
+/** Facts with the names that people have chosen as a mail may say them: of accounts, keys, branches and people. */
 function withPlainNames(facts: unknown): unknown {
   return JSON.parse(JSON.stringify(facts), (key, value) =>
     ['name', 'branch'].includes(key) && typeof value === 'string' ? plainName(value) : value,
@@ -87,6 +88,23 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
       const { at, wrongCodes } = facts as Notices['codes-closed'];
       const { subject, text } = mails.codesClosed;
       return { subject, paragraphs: text(new Date(at), wrongCodes), path: PROFILE };
+    }
+    case 'link-made': {
+      const { at, purpose, by } = facts as Notices['link-made'];
+      const { subject, text } = mails.linkMade;
+      return { subject, paragraphs: text(new Date(at), purpose, by), path: PROFILE };
+    }
+    case 'sign-in-changed': {
+      const { what, withLink, at, address } = facts as Notices['sign-in-changed'];
+      const { subject, text } = mails.signInChanged;
+      return { subject, paragraphs: text(what, withLink, new Date(at), address), path: PROFILE };
+    }
+    case 'decider-gone': {
+      const { account, name, how, by } = facts as Told<'decider-gone'>;
+      const { subject, text } = mails.deciderGone[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.deciderGone.unknown];
+      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      return { subject: subject(account.name), paragraphs, path };
     }
     case 'key-made': {
       const { account, verb, keyId, name, by } = facts as Told<'key-made'>;

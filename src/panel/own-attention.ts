@@ -1,7 +1,13 @@
 import { EXPIRING_WITHIN_MS } from '../keys/expiring-keys.ts';
 import { formerPairUntil } from '../keys/former-pair.ts';
 import type { KeySign } from '../repositories/accounts/attention.ts';
+import type { PersonQuestion, PersonSign } from '../repositories/accounts/person-signs.ts';
+import type { Membership } from '../repositories/people/memberships.ts';
+import { isAllowed } from './access/permissions.ts';
 import { PANEL_PREFIX } from './assets.ts';
+import { CHANGE_PASSWORD } from './closed-codes.ts';
+import { accountPath } from './navigation.ts';
+import { TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
 /** Something that needs a person's attention, and where to look at it. */
@@ -16,7 +22,10 @@ const attentionTexts = texts.home.attention;
 /** Where people look at their sign-ins. */
 export const PROFILE = `${PANEL_PREFIX}/profile`;
 
-/** How long a new key, and a sign-in from a new device, are told of. */
+/** Actions of the audit log by which others make a link for somebody. */
+const LINK_ACTIONS: readonly string[] = ['user.link', 'member.link'];
+
+/** How long a new key, what concerns a person's sign-in, and that somebody decides no more, are told of. */
 export const LATELY_MS = 7 * 24 * 60 * 60_000;
 
 /**
@@ -40,9 +49,39 @@ export function describeKeys(keys: readonly KeySign[], path: string, now: Date):
   });
 }
 
-/** The same of a sign-in as the person from a device that was not known. */
-export function describeNewDevice(at: Date, address: string | null): Attention {
-  return { text: attentionTexts.newDevice(at, address ?? ''), href: PROFILE };
+/** What is asked for `describePerson`. Who does not see the team learns nothing of it. */
+export function personQuestionOf(
+  { kind, accountId, memberId, role }: Membership,
+  personId: string,
+  now: Date,
+): PersonQuestion {
+  return {
+    ...{ kind, personId, memberId, accountId: isAllowed(role, 'team.read') ? accountId : null },
+    actions: [...LINK_ACTIONS, ...Object.keys(attentionTexts.ownChanges)],
+    since: new Date(now.getTime() - LATELY_MS),
+  };
+}
+
+/** Sign-ins from a new device, changes of what the person signs in with, and of who decides in the account. */
+export function describePerson(signs: readonly PersonSign[], membership: Membership): Attention[] {
+  const { kind } = membership;
+  const team = accountPath(membership) + TEAM_PATHS[kind];
+  const known: Readonly<Partial<Record<string, string>>> = attentionTexts.ownChanges;
+  return signs.map(({ action, at: iso, by, address, former }) => {
+    const at = new Date(iso);
+    if (former !== null) {
+      return { text: attentionTexts.deciderGone[kind](former, day(at), by), href: team };
+    }
+    if (LINK_ACTIONS.includes(action)) {
+      return { text: attentionTexts.linkMade(at, by), href: CHANGE_PASSWORD };
+    }
+    const what = known[action];
+    const text =
+      what === undefined
+        ? attentionTexts.newDevice(at, address ?? '')
+        : attentionTexts.ownChange(what, at, address ?? '');
+    return { text, href: PROFILE };
+  });
 }
 
 /** A UTC day, YYYY-MM-DD. */

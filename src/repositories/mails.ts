@@ -12,6 +12,12 @@ export interface NewMail {
   readonly occasion?: string;
 }
 
+/** Who gets a mail beside those who decide. */
+export interface OtherRecipients {
+  readonly besides?: string | null;
+  readonly formerSince?: Date | null;
+}
+
 /** Writes a mail to a person, or without one to whoever has the e-mail that the facts name. */
 export async function insertMail(
   db: Connection,
@@ -30,13 +36,14 @@ export async function insertMail(
 
 /**
  * Writes a mail to each active admin of a merchant, or owner of a partner, who signs in; its facts get the account.
- * @param besides ID of a member of the account who gets it too.
+ * @param others.besides ID of a member of the account who gets it too.
+ * @param others.formerSince With it, those get it too who decided there until then or later, whoever removed them.
  */
 export async function insertMailToDeciders(
   db: Connection,
   { kind, accountId }: Pick<Membership, 'kind' | 'accountId'>,
   mail: NewMail,
-  besides: string | null = null,
+  { besides = null, formerSince = null }: OtherRecipients = {},
 ): Promise<void> {
   const { member, account, accountId: column, decides } = MEMBER_TABLES[kind];
   await insertFrom(
@@ -47,8 +54,11 @@ export async function insertMailToDeciders(
       from ${sql.table(member)} as own
       join people on people.id = own.person_id
       join ${sql.table(account)} as account on account.id = own.${sql.ref(column)}
-      where own.${sql.ref(column)} = ${accountId} and own.status = 'active'
-        and (own.role = ${decides} or own.id = ${besides}) and not people.is_demo`,
+      where own.${sql.ref(column)} = ${accountId} and not people.is_demo
+        and (own.status = 'active' and (own.role = ${decides} or own.id = ${besides})
+          or exists (
+            select from audit_log
+            where object_id = own.id::text and at >= ${formerSince} and detail ? 'was'))`,
   );
 }
 

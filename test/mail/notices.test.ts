@@ -4,10 +4,13 @@ import { proposeAddress, proposeMainBranch } from '../../src/accounts/address-ch
 import { applyDueChanges, approveChange, cancelChange } from '../../src/accounts/apply-changes.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
+import { setPartnerMember } from '../../src/accounts/partners.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { createKey, revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
 import { ATTEMPTS_MAXIMUM } from '../../src/mail/outbox.ts';
+import { newCodeSecret } from '../../src/panel/people/codes.ts';
+import { linkFor } from '../../src/panel/people/invitations.ts';
 import { dropMails } from '../../src/repositories/mails.ts';
 import { disableEndpoint } from '../../src/webhooks/change-endpoint.ts';
 import { findNoticesLoop } from '../../src/worker/find-notices.ts';
@@ -48,6 +51,7 @@ const PANEL = 'https://pay.example.test/panel';
 
 let service: TestApp;
 let server: MailServer;
+let serial = 0;
 
 beforeAll(async () => {
   [service, server] = [await startTestApp(), await startMailServer()];
@@ -142,6 +146,127 @@ describe('what is somebody’s own goes to them alone', () => {
     expect(recipients(mails)).toEqual([admin.email]);
     expect(mails[0]?.subject).toBe('Wrong codes were entered for you');
     expect(mails[0]?.text).toContain('10 wrong codes were entered for you');
+  });
+});
+
+describe('what somebody signs in with, when it is changed, is told to them', () => {
+  const OTHER = 'another password that is long';
+  /** Somebody who signs in, and a form of their profile with the proof that it takes. */
+  const openPerson = async () => {
+    const { merchant, admins } = await openShop();
+    const person = await addMerchantUser(service, merchant.id, 'member', { withPassword: true });
+    const send = (form: string, fields: Readonly<Record<string, string>>) => {
+      service.clock.now += 30_000;
+      const code = codeAt(person.secret, service.clock.now);
+      return submit(
+        service,
+        `/panel/profile/${form}`,
+        { ...fields, password: PASSWORD, code },
+        person,
+      );
+    };
+    return { person, admins, send };
+  };
+
+  test.each<[string, string, (now: number) => Record<string, string>]>([
+    ['password', 'Your password was changed, on', () => ({ 'new-password': OTHER })],
+    ['recovery-codes', 'Your recovery codes were replaced, on', () => ({})],
+    [
+      'app',
+      'Your authenticator app was replaced, on',
+      now => {
+        const secret = newCodeSecret();
+        return { secret, 'new-code': codeAt(secret, now) };
+      },
+    ],
+    [
+      'email',
+      'The e-mail that you sign in with was changed: it is no longer this one, on',
+      () => ({ email: `new.${serial++}@example.com` }),
+    ],
+  ])('%s: at the e-mail that they had', async (form, says, fields) => {
+    const { person, send } = await openPerson();
+    const changed = await send(form, fields(service.clock.now + 30_000));
+    expect([200, 303]).toContain(changed.statusCode);
+    const mails = await receive();
+    expect(recipients(mails)).toEqual([person.email]);
+    expect(mails[0]?.subject).toBe('What you sign in with was changed');
+    expect(mails[0]?.text).toMatch(new RegExp(`${says} 2026-\\S+ at \\S+ UTC, from 10\\.`));
+    expect(mails[0]?.text).toContain(`${PANEL}/profile\n`);
+  });
+
+  test('nothing is told of what is refused', async () => {
+    const { send } = await openPerson();
+    expect((await send('password', { 'new-password': 'short' })).statusCode).toBe(422);
+    expect((await send('email', { email: 'nobody' })).statusCode).toBe(422);
+    expect(await receive()).toEqual([]);
+  });
+
+  test.each([
+    ['password', 'a new password is chosen for you', 'Your password was changed with a link'],
+    ['both', 'a new authenticator app is set up', 'and your authenticator app were replaced with'],
+    ['factors', 'a new authenticator app is set up', 'Your authenticator app was replaced with'],
+  ] as const)('a link for %s: when it is made and when it is used', async (purpose, made, used) => {
+    const { person, admins } = await openPerson();
+    const by = { ...operatorOf(service), personId: admins[0]?.personId ?? '', actor: 'ada@x.test' };
+    const { token } = await linkFor(by, { userId: person.userId }, purpose);
+    const told = await receive();
+    expect(recipients(told)).toEqual([person.email]);
+    expect(told[0]?.text).toMatch(/ada@x\.test has made a link on 2026-\S+ at \S+ UTC with which/);
+    expect(told[0]?.text).toContain(made);
+    expect(told[0]?.text).not.toContain(token);
+    const secret = newCodeSecret();
+    const code = codeAt(secret, service.clock.now);
+    const password = purpose === 'factors' ? PASSWORD : OTHER;
+    await submit(service, `/panel/join/${token}`, { email: '', password, secret, code });
+    const after = await receive();
+    expect(recipients(after)).toEqual([person.email]);
+    expect(after[0]?.text).toContain(used);
+    await linkFor(operatorOf(service), { userId: person.userId }, purpose);
+    expect((await receive())[0]?.text).toContain('Your operator has made a link');
+  });
+});
+
+describe('who decides in an account', () => {
+  test('if an admin is removed, that admin and the others are told', async () => {
+    const { merchant, admins, url } = await openShop();
+    const [ada, bob] = admins;
+    if (ada === undefined || bob === undefined) throw new Error('there are two admins');
+    const by = { ...operatorOf(service), personId: ada.personId, actor: 'ada@x.test' };
+    await setUser(by, bob.userId, { status: 'inactive' });
+    const removed = await receive();
+    expect(recipients(removed)).toEqual(sorted(...admins));
+    for (const { subject, text } of removed) {
+      expect(subject).toBe('An admin of Blue Coffee was removed');
+      expect(text).toContain('ada@x.test has deactivated Ada, who was an admin of Blue Coffee.');
+      expect(text).toContain(`${url}/settings/team\n`);
+    }
+    // Nobody's right to decide ends with any of these.
+    await setUser(by, bob.userId, { role: 'member' });
+    await setUser(by, bob.userId, { status: 'active' });
+    const cy = await addMerchantUser(service, merchant.id, 'member');
+    await setUser(by, cy.userId, { status: 'inactive' });
+    await setUser(by, ada.userId, { role: 'admin' });
+    expect(await receive()).toEqual([]);
+    await setUser(operatorOf(service), ada.userId, { role: 'member' });
+    const demoted = await receive();
+    expect(recipients(demoted)).toEqual([ada.email]);
+    expect(demoted[0]?.text).toContain(
+      'Your operator has made Ada, who was an admin of Blue Coffee, a member.',
+    );
+  });
+
+  test('if an owner is removed, that owner and the others are told', async () => {
+    const { partner, owner, developer } = await openPartner();
+    const other = await addPartnerUser(service, partner.id, 'owner');
+    await setPartnerMember(operatorOf(service), other.memberId, { role: 'developer' });
+    const demoted = await receive();
+    expect(recipients(demoted)).toEqual(sorted(owner, other));
+    expect(demoted[0]?.text).toContain(`${PANEL}/partners/${partner.id}/team\n`);
+    await setPartnerMember(operatorOf(service), developer.memberId, { status: 'inactive' });
+    expect(await receive()).toEqual([]);
+    await setPartnerMember(operatorOf(service), owner.memberId, { status: 'inactive' });
+    expect((await receive())[0]?.text).toContain('who was an owner of');
   });
 });
 
@@ -289,6 +414,37 @@ describe('changes of where money goes', () => {
       `${emailOf(account, 0)} has set Other as the main branch. It holds now.`,
     );
   });
+
+  test.each(['deactivated', 'demoted'] as const)(
+    'whoever was %s shortly before is told too',
+    async how => {
+      const account = await openOld();
+      const { merchant } = account;
+      const bob = personOf(account, 1);
+      await setUser(
+        personOf(account, 0),
+        bob.userId,
+        how === 'demoted' ? { role: 'member' } : { status: 'inactive' },
+      );
+      await setUser(operatorOf(service), personOf(account, 2).userId, { status: 'inactive' });
+      await forget();
+      service.clock.now += DELAY_MS - HOUR_MS;
+      const change = await proposeIn(account);
+      expect(recipients(await receive())).toEqual(adminsOf(account));
+      // However long it waits, all of its steps are told.
+      service.clock.now += DELAY_MS;
+      await applyDueChanges(service.db, service.clock, 10);
+      expect(recipients(await receive())).toEqual(adminsOf(account));
+      const later = await proposeIn({
+        ...account,
+        branches: [account.branches[1], account.branches[0]],
+      });
+      expect(later.id).not.toBe(change.id);
+      expect(recipients(await receive())).toEqual([emailOf(account, 0)]);
+      await cancelChange(personOf(account, 0), merchant.id, later.id);
+      expect(recipients(await receive())).toEqual([emailOf(account, 0)]);
+    },
+  );
 
   test('an approval, and that it holds, are one mail', async () => {
     const account = await openOld();

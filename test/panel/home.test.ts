@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setUser } from '../../src/accounts/users.ts';
 import { revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
+import { linkFor } from '../../src/panel/people/invitations.ts';
+import { auditPerson } from '../../src/panel/people/sign-in.ts';
 import { countLegacyRequest } from '../../src/repositories/keys/legacy-usage.ts';
 import { firstIdOf } from '../../src/repositories/payments/events.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { addMerchantUser, open, textOf } from '../helpers/panel.ts';
+import { addMerchantUser, addSession, open, submit, textOf } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';
 
@@ -206,6 +209,54 @@ describe('what needs attention', () => {
     // Where there is none at all, the steps say so.
     const { merchant: empty } = await addMerchant(service, { addresses: {} });
     expect(await homeOf(empty.id, false)).not.toContain('on which customers cannot pay you');
+  });
+
+  test('who is no admin any more, and what somebody signs in with, for a week', async () => {
+    const { merchant } = await addMerchant(service);
+    const url = `/panel/merchants/${merchant.id}`;
+    const add = (name: string, role: 'admin' | 'member' = 'admin') =>
+      addMerchantUser(service, merchant.id, role, { name, withPassword: true });
+    const [ada, bob, cy] = [await add('Ada'), await add('Bob'), await add('Cy', 'member')];
+    const see = async () =>
+      textOf(await open(service, url, { cookie: await addSession(service, cy) }));
+    const by = { ...operatorOf(service), actor: ada.email, personId: ada.personId };
+    await setUser(by, bob.userId, { role: 'member' });
+    const day = new Date(service.clock.now).toISOString().slice(0, 10);
+    const removed = `Bob is no admin any more: changed on ${day} by ${ada.email}`;
+    expect(await see()).toContain(removed);
+    await setUser(operatorOf(service), bob.userId, { role: 'admin' });
+    expect(await see()).not.toContain('is no admin any more');
+    await setUser(operatorOf(service), bob.userId, { status: 'inactive' });
+    expect(await see()).toContain(`Bob is no admin any more: changed on ${day} by your operator`);
+
+    const { token } = await linkFor(by, { userId: cy.userId }, 'password');
+    expect(await see()).toContain(`${ada.email} made a link for a new password`);
+    await submit(service, `/panel/join/${token}`, { password: 'another password that is long' });
+    expect(await see()).toMatch(/A link gave you a new password or authenticator app on \S+ at/);
+    // Of others nobody is told.
+    const other = await open(service, url, { cookie: await addSession(service, ada) });
+    expect(textOf(other)).not.toMatch(/made a link|A link gave you/);
+    service.clock.now += 7 * DAY_MS + MINUTE_MS;
+    expect(await see()).not.toMatch(/no admin any more|made a link|A link gave you/);
+  });
+
+  test.each([
+    ['password', 'Your password was changed on'],
+    ['app', 'Your authenticator app was replaced on'],
+    ['recovery-codes', 'Your recovery codes were replaced on'],
+    ['email', 'The e-mail that you sign in with was changed on'],
+  ])('a change of the %s', async (what, said) => {
+    const { merchant } = await addMerchant(service);
+    const admin = await addMerchantUser(service, merchant.id, 'admin');
+    const url = `/panel/merchants/${merchant.id}`;
+    expect(textOf(await open(service, url, admin))).not.toContain(said);
+    await auditPerson(
+      service.db,
+      { id: admin.personId, email: admin.email, is_demo: false },
+      `person.${what}`,
+      { address: '192.0.2.7', now: new Date(service.clock.now) },
+    );
+    expect(textOf(await open(service, url, admin))).toContain(said);
   });
 
   test('the older contract, while it is used', async () => {

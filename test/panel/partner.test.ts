@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setPartnerMember } from '../../src/accounts/partners.ts';
 import { createKey } from '../../src/keys/manage-keys.ts';
 import { auditPerson } from '../../src/panel/people/sign-in.ts';
 import {
@@ -45,7 +46,7 @@ test('the overview shows what the report tells', async () => {
   expect(metrics.totalPayments).toBe(30);
 });
 
-test('the overview has what needs attention of keys, and of a sign-in with a new device', async () => {
+test('the overview has what needs attention of keys, of a sign-in with a new device and of the team', async () => {
   const { partner: account } = await addPartner(service);
   const own = await addPartnerUser(service, account.id, 'owner');
   const developer = await addPartnerUser(service, account.id, 'developer');
@@ -71,6 +72,14 @@ test('the overview has what needs attention of keys, and of a sign-in with a new
     { address: '192.0.2.7', now: day(0), detail: { device: 'new' } },
   );
   expect(textOf(await open(service, url, own))).toContain('with a new device on 2026-05-17');
+  // Developers do not see the team.
+  const gone = await addPartnerUser(service, account.id, 'owner', { name: 'Bob' });
+  await setPartnerMember(operatorOf(service), gone.memberId, { role: 'developer' });
+  const removed = 'Bob is no owner any more: changed on 2026-05-17 by your operator';
+  const seen = await open(service, url, own);
+  expect(textOf(seen)).toContain(removed);
+  expect(seen.body).toContain(`href="${url}/team"`);
+  expect(textOf(await open(service, url, developer))).not.toContain('no owner any more');
 });
 
 test('merchants and payments are found by the filters of the reports', async () => {

@@ -11,11 +11,12 @@ import {
   listOpenChanges,
   listToldChanges,
 } from '../../src/repositories/accounts/address-changes.ts';
-import { findNewDevice, readAttentionSigns } from '../../src/repositories/accounts/attention.ts';
+import { readAttentionSigns } from '../../src/repositories/accounts/attention.ts';
 import {
   hastenInquiries,
   lockOpenOfInactive,
 } from '../../src/repositories/accounts/inactive-merchants.ts';
+import { readPersonSigns } from '../../src/repositories/accounts/person-signs.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chains/status.ts';
 import { listEndingAddresses } from '../../src/repositories/chains/watch-list.ts';
 import {
@@ -309,6 +310,13 @@ async function plansOf(
   return nodes;
 }
 
+/** What somebody of an account is told of; none of the IDs is a person's. */
+function personAsked(kind: 'merchant' | 'partner') {
+  const [personId, memberId] = [paymentId, depositId];
+  const actions = ['person.password', 'person.renew'];
+  return { kind, personId, memberId, accountId: merchantId, actions, since: now };
+}
+
 function toText(value: unknown): string {
   if (Array.isArray(value)) return `{${value.map(toText).join()}}`;
   return value instanceof Date ? value.toISOString() : String(value);
@@ -564,10 +572,15 @@ test('whether a merchant has ever been paid is found in the index', async () => 
 test('what needs attention is read from indexes, and of the request log each code of a key', async () => {
   const nodes = await plansOf(db =>
     readAttentionSigns(db, {
-      ...{ merchantId, personId: paymentId, settledBy: ['chain'], unmatchedMaximum: LIMIT },
+      ...{
+        merchantId,
+        person: personAsked('merchant'),
+        settledBy: ['chain'],
+        unmatchedMaximum: LIMIT,
+      },
       trouble: { since: now, limit: 100 },
       errors: { codes: ['E2001', 'E2007'], since: now, usual: 10 },
-      ...{ olderContractSince: now.toISOString().slice(0, 10), newDeviceSince: now },
+      olderContractSince: now.toISOString().slice(0, 10),
     }),
   );
   expect([...indexesOf(nodes)]).toEqual(
@@ -765,7 +778,11 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     },
     ['deposits_unmatched', 'account_addresses_pkey'],
   ],
-  ['a sign-in with a new device', db => findNewDevice(db, paymentId, now), ['audit_log_object']],
+  [
+    'what a person is told of in a partner’s panel',
+    db => readPersonSigns(db, personAsked('partner')),
+    ['audit_log_object'],
+  ],
   ['mail to send', db => claimMail(db, now, now), ['mails_due', 'mails_pkey']],
   ['mails that are old', db => deleteBefore(db, 'mails', new Date(0), 1000), ['mails_created']],
   ['nonces that expired', db => deleteBefore(db, 'nonces', now, 1000), ['nonces_expiry']],

@@ -11,9 +11,10 @@ import {
   type Attention,
   day,
   describeKeys,
-  describeNewDevice,
+  describePerson,
   LATELY_MS,
   PROFILE,
+  personQuestionOf,
 } from '../own-attention.ts';
 import type { OpenSession } from '../people/panel-sessions.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
@@ -46,7 +47,7 @@ export async function readAttention(
   const lately = new Date(now.getTime() - LATELY_MS);
   const signs = await readAttentionSigns(db, {
     merchantId: accountId,
-    personId: person.id,
+    person: personQuestionOf(membership, person.id, now),
     unmatchedMaximum: UNMATCHED_MAXIMUM,
     trouble: { since: new Date(now.getTime() - FAILING_AFTER_MS), limit: ENDPOINTS_MAXIMUM },
     errors: {
@@ -56,7 +57,6 @@ export async function readAttention(
     },
     settledBy: simulation ? ['chain', 'simulation'] : ['chain'],
     olderContractSince: day(lately),
-    newDeviceSince: lately,
   });
   const { unmatched } = signs;
   const path = accountPath(membership);
@@ -81,7 +81,7 @@ export async function readAttention(
       found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
     }
   }
-  found.push(...describeSigns(signs, path));
+  found.push(...describeSigns(signs, path), ...describePerson(signs.personSigns, membership));
   if (!person.is_demo && signs.recoveryCodesLeft < RECOVERY_CODES_FEW) {
     found.push({ text: attentionTexts.recoveryCodes(signs.recoveryCodesLeft), href: PROFILE });
   }
@@ -91,7 +91,7 @@ export async function readAttention(
 /** @param path Of the account. */
 function describeSigns(signs: AttentionSigns, path: string): Attention[] {
   const developer = path + DEVELOPER_PATHS.merchant;
-  const { newDeviceAt, newDeviceAddress, networksWithoutAddress, olderContractDay } = signs;
+  const { networksWithoutAddress, olderContractDay } = signs;
   const found: Attention[] = signs.refused.map(({ errorCode, requests }) => ({
     text: attentionTexts.refused(requests, errorCode),
     href: addressOf(`${developer}/requests`, { code: errorCode }),
@@ -104,9 +104,6 @@ function describeSigns(signs: AttentionSigns, path: string): Attention[] {
   }
   if (olderContractDay !== null) {
     found.push({ text: attentionTexts.olderContract(olderContractDay), href: `${developer}/keys` });
-  }
-  if (newDeviceAt !== null) {
-    found.push(describeNewDevice(newDeviceAt, newDeviceAddress));
   }
   return found;
 }

@@ -13,7 +13,7 @@ import {
   readPaymentReportPages,
 } from '../../partners/payment-reports.ts';
 import { csvParts } from '../../payments/csv.ts';
-import { findNewDevice } from '../../repositories/accounts/attention.ts';
+import { readPersonSigns } from '../../repositories/accounts/person-signs.ts';
 import { listKeysWithUse } from '../../repositories/keys/api-keys.ts';
 import { countPartnerMerchants } from '../../repositories/partners/merchants.ts';
 import { utcDay } from '../../time/days.ts';
@@ -26,7 +26,7 @@ import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { describeKeys, describeNewDevice, LATELY_MS } from '../own-attention.ts';
+import { describeKeys, describePerson, personQuestionOf } from '../own-attention.ts';
 import { leadTo } from '../pages.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { renderNoneFurther, renderPaging } from '../table.ts';
@@ -71,18 +71,19 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
     basePathOf(panelUrl) + accountPath(membershipOf(request));
 
   app.get(PATH, withPermission('partner', 'overview.read'), async request => {
-    const { accountId, role } = membershipOf(request);
+    const membership = membershipOf(request);
+    const { accountId, role } = membership;
     const now = new Date(clock());
     const { person } = sessionOf(request);
-    const [overview, keys, device] = await Promise.all([
+    const [overview, keys, signs] = await Promise.all([
       readOverview(reports, accountId, now),
-      listKeysWithUse(reports, visibleKeysOf(membershipOf(request))),
-      findNewDevice(reports, person.id, new Date(now.getTime() - LATELY_MS)),
+      listKeysWithUse(reports, visibleKeysOf(membership)),
+      readPersonSigns(reports, personQuestionOf(membership, person.id, now)),
     ]);
-    const keysPath = `${accountPath(membershipOf(request))}${DEVELOPER_PATHS.partner}/keys`;
+    const keysPath = `${accountPath(membership)}${DEVELOPER_PATHS.partner}/keys`;
     const own = [
       ...describeKeys(keys, keysPath, now).slice(0, KEYS_TOLD),
-      ...(device === undefined ? [] : [describeNewDevice(device.at, device.address)]),
+      ...describePerson(signs, membership),
     ].map(({ text, href }) => ({ text, url: basePathOf(panelUrl) + href }));
     const page = overviewPage(urlOf(request), overview, {
       ...{ own, maySeeMerchants: isAllowed(role, 'merchants.read') },

@@ -3,6 +3,7 @@ import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { LinkPurpose, PanelLink } from '../../database/people-tables.ts';
+import { namedBy, tellPerson } from '../../mail/notices.ts';
 import { findMerchantUser } from '../../repositories/accounts/merchant-users.ts';
 import { findPartnerMember } from '../../repositories/accounts/partners.ts';
 import {
@@ -63,7 +64,7 @@ function invite(operator: Operator, kind: 'user' | 'member', id: string): Promis
 }
 
 /**
- * Makes a link with which a person chooses a new password, sets up a new authenticator app, or both.
+ * Makes a link with which a person chooses a new password, sets up a new authenticator app, or both. The person is told.
  * @throws OperationRefused for an unknown user or member, and for one that nobody signs in as.
  */
 export function linkFor(
@@ -84,6 +85,8 @@ export function linkFor(
     }
     const subject = { person_id: personId, account_id: operator.accountId ?? null };
     const link = await makeLink(tx, purpose, subject, operator.actor, now);
+    const facts = { at: now.toISOString(), purpose, by: namedBy(operator) };
+    await tellPerson(tx, personId, { kind: 'link-made', facts, now });
     return { result: link, objectId: id, detail: { purpose, expiresAt: link.expiresAt } };
   });
 }

@@ -4,6 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
 import type { PanelLink } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
+import { tellPerson } from '../../mail/notices.ts';
 import { takeLink } from '../../repositories/people/invitations.ts';
 import {
   findInvitedMember,
@@ -146,7 +147,7 @@ export async function joinAsPerson(
 
 /**
  * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
- * All sessions of the person end.
+ * All sessions of the person end, and the person is told.
  * @returns New recovery codes, shown once; none without a new app.
  * @throws FieldRefused, LinkEnded, ApiError E5002.
  */
@@ -191,8 +192,12 @@ export async function renewFactors(
     const forget = link.by_mail ? forgetPasswordFailures : forgetAllFailures;
     await forget(tx, keyring, person);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
+    const { address } = visitor;
     const detail = { purpose: link.purpose };
-    await auditPerson(tx, person, 'person.renew', { address: visitor.address, now, detail });
+    await auditPerson(tx, person, 'person.renew', { address, now, detail });
+    const what = renewsPassword ? (renewsCode ? 'both' : 'password') : 'app';
+    const facts = { what, withLink: true, at: now.toISOString(), address } as const;
+    await tellPerson(tx, person.id, { kind: 'sign-in-changed', facts, now });
     return recoveryCodes;
   });
 }

@@ -1,5 +1,6 @@
 import { isUniqueViolation } from '../../database/errors.ts';
 import type { Person } from '../../database/people-tables.ts';
+import { tellPerson } from '../../mail/notices.ts';
 import { endLinksOf } from '../../repositories/people/invitations.ts';
 import { findPerson, updatePerson } from '../../repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '../../repositories/people/sessions.ts';
@@ -24,8 +25,8 @@ export interface Proof extends SessionWithPerson {
 
 /** A change of what somebody signs in with. */
 interface Change {
-  /** For the audit log. */
-  readonly action: string;
+  /** For the audit log, and the notice to the person. */
+  readonly what: 'password' | 'app' | 'recovery-codes' | 'email';
   /** Checks what was entered. The function returned makes the columns to update, once the proof is right. */
   readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
   readonly renewsRecoveryCodes?: true;
@@ -44,7 +45,7 @@ export async function changePassword(
 ): Promise<string[]> {
   await checkPasswordOf(deps, proof.person, password, 'new-password');
   return change(deps, proof, {
-    action: 'person.password',
+    what: 'password',
     prepare:
       ({ id }) =>
       async () => ({
@@ -66,7 +67,7 @@ export async function changeEmail(
   const email = readEmail(typed);
   try {
     return await change(deps, proof, {
-      action: 'person.email',
+      what: 'email',
       prepare: () => () => ({ email }),
       keepsFactors: true,
     });
@@ -83,7 +84,7 @@ export async function changeEmail(
  */
 export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): Promise<string[]> {
   return change(deps, proof, {
-    action: 'person.app',
+    what: 'app',
     prepare({ id }) {
       const sealed = sealApp(deps.keyring, id, app, {
         now: deps.clock(),
@@ -103,14 +104,14 @@ export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): 
  */
 export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
   return change(deps, proof, {
-    action: 'person.recovery-codes',
+    what: 'recovery-codes',
     prepare: () => () => ({}),
     renewsRecoveryCodes: true,
   });
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and open links, and audits it. Passwords are hashed in the
+ * Checks the proof, makes the change, ends all other sessions and open links, audits it and tells the person. Passwords are hashed in the
  * session's turn, before the transaction takes a connection.
  * @returns New recovery codes, if the change renews them.
  * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
@@ -118,7 +119,7 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 function change(
   deps: PeopleDependencies,
   { session, person, visitor, renewed, password, code }: Proof,
-  { action, prepare, renewsRecoveryCodes, keepsFactors }: Change,
+  { what, prepare, renewsRecoveryCodes, keepsFactors }: Change,
 ): Promise<string[]> {
   const { db, clock } = deps;
   return takeTurnOfSession(session.id, async () => {
@@ -132,14 +133,17 @@ function change(
         ...{ session, person, compared, visitor, renewed },
         async work(tx, present) {
           const now = new Date(clock());
+          const { address } = visitor;
+          // Before the change, so that of the e-mail the former one is told.
+          const facts = { what, withLink: false, at: now.toISOString(), address };
+          await tellPerson(tx, present.id, { kind: 'sign-in-changed', facts, now });
           const times = keepsFactors === true ? {} : { factors_since: now };
           await updatePerson(tx, present.id, { ...columns, ...times });
           await deleteSessionsOf(tx, present.id, session.id);
           // Whoever reads the mailbox, or has made a link for them, must not undo what they have just proved.
           const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
           await endLinksOf(tx, own, { now });
-          const { address } = visitor;
-          await auditPerson(tx, present, action, { address, now });
+          await auditPerson(tx, present, `person.${what}`, { address, now });
           return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
         },
       });

@@ -9,6 +9,7 @@ import {
   type TroubleQuestion,
   troubledEndpoints,
 } from '../webhooks/endpoints.ts';
+import { type PersonQuestion, type PersonSign, personSigns } from './person-signs.ts';
 
 /** What of a key tells whether somebody should look at it. */
 export type KeySign = Pick<
@@ -36,14 +37,12 @@ export interface AttentionSigns {
   /** UTC calendar day of the last request by the older contract, YYYY-MM-DD; null without a recent one. */
   readonly olderContractDay: string | null;
   readonly recoveryCodesLeft: number;
-  /** The person's last sign-in from a device that was not known, and its address; null without a recent one. */
-  readonly newDeviceAt: Date | null;
-  readonly newDeviceAddress: string | null;
+  readonly personSigns: readonly PersonSign[];
 }
 
 interface AttentionQuestion {
   readonly merchantId: string;
-  readonly personId: string;
+  readonly person: PersonQuestion;
   readonly unmatchedMaximum: number;
   readonly trouble: TroubleQuestion;
   /** Codes that are counted, since when, and how many of one are still usual. */
@@ -56,7 +55,6 @@ interface AttentionQuestion {
   readonly settledBy: readonly SettledBy[];
   /** First UTC calendar day, YYYY-MM-DD, on which a request by the older contract counts. */
   readonly olderContractSince: string;
-  readonly newDeviceSince: Date;
 }
 
 /** Reads all signs in one statement, each along an index. */
@@ -64,13 +62,12 @@ export async function readAttentionSigns(
   db: Connection,
   {
     merchantId,
-    personId,
+    person,
     unmatchedMaximum,
     trouble,
     errors,
     settledBy,
     olderContractSince,
-    newDeviceSince,
   }: AttentionQuestion,
 ): Promise<AttentionSigns> {
   const { rows } = await sql<Omit<AttentionSigns, 'keys'> & (KeySign | { id: null })>`
@@ -103,14 +100,8 @@ export async function readAttentionSigns(
         (select max(day) from legacy_usage
          where merchant_id = ${merchantId} and day >= ${olderContractSince}) as "olderContractDay",
         (select count(*)::integer from recovery_codes
-         where person_id = ${personId} and used_at is null) as "recoveryCodesLeft",
-        entry.at as "newDeviceAt", entry.address as "newDeviceAddress"
-      from (select) as one
-      left join lateral (
-        select at, address from audit_log
-        where object_id = ${personId} and at >= ${newDeviceSince}
-          and action = 'person.sign-in' and detail ->> 'device' = 'new'
-        order by at desc limit 1) as entry on true
+         where person_id = ${person.personId} and used_at is null) as "recoveryCodesLeft",
+        ${personSigns(person)} as "personSigns"
     )
     select signs.*, key.id, key.name, key.created_at, key.expires_at, key.revoked_at,
       key.previous_valid_until
@@ -120,22 +111,4 @@ export async function readAttentionSigns(
   const [signs] = rows;
   if (signs === undefined) throw new Error('a statement without a condition returns a row');
   return { ...signs, keys: rows.filter(row => row.id !== null) };
-}
-
-/** A person's last sign-in from a device that was not known; undefined without one since a time. */
-export function findNewDevice(
-  db: Connection,
-  personId: string,
-  since: Date,
-): Promise<{ at: Date; address: string | null } | undefined> {
-  return db
-    .selectFrom('audit_log')
-    .select(['at', 'address'])
-    .where('object_id', '=', personId)
-    .where('at', '>=', since)
-    .where('action', '=', 'person.sign-in')
-    .where(sql<boolean>`detail ->> 'device' = 'new'`)
-    .orderBy('at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
 }

@@ -14,6 +14,7 @@ export const lockPartner = lockById('partners', 'forNoKeyUpdate');
 export const listPartners = listNewest('partners');
 export const updatePartner = updateById('partners');
 export const insertPartnerMember = insertInto('partner_members');
+export const lockPartnerMember = lockById('partner_members');
 export const updatePartnerMember = updateById('partner_members');
 export const findPartnerMember = findById('partner_members');
 

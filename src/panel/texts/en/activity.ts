@@ -125,6 +125,7 @@ const fields: Readonly<Partial<Record<string, string>>> = {
   twinId: 'test twin',
   types: 'receives',
   underpayment_tolerance_bps: 'too little that still settles',
+  was: 'role until then',
 };
 
 /** What was changed in an account, by whom. */

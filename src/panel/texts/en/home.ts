@@ -46,6 +46,24 @@ export const home = {
       `The older contract is still used, last on ${day}; make an API key for its successor`,
     newDevice: (at: Date, address: string) =>
       `Somebody signed in as you with a new device on ${minuteOf(at)}, from ${address}. If that was not you, change your password`,
+    /** Changes of what the person signs in with, by their action in the audit log. */
+    ownChanges: {
+      'person.password': 'Your password was changed',
+      'person.app': 'Your authenticator app was replaced',
+      'person.recovery-codes': 'Your recovery codes were replaced',
+      'person.email': 'The e-mail that you sign in with was changed',
+      'person.renew': 'A link gave you a new password or authenticator app',
+    },
+    ownChange: (what: string, at: Date, address: string) =>
+      `${what} on ${minuteOf(at)}, from ${address}. If that was not you, tell your operator`,
+    linkMade: (at: Date, by: string | null) =>
+      `${by ?? 'Your operator'} made a link for a new password or authenticator app of yours on ${minuteOf(at)}. If you have not asked for it, change your password`,
+    deciderGone: {
+      merchant: (name: string, day: string, by: string | null) =>
+        `${name} is no admin any more: changed on ${day} by ${by ?? 'your operator'}`,
+      partner: (name: string, day: string, by: string | null) =>
+        `${name} is no owner any more: changed on ${day} by ${by ?? 'your operator'}`,
+    },
     recoveryCodes: (left: number) =>
       left === 0
         ? 'You have no recovery code left'

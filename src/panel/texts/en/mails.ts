@@ -11,6 +11,22 @@ const money = {
   'merchant.one-admin': () => 'one admin instead of two for changes of where money goes',
 } as const;
 
+/** What a link lets its holder do, within a sentence. */
+const renewals = {
+  password: 'a new password is chosen for you',
+  factors: 'a new authenticator app is set up for you',
+  both: 'a new password is chosen and a new authenticator app is set up for you',
+} as const;
+
+/** What was changed of what somebody signs in with, as the beginning of a sentence. */
+const changed = {
+  password: 'Your password was changed',
+  app: 'Your authenticator app was replaced',
+  both: 'Your password and your authenticator app were replaced',
+  'recovery-codes': 'Your recovery codes were replaced',
+  email: 'The e-mail that you sign in with was changed: it is no longer this one',
+} as const;
+
 interface MoneyChange {
   readonly kind: keyof typeof money;
   /** What is paid on which network; null where it is about none. */
@@ -35,9 +51,10 @@ export const mails = {
   /** Who gets it. */
   because: {
     person: 'You get this because it is about your own sign-in.',
-    merchant: (account: string) => `You get this because you are an admin of ${account}.`,
+    merchant: (account: string) =>
+      `You get this because you are an admin of ${account}, or were one until lately.`,
     partner: (account: string) =>
-      `You get this because you are an owner of ${account}, or because it is your own API key.`,
+      `You get this because you are an owner of ${account}, or were one until lately, or because it is your own API key.`,
   },
   /** Before a link. */
   look: 'Look at it in the panel:',
@@ -56,6 +73,20 @@ export const mails = {
       'If that was not you, somebody knows your password: change it.',
     ],
   },
+  linkMade: {
+    subject: 'A link for a new password or authenticator app was made for you',
+    text: (at: Date, purpose: keyof typeof renewals, by: string | null) => [
+      `${by ?? 'Your operator'} has made a link on ${minuteOf(at)} with which ${renewals[purpose]}. It works once, for an hour.`,
+      'If you have not asked for it, whoever has it may sign in as you: change your password now, which ends the link, and tell your operator.',
+    ],
+  },
+  signInChanged: {
+    subject: 'What you sign in with was changed',
+    text: (what: keyof typeof changed, withLink: boolean, at: Date, address: string) => [
+      `${changed[what]}${withLink ? ' with a link' : ''}, on ${minuteOf(at)}, from ${address}.`,
+      'If that was you, there is nothing to do. If not, somebody else can sign in as you: tell another admin or owner, and your operator, at once.',
+    ],
+  },
   passwordLink: {
     subject: 'A link for a new password',
     text: (address: string) => [
@@ -64,6 +95,28 @@ export const mails = {
     link: 'Choose a new password:',
     ignore:
       'If it was not you who asked, there is nothing to do: nothing changes until the link is used. Give it to nobody.',
+  },
+  deciderGone: {
+    merchant: {
+      subject: (account: string) => `An admin of ${account} was removed`,
+      text: {
+        deactivated: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has deactivated ${name}, who was an admin of ${account}.`,
+        demoted: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has made ${name}, who was an admin of ${account}, a member.`,
+      },
+    },
+    partner: {
+      subject: (account: string) => `An owner of ${account} was removed`,
+      text: {
+        deactivated: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has deactivated ${name}, who was an owner of ${account}.`,
+        demoted: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has made ${name}, who was an owner of ${account}, a developer.`,
+      },
+    },
+    unknown:
+      'If you do not know of it, somebody may want to be alone in the account: look at what waits there, and tell your operator at once.',
   },
   keyMade: {
     created: {

@@ -13,9 +13,9 @@ export const profile = {
   /** A sentence without its period. */
   closedCodes: (failures: number, last: Date) =>
     `${failures} wrong codes were entered for you, the last on ${minuteOf(last)}. If that was not you, somebody knows your password: change it`,
-  mail: 'You are told by mail of a sign-in with a new device, and of wrong codes that were entered for you.',
+  mail: 'You are told by mail of a sign-in with a new device, of wrong codes that were entered for you, of a link that is made for you, and of changes of what you sign in with.',
   noMail:
-    'This service sends no mail: a sign-in with a new device stands on the first page of an account alone, and wrong codes there and here.',
+    'This service sends no mail: a sign-in with a new device, a link that is made for you and changes of what you sign in with stand on the first page of an account alone, and wrong codes there and here.',
 
   sessions: {
     title: 'Sessions',

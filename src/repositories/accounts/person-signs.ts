@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import { MEMBER_TABLES, type Membership } from '../people/memberships.ts';
+
+/** A change of what a person signs in with, or of who decides in their account. */
+export interface PersonSign {
+  readonly action: string;
+  /** ISO 8601, as in JSON. */
+  readonly at: string;
+  /** E-mail of who made it; null for an operator. */
+  readonly by: string | null;
+  readonly address: string | null;
+  /** Name of somebody who decided in the account until then; null where it is about the person. */
+  readonly former: string | null;
+}
+
+export interface PersonQuestion {
+  readonly kind: Membership['kind'];
+  readonly personId: string;
+  /** The user or member as whom they sign in. */
+  readonly memberId: string;
+  /** Null for somebody who does not see the account's team. */
+  readonly accountId: string | null;
+  /** Actions of the audit log that change what they sign in with. */
+  readonly actions: readonly string[];
+  readonly since: Date;
+}
+
+/** Most people who do not decide any more that are told of. */
+const FORMER_MAXIMUM = 10;
+
+/**
+ * The signs of a person, newest first, as JSON: the last sign-in from a device that was not known, the last of each
+ * action, and who does not decide in the account any more.
+ */
+export function personSigns({
+  kind,
+  personId,
+  memberId,
+  accountId,
+  actions,
+  since,
+}: PersonQuestion): RawBuilder<PersonSign[]> {
+  const { member, accountId: column, decides } = MEMBER_TABLES[kind];
+  return sql`(
+    select coalesce(json_agg(sign order by sign.at desc), '[]') from (
+      (select distinct on (action) action, at, case when person_id is not null then actor end as by,
+         address, null as former
+       from audit_log
+       where object_id in (${personId}, ${memberId}) and at >= ${since}
+         and (action = any (${actions}::text[])
+           or action = 'person.sign-in' and detail ->> 'device' = 'new')
+       order by action, at desc)
+      union all
+      (select entry.*, own.name
+       from ${sql.table(member)} as own
+       cross join lateral (
+         select action, at, case when person_id is not null then actor end as by, address
+         from audit_log
+         where object_id = own.id::text and at >= ${since} and detail ? 'was'
+         order by at desc limit 1) as entry
+       where own.${sql.ref(column)} = ${accountId}
+         and not (own.role = ${decides} and own.status = 'active')
+       order by entry.at desc limit ${FORMER_MAXIMUM})
+    ) as sign)`;
+}
+
+/** Reads the signs of a person. */
+export async function readPersonSigns(
+  db: Connection,
+  question: PersonQuestion,
+): Promise<readonly PersonSign[]> {
+  const { rows } = await sql<{ signs: PersonSign[] }>`
+    select ${personSigns(question)} as signs`.execute(db);
+  return rows[0]?.signs ?? [];
+}
