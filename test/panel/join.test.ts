@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import type { MerchantUser } from '../../src/database/account-tables.ts';
-import { inviteMember, inviteUser, linkFor } from '../../src/panel/people/invitations.ts';
+import { inviteMember, inviteUser, linkFor, makeLink } from '../../src/panel/people/invitations.ts';
 import { findPerson } from '../../src/repositories/people/people.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -212,6 +212,65 @@ test('a partner invites likewise', async () => {
   const joined = await submit(service, path, { ...(await formOf(path)), email: member.email });
   const cookie = cookieOf(joined);
   expect((await open(service, `/panel/partners/${partner.id}`, { cookie })).statusCode).toBe(200);
+});
+
+describe('the session that a browser had before ends with', () => {
+  /** Whether the profile can be opened, or else the form for the code. */
+  const isOpen = async (cookie: string, path = '/panel/profile') =>
+    (await open(service, path, { cookie })).statusCode === 200;
+
+  test('joining as somebody new', async () => {
+    const [other, elsewhere] = [await addPerson(service), await addPerson(service)];
+    const path = await invite();
+    const joined = await submit(service, path, await formOf(path), { cookie: other.cookie });
+    expect(joined.statusCode).toBe(200);
+    expect(await isOpen(cookieOf(joined))).toBe(true);
+    expect(await isOpen(other.cookie)).toBe(false);
+    expect(await isOpen(elsewhere.cookie)).toBe(true);
+  });
+
+  test('joining while a code is asked for, and the session before that', async () => {
+    const before = await addPerson(service);
+    const { email } = await addMerchantUser(service, merchantId, 'member', { withPassword: true });
+    const form = { email, password: PASSWORD };
+    const half = await submit(service, '/panel/sign-in', form, { cookie: before.cookie });
+    expect(await isOpen(cookieOf(half), '/panel/sign-in/code')).toBe(true);
+    const path = await invite();
+    const joined = await submit(service, path, await formOf(path), { cookie: cookieOf(half) });
+    expect(joined.statusCode).toBe(200);
+    expect(await isOpen(cookieOf(half), '/panel/sign-in/code')).toBe(false);
+    expect(await isOpen(before.cookie)).toBe(false);
+  });
+
+  test('a link for new factors', async () => {
+    const other = await addPerson(service);
+    const admin = await addMerchantUser(service, merchantId, 'admin', { withPassword: true });
+    const { token } = await linkFor(operatorOf(service), { userId: admin.userId }, 'password');
+    const path = `/panel/join/${token}`;
+    const refused = await submit(service, path, { password: 'short' }, { cookie: other.cookie });
+    expect(refused.statusCode).toBe(422);
+    expect(await isOpen(other.cookie)).toBe(true);
+    const form = { password: 'another password that is long' };
+    const saved = await submit(service, path, form, { cookie: other.cookie });
+    expect(saved.statusCode).toBe(303);
+    expect(await isOpen(other.cookie)).toBe(false);
+  });
+
+  test('a link of the demo', async () => {
+    const other = await addPerson(service);
+    const { personId } = await addPerson(service, { isDemo: true });
+    const subject = { person_id: personId };
+    const { token } = await makeLink(
+      service.db,
+      'demo',
+      subject,
+      'test',
+      new Date(service.clock()),
+    );
+    const entered = await submit(service, `/panel/join/${token}`, {}, { cookie: other.cookie });
+    expect(await isOpen(cookieOf(entered))).toBe(true);
+    expect(await isOpen(other.cookie)).toBe(false);
+  });
 });
 
 describe('a link does not work', () => {

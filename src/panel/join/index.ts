@@ -86,7 +86,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   }
 
   async function join(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
-    const joined = await joinAsNew(deps, request.params.token, form, visitOf(request).visitor);
+    const joined = await joinAsNew(deps, request.params.token, form, visitOf(request));
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
     return recoveryCodesPage(joined.recoveryCodes, basePath + accountPath(joined.account));
@@ -94,7 +94,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
 
   async function renew(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
     const { token } = request.params;
-    const recoveryCodes = await renewFactors(deps, token, form, visitOf(request).visitor);
+    const recoveryCodes = await renewFactors(deps, token, form, visitOf(request));
     cookies.clearSession(reply);
     const next = `${PANEL_PREFIX}/sign-in`;
     return recoveryCodes.length === 0
@@ -103,7 +103,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   }
 
   async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<Shown> {
-    const joined = await joinDemo(deps, request.params.token, visitOf(request).visitor);
+    const joined = await joinDemo(deps, request.params.token, visitOf(request));
     cookies.setSession(reply, joined.token);
     return leadTo(joined.account === undefined ? PANEL_PREFIX : accountPath(joined.account));
   }

@@ -32,7 +32,7 @@ import {
   readEmail,
   sealApp,
 } from './new-factors.ts';
-import { beginSession, type Visitor } from './panel-sessions.ts';
+import { beginSession, endFormerSession, type Visit } from './panel-sessions.ts';
 import { hashPassword, isSamePassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
 import { provePassword } from './proofs.ts';
@@ -62,7 +62,7 @@ export async function findInvited(
 
 /**
  * Accepts an invitation as somebody new: makes the person with password and authenticator app, and signs
- * them in.
+ * them in. The session that their browser had ends.
  * @throws FieldRefused for an e-mail that is none or that somebody signs in with, a password that is not
  * accepted and a wrong code; LinkEnded; ApiError E5002 when too many sign in at once.
  */
@@ -70,9 +70,10 @@ export async function joinAsNew(
   deps: PeopleDependencies,
   token: string,
   { email: typed, ...factors }: NewFactors & { readonly email: string },
-  visitor: Visitor,
+  visit: Visit,
 ): Promise<Joined> {
   const { db, keyring, clock } = deps;
+  const { visitor } = visit;
   const email = readEmail(typed);
   const now = new Date(clock());
   const id = newId();
@@ -100,6 +101,7 @@ export async function joinAsNew(
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
+      await endFormerSession(tx, visit);
       const methods = ['password' as const, 'code' as const];
       return {
         token: await beginSession(tx, person, { methods, secondFactorAt: now, visitor, now }),
@@ -147,7 +149,7 @@ export async function joinAsPerson(
 
 /**
  * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
- * All sessions of the person end, and the person is told.
+ * All sessions of the person end, and that of the browser, whosever it is. The person is told.
  * @returns New recovery codes, shown once; none without a new app.
  * @throws FieldRefused, LinkEnded, ApiError E5002.
  */
@@ -155,9 +157,10 @@ export async function renewFactors(
   deps: PeopleDependencies,
   token: string,
   factors: NewFactors,
-  visitor: Visitor,
+  visit: Visit,
 ): Promise<readonly string[]> {
   const { db, keyring, clock } = deps;
+  const { visitor } = visit;
   const { password } = factors;
   const now = new Date(clock());
   const open = await findOpenLink(db, hashToken(token), now);
@@ -189,6 +192,7 @@ export async function renewFactors(
     const times = { factors_since: now, recovered_at: now };
     await updatePerson(tx, person.id, { ...renewed, ...app, ...times });
     await deleteSessionsOf(tx, person.id, null);
+    await endFormerSession(tx, visit);
     const forget = link.by_mail ? forgetPasswordFailures : forgetAllFailures;
     await forget(tx, keyring, person);
     const recoveryCodes = renewsCode ? await renewRecoveryCodes(tx, person.id) : [];
@@ -203,21 +207,23 @@ export async function renewFactors(
 }
 
 /**
- * Signs in with the link that a demo prints.
+ * Signs in with the link that a demo prints. The session that the browser had ends.
  * @returns The session's token, and the account to open first: the demo's first shop.
  * @throws LinkEnded
  */
 export async function joinDemo(
   { db, clock }: PeopleDependencies,
   token: string,
-  visitor: Visitor,
+  visit: Visit,
 ): Promise<{ readonly token: string; readonly account: Membership | undefined }> {
   const now = new Date(clock());
   return transact(db, async tx => {
     const link = await requireLink(tx, hashToken(token), now);
     const person = link.person_id === null ? undefined : await findPerson(tx, link.person_id);
     if (person === undefined || !person.is_demo) throw new LinkEnded();
+    await endFormerSession(tx, visit);
     const methods = ['demo' as const];
+    const { visitor } = visit;
     const { address } = visitor;
     await auditPerson(tx, person, 'person.sign-in', { address, now, detail: { methods } });
     const accounts = await listMemberships(tx, person.id);

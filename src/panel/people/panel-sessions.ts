@@ -48,6 +48,12 @@ export interface Visitor {
   readonly deviceToken: string | undefined;
 }
 
+/** A visitor, and the session of their browser, which ends when another one takes its place there. */
+export interface Visit {
+  readonly visitor: Visitor;
+  readonly session: OpenSession | null;
+}
+
 /**
  * Finds the session of a cookie, and stores once a minute that it is used. Every request asks the database,
  * so that a session ends on all replicas at once.
@@ -130,6 +136,17 @@ export async function beginSession(
 /** Ends the oldest of ten sessions to make room for another. */
 function makeRoom(tx: Connection, personId: string): Promise<void> {
   return deleteOldestSessions(tx, personId, SESSIONS_MAXIMUM - 1);
+}
+
+/** Ends the session that a browser has had so far, and the one that this would have replaced there. */
+export async function endFormerSession(
+  tx: Connection,
+  { session: former }: Pick<Visit, 'session'>,
+): Promise<void> {
+  if (former === null) return;
+  const { id, replaced_id: replacedId } = former.session;
+  await deleteReplacedSession(tx, id);
+  if (replacedId !== null) await deleteReplacedSession(tx, replacedId);
 }
 
 /**
