@@ -70,10 +70,15 @@ function letterTo(
   return { to: { ...to, name }, subject, text };
 }
 
-/** Facts with the names that people have chosen as a mail may say them: of accounts, keys, branches and people. */
+/**
+ * Facts with the names that people have chosen as a mail may say them: of accounts, keys, branches and people, and
+ * in a reason of whoever gives it.
+ */
 function withPlainNames(facts: unknown): unknown {
   return JSON.parse(JSON.stringify(facts), (key, value) =>
-    ['name', 'branch'].includes(key) && typeof value === 'string' ? plainName(value) : value,
+    ['name', 'branch', 'reason'].includes(key) && typeof value === 'string'
+      ? plainName(value)
+      : value,
   );
 }
 

@@ -513,6 +513,21 @@ describe('webhook endpoints', () => {
     expect(mails[0]?.text).not.toContain('unseen');
   });
 
+  test('that somebody disables in the panel, whose name is no link', async () => {
+    const { merchant } = await openShop();
+    const name = 'Ada of https://evil.example/panel';
+    const ada = await addMerchantUser(service, merchant.id, 'admin', { name });
+    const { endpoint } = await addEndpoint(service, merchant.id);
+    const path = `/panel/merchants/${merchant.id}/settings/developer/webhooks/${endpoint.id}/disable`;
+    expect((await submit(service, path, {}, ada)).statusCode).toBe(303);
+    const mails = await receive();
+    expect(mails).toHaveLength(3);
+    for (const { text } of mails) {
+      expect(text).toContain('Ada of https: //evil. example/panel');
+      expect(text).not.toContain('https://evil.example');
+    }
+  });
+
   test('to which nothing was delivered for an hour, once until something is again', async () => {
     const { merchant, admins } = await openShop();
     const failing = await addEndpoint(service, merchant.id);
