@@ -163,6 +163,22 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     );
   });
 
+  test('who signs in with another e-mail than was invited is shown with it', async () => {
+    const pageOf = async () => textOf(await open(service, team.path, team.ada));
+    expect(await pageOf()).toContain(team.bob.email);
+    expect(await pageOf()).not.toContain('Signs in with');
+    // In any case it is the same one.
+    const other = `${randomUUID()}@Example.com`;
+    for (const email of [team.bob.email.toUpperCase(), other]) {
+      const { personId } = team.bob;
+      await service.db.updateTable('people').set({ email }).where('id', '=', personId).execute();
+      const page = await pageOf();
+      expect(page).toContain(team.bob.email);
+      expect(page.includes(`Signs in with ${email}`)).toBe(email === other);
+      expect(page.match(/Signs in with/g) ?? []).toHaveLength(email === other ? 1 : 0);
+    }
+  });
+
   test('what cannot be invited is refused at its field, and kept in the form', async () => {
     const fields = { name: 'Grace', email: 'nobody', role: lower[kind], intent: randomUUID() };
     const noEmail = await change(team, team.ada, 'invite', fields);

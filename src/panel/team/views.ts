@@ -43,7 +43,9 @@ ${!sendsMail && html`<p class="quiet">${words.noMail[kind]}</p>`}`,
 }
 
 function renderMember(member: TeamMember, { url, ownId, mayManage }: TeamFrame): Html {
-  const { id, name, email, role, status } = member;
+  const { id, name, email, isDemo, signInEmail, role, status } = member;
+  const isSame = signInEmail?.toLowerCase() === email.toLowerCase();
+  const signsInWith = isSame || isDemo === true ? null : signInEmail;
   const isActive = status === 'active';
   const link = (path: string, text: string) =>
     html`<a href="${url}/${id}/${path}">${text}<span class="visually-hidden"> (${name})</span></a>`;
@@ -51,6 +53,7 @@ function renderMember(member: TeamMember, { url, ownId, mayManage }: TeamFrame):
     !isActive && html` <span class="tag bad">${words.inactive}</span>`
   }${id === ownId && html` <span class="tag">${words.you}</span>`}<br>
 ${email}<br>
+${signsInWith !== null && html`${words.signsInWith(signsInWith)}<br>`}
 <span class="quiet">${renderStanding(member)}</span></div>
 ${
   mayManage &&

@@ -13,7 +13,10 @@ type Kind = Membership['kind'];
 export interface TeamMember {
   readonly id: string;
   readonly name: string;
+  /** What it was made with; nobody needs to sign in with it. */
   readonly email: string;
+  /** What its person signs in with; null while nobody does. */
+  readonly signInEmail: string | null;
   readonly role: UserRole | PartnerRole;
   readonly status: ActiveStatus;
   /** null while nobody signs in as it. */
@@ -51,6 +54,7 @@ const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
         .as('linkUntil'),
     ])
     .select([
+      'people.email as signInEmail',
       'people.is_demo as isDemo',
       'people.factors_since as factorsSince',
       'people.recovered_at as recoveredAt',

@@ -29,6 +29,8 @@ export const team = {
     owner: 'owner',
     developer: 'developer',
   },
+  /** Where it is not the e-mail that they were invited with. */
+  signsInWith: (email: string) => `Signs in with ${email}`,
   factors: (since: Html) => html`Password and authenticator app, since ${since}`,
   recovered: (at: Html) => html`A link gave them new ones on ${at}`,
   demo: 'Plays with the demo, without a password',
