@@ -108,6 +108,18 @@ export interface BookedDepositsTable {
   booked_at: Date;
 }
 
+/** A part of an ended payment that was given back, in its merchant's books. A row never changes. */
+export interface BookedReturnsTable {
+  deposit_id: string;
+  merchant_id: string;
+  /** When it was recorded; later than the part was booked. */
+  booked_at: Date;
+  returned_to: string;
+  /** Hash of the transaction that returned it. */
+  transaction_hash: string;
+  note: string | null;
+}
+
 /** A node's responses about a transaction when its deposits became final. */
 export interface TransactionAnswersTable {
   blockchain_id: string;
@@ -140,9 +152,12 @@ export interface DepositTables {
   asked_assignments: AskedAssignmentsTable;
   deviating_deposits: DeviatingDepositsTable;
   booked_deposits: BookedDepositsTable;
+  booked_returns: BookedReturnsTable;
   dust: DustTable;
   transaction_answers: TransactionAnswersTable;
 }
 
 export type Deposit = Selectable<DepositsTable>;
+export type BookedDeposit = Selectable<BookedDepositsTable>;
+export type BookedReturn = Selectable<BookedReturnsTable>;
 export type TransactionResponses = Selectable<TransactionAnswersTable>;

@@ -23,16 +23,18 @@ import {
   requireOrder,
 } from './assignment.ts';
 
+/** How money was returned. */
+export interface Return {
+  /** To whom. */
+  readonly to: string;
+  /** Hash of the transaction. */
+  readonly hash: string;
+  readonly note?: string | undefined;
+}
+
 /** What was done with the money of a deposit that no payment took. */
 export type RemedyOf =
-  | {
-      readonly remedy: 'returned';
-      /** To whom. */
-      readonly to: string;
-      /** Hash of the transaction. */
-      readonly hash: string;
-      readonly note?: string | undefined;
-    }
+  | ({ readonly remedy: 'returned' } & Return)
   | { readonly remedy: 'kept'; readonly note?: string | undefined }
   | { readonly remedy: 'other'; readonly note: string };
 
@@ -155,15 +157,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Locks the address before the deposit, in the order of `observeTransfer`, to avoid deadlocks. */
 async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
-  const unlocked = await findDepositById(db, id);
-  if (unlocked !== undefined) {
-    const { blockchain_id: blockchainId, address } = unlocked;
-    await lockAddresses(db, [{ blockchainId, address }]);
-  }
-  const deposit = await lockDeposit(db, id);
-  if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
+  const deposit = await requireDeposit(db, id);
   if (deposit.payment_id !== null) {
     throw new OperationRefused(`The deposit belongs to payment ${deposit.payment_id} already.`);
   }
@@ -171,5 +166,20 @@ async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
   if (deposit.state === 'reversed' || deposit.state === 'failed') {
     throw new OperationRefused(`The deposit is ${deposit.state}: there are no funds.`);
   }
+  return deposit;
+}
+
+/**
+ * Locks the address before the deposit, in the order of `observeTransfer`, to avoid deadlocks.
+ * @throws OperationRefused for an unknown deposit.
+ */
+export async function requireDeposit(db: Connection, id: string): Promise<Deposit> {
+  const unlocked = await findDepositById(db, id);
+  if (unlocked !== undefined) {
+    const { blockchain_id: blockchainId, address } = unlocked;
+    await lockAddresses(db, [{ blockchainId, address }]);
+  }
+  const deposit = await lockDeposit(db, id);
+  if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
   return deposit;
 }

@@ -78,6 +78,7 @@ describe('the service', () => {
       kysely_migration: 'SELECT',
       kysely_migration_lock: 'SELECT',
       audit_log: 'INSERT SELECT',
+      booked_returns: 'INSERT SELECT',
       events: 'DELETE INSERT SELECT',
       payment_transitions: 'INSERT SELECT',
       webhook_attempts: 'DELETE INSERT SELECT',

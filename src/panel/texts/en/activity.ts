@@ -22,6 +22,7 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'deposit.assign': 'Assigned a deposit to a payment',
   'deposit.correct': 'Corrected a deposit by what its chain holds',
   'deposit.dismiss': 'Dismissed a deposit',
+  'deposit.return': 'Recorded that a part was given back',
   'domain.add': 'Added a domain',
   'domain.remove': 'Removed a domain',
   'key.create': 'Created an API key',
