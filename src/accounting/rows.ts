@@ -7,7 +7,12 @@ import type { Remedy } from '../database/deposit-tables.ts';
 import { dueCents } from '../payments/commission.ts';
 import { formatBaseUnits } from '../payments/token-amount.ts';
 import { PRICE_DECIMALS } from '../rates/price.ts';
-import type { BookedDeposit, Movement, PaidPayment } from '../repositories/payments/movements.ts';
+import type {
+  BookedDeposit,
+  Movement,
+  PaidPayment,
+  ReturnedPart,
+} from '../repositories/payments/movements.ts';
 import { agreedPrice } from '../settlement/quote-amounts.ts';
 
 /** What kind of movement a row is; a type and an ID occur once in all files together. */
@@ -67,9 +72,14 @@ export interface Account {
 
 /** The rows of a movement. What it does not name is null. */
 export function toRows(account: Account, movement: Movement): AccountingRow[] {
-  return movement.kind === 'payment'
-    ? paymentRows(account, movement)
-    : depositRows(account, movement);
+  switch (movement.kind) {
+    case 'payment':
+      return paymentRows(account, movement);
+    case 'deposit':
+      return depositRows(account, movement);
+    case 'return':
+      return [returnRow(account, movement)];
+  }
 }
 
 function paymentRows(account: Account, payment: PaidPayment): AccountingRow[] {
@@ -103,6 +113,11 @@ function depositRows(account: Account, deposit: BookedDeposit): AccountingRow[] 
   const received: AccountingRow = { ...row, type: 'deposit', direction: 'in' };
   if (remedy !== 'returned') return [received];
   return [received, { ...row, type: 'return', direction: 'out', transactionHash: remedyHash }];
+}
+
+function returnRow(account: Account, part: ReturnedPart): AccountingRow {
+  const row = { ...rowOf(account, part), ...arrivalOf(part), amountCents: part.valueCents };
+  return { ...row, type: 'return', direction: 'out', remedy: 'returned' };
 }
 
 /** What the rows of a movement have in common. */

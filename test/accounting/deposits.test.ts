@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { up } from '../../migrations/0063_booked_deposits.ts';
+import { accountingFile } from '../../src/accounting/file.ts';
 import { readRows } from '../../src/accounting/read-rows.ts';
 import type { AccountingRow } from '../../src/accounting/rows.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
@@ -11,6 +12,7 @@ import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { assignDeposit, dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { Finality } from '../../src/settlement/observed-transfer.ts';
+import { recordReturn } from '../../src/settlement/record-return.ts';
 import { valueDeposits } from '../../src/settlement/value-deposits.ts';
 import { makeAgain } from '../database/make-again.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -61,10 +63,21 @@ function transferOf(tokenAmount: bigint, at = place) {
 
 const dismiss = (id: string) => dismissDeposit(operatorOf(service), id, { remedy: 'kept' });
 
-async function bookedIn(month: string, of: Merchant = merchant): Promise<AccountingRow[]> {
+async function bookedIn(
+  month: string,
+  of: Merchant = merchant,
+  limit = 2,
+): Promise<AccountingRow[]> {
   const rows = [];
-  for await (const page of readRows(service.db, of, month, 2)) rows.push(...page);
+  for await (const page of readRows(service.db, of, month, limit)) rows.push(...page);
   return rows;
+}
+
+async function csvOf(month: string): Promise<string> {
+  const deps = { ...service, reports: service.db, publicUrl: 'https://pay.example.test' };
+  let text = '';
+  for await (const part of accountingFile(deps, merchant, month, 'csv')) text += part.text;
+  return text;
 }
 
 test('a deposit dismissed before it was final is booked when it became final', async () => {
@@ -120,6 +133,51 @@ test('a part of a payment that ended without the rest is booked at that end', as
   const rows = await bookedIn(APRIL);
   expect(rows).toMatchObject([booked, { id: dismissed.id, remedy: 'kept' }]);
   expect(payment.status).toBe('pending');
+});
+
+test('the return of a part is booked when it is recorded, and leaves the month of the part as it is', async () => {
+  goTo('2026-03-29T00:00:00Z');
+  await addPaymentAt(
+    service,
+    merchant,
+    { ...place, tokenAmount: ETHER },
+    { customer_reference_id: 'order 8' },
+  );
+  const { id } = await transferOf(ETHER / 2n)('final');
+  await valueDeposits(service.db, service.rates, now(), 10);
+  goTo('2026-03-31T00:00:00Z');
+  await expirePayments(service.db, now(), 10);
+  goTo('2026-04-02T00:00:00Z');
+  const march = await csvOf(MARCH);
+  expect(march).toContain(id);
+  await recordReturn(operatorOf(service), id, { to: 'Ada', hash: '0xback', note: 'ticket 7' });
+  expect(await csvOf(MARCH)).toBe(march);
+  const [part] = await bookedIn(MARCH);
+  expect(part).toMatchObject({ remedy: null, direction: 'in' });
+  expect(await bookedIn(APRIL)).toEqual([
+    {
+      ...{ ...part, type: 'return', direction: 'out', at: now().toISOString() },
+      ...{ transactionHash: '0xback', remedy: 'returned' },
+    },
+  ]);
+  expect(part).toMatchObject({ amountCents: 200_000, customerReferenceId: 'order 8' });
+});
+
+test('no row is lost where pages end between a part and its return', async () => {
+  goTo('2026-03-29T00:00:00Z');
+  await addPaymentAt(service, merchant, { ...place, tokenAmount: ETHER });
+  const { id } = await transferOf(ETHER / 2n)('final');
+  goTo('2026-03-31T00:00:00Z');
+  await expirePayments(service.db, now(), 10);
+  // In the very millisecond in which the part was booked, by the clock of another process.
+  await recordReturn(operatorOf(service), id, { to: 'Ada', hash: '0xback' });
+  for (const limit of [1, 2, 3]) {
+    const rows = await bookedIn(MARCH, merchant, limit);
+    expect(rows.map(row => [row.type, row.id])).toEqual([
+      ['deposit', id],
+      ['return', id],
+    ]);
+  }
 });
 
 test('a part that came on another network than the rest is booked when the payment is paid', async () => {

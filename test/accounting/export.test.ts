@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accountingFile, type Format } from '../../src/accounting/file.ts';
 import { readRows } from '../../src/accounting/read-rows.ts';
 import type { AccountingRow } from '../../src/accounting/rows.ts';
+import type { Merchant } from '../../src/database/account-tables.ts';
 import { readPublicKeys } from '../../src/evidence/keys.ts';
 import { commissionCents } from '../../src/payments/commission.ts';
 import { listMerchantMonths } from '../../src/repositories/partners/months.ts';
@@ -110,6 +111,16 @@ const deposit = fc.record({
   state: fc.constantFrom('final', 'reversed'),
 });
 
+/** Of a payment that has ended without the rest. */
+const part = fc.record({
+  at: instant,
+  units: fc.bigInt({ min: 1n, max: 10n ** 24n }),
+  cents: fc.option(fc.nat(1_000_000)),
+  /** How long after that its return was recorded, in milliseconds; null for one that was kept. */
+  returnedAfter: fc.option(fc.constantFrom(1, 60_000, END - START)),
+});
+
+type Part = typeof part extends fc.Arbitrary<infer P> ? P : never;
 type Deposit = typeof deposit extends fc.Arbitrary<infer D> ? D : never;
 
 /** Writes one to an address, dismissed. */
@@ -128,6 +139,45 @@ async function addDismissed(address: string, { at, remedy, units, cents, state }
   return { id, isReturned };
 }
 
+/** Writes one that is booked, and its return. */
+async function addPart(merchant: Merchant, { at, units, cents, returnedAfter }: Part) {
+  const id = uuidv7();
+  const { id: payment_id } = await addPayment(service.db, merchant, {
+    ...{
+      status: 'unsuccessful',
+      session_status: 'completed',
+      created_at: new Date(START - 60_000),
+    },
+  });
+  const booked = { deposit_id: id, merchant_id: merchant.id };
+  await service.db
+    .insertInto('deposits')
+    .values({
+      ...{
+        id,
+        blockchain_id: 'eth',
+        transaction_hash: `0x${id}`,
+        position: 0,
+        address: 'of a part',
+      },
+      ...{ token_amount: units, state: 'final', outcome: 'under', payment_id, value_cents: cents },
+      ...{ observed_at: new Date(START - 5), updated_at: new Date(at) },
+    })
+    .execute();
+  await service.db
+    .insertInto('booked_deposits')
+    .values({ ...booked, booked_at: new Date(at) })
+    .execute();
+  if (returnedAfter === null) return;
+  await service.db
+    .insertInto('booked_returns')
+    .values({
+      ...{ ...booked, booked_at: new Date(at + returnedAfter), returned_to: '0x1' },
+      transaction_hash: `0xback${id}`,
+    })
+    .execute();
+}
+
 const isWithin = ({ at }: { readonly at: number }) => at >= START && at < END;
 
 test('any month adds up to the reports, and both formats say the same', async () => {
@@ -135,8 +185,9 @@ test('any month adds up to the reports, and both formats say the same', async ()
     terms,
     fc.array(payment, { maxLength: 12 }),
     fc.array(deposit, { maxLength: 6 }),
+    fc.array(part, { maxLength: 4 }),
   );
-  const property = fc.asyncProperty(months, async ([given, payments, deposits]) => {
+  const property = fc.asyncProperty(months, async ([given, payments, deposits, parts]) => {
     const { kind, settlement, payer, bps } = given;
     const shop = await addMerchant(service, {
       ...{ partnerId, kind, settlement, commissionPayer: payer, commissionBps: bps, addresses: {} },
@@ -163,6 +214,11 @@ test('any month adds up to the reports, and both formats say the same', async ()
     }
     const dismissed = deposits.filter(each => isWithin(each) && each.state === 'final');
     for (const each of deposits) await addDismissed(address, each);
+    for (const each of parts) await addPart(merchant, each);
+    const booked = parts.filter(isWithin);
+    const returned = parts.filter(
+      ({ at, returnedAfter }) => returnedAfter !== null && isWithin({ at: at + returnedAfter }),
+    );
 
     const lines = await textOfMonth(shop, MONTH, 'jsonl');
     const rows = parseLines(lines);
@@ -180,17 +236,19 @@ test('any month adds up to the reports, and both formats say the same', async ()
     expect(owed).toBe(paid.reduce((sum, { amount }) => sum + charged(amount), 0));
 
     const kept = dismissed.filter(({ remedy }) => remedy !== 'returned');
-    const cents = (some: readonly Deposit[]) =>
+    const cents = (some: readonly (Deposit | Part)[]) =>
       some.reduce((sum, each) => sum + (each.cents ?? 0), 0);
-    expect(sumOf(rows, 'deposit') - sumOf(rows, 'return')).toBe(cents(kept));
-    expect(rows.filter(({ type }) => type === 'deposit')).toHaveLength(dismissed.length);
+    const left = cents(kept) + cents(booked) - cents(returned);
+    expect(sumOf(rows, 'deposit') - sumOf(rows, 'return')).toBe(left);
+    const deposited = dismissed.length + booked.length;
+    expect(rows.filter(({ type }) => type === 'deposit')).toHaveLength(deposited);
 
     // What the merchant keeps is what came in, less what went out.
     const net = rows.reduce((sum, { direction, amountCents }) => {
       const sign = { in: 1, out: -1, through: 0 }[direction];
       return sum + sign * (amountCents ?? 0);
     }, 0);
-    expect(net).toBe(volumeCents - (payer === 'merchant' ? owed : 0) + cents(kept));
+    expect(net).toBe(volumeCents - (payer === 'merchant' ? owed : 0) + left);
 
     // Page by page it is the same, however small the pages are.
     const paged = [];
@@ -215,6 +273,7 @@ test('any month adds up to the reports, and both formats say the same', async ()
     { kind: 'standard', settlement: 'split', payer: 'shopper', bps: 150 },
     EDGES.map(at => ({ at, amount: 5_000, isPaid: true, received: 1n, reference: null })),
     EDGES.map(at => ({ at, remedy: 'returned', units: 1n, cents: 7, state: 'final' })),
+    EDGES.map(at => ({ at, units: 1n, cents: 11, returnedAfter: 1 })),
   ];
   await fc.assert(property, { numRuns: 12, examples: [[edges]], endOnFailure: true });
 });

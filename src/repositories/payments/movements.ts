@@ -4,7 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Remedy } from '../../database/deposit-tables.ts';
 
 interface Booked {
-  /** When a payment was paid, or a deposit booked. */
+  /** When a payment was paid, or a deposit or its return booked. */
   readonly at: Date;
   /** ID of the payment or the deposit. */
   readonly id: string;
@@ -46,9 +46,15 @@ export interface BookedDeposit extends Booked {
   readonly remedyHash: string | null;
 }
 
-export type Movement = PaidPayment | BookedDeposit;
+/** The return of a part, which has a movement of its own: the month of the part may be closed. */
+export interface ReturnedPart extends Booked {
+  readonly kind: 'return';
+  readonly valueCents: number | null;
+}
 
-/** Where a page begins: after this movement. */
+export type Movement = PaidPayment | BookedDeposit | ReturnedPart;
+
+/** Where a page begins: after this movement. A part and its return have one ID, and times of their own. */
 export type MovementCursor = Pick<Movement, 'at' | 'id'>;
 
 interface Page {
@@ -60,8 +66,8 @@ interface Page {
 }
 
 /**
- * A merchant's paid payments and booked deposits of a period, by time and ID. In whose books a deposit is, and since
- * when, is fixed by `booked_deposits`.
+ * A merchant's paid payments, booked deposits and returned parts of a period, by time and ID. In whose books a deposit
+ * is, and since when, is fixed by `booked_deposits`, and that of a return by `booked_returns`.
  */
 export async function listMovements(
   db: Connection,
@@ -106,6 +112,18 @@ export async function listMovements(
         where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
         order by booked_at, deposit_id limit ${limit}
       ) as booked
+      join deposits on deposits.id = deposit_id
+      join networks on networks.id = deposits.blockchain_id
+      left join payments on payments.id = deposits.payment_id
+      union all
+      select booked_at, deposits.id, 'return', deposits.blockchain_id, asset_symbol, asset_decimals,
+             deposits.token_amount::text, usd_price::text, priced_at, returned.transaction_hash, null, null,
+             null, null, null, null, null, payments.customer_reference_id, value_cents, null, null
+      from (
+        select * from booked_returns
+        where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
+        order by booked_at, deposit_id limit ${limit}
+      ) as returned
       join deposits on deposits.id = deposit_id
       join networks on networks.id = deposits.blockchain_id
       left join payments on payments.id = deposits.payment_id
