@@ -3,6 +3,7 @@ import { insertReservation } from '../../src/repositories/deposits/reservations.
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
+import { releaseAll } from '../helpers/open-payment.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { send } from '../helpers/signed-request.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
@@ -226,6 +227,28 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   const [another] = (await inbox()).filter(one => !before.includes(one.id));
   await service.ask('deposit', 'dismiss', another?.id ?? '', '--note', 'a voucher');
   expect((await inbox()).map(one => one.id)).toEqual(before);
+});
+
+test('a part of an ended payment is recorded as given back, once', async () => {
+  await releaseAll(service.db);
+  const id = await createPayment();
+  const part = (await simulate(id, 'under')).deposits[0]?.id ?? '';
+  const flags = ['--to', 'bc1qada', '--hash', '0xback', '--note', 'ticket 7'];
+  expect(await service.refused('deposit', 'return', part, ...flags)).toContain('is still open');
+  await simulate(id, 'expire');
+  const unsaid = await mpHere(['deposit', 'return', part, '--to', 'bc1qada'], service.env);
+  expect(unsaid).toMatchObject({ status: 2, err: expect.stringContaining('--hash') });
+  const blank = ['--to', 'bc1qada', '--hash', ' '];
+  expect(await mpHere(['deposit', 'return', part, ...blank], service.env)).toMatchObject({
+    status: 2,
+  });
+  const returned = { at: expect.any(String), to: 'bc1qada', transactionHash: '0xback' };
+  const object = { id: part, remedy: null, returned: { ...returned, note: 'ticket 7' } };
+  expect(await service.ask('deposit', 'return', part, ...flags)).toMatchObject(object);
+  expect(await service.ask('payment', 'show', id)).toMatchObject({ deposits: [object] });
+  expect(await service.refused('deposit', 'return', part, ...flags)).toBe(
+    'It is recorded already that the deposit was returned.',
+  );
 });
 
 /** The flags that let a deposit settle a payment, whether it is enough or not. */

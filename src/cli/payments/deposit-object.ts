@@ -1,28 +1,33 @@
 import type { Connection } from '../../database/connection.ts';
-import type { Deposit } from '../../database/deposit-tables.ts';
+import type { BookedReturn, Deposit } from '../../database/deposit-tables.ts';
 import { toDollarText } from '../../payments/dollars.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { type DepositContext, findDepositContexts } from '../../repositories/deposits/context.ts';
 import { findMeantPayments } from '../../repositories/deposits/deviations.ts';
+import { findReturns } from '../../repositories/deposits/returns.ts';
 
 /** Deposits as commands print them, in the same order. Amounts are decimal strings. */
 export async function depositObjects(db: Connection, deposits: readonly Deposit[]) {
-  const [contexts, meant] = await Promise.all([
+  const ids = deposits.map(({ id }) => id);
+  const [contexts, meant, returns] = await Promise.all([
     findDepositContexts(db, deposits),
-    findMeantPayments(
-      db,
-      deposits.map(({ id }) => id),
-    ),
+    findMeantPayments(db, ids),
+    findReturns(db, ids),
   ]);
   return deposits.flatMap(deposit => {
     const context = contexts.get(deposit.id);
     return context === undefined
       ? []
-      : [depositObject(deposit, context, meant.get(deposit.id)?.id ?? null)];
+      : [depositObject(deposit, context, meant.get(deposit.id)?.id, returns.get(deposit.id))];
   });
 }
 
-function depositObject(deposit: Deposit, context: DepositContext, meantFor: string | null) {
+function depositObject(
+  deposit: Deposit,
+  context: DepositContext,
+  meantFor: string | undefined,
+  returned: BookedReturn | undefined,
+) {
   const { assetSymbol, assetDecimals, merchantIds, fits } = context;
   const amountOf = (units: string) => formatBaseUnits(BigInt(units), assetDecimals);
   return {
@@ -38,7 +43,7 @@ function depositObject(deposit: Deposit, context: DepositContext, meantFor: stri
     merchantIds,
     paymentId: deposit.payment_id,
     // The payment that had asked for exactly this amount, and had ended or was paid.
-    meantFor,
+    meantFor: meantFor ?? null,
     // In US dollars, by the price when it arrived.
     value: deposit.value_cents === null ? null : toDollarText(deposit.value_cents),
     fits: fits.map(({ paymentId, tokenAmount }) => ({
@@ -47,6 +52,7 @@ function depositObject(deposit: Deposit, context: DepositContext, meantFor: stri
     })),
     dismissedAt: deposit.dismissed_at,
     remedy: remedyOf(deposit),
+    returned: returned === undefined ? null : returnOf(returned),
     observedAt: deposit.observed_at,
   };
 }
@@ -56,9 +62,14 @@ function remedyOf({ remedy, remedy_to: to, remedy_hash: hash, remedy_note: note 
   return remedy === null ? null : { remedy, to, transactionHash: hash, note };
 }
 
+/** How a part of an ended payment was given back. */
+function returnOf({ booked_at: at, returned_to: to, transaction_hash, note }: BookedReturn) {
+  return { at, to, transactionHash: transaction_hash, note };
+}
+
 /** A row of a table, in which amounts have their asset and the payments that fit are texts. */
 export function depositRow(deposit: Awaited<ReturnType<typeof depositObjects>>[number]) {
-  const { tokenAmount, assetSymbol, merchantIds, fits, remedy, ...rest } = deposit;
+  const { tokenAmount, assetSymbol, merchantIds, fits, remedy, returned: _, ...rest } = deposit;
   return {
     ...rest,
     amount: `${tokenAmount} ${assetSymbol}`,

@@ -1,10 +1,20 @@
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import { formatBaseUnits } from '../../payments/token-amount.ts';
-import { listDeposits, listUnmatchedDeposits } from '../../repositories/deposits/deposits.ts';
+import {
+  findDepositById,
+  listDeposits,
+  listUnmatchedDeposits,
+} from '../../repositories/deposits/deposits.ts';
 import { type DustOfDay, listDust } from '../../repositories/deposits/dust.ts';
 import { ConsentNeeded } from '../../settlement/assignment.ts';
-import { assignDeposit, dismissDeposit, type RemedyOf } from '../../settlement/inbox.ts';
+import {
+  assignDeposit,
+  dismissDeposit,
+  type RemedyOf,
+  type Return,
+} from '../../settlement/inbox.ts';
+import { recordReturn } from '../../settlement/record-return.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';
@@ -35,7 +45,7 @@ const CONSENT_FLAGS: Readonly<Record<ConsentNeeded['to'], string>> = {
   amounts: 'To assign it all the same, add both amounts: --arrived and --due.',
 };
 
-/** `mp deposit list | dust | assign | dismiss` */
+/** `mp deposit list | dust | assign | dismiss | return` */
 export function define(noun: CliCommand): void {
   noun
     .verb('list', 'list deposits, newest first')
@@ -93,6 +103,17 @@ export function define(noun: CliCommand): void {
       const dismissed = await dismissDeposit(session, deposit, remedyOf(dismiss));
       session.show(await changedObject(session, dismissed));
     });
+
+  noun
+    .verb('return', 'record that a part of an ended payment was given back')
+    .argument('<deposit>', 'deposit ID', parseId)
+    .requiredOption('--to <whom>', 'to whom or to which address', parseName)
+    .requiredOption('--hash <hash>', 'transaction that returned it', parseName)
+    .option('--note <text>', 'anything to add', parseName)
+    .onDatabase(async (session, id: string, { to, hash, note }: Return) => {
+      await recordReturn(session, id, { to, hash, note });
+      session.show(await changedObject(session, await findDepositById(session.db, id)));
+    });
 }
 
 async function assign(
@@ -130,8 +151,8 @@ function dustObject({ tokenAmount, assetDecimals, ...dust }: DustOfDay) {
   return { ...dust, tokenAmount: formatBaseUnits(BigInt(tokenAmount), assetDecimals) };
 }
 
-async function changedObject({ db }: Session, deposit: Deposit) {
-  const [object] = await depositObjects(db, [deposit]);
+async function changedObject({ db }: Session, deposit: Deposit | undefined) {
+  const [object] = deposit === undefined ? [] : await depositObjects(db, [deposit]);
   if (object === undefined) throw new Error('the deposit is gone');
   return object;
 }
