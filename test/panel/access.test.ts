@@ -72,6 +72,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/payments/:paymentId`, 'admin and member'],
   [`GET ${M}/payments/:paymentId/evidence.json`, 'admin and member'],
   [`POST ${M}/payments/:paymentId/simulate`, 'admin and member'],
+  [`POST ${M}/payments/:paymentId/return`, 'admin'],
   [`GET ${M}/unmatched`, 'admin and member'],
   [`GET ${M}/unmatched/:depositId`, 'admin and member'],
   [`POST ${M}/unmatched/dismiss`, 'admin'],
@@ -177,7 +178,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
 
 /** Forms that need a second factor of the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|test-twin$|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
+  /assign|ask$|dismiss|return$|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|test-twin$|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
     route,
   ),
 );

@@ -55,6 +55,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/preview$/, ['support', 'accent', 'shows-note', 'logo', 'removes-logo', 'stage']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
+  [/return$/, ['deposit', 'to', 'hash', 'note']],
   [/simulate$/, ['case']],
   [/self-service$/, ['self-service']],
   [/test-twin$/, ['twin']],

@@ -8,6 +8,7 @@ import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { renderFacts } from '../table.ts';
 import { texts } from '../texts/index.ts';
+import { type PartFormShown, renderParts } from './parts.ts';
 import { renderStrays, type StrayParts } from './strays.ts';
 import { renderTimeline } from './timeline.ts';
 
@@ -22,6 +23,7 @@ interface DetailParts {
   readonly payment: PaymentWithAsset;
   readonly facts: readonly PaymentFact[];
   readonly strays: StrayParts;
+  readonly partForm: PartFormShown;
   /** Cases that can be simulated, with what happens in each; empty if none can. */
   readonly cases: readonly (readonly [string, string])[];
   readonly fault: FormFault | null;
@@ -29,7 +31,8 @@ interface DetailParts {
 
 /** One payment with everything that happened to it. */
 export function detailPage(parts: DetailParts): PanelPage {
-  const { url, payment, facts, strays, cases, fault } = parts;
+  const { url, payment, facts, strays, partForm, cases, fault } = parts;
+  const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
   const shown = toPaymentObject(payment);
   const { status } = payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
@@ -40,6 +43,7 @@ export function detailPage(parts: DetailParts): PanelPage {
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
     content: html`${renderStrays(strays)}
+${renderParts(url, deposits, partForm, fault)}
 ${renderFacts([
   [names.created, dateTime(shown.createdAt)],
   [status === 'pending' ? names.expires : names.expired, dateTime(shown.expiresAt)],

@@ -11,8 +11,10 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { readHistory } from '../../payments/history.ts';
 import { createSandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../processors/simulate-regulated.ts';
+import { findDepositById } from '../../repositories/deposits/deposits.ts';
 import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
 import { findOwnPayment, type PaymentWithAsset } from '../../repositories/payments/payments.ts';
+import { recordReturn } from '../../settlement/record-return.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
 import { whyItWaits } from '../../settlement/untaken.ts';
 import { isChangeAllowed } from '../access/permissions.ts';
@@ -26,9 +28,11 @@ import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
+import { readReturn } from '../unmatched/remedy.ts';
 import { registerAccounting } from './accounting.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
+import { PartForm } from './parts.ts';
 
 const PATH = '/merchants/:accountId/payments';
 
@@ -38,7 +42,7 @@ const SimulateForm = Type.Object({ case: Type.String() });
 
 type PaymentRequest = FastifyRequest & { params: Static<typeof params> };
 
-/** The payments of a merchant: list and file, one with its timeline, simulation. */
+/** The payments of a merchant: list and file, one with its timeline, returns of its parts, simulation. */
 export function registerPayments(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
 
@@ -96,6 +100,22 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     return { ...page, status: 200 };
   });
 
+  const returning = withPermission('merchant', 'deposits.settle', { params, body: PartForm });
+  app.post(`${PATH}/:paymentId/return`, returning, async request => {
+    const payment = await requirePayment(request);
+    const { body } = request;
+    const deposit = await findDepositById(db, body.deposit);
+    if (deposit?.payment_id !== payment.id) throw new ApiError('E3001');
+    const given = readReturn(body);
+    if ('field' in given) return show(request, payment, given, body);
+    try {
+      await recordReturn(operatorOf(request, deps), deposit.id, given);
+    } catch (error) {
+      return show(request, payment, faultOf(error, request), body);
+    }
+    return leadTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
+  });
+
   /** Writes into the audit log what a person did with a payment. */
   function note(
     request: FastifyRequest,
@@ -119,6 +139,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     request: FastifyRequest,
     payment: PaymentWithAsset,
     fault: FormFault | null,
+    returned?: Static<typeof PartForm>,
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const accountUrl = basePathOf(panelUrl) + accountPath(membership);
@@ -127,6 +148,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
       readHistory(reports, payment),
     ]);
     return detailPage({
+      partForm: { fields: returned, maySettle: isChangeAllowed(membership, 'deposits.settle') },
       strays: { strays, merchantId: membership.accountId, accountUrl },
       url: `${accountUrl}/payments/${payment.id}`,
       payment,

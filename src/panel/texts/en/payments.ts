@@ -108,6 +108,21 @@ export const payments = {
     formerEndpoint: 'a former endpoint',
   },
 
+  /** Parts of a payment that ended without the rest, or was paid on another network. */
+  parts: {
+    title: 'Arrived in part',
+    arrived: (amount: string, at: Html) => html`${amount}, ${at}`,
+    returned: (to: string | null, hash: Html, at: Html) =>
+      html`Given back to ${to} by ${hash}, recorded ${at}.`,
+    part: 'What was given back',
+    choice: (amount: string, hash: string) => `${amount}, ${hash}`,
+    to: { label: 'To whom', hint: 'An address, or a name.' },
+    hash: { label: 'Transaction', hint: 'Its hash.' },
+    note: { label: 'Note', hint: 'For your own records and the audit log, for example: ticket 7.' },
+    consequence: 'Your books have it from now on. That cannot be changed.',
+    submit: 'Record that it was given back',
+  },
+
   /** Deposits of the payment's amount that did not count for it, and what became of them. */
   strays: {
     title: 'Did not count',
