@@ -6,6 +6,7 @@ import { createBranch } from '../../src/accounts/branches.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { inviteUser } from '../../src/panel/people/invitations.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { simulate } from '../../src/settlement/simulate.ts';
 import { disableEndpoint } from '../../src/webhooks/change-endpoint.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, addPartner, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
@@ -60,6 +61,11 @@ beforeAll(async () => {
       amount: 1000 + index,
       customerReferenceId: `order ${index}`,
     });
+  }
+  // The newest one has ended, with a part of it.
+  const { prompt } = await createPrompt(service, shop, { amount: 5000 });
+  for (const step of ['under', 'expire'] as const) {
+    await simulate(service, prompt.id, step, new Date(service.clock.now), 'eth-test');
   }
   await observeTransfer(
     service.db,
