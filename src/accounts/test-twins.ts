@@ -1,12 +1,13 @@
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Merchant } from '../database/account-tables.ts';
 import type { Connection } from '../database/connection.ts';
-import { listMerchantUsers } from '../repositories/accounts/merchant-users.ts';
-import { findTestTwin } from '../repositories/accounts/merchants.ts';
+import { findUserOfPerson, listMerchantUsers } from '../repositories/accounts/merchant-users.ts';
+import { findTestTwin, lockMerchant } from '../repositories/accounts/merchants.ts';
 import { setPerson } from '../repositories/people/memberships.ts';
+import { hasDecider } from '../repositories/people/team.ts';
 import { inOneTransaction } from './change-steps.ts';
 import { createMerchant, requireLockedMerchant } from './merchants.ts';
-import { createUser } from './users.ts';
+import { createUser, setUser } from './users.ts';
 
 const SUFFIX = ' (test)';
 /** Most characters of a merchant's name. */
@@ -15,7 +16,7 @@ const NAME_MAXIMUM = 200;
 /**
  * Makes the test twin of a live merchant: a test merchant on the same terms, whose people are those who sign in
  * there now, in the same roles. It has no addresses, domains, keys or endpoints yet. Where there is a twin
- * already, that is the result.
+ * already, that is the result; if nobody signs in as its admin any more, it gets the people of the live merchant again.
  * @throws OperationRefused for an unknown merchant, and for a test merchant.
  */
 export function makeTestTwin(operator: Operator, liveId: string): Promise<Merchant> {
@@ -25,10 +26,16 @@ export function makeTestTwin(operator: Operator, liveId: string): Promise<Mercha
     const live = await requireLockedMerchant(tx, liveId);
     if (live.environment === 'test') throw new OperationRefused('This is a test merchant itself.');
     const present = await findTestTwin(tx, liveId);
-    if (present !== undefined) return present;
+    // In the audit log, what is done to the twin is the twin's.
+    const ofTwin = { ...within, accountId: null };
+    if (present !== undefined) {
+      await lockMerchant(tx, present.id);
+      if (!(await hasDecider(tx, 'merchant', present.id))) {
+        await admitPeople(ofTwin, liveId, present.id);
+      }
+      return present;
+    }
     return audited(within, 'merchant.twin', async () => {
-      // In the audit log, what is done to the twin is the twin's.
-      const ofTwin = { ...within, accountId: null };
       const twin = await createMerchant(ofTwin, { ...termsOf(live), twinOf: live });
       await admitPeople(ofTwin, liveId, twin.id);
       return { result: twin, objectId: liveId, detail: { twinId: twin.id } };
@@ -50,12 +57,20 @@ function termsOf(live: Merchant) {
   };
 }
 
-/** Lets everybody who signs in to the live merchant sign in to its twin, without an invitation. */
+/**
+ * Lets everybody who signs in to the live merchant sign in to its twin, without an invitation. Admins are its admins
+ * then, whatever they were before.
+ */
 async function admitPeople(operator: Operator, liveId: string, twinId: string): Promise<void> {
   const db: Connection = operator.db;
   const now = new Date(operator.clock());
   for (const { name, email, role, status, person_id } of await listMerchantUsers(db, liveId)) {
     if (status !== 'active' || person_id === null) continue;
+    const present = await findUserOfPerson(db, twinId, person_id);
+    if (present !== undefined) {
+      if (role === 'admin') await setUser(operator, present.id, { role, status });
+      continue;
+    }
     const user = await createUser(operator, { merchantId: twinId, name, email, role });
     await setPerson(db, 'merchant', user.id, { personId: person_id, now });
   }

@@ -4,13 +4,16 @@ import { newId } from '../crypto/new-id.ts';
 import { randomHex } from '../crypto/random-hex.ts';
 import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
 import {
+  findMerchantUser,
+  findUserOfPerson,
   insertMerchantUser,
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
+import { findTestTwin } from '../repositories/accounts/merchants.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
-import { requireMerchant } from './merchants.ts';
+import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;
@@ -42,18 +45,24 @@ export function createUser(
   });
 }
 
+interface UserChange {
+  readonly status?: ActiveStatus | undefined;
+  readonly role?: UserRole | undefined;
+}
+
 /**
  * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end. So do the links
  * that the person has made for others, also if they are no admin any more, of which the admins are told.
+ * What a user of a live merchant loses, the person loses in its test twin too.
  * @throws OperationRefused for an unknown user, or when nothing is to be set.
  */
-export function setUser(
-  operator: Operator,
-  id: string,
-  change: { status?: ActiveStatus | undefined; role?: UserRole | undefined },
-): Promise<MerchantUser> {
+export function setUser(operator: Operator, id: string, change: UserChange): Promise<MerchantUser> {
   const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'user.set', async (tx, now) => {
+    const before = await findMerchantUser(tx, id);
+    if (before === undefined) throw noUser(id);
+    // Before the user, as the panel does, and so that nobody is admitted to a new twin meanwhile.
+    await requireLockedMerchant(tx, before.merchant_id);
     const former = await lockMerchantUser(tx, id);
     if (former === undefined) throw noUser(id);
     const account = { kind: 'merchant', accountId: former.merchant_id } as const;
@@ -63,8 +72,33 @@ export function setUser(
     if (user === undefined) throw noUser(id);
     if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
     await endLinksOfFormerDeciders(tx, 'merchant', user.merchant_id, now);
+    const isDemoted = former.role === 'admin' && user.role === 'member';
+    await restrictInTwin({ ...operator, db: tx }, user, {
+      status: change.status === 'inactive' ? 'inactive' : undefined,
+      role: isDemoted ? 'member' : undefined,
+    });
     return { result: user, objectId: id, detail: { ...columns, ...told } };
   });
+}
+
+/** Takes from a person in the test twin of a live merchant what a change takes from them there. */
+async function restrictInTwin(
+  operator: Operator,
+  { merchant_id: liveId, person_id: personId }: MerchantUser,
+  { status, role }: UserChange,
+): Promise<void> {
+  if (personId === null || (status ?? role) === undefined) return;
+  const { db } = operator;
+  const twin = await findTestTwin(db, liveId);
+  const user = twin && (await findUserOfPerson(db, twin.id, personId));
+  if (user === undefined) return;
+  const change = {
+    ...(user.status === status ? {} : { status }),
+    ...(user.role === role ? {} : { role }),
+  };
+  if ((change.status ?? change.role) === undefined) return;
+  // In the audit log, what is done to the twin is the twin's.
+  await setUser({ ...operator, accountId: null }, user.id, change);
 }
 
 /**

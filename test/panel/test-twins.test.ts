@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { makeTestTwin } from '../../src/accounts/test-twins.ts';
 import { createUser, setUser } from '../../src/accounts/users.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
+import { findUserOfPerson } from '../../src/repositories/accounts/merchant-users.ts';
 import { findTestTwin } from '../../src/repositories/accounts/merchants.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -11,8 +13,10 @@ import {
   addPartnerUser,
   addPerson,
   addShop,
+  codeAt,
   HOST,
   open,
+  PASSWORD,
   submit,
   textOf,
   type Visitor,
@@ -228,4 +232,138 @@ test('a person who has an account elsewhere gets into no twin', async () => {
   const stranger = await addPerson(service);
   const { id } = await makeTestTwin(operatorOf(service), merchant.id);
   expect((await open(service, `/panel/merchants/${id}`, stranger)).statusCode).toBe(404);
+});
+
+describe('who is in both', () => {
+  /** A shop with its twin, and two admins, Ada and Bob, and a member, Cy, in both. */
+  async function openBoth() {
+    const live = await openShop();
+    const bob = await addMerchantUser(service, live.merchant.id, 'admin', { name: 'Bob' });
+    const cy = await addMerchantUser(service, live.merchant.id, 'member', { name: 'Cy' });
+    const twin = await makeTestTwin(operatorOf(service), live.merchant.id);
+    return { ...live, bob, cy, twin, twinPath: `/panel/merchants/${twin.id}` };
+  }
+
+  /** As which user somebody signs in to the twin. */
+  async function userIn(twin: Merchant, { personId }: Visitor) {
+    const user = await findUserOfPerson(service.db, twin.id, personId);
+    if (user === undefined) throw new Error('no user');
+    return user;
+  }
+
+  const standing = async (twin: Merchant, who: Visitor) => {
+    const { role, status } = await userIn(twin, who);
+    return { role, status };
+  };
+
+  function change(
+    who: Visitor,
+    path: string,
+    fields: Readonly<Record<string, string>>,
+  ): ReturnType<typeof submit> {
+    service.clock.now += 30_000;
+    const code = codeAt(who.secret, service.clock.now);
+    return submit(service, path, { ...fields, code }, who);
+  }
+
+  const renew = (who: Visitor, path: string, id: string) =>
+    change(who, `${path}/settings/team/${id}/link`, { purpose: 'both', intent: randomUUID() });
+
+  test('gets a new link in the live account, which works, and none in the twin', async () => {
+    const { ada, bob, path, twin, twinPath } = await openBoth();
+    const refused = await renew(ada, twinPath, (await userIn(twin, bob)).id);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('an admin of the live account');
+
+    const issued = await renew(ada, path, bob.userId);
+    const link = /\/panel\/join\/[\w-]{43}/.exec(issued.body)?.[0] ?? '';
+    const page = await open(service, link);
+    const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
+    const code = codeAt(secret, service.clock.now);
+    const taken = await submit(service, link, { email: '', password: PASSWORD, secret, code });
+    expect(textOf(taken)).toContain('recovery codes');
+  });
+
+  test('gets a link of neither account with a third one', async () => {
+    const { ada, bob, path } = await openBoth();
+    const other = await openShop();
+    await service.db
+      .updateTable('merchant_users')
+      .set({ person_id: bob.personId })
+      .where('id', '=', other.ada.userId)
+      .execute();
+    expect(textOf(await renew(ada, path, bob.userId))).toContain('only your operator');
+  });
+
+  test('is deactivated, and demoted, in the twin with the live account', async () => {
+    const { ada, bob, cy, path, twin } = await openBoth();
+    await change(ada, `${path}/settings/team/${bob.userId}/role`, { role: 'member' });
+    expect(await standing(twin, bob)).toEqual({ role: 'member', status: 'active' });
+    await change(ada, `${path}/settings/team/${cy.userId}/status`, { status: 'inactive' });
+    expect(await standing(twin, cy)).toEqual({ role: 'member', status: 'inactive' });
+    await setUser(operatorOf(service), bob.userId, { status: 'inactive' });
+    expect(await standing(twin, bob)).toEqual({ role: 'member', status: 'inactive' });
+    const entries = await service.db
+      .selectFrom('audit_log')
+      .select(['account_id', 'actor', 'object_id', 'detail'])
+      .where('action', '=', 'user.set')
+      .where('account_id', '=', twin.id)
+      .orderBy('id')
+      .execute();
+    const about = async (who: Visitor) => ({
+      ...{ account_id: twin.id, object_id: (await userIn(twin, who)).id },
+    });
+    expect(entries).toEqual([
+      { ...(await about(bob)), actor: ada.email, detail: { role: 'member', was: 'admin' } },
+      { ...(await about(cy)), actor: ada.email, detail: { status: 'inactive' } },
+      { ...(await about(bob)), actor: 'test', detail: { status: 'inactive' } },
+    ]);
+    // What was taken comes back there by itself.
+    await change(ada, `${path}/settings/team/${cy.userId}/status`, { status: 'active' });
+    expect(await standing(twin, cy)).toEqual({ role: 'member', status: 'inactive' });
+  });
+
+  test('stays what they are in the live account, whatever the twin does', async () => {
+    const { ada, bob, twin, twinPath, merchant } = await openBoth();
+    const { id } = await userIn(twin, bob);
+    await change(ada, `${twinPath}/settings/team/${id}/role`, { role: 'member' });
+    await change(ada, `${twinPath}/settings/team/${id}/status`, { status: 'inactive' });
+    expect(await standing(twin, bob)).toEqual({ role: 'member', status: 'inactive' });
+    expect(await standing(merchant, bob)).toEqual({ role: 'admin', status: 'active' });
+  });
+
+  test('keeps a role in the twin that is higher than that of the live account', async () => {
+    const { cy, twin } = await openBoth();
+    await setUser(operatorOf(service), (await userIn(twin, cy)).id, { role: 'admin' });
+    await setUser(operatorOf(service), cy.userId, { role: 'member' });
+    expect(await standing(twin, cy)).toEqual({ role: 'admin', status: 'active' });
+  });
+
+  test('is let in again by an admin once the twin has no admin any more', async () => {
+    const { ada, bob, merchant, path, twin } = await openBoth();
+    const later = await addMerchantUser(service, merchant.id, 'admin');
+    const business = `${path}/settings/business`;
+    await setUser(operatorOf(service), (await userIn(twin, bob)).id, { status: 'inactive' });
+    expect(textOf(await open(service, business, later))).not.toContain('any more');
+    await setUser(operatorOf(service), ada.userId, { status: 'inactive' });
+    expect(textOf(await open(service, business, later))).toContain(
+      'Nobody signs in as its admin any more. Let the people of this account in',
+    );
+    const entered = await submit(service, `${path}/settings/test-twin`, MAKE, later);
+    expect(entered.headers.location).toBe(`/panel/merchants/${twin.id}`);
+    const admin = { role: 'admin', status: 'active' };
+    expect(await standing(twin, later)).toEqual(admin);
+    expect(await standing(twin, bob)).toEqual(admin);
+    expect(await standing(twin, ada)).toEqual({ ...admin, status: 'inactive' });
+  });
+
+  test('is not admitted to a twin that is made while they are deactivated', async () => {
+    const { merchant, ada } = await openShop();
+    await Promise.all([
+      makeTestTwin(operatorOf(service), merchant.id),
+      setUser(operatorOf(service), ada.userId, { status: 'inactive' }),
+    ]);
+    const own = await findUserOfPerson(service.db, (await twinOf(merchant)).id, ada.personId);
+    expect(own?.status ?? 'inactive').toBe('inactive');
+  });
 });

@@ -115,7 +115,7 @@ export async function renewLink(
   }
   if (await hasOtherAccount(db, personId, accountId)) {
     throw new OperationRefused(
-      `${name} has another account as well, which the link would open too: only your operator can make it.`,
+      `${name} has another account as well, which the link would open too: only your operator can make it or, for somebody of a test twin, an admin of the live account.`,
     );
   }
   const owner = kind === 'merchant' ? { userId: memberId } : { memberId };

@@ -7,7 +7,8 @@ import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { findMerchant, findTestTwin } from '../../repositories/accounts/merchants.ts';
-import { findMembership } from '../../repositories/people/memberships.ts';
+import { findMembership, type Membership } from '../../repositories/people/memberships.ts';
+import { hasDecider } from '../../repositories/people/team.ts';
 import { isChangeAllowed } from '../access/permissions.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
@@ -67,11 +68,19 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     }
     if (merchant.environment === 'test') return null;
     const twin = await findTestTwin(db, merchant.id);
-    if (twin !== undefined) return section(words.present(await nameOf(request, twin)));
-    if (!isChangeAllowed(membership, 'test-twin.make')) return null;
+    const mayMake = isChangeAllowed(membership, 'test-twin.make');
+    if (twin === undefined) {
+      return mayMake ? section(words.lead, renderButtonFor(membership, words.make)) : null;
+    }
+    const present = words.present(await nameOf(request, twin));
+    if (!mayMake || (await hasDecider(db, 'merchant', twin.id))) return section(present);
+    const enter = renderButtonFor(membership, words.enter);
+    return section(html`${present} ${words.abandoned}`, enter);
+  }
+
+  function renderButtonFor(membership: Membership, text: string): Html {
     const action = `${basePath}${accountPath(membership)}/settings/test-twin`;
-    const form = html`<form method="post" action="${action}"><button name="twin" value="make">${words.make}</button></form>`;
-    return section(words.lead, form);
+    return html`<form method="post" action="${action}"><button name="twin" value="make">${text}</button></form>`;
   }
 
   function section(text: Html | string, form: Html | null = null): Html {

@@ -39,6 +39,20 @@ export const findMerchantUser = findById('merchant_users');
 export const lockMerchantUser = lockById('merchant_users');
 export const updateMerchantUser = updateById('merchant_users');
 
+/** The user as whom a person signs in to a merchant, even if inactive. */
+export function findUserOfPerson(
+  db: Connection,
+  merchantId: string,
+  personId: string,
+): Promise<MerchantUser | undefined> {
+  return db
+    .selectFrom('merchant_users')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .where('merchant_id', '=', merchantId)
+    .executeTakeFirst();
+}
+
 /**
  * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in
  * use: while processes are given a new one, some still have the former as their current one.

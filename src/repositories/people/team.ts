@@ -166,25 +166,32 @@ export function hasEmail(
   );
 }
 
-/** Whether a person is in another account, even if inactive there: that could be undone while a link is open. */
+/**
+ * Whether a person is in another account, even if inactive there: that could be undone while a link is open. The test
+ * twin of a live merchant is none, since who may open that merchant may open its twin; the reverse does not hold.
+ */
 export function hasOtherAccount(
   db: Connection,
   personId: string,
   accountId: string,
 ): Promise<boolean> {
   const eb = expressionBuilder<Tables, never>();
-  const others = (kind: Kind) => {
-    const { member, accountId: account } = MEMBER_TABLES[kind];
-    return eb
-      .selectFrom(member)
-      .select(sql.lit(1).as('one'))
-      .where('person_id', '=', personId)
-      .where(account, '!=', accountId);
-  };
+  const merchants = eb
+    .selectFrom('merchant_users as own')
+    .innerJoin('merchants', 'merchants.id', 'own.merchant_id')
+    .select(sql.lit(1).as('one'))
+    .where('own.person_id', '=', personId)
+    .where('merchants.id', '!=', accountId)
+    .where('merchants.test_of', 'is distinct from', accountId);
+  const partners = eb
+    .selectFrom('partner_members')
+    .select(sql.lit(1).as('one'))
+    .where('person_id', '=', personId)
+    .where('partner_id', '!=', accountId);
   return hasRow(
     db
       .selectNoFrom(sql.lit(1).as('one'))
-      .where(({ exists, or }) => or([exists(others('merchant')), exists(others('partner'))])),
+      .where(({ exists, or }) => or([exists(merchants), exists(partners)])),
   );
 }
 

@@ -37,6 +37,8 @@ export const settings = {
     make: 'Make the test twin',
     present: (name: Html) => html`The test twin of this account is ${name}.`,
     of: (name: Html) => html`This is the test twin of ${name}.`,
+    abandoned: 'Nobody signs in as its admin any more.',
+    enter: 'Let the people of this account in',
     foreign: 'There is a test twin already. Ask one of its admins to invite you.',
   },
   branches: {

@@ -63,7 +63,7 @@ export const team = {
     submit: 'Change the role',
     effects: {
       merchant:
-        'It takes effect with their next request. A key of the older contract works only while its user is an admin.',
+        'It takes effect with their next request. A key of the older contract works only while its user is an admin. An admin who becomes a member becomes one in the account’s test twin too, if it has one.',
       partner: 'It takes effect with their next request, for their API keys too.',
     },
   },
@@ -77,12 +77,13 @@ export const team = {
     effects: {
       inactive: {
         merchant:
-          'Their sessions, their open invitation and links that they have made for others end at once. The API keys of the account keep working; a key of the older contract that is theirs does not.',
+          'Their sessions, their open invitation and links that they have made for others end at once, and they are deactivated in the account’s test twin too, if it has one. The API keys of the account keep working; a key of the older contract that is theirs does not.',
         partner:
           'Their sessions, their open invitation and links that they have made for others end at once, and their API keys are refused.',
       },
       active: {
-        merchant: 'They can enter the account again, with the password and app that they had.',
+        merchant:
+          'They can enter the account again, with the password and app that they had. In its test twin, if it has one, they stay deactivated until they are activated there.',
         partner:
           'They can enter the account again, with the password and app that they had, and their API keys work again.',
       },
