@@ -14,6 +14,7 @@ import type { Connection } from '../database/connection.ts';
 import { removeLogo, replaceLogo } from '../repositories/accounts/merchant-logos.ts';
 import {
   findMerchant,
+  findTestTwin,
   insertBranch,
   insertMerchant,
   lockMerchant,
@@ -37,7 +38,7 @@ export interface NewMerchant extends Terms {
   readonly kind?: AccountKind | undefined;
   /** Default: live. It never changes. */
   readonly environment?: MerchantEnvironment | undefined;
-  /** The live merchant whose test twin it is, and whose onboarding it shares. */
+  /** The live merchant whose test twin it is, and whose onboarding holds for it, now and when it changes. */
   readonly twinOf?: Pick<Merchant, 'id' | 'onboarding_status'> | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
@@ -108,7 +109,10 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
   });
 }
 
-/** @throws OperationRefused for an unknown merchant or partner, or when nothing is to be set. */
+/**
+ * Changes a merchant. What its onboarding comes to holds for its test twin too.
+ * @throws OperationRefused for an unknown merchant or partner, or when nothing is to be set.
+ */
 export function setMerchant(
   operator: Operator,
   id: string,
@@ -137,6 +141,10 @@ export function setMerchant(
     const isLogoAlone = Object.keys(columns).length === 0;
     const result = isLogoAlone ? before : await updateMerchant(tx, id, { ...columns, ...changed });
     const hash = logo === undefined ? {} : { logo: await setLogo(tx, id, logo) };
+    const twin = onboarding === before.onboarding_status ? undefined : await findTestTwin(tx, id);
+    if (twin !== undefined && twin.onboarding_status !== onboarding) {
+      await setMerchant({ ...operator, db: tx, accountId: null }, twin.id, { onboarding });
+    }
     return { result, objectId: id, detail: { ...columns, ...hash } };
   });
 }

@@ -5,7 +5,7 @@ import { makeTestTwin } from '../../src/accounts/test-twins.ts';
 import { createUser, setUser } from '../../src/accounts/users.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { findUserOfPerson } from '../../src/repositories/accounts/merchant-users.ts';
-import { findTestTwin } from '../../src/repositories/accounts/merchants.ts';
+import { findMerchant, findTestTwin } from '../../src/repositories/accounts/merchants.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -146,6 +146,26 @@ test('the onboarding of a US merchant holds for its twin', async () => {
     const { onboarding_status: status } = await makeTestTwin(operatorOf(service), merchant.id);
     expect(status).toBe(approved ? 'approved' : 'pending');
   }
+});
+
+test('what the onboarding of a US merchant comes to holds for its twin too', async () => {
+  const { merchant } = await openShop({ kind: 'us', addresses: {}, approved: false });
+  const { id: twinId } = await makeTestTwin(operatorOf(service), merchant.id);
+  await setMerchant(operatorOf(service), merchant.id, { onboarding: 'approved', name: 'Tea' });
+  const twin = await twinOf(merchant);
+  expect(twin).toMatchObject({ onboarding_status: 'approved', name: 'Shop (test)' });
+  expect(twin.onboarding_changed_at?.getTime()).toBe(service.clock.now);
+  const entries = await service.db
+    .selectFrom('audit_log')
+    .select(['account_id', 'detail'])
+    .where('action', '=', 'merchant.set')
+    .where('object_id', '=', twinId)
+    .execute();
+  expect(entries).toEqual([{ account_id: twinId, detail: { onboarding_status: 'approved' } }]);
+  // Not the other way round: nobody decides by the twin whether the live merchant takes money.
+  await setMerchant(operatorOf(service), twinId, { onboarding: 'rejected' });
+  const live = await findMerchant(service.db, merchant.id);
+  expect(live?.onboarding_status).toBe('approved');
 });
 
 describe('one look tells a test merchant', () => {
