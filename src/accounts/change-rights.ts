@@ -40,13 +40,31 @@ export async function requireProposer(
   const freeAt = admin.recoveredAt.getTime() + RECOVERY_HOLD_MS;
   if (operator.clock() >= freeAt) return admin;
   throw new OperationRefused(
-    `A link gave you a new password or authenticator app: you may change where money goes from ${minute(freeAt)} on.`,
+    `A link gave you a new password or authenticator app: you may do this from ${minute(freeAt)} on.`,
   );
 }
 
 /**
- * Who approves a change: another admin, who has been one, with the present factors, for as long as changes wait.
- * So nobody who got in lately, or was let in by an intruder, can make a change hold at once.
+ * Who is one of the two that something takes: an admin, who has been one, with the present factors, for as long as
+ * changes of where money goes wait. So nobody who got in lately, or was let in by an intruder, is the second one.
+ * @param delayMs How long changes wait, in milliseconds.
+ * @throws OperationRefused for anybody else.
+ */
+export async function requireStanding(
+  operator: Operator,
+  merchantId: string,
+  delayMs: number,
+): Promise<MerchantAdmin> {
+  const admin = await requireProposer(operator, merchantId);
+  const since = Math.max(admin.standingSince.getTime(), admin.factorsSince.getTime());
+  if (operator.clock() >= since + delayMs) return admin;
+  throw new OperationRefused(
+    `You have not been an admin, with your present password and codes, for long enough: you may do this from ${minute(since + delayMs)} on.`,
+  );
+}
+
+/**
+ * Who approves a change, which then holds at once: an admin of standing who has not proposed it.
  * @throws OperationRefused for anybody else.
  */
 export async function requireApprover(
@@ -54,15 +72,10 @@ export async function requireApprover(
   { merchant_id: merchantId, person_id: proposerId }: AddressChange,
   delayMs: number,
 ): Promise<MerchantAdmin> {
-  const admin = await requireProposer(operator, merchantId);
-  if (admin.personId === proposerId) {
+  if (operator.personId === proposerId) {
     throw new OperationRefused('You have proposed this change: it takes another admin.');
   }
-  const since = Math.max(admin.standingSince.getTime(), admin.factorsSince.getTime());
-  if (operator.clock() >= since + delayMs) return admin;
-  throw new OperationRefused(
-    `You have not been an admin, with your present password and codes, for long enough: you may approve changes from ${minute(since + delayMs)} on.`,
-  );
+  return requireStanding(operator, merchantId, delayMs);
 }
 
 /** @throws OperationRefused if nobody else could approve a change. */

@@ -1,3 +1,4 @@
+import { requireStanding } from '../accounts/change-rights.ts';
 import { OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
@@ -114,16 +115,19 @@ export async function requireOrder(
 
 /**
  * Lets too little settle a payment only if two people want it, or an operator. The person who confirms has to type
- * both amounts; in the panel another person must have asked for it before.
+ * both amounts; in the panel another person must have asked for it before, and who confirms takes the standing of who
+ * approves a change of where money goes.
+ * @param delayMs How long such changes wait, in milliseconds.
  * @returns Who asked for it; null for an operator.
- * @throws ConsentNeeded
+ * @throws ConsentNeeded; OperationRefused for a person without the standing.
  */
 export async function requireConfirmed(
-  db: Connection,
-  { personId }: Pick<Operator, 'personId'>,
+  operator: Operator,
   assignment: Assignment,
   { amounts: typed }: Consent,
+  delayMs: number,
 ): Promise<string | null> {
+  const { db, personId } = operator;
   const { arrived, due, deposit, payment, decimals } = assignment;
   const amounts = amountsOf(assignment);
   const refuse = (hint: string) =>
@@ -136,6 +140,7 @@ export async function requireConfirmed(
   if (personId !== undefined && !isAsked) {
     throw refuse('A second admin, or your operator, has to confirm it.');
   }
+  if (personId !== undefined) await requireStanding(operator, payment.merchant_id, delayMs);
   if (typed === undefined) throw refuse('Type both amounts to confirm it.');
   const isRight =
     parseBaseUnits(typed.arrived, decimals) === arrived &&

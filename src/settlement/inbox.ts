@@ -1,3 +1,4 @@
+import { requireStanding } from '../accounts/change-rights.ts';
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
@@ -44,6 +45,8 @@ export const DISMISSALS_MAXIMUM = 100;
 /**
  * Assigns an unmatched deposit to a pending payment. One of less than what is due, less what the merchant
  * tolerates, settles it only if two people of the merchant's want it, or an operator.
+ * @param delayMs For people of the panel: how long changes of where money goes wait, in milliseconds. As long they
+ * must have been admins to let too little settle a payment.
  * @throws ConsentNeeded, which names the consent that is missing; OperationRefused for a deposit
  * that is assigned, dismissed or without funds, and for a payment that has ended, has funds already or
  * expects another network or address.
@@ -53,13 +56,17 @@ export function assignDeposit(
   depositId: string,
   paymentId: string,
   consent: Consent = {},
+  delayMs = 0,
 ): Promise<Deposit> {
   return audited(operator, 'deposit.assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
     const assignment = await requireAssignable(tx, deposit, paymentId);
     await requireOrder(tx, assignment, consent);
     const { isTooLittle } = assignment;
-    const askedBy = isTooLittle ? await requireConfirmed(tx, operator, assignment, consent) : null;
+    const within = { ...operator, db: tx };
+    const askedBy = isTooLittle
+      ? await requireConfirmed(within, assignment, consent, delayMs)
+      : null;
     await deleteAskedAssignment(tx, depositId);
     const assigned = await updateDeposit(tx, depositId, {
       outcome: 'assigned',
@@ -78,12 +85,14 @@ export function assignDeposit(
 /**
  * Asks a second person of the merchant's to confirm that too little settles a payment.
  * @param operator Who asks, in the panel.
+ * @param delayMs As for `assignDeposit`: who asks takes the same standing as who confirms.
  * @throws OperationRefused as `assignDeposit` does, and for a deposit that suffices.
  */
 export function askToAssign(
   operator: Operator & { readonly personId: string },
   depositId: string,
   paymentId: string,
+  delayMs: number,
 ): Promise<void> {
   return audited(operator, 'deposit.ask-to-assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
@@ -91,6 +100,7 @@ export function askToAssign(
     if (!assignment.isTooLittle) {
       throw new OperationRefused('The deposit suffices: it can be assigned at once.');
     }
+    await requireStanding({ ...operator, db: tx }, assignment.payment.merchant_id, delayMs);
     await saveAskedAssignment(tx, {
       deposit_id: depositId,
       payment_id: paymentId,

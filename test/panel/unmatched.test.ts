@@ -5,22 +5,36 @@ import { valueDeposits } from '../../src/settlement/value-deposits.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
-import { addMerchantUser, HOST, open, submit, textOf, type Visitor } from '../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addSession,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../helpers/panel.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+/** As long as admins must have been there to be one of two. */
+const DAY_MS = 24 * 60 * 60_000;
 const OTHERS = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 
 let service: TestApp;
 let shop: MerchantWithKey;
 let admin: Visitor;
+let grace: Visitor;
 let path: string;
 let serial = 0;
 
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ env: { PANEL_ADDRESS_DELAY_HOURS: '24' } });
   shop = await addMerchant(service, { addresses: { 'eth-test': OWN } });
   await addMerchant(service, { addresses: { 'eth-test': OTHERS } });
   admin = await addMerchantUser(service, shop.merchant.id, 'admin');
+  grace = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Grace' });
+  service.clock.now += DAY_MS;
+  for (const who of [admin, grace]) who.cookie = await addSession(service, who);
   path = `/panel/merchants/${shop.merchant.id}/unmatched`;
 });
 afterAll(() => service.close());
@@ -176,6 +190,11 @@ test('a deposit of too little is confirmed by a second admin, who types both amo
   const deposit = await arrive(OWN, 1n);
   const at = `${path}/${deposit.id}`;
   const form = { payment: checkout.paymentId };
+  // Somebody whom another admin has just invited, perhaps under a second e-mail of their own.
+  const mallory = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Mallory' });
+  const early = await submit(service, `${at}/ask`, form, mallory);
+  expect(early.statusCode).toBe(422);
+  expect(textOf(early)).toContain('for long enough');
   const refused = await submit(service, `${at}/assign`, form, admin);
   expect(refused.statusCode).toBe(422);
   expect(textOf(refused)).toContain('too little to settle the payment');
@@ -185,7 +204,9 @@ test('a deposit of too little is confirmed by a second admin, who types both amo
   const [, due = ''] = /due ([\d.]+) ETH/.exec(textOf(await open(service, at, admin))) ?? [];
   const typed = { ...form, sure: '', arrived: '0.000000000000000001', due };
   expect((await submit(service, `${at}/assign`, typed, admin)).statusCode).toBe(422);
-  const grace = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Grace' });
+  const confirmed = await submit(service, `${at}/assign`, typed, mallory);
+  expect(confirmed.statusCode).toBe(422);
+  expect(textOf(confirmed)).toContain('for long enough');
   expect(textOf(await open(service, at, grace))).toContain('Ada asked to assign it to $50.00');
   expect((await checkout.payment()).status).toBe('pending');
   expect((await submit(service, `${at}/assign`, typed, grace)).statusCode).toBe(303);

@@ -129,9 +129,9 @@ describe('a deposit of too little', () => {
     };
     const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts });
     expect(await refusalOf(confirm(grace))).toBe('amounts');
-    await askToAssign(as(ada), half.id, other);
+    await askToAssign(as(ada), half.id, other, 0);
     expect(await refusalOf(confirm(grace))).toBe('amounts');
-    await askToAssign(as(ada), half.id, id);
+    await askToAssign(as(ada), half.id, id, 0);
     expect(await refusalOf(confirm(ada))).toBe('amounts');
     expect(await refusalOf(assignDeposit(as(grace), half.id, id))).toBe('amounts');
     expect(await statusOf(id)).toBe('pending');
@@ -149,7 +149,7 @@ describe('a deposit of too little', () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     await addOpenPayment(service, merchant, asked + 1n);
     const half = await arrive(asked / 2n);
-    await askToAssign(as(mallory), half.id, id);
+    await askToAssign(as(mallory), half.id, id, 0);
     await setUser(operatorOf(service), mallory.userId, change);
     const amounts = {
       arrived: String(Number(asked / 2n) / 1e8),
@@ -157,15 +157,45 @@ describe('a deposit of too little', () => {
     };
     const confirm = () => assignDeposit(as(grace), half.id, id, { amounts });
     expect(await refusalOf(confirm())).toBe('amounts');
-    await askToAssign(as(ada), half.id, id);
+    await askToAssign(as(ada), half.id, id, 0);
     await confirm();
+    expect(await statusOf(id)).toBe('successful');
+  });
+
+  test('is settled by no admin who is new, or has new factors, by neither step', async () => {
+    const day = 24 * HOUR_MS;
+    service.clock.now += day;
+    const mallory = await addMerchantUser(service, merchant.id, 'admin', { name: 'Mallory' });
+    const { id } = await addOpenPayment(service, merchant, asked);
+    await addOpenPayment(service, merchant, asked + 1n);
+    const half = await arrive(asked / 2n);
+    const amounts = {
+      arrived: String(Number(asked / 2n) / 1e8),
+      due: String(Number(asked) / 1e8),
+    };
+    const ask = (who: typeof ada) => askToAssign(as(who), half.id, id, day);
+    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts }, day);
+    const renewFactors = (who: typeof ada, hoursAgo: number) =>
+      service.db
+        .updateTable('people')
+        .set({ factors_since: new Date(service.clock.now - hoursAgo * HOUR_MS) })
+        .where('id', '=', who.personId)
+        .execute();
+    await expect(ask(mallory)).rejects.toThrow('for long enough');
+    await ask(ada);
+    await expect(confirm(mallory)).rejects.toThrow('for long enough');
+    await renewFactors(grace, 23);
+    await expect(confirm(grace)).rejects.toThrow('for long enough');
+    expect(await statusOf(id)).toBe('pending');
+    await renewFactors(grace, 24);
+    await confirm(grace);
     expect(await statusOf(id)).toBe('successful');
   });
 
   test('is not asked for where it suffices', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const double = await arrive(asked * 2n);
-    await expect(askToAssign(as(ada), double.id, id)).rejects.toThrow('suffices');
+    await expect(askToAssign(as(ada), double.id, id, 0)).rejects.toThrow('suffices');
   });
 
   test('is what is short of the rest, once a part has arrived', async () => {

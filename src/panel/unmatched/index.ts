@@ -65,7 +65,7 @@ type Extra = Partial<Pick<DepositParts, 'fault' | 'fields' | 'wanted'>>;
 
 /** Deposits that no payment took: an inbox to assign or dismiss them. */
 export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void {
-  const { db, panelUrl, reports } = deps;
+  const { addressDelayMs, db, panelUrl, reports } = deps;
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/unmatched`;
   const settling = <T extends TObject>(body: T) =>
     withPermission('merchant', 'deposits.settle', { params, body });
@@ -91,7 +91,8 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       amounts: isTyped ? { arrived, due } : undefined,
     };
     try {
-      await assignDeposit(operatorOf(request, deps), deposit.id, payment.id, consent);
+      const operator = operatorOf(request, deps);
+      await assignDeposit(operator, deposit.id, payment.id, consent, addressDelayMs);
     } catch (error) {
       const fault = faultOf(error, request);
       const wanted = error instanceof ConsentNeeded ? { payment, fields, refusal: error } : null;
@@ -105,7 +106,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     const payment = await requireOwnPayment(request, request.body.payment);
     const operator = { ...operatorOf(request, deps), personId: sessionOf(request).person.id };
     try {
-      await askToAssign(operator, deposit.id, payment.id);
+      await askToAssign(operator, deposit.id, payment.id, addressDelayMs);
     } catch (error) {
       return show(request, deposit, { fault: faultOf(error, request) });
     }
