@@ -60,6 +60,7 @@ import {
 import { OVERSIZED_PAUSE_MS } from '../nodes/unusable-response.ts';
 import { RETRY_AFTER_MAXIMUM_MS } from '../outbound/retry-after.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
+import { EXPORT_DAYS_MAXIMUM } from '../panel/export-days.ts';
 import { COMMON_PASSWORDS } from '../panel/people/common-passwords.ts';
 import { ASKED_LIMITS } from '../panel/people/forgotten-password.ts';
 import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '../panel/people/panel-sessions.ts';
@@ -222,6 +223,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'password.min': PASSWORD_MINIMUM,
     'password.max': PASSWORD_MAXIMUM,
     'password.common': COMMON_PASSWORDS.toLocaleString('en-US'),
+    'panel.export-days': EXPORT_DAYS_MAXIMUM,
     'panel.idle': formatDuration(IDLE_MS / 1000),
     'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
     'panel.sessions': SESSIONS_MAXIMUM,

@@ -7,9 +7,6 @@ import type { PanelDependencies } from './dependencies.ts';
 import { operatorOf, sessionOf } from './hooks/access.ts';
 import { requireOwnPage } from './hooks/same-origin.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
-/** Longest time that a file covers. */
-const EXPORT_DAYS_MAXIMUM = 366;
 /** Rows that are read at once. */
 export const EXPORT_PAGE = 1_000;
 /** Retry-After while the person's former file is still being sent, in seconds. */
@@ -98,14 +95,4 @@ export class Exports {
       }));
     }
   }
-}
-
-/** The time that a file covers: at most 366 days, the last ones unless the request says which. */
-export function exportBounds(
-  { from, to }: { from: Date | undefined; to: Date | undefined },
-  now: Date,
-): { readonly from: Date; readonly to: Date } {
-  const end = to ?? now;
-  const earliest = new Date(end.getTime() - EXPORT_DAYS_MAXIMUM * DAY_MS);
-  return { from: from === undefined || from < earliest ? earliest : from, to: end };
 }

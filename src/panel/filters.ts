@@ -11,7 +11,7 @@ const Day = Type.String({ format: 'date-bound', pattern: '^\\d{4}-\\d{2}-\\d{2}$
 /** The first and the last day of a list. */
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) });
 
-type Days = Static<typeof DaysQuery>;
+export type Days = Static<typeof DaysQuery>;
 
 /** Why a list cannot show these days; null if it can. */
 export function faultOfDays({ from, to }: Days): FormFault | null {

@@ -21,7 +21,8 @@ import { visibleKeysOf } from '../access/key-holders.ts';
 import { isAllowed, isChangeAllowed } from '../access/permissions.ts';
 import { renderClosedCodes } from '../closed-codes.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
+import { auditedBounds, exportBounds, renderDownload } from '../export-days.ts';
+import { EXPORT_PAGE, type Exports } from '../exports.ts';
 import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
@@ -158,7 +159,7 @@ ${renderPages(address, page, total)}`,
       content: html`${(total > 0 || isFiltered) && renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? renderEmpty() : renderPartnerPayments(url, data, tested)}
 <div class="buttons">${renderPages(address, page, total)}
-${total > 0 && html`<a href="${partnerListUrl(`${url}/payments.csv`, list)}" download>${lists.download}</a>`}</div>`,
+${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list, new Date(clock()))}</div>`,
     };
   });
 
@@ -166,18 +167,18 @@ ${total > 0 && html`<a href="${partnerListUrl(`${url}/payments.csv`, list)}" dow
   app.get(`${PATH}/payments.csv`, exporting, (request, reply) => {
     const { accountId } = membershipOf(request);
     const { page: _, ...list } = request.query;
+    const now = new Date(clock());
+    const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
-    if (faultOfDays(list) !== null) {
+    if (bounds === null || faultOfDays(list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;
       return leadTo(partnerListUrl(path, list));
     }
-    const { startDate: from, endDate: to, ...filters } = toReportQuery(list);
-    const now = new Date(clock());
-    const bounds = exportBounds({ from, to }, now);
-    const wanted = { ...filters, startDate: bounds.from, endDate: bounds.to };
+    const wanted = { ...toReportQuery(list), startDate: bounds.from, endDate: bounds.to };
+    const { startDate: _from, endDate: _to, ...filters } = wanted;
     return exports.send(request, reply, {
       name: `payments-${utcDay(now)}.csv`,
-      filters: { ...filters, from: list.from, to: list.to },
+      filters: { ...filters, ...auditedBounds(bounds) },
       parts: csvParts(
         PARTNER_PAYMENT_COLUMNS,
         exported(readPaymentReportPages(reports, accountId, wanted, EXPORT_PAGE)),

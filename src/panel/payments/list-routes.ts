@@ -12,7 +12,8 @@ import { readArrivals } from '../../repositories/deposits/deviations.ts';
 import { SEARCH_WINDOW } from '../../repositories/payments/search.ts';
 import { utcDay } from '../../time/days.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { EXPORT_PAGE, type Exports, exportBounds } from '../exports.ts';
+import { auditedBounds, exportBounds, renderDownload } from '../export-days.ts';
+import { EXPORT_PAGE, type Exports } from '../exports.ts';
 import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
@@ -30,10 +31,11 @@ import {
   renderListFilters,
   renderListPaging,
   renderPayments,
+  strictBounds,
   wantedBy,
 } from './list.ts';
 
-const { lists, payments: paymentTexts } = texts;
+const { payments: paymentTexts } = texts;
 
 const PATH = '/merchants/:accountId/payments';
 const PAGE_SIZE = 25;
@@ -70,13 +72,14 @@ export function registerPaymentList(
         : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
     };
     const hasNone = data.length === 0;
+    const now = new Date(clock());
     return {
       title: paymentTexts.title,
       content: html`${(!hasNone || isFiltered(list)) && renderListFilters(url, list, null)}
 ${hasNone ? renderEmpty() : renderPayments(url, data, await readArrivals(reports, ids))}
 <div class="buttons">${renderListPaging(url, list, page)}
-${(!hasNone || next !== null) && html`<a href="${listUrl(`${url}.csv`, list)}" download>${lists.download}</a>`}</div>
-${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now: new Date(clock()) })}`,
+${(!hasNone || next !== null) && renderDownload(listUrl(`${url}.csv`, list), list, now)}</div>
+${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now })}`,
     };
   });
 
@@ -84,24 +87,26 @@ ${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, n
   app.get(`${PATH}.csv`, exporting, (request, reply) => {
     const list = request.query;
     const { accountId } = membershipOf(request);
+    const now = new Date(clock());
+    const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
-    if (faultOfDays(list) !== null) return leadTo(listUrl(pathOf(request), list));
-    const { status, from, to, arrived: deviation, search } = list;
+    if (bounds === null || faultOfDays(list) !== null) {
+      return leadTo(listUrl(pathOf(request), list));
+    }
+    const { status, arrived: deviation, search } = list;
+    const { filters, text } = wantedBy(list);
+    const wanted = { filters: { ...filters, ...strictBounds(bounds) }, text };
     return exports.send(request, reply, {
-      name: `payments-${utcDay(new Date(clock()))}.csv`,
-      filters: { status, from, to, deviation, search },
-      parts: csvParts(PAYMENT_COLUMNS, readAll(accountId, wantedBy(list))),
+      name: `payments-${utcDay(now)}.csv`,
+      filters: { status, ...auditedBounds(bounds), deviation, search },
+      parts: csvParts(PAYMENT_COLUMNS, readAll(accountId, wanted)),
     });
   });
 
   async function* readAll(
     merchantId: string,
-    { filters, text }: WantedPayments,
+    wanted: WantedPayments,
   ): AsyncGenerator<readonly ExportedPayment[]> {
-    const { createdAfter: from, createdBefore: to } = filters;
-    const bounds = exportBounds({ from, to }, new Date(clock() + 1));
-    const bounded = { ...filters, createdAfter: bounds.from, createdBefore: bounds.to };
-    const wanted = { filters: bounded, text };
     for await (const payments of readPaymentPages(reports, merchantId, wanted, EXPORT_PAGE)) {
       const ids = payments.map(({ id }) => id);
       const arrivals = await readArrivals(reports, ids);

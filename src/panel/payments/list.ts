@@ -46,15 +46,16 @@ type ListRequest = Static<typeof ListQuery>;
 
 /** Which payments a list shows. */
 export function wantedBy({ status, from, to, arrived, search: text }: ListRequest): WantedPayments {
-  const start = toDate(from);
-  const end = toInclusiveEnd(to);
-  const filters = {
-    ...{ status, deviation: arrived },
-    // The bounds of a list are strict.
-    createdAfter: start && new Date(start.getTime() - 1),
-    createdBefore: end && new Date(end.getTime() + 1),
+  const bounds = strictBounds({ from: toDate(from), to: toInclusiveEnd(to) });
+  return { filters: { status, deviation: arrived, ...bounds }, text };
+}
+
+/** A time, its ends included, as the bounds of a list, which are strict. */
+export function strictBounds({ from, to }: { from: Date | undefined; to: Date | undefined }) {
+  return {
+    createdAfter: from && new Date(from.getTime() - 1),
+    createdBefore: to && new Date(to.getTime() + 1),
   };
-  return { filters, text };
 }
 
 /** Whether anything is filtered. */

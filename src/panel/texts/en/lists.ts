@@ -3,6 +3,13 @@ export const lists = {
   total: (count: string) => `${count} in all`,
   totalAtLeast: (count: string) => `${count} or more`,
   download: 'Download as CSV',
+  /** What a file of a list leaves out. */
+  file: {
+    begins: (day: string, days: number) =>
+      `The file begins on ${day} (UTC): it has at most ${days} days.`,
+    tooManyDays: (days: number) =>
+      `A file has at most ${days} days. Filter by fewer to download one.`,
+  },
 
   filters: {
     submit: 'Filter',
