@@ -117,7 +117,11 @@ async function refresh() {
   const isBusy = document.visibilityState === 'hidden' || main.contains(document.activeElement);
   if (!isBusy) {
     try {
-      const response = await fetch(location.href, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await fetch(location.href, {
+        // Nobody has asked for it, so that it keeps no session open.
+        headers: { 'x-panel-refresh': '1' },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
       if (response.ok && !response.redirected) {
         const page = new DOMParser().parseFromString(await response.text(), 'text/html');
         const next = page.getElementById('content');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readNext } from '../../src/panel/next.ts';
@@ -9,6 +10,7 @@ import {
   codeAt,
   cookieOf,
   DEVICE_COOKIE,
+  HOST,
   open,
   PASSWORD,
   SESSION_COOKIE,
@@ -197,6 +199,23 @@ describe('a session', () => {
     service.clock.now += 59 * MINUTE_MS;
     expect(await isIn(session)).toBe(true);
     service.clock.now += 60 * MINUTE_MS;
+    expect(await isIn(session)).toBe(false);
+  });
+
+  test('ends after an hour without its person, whatever a page looks for by itself', async () => {
+    // As the script's refresh sends it.
+    const script = readFileSync(new URL('../../src/panel/script.js', import.meta.url), 'utf8');
+    const [, header = ''] =
+      /fetch\(location\.href, \{[^}]*headers: \{ '([\w-]+)'/.exec(script) ?? [];
+    const { session } = await signIn(await newAdmin());
+    for (let minutes = 5; minutes <= 60; minutes += 5) {
+      service.clock.now += 5 * MINUTE_MS;
+      const { statusCode } = await service.app.inject({
+        url: '/panel/profile',
+        headers: { host: HOST, cookie: session, [header]: '1' },
+      });
+      expect(statusCode, `after ${minutes} minutes`).toBe(minutes < 60 ? 200 : 303);
+    }
     expect(await isIn(session)).toBe(false);
   });
 

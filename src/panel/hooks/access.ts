@@ -21,6 +21,9 @@ import { requireSameOrigin } from './same-origin.ts';
 /** An account in a path of the panel: its kind, and its ID. */
 const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 
+/** What `script.js` sends when an open page looks for news by itself. */
+const REFRESH_HEADER = 'x-panel-refresh';
+
 /** Who may use a route of the panel. */
 type PanelRule =
   /** Everybody, signed in or not. */
@@ -118,7 +121,10 @@ async function visit(
   };
   const token = cookies.readSession(request);
   const now = new Date(clock());
-  const open = token === undefined ? undefined : await openSession(db, token, { now, admitsDemo });
+  // Whoever forges it ends a session sooner at most.
+  const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
+  const open =
+    token === undefined ? undefined : await openSession(db, token, { now, admitsDemo, isRefresh });
   const seen = { session: open ?? null, membership: null, visitor, changes: [] };
   request.visit = seen;
   if (open === undefined) {

@@ -14,7 +14,7 @@ import {
 import { SessionEnded } from './refusals.ts';
 
 const MINUTE_MS = 60_000;
-/** A session without a request ends after this time. */
+/** A session without a request of its person ends after this time. */
 export const IDLE_MS = 60 * MINUTE_MS;
 /** Any session ends after this time. */
 export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
@@ -58,17 +58,19 @@ export interface Visit {
  * Finds the session of a cookie, and stores once a minute that it is used. Every request asks the database,
  * so that a session ends on all replicas at once.
  * @param admitsDemo Whether people of the demo, who have no factors, may sign in here.
+ * @param isRefresh Whether an open page asks by itself, which does not count: nobody needs to be there.
  */
 export async function openSession(
   db: Connection,
   token: string,
-  { now, admitsDemo }: { now: Date; admitsDemo: boolean },
+  { now, admitsDemo, isRefresh }: { now: Date; admitsDemo: boolean; isRefresh: boolean },
 ): Promise<OpenSession | undefined> {
   const found = await findSession(db, hashToken(token));
   if (found === undefined || hasEnded(found.session, now)) return undefined;
   const { session } = found;
   if (session.is_demo && !admitsDemo) return undefined;
-  if (now.getTime() - session.last_seen_at.getTime() >= SEEN_EVERY_MS) {
+  const isDue = now.getTime() - session.last_seen_at.getTime() >= SEEN_EVERY_MS;
+  if (isDue && !isRefresh) {
     await updateSession(db, session.id, { last_seen_at: now });
     await setLastSeen(db, session.person_id, now);
   }
