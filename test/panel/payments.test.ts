@@ -228,6 +228,8 @@ test('days in the wrong order are refused in words, by the list and by the file'
   const page = await open(service, `${path}?${days}`, member);
   expect(page.statusCode).toBe(422);
   expect(textOf(page)).toContain('From, 2026-03-02, is after To, 2026-03-01.');
+  // The times of the list are those of the reader's zone.
+  expect(textOf(page)).toMatch(/From \(UTC day\) .*To \(UTC day\)/);
   const file = await open(service, `${path}.csv?${days}`, member);
   expect(file.headers.location).toBe(`${path}?${days}`);
 });

@@ -16,8 +16,8 @@ export const lists = {
     clear: 'Clear filters',
     /** The choice that filters nothing. */
     any: 'Any',
-    from: 'From',
-    to: 'To',
+    from: 'From (UTC day)',
+    to: 'To (UTC day)',
     search: 'Search',
     daysReversed: (from: string, to: string) => `From, ${from}, is after To, ${to}.`,
   },
