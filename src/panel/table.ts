@@ -1,4 +1,5 @@
 import { type Html, html } from '../pages/html.ts';
+import { addressOf } from './address.ts';
 import { texts } from './texts/index.ts';
 
 const { pages } = texts.lists;
@@ -45,6 +46,30 @@ export function renderPaging(newer: string | null, older: string | null): Html |
     newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
   }
 ${older !== null && html`<a href="${older}" rel="next">${pages.older}</a>`}</nav>`;
+}
+
+/** A page of rows, and the ID of the last one if there are more. */
+interface RowsPage<T> {
+  readonly shown: readonly T[];
+  readonly last: string | undefined;
+}
+
+/** A page of a list that was read as a whole: what follows on the row with an ID; nothing for an unknown one. */
+export function pageAfter<T extends { readonly id: string }>(
+  rows: readonly T[],
+  after: string | undefined,
+  size: number,
+): RowsPage<T> {
+  const index = rows.findIndex(({ id }) => id === after);
+  const rest = after === undefined ? rows : index === -1 ? [] : rows.slice(index + 1);
+  const shown = rest.slice(0, size);
+  return { shown, last: rest.length > size ? shown.at(-1)?.id : undefined };
+}
+
+/** A link to the page that follows, if there is one. */
+export function renderNext(url: string, last: string | undefined): Html | false {
+  const next = addressOf(url, { after: last });
+  return last !== undefined && html`<p><a href="${next}" rel="next">${pages.next}</a></p>`;
 }
 
 /** IDs of the rows right before and after a page; the first has neither. */

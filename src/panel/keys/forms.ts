@@ -3,6 +3,10 @@ import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { KEY_ID } from '../../accounts/input.ts';
 import type { MERCHANT_SCOPES } from '../../keys/scopes.ts';
 
+/** Where a page of the list begins. */
+export const KeysQuery = Type.Object({
+  after: Type.Optional(Type.String({ pattern: KEY_ID.source })),
+});
 /** Path of a key's pages. */
 export const KeyParams = Type.Object({ keyId: Type.String({ pattern: KEY_ID.source }) });
 

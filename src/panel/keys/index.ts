@@ -33,7 +33,14 @@ import { renderKeyRequests } from '../requests/key-requests.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { alreadyDonePage, issueOnce } from '../secrets.ts';
 import { texts } from '../texts/index.ts';
-import { KeyParams, MerchantKeyForm, PartnerKeyForm, RevokeForm, RotateForm } from './forms.ts';
+import {
+  KeyParams,
+  KeysQuery,
+  MerchantKeyForm,
+  PartnerKeyForm,
+  RevokeForm,
+  RotateForm,
+} from './forms.ts';
 import {
   EMPTY_FORM,
   EXPIRIES,
@@ -69,10 +76,13 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + ownPath;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
 
-  app.get(path, withPermission(kind, 'keys.read'), async request => {
+  const listing = withPermission(kind, 'keys.read', { querystring: KeysQuery });
+  app.get(path, listing, async request => {
     const membership = membershipOf(request);
-    return keysPage(await listKeysWithUse(db, visibleKeysOf(membership)), {
-      ...{ url: urlOf(request), publicUrl, now: new Date(clock()) },
+    const { after } = request.query;
+    const keys = await listKeysWithUse(db, visibleKeysOf(membership));
+    return keysPage(keys, {
+      ...{ after, url: urlOf(request), publicUrl, now: new Date(clock()) },
       mayManage: isChangeAllowed(membership, 'keys.manage'),
     });
   });

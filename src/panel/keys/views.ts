@@ -7,7 +7,14 @@ import { type FormFault, renderField, renderSelect } from '../form.ts';
 import { dateTime } from '../format.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderSecret } from '../secrets.ts';
-import { type Column, renderFacts, renderTable } from '../table.ts';
+import {
+  type Column,
+  pageAfter,
+  renderFacts,
+  renderNext,
+  renderNoneFurther,
+  renderTable,
+} from '../table.ts';
 import { texts } from '../texts/index.ts';
 
 const { keys: keyTexts, shell } = texts;
@@ -18,7 +25,11 @@ const SCOPES: Readonly<Record<Scope, string> & Partial<Record<string, string>>> 
 /** When a new key expires, as the form offers it. */
 export const EXPIRIES = ['never', '90', '365', 'date'] as const;
 
+const PAGE_SIZE = 25;
+
 interface KeysFrame {
+  /** ID of the key before the page; undefined for the first one. */
+  readonly after: string | undefined;
   /** The page's address, with the base path. */
   readonly url: string;
   readonly publicUrl: string;
@@ -28,8 +39,10 @@ interface KeysFrame {
 
 export function keysPage(
   keys: readonly KeyWithUse[],
-  { url, publicUrl, now, mayManage }: KeysFrame,
+  { after, url, publicUrl, now, mayManage }: KeysFrame,
 ): PanelPage {
+  const { shown, last } = pageAfter(keys, after, PAGE_SIZE);
+  const none = after === undefined ? html`<p>${keyTexts.none}</p>` : renderNoneFurther(url);
   // A merchant's belong to nobody of its people.
   const owner: Column<KeyWithUse> = {
     ...{ title: keyTexts.columns.owner, secondary: true },
@@ -40,8 +53,8 @@ export function keysPage(
     lead: keyTexts.lead(`${publicUrl}/docs/quickstart`),
     content: html`${mayManage && html`<p><a class="button" href="${url}/new">${keyTexts.create}</a></p>`}
 ${
-  keys.length === 0
-    ? html`<p>${keyTexts.none}</p>`
+  shown.length === 0
+    ? none
     : renderTable<KeyWithUse>(
         keyTexts.title,
         [
@@ -61,9 +74,10 @@ ${
           },
           ...(keys.some(({ memberName }) => memberName !== null) ? [owner] : []),
         ],
-        keys,
+        shown,
       )
-}`,
+}
+${renderNext(url, last)}`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { KeyWithUse } from '../../repositories/keys/api-keys.ts';
 import { type FormFault, renderArea, renderField, renderSelect } from '../form.ts';
 import type { PanelPage } from '../layout.ts';
 import { texts } from '../texts/index.ts';
+import { KEYS_SHOWN } from './list.ts';
 
 const text = texts.requests.explain;
 
@@ -51,7 +52,8 @@ export function explainPage(fields: ExplainFields, frame: ExplainFrame): PanelPa
     };
   }
   const exact = { autocomplete: 'off', required: true } as const;
-  const choices = keys.map(({ id, name }) => [id, `${name} · ${id}`] as const);
+  const shown = keys.filter(({ id }, index) => index < KEYS_SHOWN || id === fields.key);
+  const choices = shown.map(({ id, name }) => [id, `${name} · ${id}`] as const);
   return {
     title: text.title,
     lead: text.lead,

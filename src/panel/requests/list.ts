@@ -15,7 +15,7 @@ const text = texts.requests;
 /** Longest part of a target that a list shows, in characters. */
 const TARGET_SHOWN = 60;
 /** Keys to choose from: more would make the page long. */
-const KEYS_SHOWN = 100;
+export const KEYS_SHOWN = 100;
 /** Statuses of what has no error. */
 const SUCCESSES = [200, 201];
 

@@ -16,6 +16,11 @@ import { inFours } from './fours.ts';
 
 const { addresses: words, secondAdmin } = texts.settings;
 
+/** Branches that the page of addresses leads to. */
+const BRANCHES_SHOWN = 20;
+/** Addresses of a network in the list of networks: all of 24 networks would make the page long. */
+const ADDRESSES_SHOWN = 3;
+
 /** What the pages of addresses have in common. */
 export interface AddressFrame {
   /** Address of the list, with the base path. */
@@ -55,7 +60,7 @@ interface ListParts extends AddressFrame {
 }
 
 export function addressesPage(parts: ListParts): PanelPage {
-  const { branch, branches, networks, addresses, isTest, isUs, waiting, url } = parts;
+  const { branch, branches, networks, addresses, isTest, isUs, waiting } = parts;
   const environments = isTest ? (['test'] as const) : (['production', 'test'] as const);
   const tables = environments.map(environment => {
     const own = networks.filter(network => network.environment === environment);
@@ -71,17 +76,21 @@ ${
     ? html`<p class="notice">${words.usAccount}</p>`
     : addresses.length === 0 && html`<p class="notice">${words.none}</p>`
 }
-${
-  branches.length > 1 &&
-  html`<nav class="buttons" aria-label="${words.otherBranches}">${branches.map(each =>
-    each.id === branch.id
-      ? html`<strong aria-current="page">${each.name}</strong> `
-      : html`<a href="${url}${queryOf(each)}">${each.name}</a> `,
-  )}</nav>`
-}
+${branches.length > 1 && renderBranches(parts)}
 ${tables}
 ${renderSecondAdmin(parts)}`,
   };
+}
+
+/** Links to the other branches, or to the list of them where they are many. */
+function renderBranches({ branch, branches, url, settingsUrl }: ListParts): Html {
+  const shown = branches.filter((each, index) => index < BRANCHES_SHOWN || each.id === branch.id);
+  const all = html`<a href="${settingsUrl}/branches">${words.allBranches}</a>`;
+  return html`<nav class="buttons" aria-label="${words.otherBranches}">${shown.map(each =>
+    each.id === branch.id
+      ? html`<strong aria-current="page">${each.name}</strong> `
+      : html`<a href="${url}${queryOf(each)}">${each.name}</a> `,
+  )}${shown.length < branches.length && all}</nav>`;
 }
 
 function renderNetworks(title: string, networks: readonly Network[], frame: ListParts): Html {
@@ -99,12 +108,18 @@ ${renderTable<Network>(
       cell: network => {
         const own = of(network);
         if (own.length === 0) return html`<span class="quiet">${words.noneSet}</span>`;
-        return html`${own.map(({ address }) => html`<div>${inFours(address)}</div>`)}`;
+        const shown = own.slice(0, ADDRESSES_SHOWN);
+        const others = own.length - shown.length;
+        const more = html`<div><a href="${networkUrl(frame, network.id)}">${words.moreAddresses(others)}</a></div>`;
+        return html`${shown.map(({ address }) => html`<div>${inFours(address)}</div>`)}${others > 0 && more}`;
       },
     },
     {
       title: words.setAt,
-      cell: network => html`${of(network).map(({ setAt }) => html`<div>${dateTime(setAt)}</div>`)}`,
+      cell: network =>
+        html`${of(network)
+          .slice(0, ADDRESSES_SHOWN)
+          .map(({ setAt }) => html`<div>${dateTime(setAt)}</div>`)}`,
       secondary: true,
     },
     {

@@ -21,14 +21,20 @@ import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/ac
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
+import { pageAfter, renderNext, renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { renderComparison, renderWaiting } from './change-views.ts';
 import { FactorForm } from './changes.ts';
 import { renderDelay } from './delay.ts';
 
 const PATH = '/merchants/:accountId/settings/branches';
+const PAGE_SIZE = 25;
 
 const params = Type.Object({ branchId: Uuid('ID of the branch.') });
+/** Where a page of the list begins. */
+const BranchesQuery = Type.Object({
+  after: Type.Optional(Uuid('ID of the one before the page.')),
+});
 const BranchForm = Type.Object({ name: Type.String() });
 
 /** A merchant's branches: adding one, and making one the main one, which waits. */
@@ -38,7 +44,8 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
   const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + settingsOf(request);
 
-  app.get(PATH, withPermission('merchant', 'settings.read'), request => list(request, null));
+  const listing = withPermission('merchant', 'settings.read', { querystring: BranchesQuery });
+  app.get(PATH, listing, request => list(request, null, { after: request.query.after }));
 
   app.post(
     PATH,
@@ -46,7 +53,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     async request => {
       const { name } = request.body;
       if (parseName(name) === undefined) {
-        return list(request, { field: 'name', message: words.fault }, name);
+        return list(request, { field: 'name', message: words.fault }, { name });
       }
       const { accountId: merchantId } = membershipOf(request);
       // Never the main one: that waits.
@@ -79,7 +86,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
   async function list(
     request: FastifyRequest,
     fault: FormFault | null,
-    name = '',
+    { after, name = '' }: { readonly after?: string | undefined; readonly name?: string },
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const { accountId } = membership;
@@ -89,14 +96,16 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     ]);
     const url = urlOf(request);
     const mayChange = isChangeAllowed(membership, 'money.change');
+    const { shown, last } = pageAfter(branches, after, PAGE_SIZE);
     const mains = open.filter(({ kind }) => kind === 'branch.main');
     return {
       ...{ title: words.title, lead: words.lead, fault },
       content: html`${renderWaiting(`${url}/changes`, mains, isChangeAllowed(membership, 'money.cancel'))}
 ${!branches.some(({ is_main }) => is_main) && html`<p class="notice">${words.none}</p>`}
+${after !== undefined && shown.length === 0 && renderNoneFurther(`${url}/branches`)}
 ${
-  branches.length > 0 &&
-  html`<ul class="rows">${branches.map(
+  shown.length > 0 &&
+  html`<ul class="rows">${shown.map(
     ({ id, name: own, is_main: isMain, created_at: at }) =>
       html`<li><div><strong>${own}</strong>${isMain && html` <span class="tag good">${words.main}</span>`}<br>
 <span class="quiet">${words.added} ${dateTime(at)}</span></div>
@@ -108,6 +117,7 @@ ${
       }</div></li>`,
   )}</ul>`
 }
+${renderNext(`${url}/branches`, last)}
 ${
   isChangeAllowed(membership, 'branches.add') &&
   html`<section aria-labelledby="add"><h2 id="add">${words.add}</h2>

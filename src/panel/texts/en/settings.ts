@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
-import { counted } from './formats.ts';
+import { counted, formats } from './formats.ts';
 
 /** Settings of a merchant. */
 export const settings = {
@@ -71,6 +71,8 @@ export const settings = {
     environments: { production: 'Main networks', test: 'Test networks' },
     testOnly: 'A test merchant has addresses on test networks alone.',
     otherBranches: 'Branches',
+    allBranches: 'All branches',
+    moreAddresses: (addresses: number) => `and ${formats.number(addresses)} more`,
     onNetwork: (network: string) => `Addresses for ${network}`,
     ofBranch: (branch: string) => `Of the branch ${branch}`,
     inForce: 'In force now',
