@@ -108,6 +108,21 @@ test('the API runs as it does in the image', () => {
   ]);
 });
 
+test('API and worker start without the migrations, and both are tried again until the database is there', () => {
+  for (const unit of ['eps-api.service', 'eps-worker.service']) {
+    // What a unit requires would have to start, and systemd does not try that again.
+    for (const directive of ['Requires', 'BindsTo', 'Requisite']) {
+      expect(valuesOf(unit, directive)).toEqual([]);
+    }
+    expect(valuesOf(unit, 'Wants')).toEqual(['eps-migrate.service']);
+    expect(valuesOf(unit, 'After')[0]?.split(' ')).toContain('eps-migrate.service');
+    expect(valuesOf(unit, 'Restart')).toEqual(['always']);
+    // Systemd gives up at more than five starts in ten seconds.
+    expect(Number(valuesOf(unit, 'RestartSec')[0])).toBeGreaterThanOrEqual(2);
+  }
+  expect(valuesOf('eps-migrate.service', 'StartLimitIntervalSec')).toEqual(['0']);
+});
+
 test('the guide makes the secrets, which are for the service alone, and installs every file', () => {
   const blocks = [...GUIDE.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   const [secrets = ''] = blocks.filter(block => block.includes('install -d -m 750'));
