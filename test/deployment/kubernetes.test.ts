@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Container, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -323,6 +324,18 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
           expect(volume?.secret?.secretName).toBe(`${cluster().metadata.name}-ca`);
         }
       }
+    });
+
+    test('its instances reach each other, by the port of their probes too', () => {
+      const name = cluster().metadata.name;
+      const { podSelector, ingress = [] } =
+        of('cloudnative-pg').one('NetworkPolicy', name).spec ?? {};
+      const matchLabels = { 'cnpg.io/cluster': name };
+      expect(podSelector).toEqual({ matchLabels });
+      const ports = ingress
+        .filter(({ from }) => from?.some(peer => isDeepStrictEqual(peer, { podSelector })))
+        .flatMap(rule => rule.ports?.map(({ port }) => port));
+      expect(ports).toEqual([5432, 8000]);
     });
 
     test('it admits the connections of all processes, a rollout included', () => {
