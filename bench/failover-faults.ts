@@ -78,6 +78,22 @@ export function faults(): readonly Fault[] {
       isWholeAfter: true,
     },
     {
+      // To its primary the same as one whose machine has died: a silence.
+      name: 'synchronous standby frozen',
+      lastsMs: 0,
+      async strike(cluster) {
+        const standby = await cluster.find('sync');
+        lost = standby;
+        await standby?.freeze();
+        await cluster.until('another synchronous standby', async () => {
+          const found = await cluster.find('sync');
+          return found !== undefined && found !== standby;
+        });
+      },
+      mend: async () => lost?.thaw(),
+      isWholeAfter: true,
+    },
+    {
       name: 'etcd cut',
       lastsMs: 0,
       async strike(cluster) {
