@@ -1,5 +1,5 @@
 import { register } from 'prom-client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { NodeAbilities } from '../../src/database/watching-tables.ts';
 import type { Wait } from '../../src/nodes/allowance.ts';
 import { type Node, NodeFailure, RpcError } from '../../src/nodes/node.ts';
@@ -8,6 +8,7 @@ import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
 import { ANVIL_MISSING, hasAnvil } from '../helpers/anvil.ts';
 import { type EvmChain, startEvm } from '../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal } from '../helpers/node-proxy.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const ABILITIES: NodeAbilities = {
   trace: null,
@@ -268,10 +269,13 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     const { open: own } = open();
     proxy.misbehave({ kind: 'hanging' });
     const controller = new AbortController();
-    const call = own.within(controller.signal).call('eth_chainId', []);
+    const before = proxy.calls.length;
+    const call = fail(own.within(controller.signal).call('eth_chainId', []));
     const reason = new Error('the worker ends');
-    setTimeout(() => controller.abort(reason), 20);
-    expect(await fail(call)).toBe(reason);
+    // Not on its way any more, or it would be among those of the next test.
+    await vi.waitUntil(() => proxy.calls.length > before, SOON);
+    controller.abort(reason);
+    expect(await call).toBe(reason);
     expect(own.pausedFor()).toBe(0);
     const asked = proxy.calls.length;
     expect(await fail(own.within(controller.signal).batch([{ method: 'a', params: [] }]))).toBe(
