@@ -180,8 +180,9 @@ export async function renewFactors(
     return {};
   });
   return transact(db, async tx => {
-    const link = await requireLink(tx, hashToken(token), now);
+    // First the person, as where somebody's own change ends their links.
     const person = await lockPerson(tx, owner.id);
+    const link = await requireLink(tx, hashToken(token), now);
     if (person === undefined) throw new LinkEnded();
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
     // The account's admins know the link; since it was made the person may have joined another account.
