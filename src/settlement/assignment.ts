@@ -140,6 +140,12 @@ export async function requireConfirmed(
   if (personId !== undefined && !isAsked) {
     throw refuse('A second admin, or your operator, has to confirm it.');
   }
+  if (
+    isAsked &&
+    !(await hasStanding({ ...operator, personId: asked.personId }, payment, delayMs))
+  ) {
+    throw refuse('Who asked for it may not any more: another admin has to ask again.');
+  }
   if (personId !== undefined) await requireStanding(operator, payment.merchant_id, delayMs);
   if (typed === undefined) throw refuse('Type both amounts to confirm it.');
   const isRight =
@@ -147,4 +153,19 @@ export async function requireConfirmed(
     parseBaseUnits(typed.due, decimals) === due;
   if (!isRight) throw refuse('The amounts that were typed are others.');
   return asked?.personId ?? null;
+}
+
+/** Whether somebody is still one of the two that it takes, long after they asked. */
+function hasStanding(
+  operator: Operator,
+  { merchant_id: merchantId }: Pick<Payment, 'merchant_id'>,
+  delayMs: number,
+): Promise<boolean> {
+  return requireStanding(operator, merchantId, delayMs).then(
+    () => true,
+    error => {
+      if (error instanceof OperationRefused) return false;
+      throw error;
+    },
+  );
 }

@@ -188,6 +188,10 @@ describe('a deposit of too little', () => {
     await expect(confirm(grace)).rejects.toThrow('for long enough');
     expect(await statusOf(id)).toBe('pending');
     await renewFactors(grace, 24);
+    // Whoever got hold of the one who asked since.
+    await renewFactors(ada, 1);
+    await expect(confirm(grace)).rejects.toThrow('another admin has to ask again');
+    await renewFactors(ada, 24);
     await confirm(grace);
     expect(await statusOf(id)).toBe('successful');
   });
