@@ -141,7 +141,7 @@ export function setMerchant(
     const isLogoAlone = Object.keys(columns).length === 0;
     const result = isLogoAlone ? before : await updateMerchant(tx, id, { ...columns, ...changed });
     const hash = logo === undefined ? {} : { logo: await setLogo(tx, id, logo) };
-    const twin = onboarding === before.onboarding_status ? undefined : await findTestTwin(tx, id);
+    const twin = change.onboarding === undefined ? undefined : await findTestTwin(tx, id);
     if (twin !== undefined && twin.onboarding_status !== onboarding) {
       await setMerchant({ ...operator, db: tx, accountId: null }, twin.id, { onboarding });
     }

@@ -5,7 +5,11 @@ import { makeTestTwin } from '../../src/accounts/test-twins.ts';
 import { createUser, setUser } from '../../src/accounts/users.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { findUserOfPerson } from '../../src/repositories/accounts/merchant-users.ts';
-import { findMerchant, findTestTwin } from '../../src/repositories/accounts/merchants.ts';
+import {
+  findMerchant,
+  findTestTwin,
+  updateMerchant,
+} from '../../src/repositories/accounts/merchants.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -166,6 +170,15 @@ test('what the onboarding of a US merchant comes to holds for its twin too', asy
   await setMerchant(operatorOf(service), twinId, { onboarding: 'rejected' });
   const live = await findMerchant(service.db, merchant.id);
   expect(live?.onboarding_status).toBe('approved');
+});
+
+test('a twin that was left behind follows once its live merchant is set again', async () => {
+  const { merchant } = await openShop({ kind: 'us', addresses: {}, approved: false });
+  await makeTestTwin(operatorOf(service), merchant.id);
+  // As before twins followed.
+  await updateMerchant(service.db, merchant.id, { onboarding_status: 'approved' });
+  await setMerchant(operatorOf(service), merchant.id, { onboarding: 'approved' });
+  expect((await twinOf(merchant)).onboarding_status).toBe('approved');
 });
 
 describe('one look tells a test merchant', () => {
