@@ -1,6 +1,7 @@
 import { newId } from '../../crypto/new-id.ts';
 import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
+import { WritesRefused } from '../../database/errors.ts';
 import type { PanelSession, SignInMethod } from '../../database/people-tables.ts';
 import { setLastSeen } from '../../repositories/people/people.ts';
 import {
@@ -71,12 +72,21 @@ export async function openSession(
   if (session.is_demo && !admitsDemo) return undefined;
   const isDue = now.getTime() - session.last_seen_at.getTime() >= SEEN_EVERY_MS;
   if (isDue && !isRefresh) {
-    await updateSession(db, session.id, { last_seen_at: now });
-    await setLastSeen(db, session.person_id, now);
+    await noteUse(db, session, now);
   }
   const { is_demo: isDemo, second_factor_at: at } = session;
   const isRecent = at !== null && now.getTime() - at.getTime() < RECENT_MS;
   return { ...found, isComplete: isDemo || at !== null, isRecent };
+}
+
+/** While writes are refused, pages can be read all the same; a session then ends as if nobody used it. */
+async function noteUse(db: Connection, session: PanelSession, now: Date): Promise<void> {
+  try {
+    await updateSession(db, session.id, { last_seen_at: now });
+    await setLastSeen(db, session.person_id, now);
+  } catch (error) {
+    if (!(error instanceof WritesRefused)) throw error;
+  }
 }
 
 function hasEnded(session: PanelSession, now: Date): boolean {

@@ -131,8 +131,9 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   });
 
   app.post('/sign-out', { ...FOR_ANYBODY, schema: { body: EmptyForm } }, async (request, reply) => {
-    await endSession(request);
+    // First, so that the browser is rid of it also while writes are refused.
     cookies.clearSession(reply);
+    await endSession(request);
     return leadTo(PANEL_PREFIX + SIGN_IN);
   });
 
