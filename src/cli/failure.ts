@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable, WritesRefused } from '../database/errors.ts';
+import { isDatabaseUnavailable, isDeadlock, WritesRefused } from '../database/errors.ts';
 import { PartitionsUnfinished } from '../database/partition-tables.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
 import { UncertainCommit } from '../database/transaction.ts';
@@ -26,6 +26,9 @@ export function describeFailure(error: unknown): string {
     return `The connection failed at the end: look first whether it was done. ${reasonOf(error.cause)}.`;
   }
   if (error instanceof ConfigError) return `The configuration is not usable:\n${error.message}`;
+  if (isDeadlock(error)) {
+    return 'Nothing was changed, since somebody changed the same at that moment: run the command again.';
+  }
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check DATABASE_URL and the server.`;
   }
