@@ -104,26 +104,19 @@ export async function listMovements(
         ) as part
       ) as arrived
       union all
-      select booked_at, deposits.id, 'deposit', deposits.blockchain_id, asset_symbol, asset_decimals,
-             deposits.token_amount::text, usd_price::text, priced_at, deposits.transaction_hash, null, null,
+      select booked_at, deposits.id, booked.kind, deposits.blockchain_id, asset_symbol, asset_decimals,
+             deposits.token_amount::text, usd_price::text, priced_at,
+             coalesce(returned_by, deposits.transaction_hash), null, null,
              null, null, null, null, null, payments.customer_reference_id, value_cents, remedy, remedy_hash
       from (
-        select * from booked_deposits
-        where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
-        order by booked_at, deposit_id limit ${limit}
+        (select 'deposit' as kind, deposit_id, booked_at, null as returned_by from booked_deposits
+         where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
+         order by booked_at, deposit_id limit ${limit})
+        union all
+        (select 'return', deposit_id, booked_at, transaction_hash from booked_returns
+         where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
+         order by booked_at, deposit_id limit ${limit})
       ) as booked
-      join deposits on deposits.id = deposit_id
-      join networks on networks.id = deposits.blockchain_id
-      left join payments on payments.id = deposits.payment_id
-      union all
-      select booked_at, deposits.id, 'return', deposits.blockchain_id, asset_symbol, asset_decimals,
-             deposits.token_amount::text, usd_price::text, priced_at, returned.transaction_hash, null, null,
-             null, null, null, null, null, payments.customer_reference_id, value_cents, null, null
-      from (
-        select * from booked_returns
-        where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
-        order by booked_at, deposit_id limit ${limit}
-      ) as returned
       join deposits on deposits.id = deposit_id
       join networks on networks.id = deposits.blockchain_id
       left join payments on payments.id = deposits.payment_id
