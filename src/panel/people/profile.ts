@@ -111,8 +111,8 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and open links, audits it and tells the person. Passwords are hashed in the
- * session's turn, before the transaction takes a connection.
+ * Checks the proof, makes the change, ends all other sessions and open links, audits it and tells the person. Passwords
+ * are hashed in the session's turn, before the transaction takes a connection.
  * @returns New recovery codes, if the change renews them.
  * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
  */
