@@ -1,12 +1,23 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { budgetReporter } from './test/budget.ts';
 
-/** Runs alone, before all others: it measures how soon a cluster takes writes again. */
-const TIMED = 'test/deployment/failover.test.ts';
+const EVERYTHING = 'test/**/*.test.ts';
+/** Parts that are run alone by `npm test -- --project NAME`; what is in none of these is of `service`. */
+const PARTS = {
+  browser: ['test/browser/**'],
+  deployment: ['test/deployment/**'],
+};
+
+const project = (name: string, include: string[], exclude: string[] = []) => ({
+  extends: true as const,
+  test: { name, include, exclude: [...configDefaults.exclude, ...exclude] },
+});
 
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/global-setup.ts'],
     setupFiles: ['test/helpers/property-seed.ts'],
+    reporters: ['default', budgetReporter],
     // Real servers and real processes: slow is not wrong, but hanging is.
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -16,16 +27,13 @@ export default defineConfig({
     // Importing the service takes longer than most tests, and no file changes what others import.
     isolate: false,
     projects: [
-      { extends: true, test: { name: 'timed', include: [TIMED], sequence: { groupOrder: 0 } } },
-      {
-        extends: true,
-        test: {
-          name: 'all others',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, TIMED],
-          sequence: { groupOrder: 1 },
-        },
-      },
+      project('service', [EVERYTHING], Object.values(PARTS).flat()),
+      ...Object.entries(PARTS).map(([name, folders]) =>
+        project(
+          name,
+          folders.map(folder => `${folder}/*.test.ts`),
+        ),
+      ),
     ],
   },
 });

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { judge } from './budget.ts';
+
+const FILE = 'test/money.test.ts';
+const timed = (name: string, seconds: number) => ({
+  name: `${FILE} > ${name}`,
+  milliseconds: seconds * 1000,
+});
+const REASONS = { [`${FILE} > waits`]: 'a limit of ten seconds' };
+
+test('the ten slowest are told, slowest first', () => {
+  const tests = Array.from({ length: 12 }, (_, index) => timed(`test ${index}`, index / 10));
+  const { lines, fails } = judge(tests, {});
+  expect(lines.slice(0, 3)).toEqual([
+    'The slowest tests:',
+    `     1.1 s  ${FILE} > test 11`,
+    `     1.0 s  ${FILE} > test 10`,
+  ]);
+  expect(lines).toHaveLength(12);
+  expect(fails).toBe(false);
+});
+
+test('who is over the budget is named without a reason alone', () => {
+  const { lines } = judge(
+    [timed('waits', 15), timed('dawdles', 3.1), timed('is quick', 3)],
+    REASONS,
+  );
+  const named = lines.slice(lines.findIndex(line => line.startsWith('Over 3 s')));
+  expect(named.slice(1, -1)).toEqual([`     3.1 s  ${FILE} > dawdles`]);
+});
+
+test('a run fails by what no busy machine explains, and by a reason for nothing', () => {
+  const waits = timed('waits', 15);
+  expect(judge([waits, timed('dawdles', 9.9)], REASONS).fails).toBe(false);
+  expect(judge([waits, timed('dawdles', 10.1)], REASONS).fails).toBe(true);
+  const { lines, fails } = judge([timed('is quick', 1)], REASONS);
+  expect(fails).toBe(true);
+  expect(lines.at(-2)).toBe(`  ${FILE} > waits`);
+  // A run of other files knows nothing of it.
+  expect(judge([{ name: 'test/other.test.ts > it', milliseconds: 1 }], REASONS).fails).toBe(false);
+});
