@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADDRESSES } from '../helpers/accounts.ts';
-import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -93,7 +93,10 @@ test('a branch has at most 20 addresses on a network, also when two are added at
   const address = (number: number) => `0x${number.toString(16).padStart(40, '3')}`;
   const add = (number: number) => ['address', 'add', ...owner, '--address', address(number)];
   for (let number = 1; number <= 19; number++) await service.ask(...add(number));
-  const [first, second] = await Promise.all([mp(add(20), service.env), mp(add(21), service.env)]);
+  const [first, second] = await Promise.all([
+    mpHere(add(20), service.env),
+    mpHere(add(21), service.env),
+  ]);
   expect([first.status, second.status].sort()).toEqual([0, 1]);
   expect(first.err + second.err).toBe('A branch may have at most 20 addresses on a network.\n');
   // One that is there already is no addition.
@@ -191,8 +194,8 @@ test('a merchant has at most 20 domains, also when two are added at once', async
     expect(status).toBe(0);
   }
   const [first, second] = await Promise.all([
-    mp(add('a.example'), service.env),
-    mp(add('b.example'), service.env),
+    mpHere(add('a.example'), service.env),
+    mpHere(add('b.example'), service.env),
   ]);
   expect([first.status, second.status].sort()).toEqual([0, 1]);
   expect(first.err + second.err).toBe('A merchant may have at most 20 redirect domains.\n');
