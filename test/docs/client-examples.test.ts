@@ -15,6 +15,7 @@ import { installClient, type Project, RUNTIMES, run } from '../client/installed-
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 /** The examples run as they stand, in a project that has installed the client from the service. */
@@ -91,7 +92,7 @@ const running: Running[] = [];
 function start(program: string, example: Example, env: Record<string, string>): Running {
   const child = spawn(program, ['--input-type=module', '-'], {
     cwd: project.directory,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   running.push(child);
