@@ -43,7 +43,7 @@ test('the embedded database is migrated by the command that needs it, one after 
     { status: 0, err: '' },
     { status: 0, err: '' },
   ]);
-  const listed = await mp(['partner', 'list', '--json'], env);
+  const listed = await mpHere(['partner', 'list', '--json'], env);
   expect(JSON.parse(listed.out)).toHaveLength(2);
 });
 
