@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
-import { FileMigrationProvider, Migrator } from 'kysely/migration';
+import { sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, FileMigrationProvider, Migrator } from 'kysely/migration';
 import type { Database } from './connection.ts';
 import { partitionTables, unpartitionedTables } from './partition-tables.ts';
 
@@ -34,12 +35,26 @@ export async function runMigrations(db: Database): Promise<string[]> {
   return (results ?? []).map(result => result.migrationName);
 }
 
-/** Names of the migrations this code base has and the database lacks, in order. */
+/**
+ * Names of the migrations this code base has and the database lacks, in order. Every start asks for them, so this
+ * neither loads the migrations nor reads what all tables have, as the migrator does: that takes longer than most
+ * commands of `mp`.
+ */
 export async function pendingMigrations(db: Database): Promise<string[]> {
-  const migrations = await createMigrator(db).getMigrations();
-  const pending = migrations
-    .filter(migration => migration.executedAt === undefined)
-    .map(migration => migration.name);
+  const [files, executed] = await Promise.all([fs.readdir(MIGRATIONS), executedMigrations(db)]);
+  const pending = files
+    .map(file => path.parse(file).name)
+    .filter(name => !executed.has(name))
+    .sort();
   const whole = await unpartitionedTables(db);
   return whole.length > 0 ? [...pending, PARTITIONS] : pending;
+}
+
+async function executedMigrations(db: Database): Promise<ReadonlySet<string>> {
+  const { rows: found } = await sql`
+    select where to_regclass(${DEFAULT_MIGRATION_TABLE}) is not null`.execute(db);
+  if (found.length === 0) return new Set();
+  const { rows } = await sql<{ name: string }>`
+    select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+  return new Set(rows.map(({ name }) => name));
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
-import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 const ID = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -319,7 +319,7 @@ test('every change is in the audit log under the name of who made it', async () 
   const made = await mpHere(['partner', 'create', '--name', 'Audited', '--json'], env);
   const { id } = JSON.parse(made.out);
   const args = ['partner', 'set', id, '--status', 'inactive', '--json'];
-  await mp(args, { ...service.env, MP_ACTOR: 'Zoë (on call)' });
+  await mpHere(args, { ...service.env, MP_ACTOR: 'Zoë (on call)' });
   const log = await service.db
     .selectFrom('audit_log')
     .select(['actor', 'action', 'object_type', 'detail'])

@@ -95,6 +95,24 @@ test('takes time, operator and object', async () => {
   expect(await actionsOf('--since', '2100-01-01')).toEqual([]);
 });
 
+test('goes on where a page ended, also within one moment', async () => {
+  const walked: string[] = [];
+  let before: string[] = [];
+  for (;;) {
+    const [entry, ...more] = await service.ask<Entry[]>('audit', '--limit', '1', ...before);
+    expect(more).toEqual([]);
+    if (entry === undefined) break;
+    walked.push(entry.id);
+    before = ['--before', entry.id];
+  }
+  expect(walked).toEqual((await service.ask<Entry[]>('audit')).map(({ id }) => id));
+  const { out } = await mpHere(['audit', '--limit', '2'], service.env);
+  expect(out).toContain(`\n\nThere may be more: --before ${walked[1]}\n`);
+  expect(await service.refused('audit', '--before', UNKNOWN)).toBe(
+    `There is no audit entry ${UNKNOWN}.`,
+  );
+});
+
 test('of a merchant, shows what belongs to it as well, and nothing of another one', async () => {
   const [bought, other] = [await addMerchant(service), await addMerchant(service)];
   for (const { merchant } of [other, bought]) {
@@ -143,22 +161,4 @@ test('of a merchant, shows what belongs to it as well, and nothing of another on
   const theirs = await actionsOf('--object', other.merchant.id);
   expect(theirs).not.toContain('key.revoke');
   expect(theirs).toHaveLength(entries.length - 2);
-});
-
-test('goes on where a page ended, also within one moment', async () => {
-  const walked: string[] = [];
-  let before: string[] = [];
-  for (;;) {
-    const [entry, ...more] = await service.ask<Entry[]>('audit', '--limit', '1', ...before);
-    expect(more).toEqual([]);
-    if (entry === undefined) break;
-    walked.push(entry.id);
-    before = ['--before', entry.id];
-  }
-  expect(walked).toEqual((await service.ask<Entry[]>('audit')).map(({ id }) => id));
-  const { out } = await mpHere(['audit', '--limit', '2'], service.env);
-  expect(out).toContain(`\n\nThere may be more: --before ${walked[1]}\n`);
-  expect(await service.refused('audit', '--before', UNKNOWN)).toBe(
-    `There is no audit entry ${UNKNOWN}.`,
-  );
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CREATE_VECTOR, LIST_VECTOR } from '../signing/vector.ts';
-import { type Environment, mp, mpHere } from './mp.ts';
+import { type Environment, mpHere } from './mp.ts';
 
 const { secret, timestamp, nonce, path, body, signature, keyId } = CREATE_VECTOR;
 const SHOWN_ONCE = 'a-passphrase';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('a right signature matches', async () => {
-  const { status, out, err } = await mp([...CREATE, '--signature', signature], ENV);
+  const { status, out, err } = await mpHere([...CREATE, '--signature', signature], ENV);
   expect({ status, err }).toEqual({ status: 0, err: '' });
   expect(out).toContain(
     `  ${timestamp}␊\n  ${nonce}␊\n  POST␊\n  /external/v1/payments/prompt␊\n  ${body}\n`,

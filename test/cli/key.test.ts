@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { IssuedKey } from '../../src/keys/manage-keys.ts';
 import { send } from '../helpers/signed-request.ts';
-import { mp, mpHere, type Operated, startOperated } from './mp.ts';
+import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -142,7 +142,7 @@ test('a merchant has at most ten active keys, also when two are created at once'
   const first = await create();
   for (let count = 2; count <= 9; count++) await create();
   const args = ['key', 'create', '--merchant', shop, '--name', 'K'];
-  const both = await Promise.all([mp(args, service.env), mp(args, service.env)]);
+  const both = await Promise.all([mpHere(args, service.env), mpHere(args, service.env)]);
   expect(both.map(({ status }) => status).sort()).toEqual([0, 1]);
   expect(both.map(({ err }) => err).join('')).toBe(
     'The merchant has 10 active keys, which is the maximum; revoke one first.\n',

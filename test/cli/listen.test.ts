@@ -12,7 +12,9 @@ import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 import { type Receiver, stall, startReceiver, status } from '../webhooks/receiver.ts';
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
-const PATIENCE = { timeout: 40_000 };
+const PATIENCE = { timeout: 40_000, interval: 10 };
+/** How long it waits for each request to the service, in milliseconds: the events come at once. */
+const POLL_MS = 50;
 
 let service: Operated;
 let receiver: Receiver;
@@ -68,6 +70,7 @@ async function listen(flags: readonly string[] = [], env: Environment = {}): Pro
       listener.err += text;
     },
     untilInterrupted: () => controller.signal,
+    pollMs: POLL_MS,
   });
   const listener: Listener = {
     out: '',

@@ -26,6 +26,8 @@ let url: string;
 let shop: MerchantWithKey;
 let reading: Credentials;
 let created: CreatePaymentResponse;
+/** For all tests that only read with it. */
+let reader: Awaited<ReturnType<typeof connect>>;
 
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startOperated(), startReceiver(status(503))]);
@@ -37,8 +39,14 @@ beforeAll(async () => {
   created = await createPrompt(service, shop, { amount: 5000, customerReferenceId: 'order-7' });
   // Its webhook is refused once.
   await service.ask('clock', created.prompt.id, '--advance', '1s');
+  reader = await connect(reading);
+  // Kept over the tests: afterEach ends only what a test starts.
+  open.splice(0);
 });
-afterAll(() => Promise.all([service.close(), receiver.close()]));
+afterAll(async () => {
+  expect(await reader.end()).toBe('');
+  await Promise.all([service.close(), receiver.close()]);
+});
 
 const open: Client[] = [];
 afterEach(async () => {
@@ -81,7 +89,7 @@ async function connect(key: Credentials) {
 }
 
 test('every tool is for reading, and each tells what it is asked for', async () => {
-  const { client, ask, end } = await connect(reading);
+  const { client, ask } = reader;
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
     ...['get_payment', 'list_payments', 'list_events', 'get_event', 'list_networks'],
@@ -129,11 +137,10 @@ test('every tool is for reading, and each tells what it is asked for', async () 
     expect(secret.length).toBeGreaterThan(20);
     expect(all).not.toContain(secret);
   }
-  expect(await end()).toBe('');
 });
 
 test('long pages come in parts', async () => {
-  const { ask } = await connect(reading);
+  const { ask } = reader;
   let page = '';
   let parts = 0;
   for (let offset: number | undefined = 0; offset !== undefined; parts++) {
@@ -148,7 +155,7 @@ test('long pages come in parts', async () => {
 
 describe('tells the model what is wrong', () => {
   test('with what it asks for', async () => {
-    const { ask } = await connect(reading);
+    const { ask } = reader;
     const unknown = await ask('get_payment', { paymentId: UNKNOWN });
     expect(unknown).toMatchObject({ isError: true, text: expect.stringMatching(/^E3001 .*\n/) });
     expect(unknown.text).toContain('read_error explains E3001');
@@ -189,7 +196,7 @@ test('nothing but reads is asked of the service, also at its start', async () =>
 });
 
 test('short words and pages of errors are found, and can be read', async () => {
-  const { ask } = await connect(reading);
+  const { ask } = reader;
   for (const [query, path] of [
     ['IP', '/docs/operating/configuration'],
     ['US', '/docs/us-accounts'],

@@ -24,7 +24,7 @@ test('an empty database is refused until it is migrated', async () => {
 
   const files = await readdir(resolve(import.meta.dirname, '../../migrations'));
   const names = files.map(file => file.replace(/\.ts$/, '')).sort();
-  expect(await mp(['migrate'], env)).toEqual({
+  expect(await mpHere(['migrate'], env)).toEqual({
     status: 0,
     out: [...names, 'monthly partitions'].map(applied => `${applied}\n`).join(''),
     err: '',
@@ -43,7 +43,7 @@ test('the embedded database is migrated by the command that needs it, one after 
     { status: 0, err: '' },
     { status: 0, err: '' },
   ]);
-  const listed = await mp(['partner', 'list', '--json'], env);
+  const listed = await mpHere(['partner', 'list', '--json'], env);
   expect(JSON.parse(listed.out)).toHaveLength(2);
 });
 

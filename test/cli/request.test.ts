@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { announceService } from '../../src/development/local-service.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
-import { type Environment, mp, mpHere, type Operated, startOperated } from './mp.ts';
+import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
 const CREATE = '/external/v1/payments/prompt';
 const REQUEST_ID = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 test('shows status, notable headers and body, and keeps to one JSON document', async () => {
   const args = ['request', 'POST', CREATE, '--body', '{"amount":5000}', '--idempotency-key', 'o-1'];
-  const first = await mp(args, env);
+  const first = await mpHere(args, env);
   expect(first).toMatchObject({ status: 0, err: '' });
   const [head = '', ...body] = first.out.split('\n\n');
   expect(head).toMatch(/^HTTP 201 Created\nX-Request-Id: [0-9a-f-]{36}$/);

@@ -8,6 +8,7 @@ import { verifyWebhook } from '../../src/client/index.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
 import { installClient, type Project, RUNTIMES } from './installed-client.ts';
@@ -80,7 +81,7 @@ function start(
   const program = join(project.directory, 'node_modules/.bin/mp');
   const child = spawn(node ?? process.execPath, [program, ...args], {
     cwd: project.directory,
-    env: { PATH: process.env.PATH, HOME: project.directory, ...env },
+    env: { PATH: process.env.PATH, HOME: project.directory, ...COMPILE_CACHE, ...env },
   });
   child.stdin.write(input.map(line => `${line}\n`).join(''));
   if (!staysOpen) child.stdin.end();

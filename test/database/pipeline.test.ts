@@ -26,10 +26,11 @@ function open({
   connections = 1,
   statementTimeoutMs = 10_000,
   onError = () => {},
+  ...others
 }: Partial<PipelineOptions> = {}) {
   const errors: Error[] = [];
   const db = connectPipeline({
-    ...{ url, connections, statementTimeoutMs },
+    ...{ url, connections, statementTimeoutMs, ...others },
     applicationName: 'test-pipeline',
     onError: error => {
       errors.push(error);
@@ -227,9 +228,8 @@ describe('a connection that is lost', () => {
     await once(silent, 'listening');
     const url = new URL(database.url);
     url.host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const failure = await value(open({ url: url.href }).db, sql`select 1 as value`).catch(
-      error => error,
-    );
+    const { db } = open({ url: url.href, connectTimeoutMs: 100 });
+    const failure = await value(db, sql`select 1 as value`).catch(error => error);
     expect(failure).toMatchObject({ message: 'timeout expired' });
     expect(isDatabaseUnavailable(failure)).toBe(true);
   });

@@ -14,6 +14,7 @@ import { webhookHeaders } from '../../src/signing/webhooks.ts';
 import { installClient, type Project, RUNTIMES, run } from '../client/installed-client.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
@@ -91,7 +92,7 @@ const running: Running[] = [];
 function start(program: string, example: Example, env: Record<string, string>): Running {
   const child = spawn(program, ['--input-type=module', '-'], {
     cwd: project.directory,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   running.push(child);
@@ -114,11 +115,11 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill();
 });
 
-const payments = () =>
+const payments = ({ merchant }: MerchantWithKey = shop) =>
   service.db
     .selectFrom('payments')
     .selectAll()
-    .where('merchant_id', '=', shop.merchant.id)
+    .where('merchant_id', '=', merchant.id)
     .orderBy('id')
     .execute();
 
@@ -165,30 +166,40 @@ describe('the examples', () => {
     expect(read).toBe(`${(await payments()).at(-1)?.id} pending`);
   });
 
-  test('of the client create a payment and poll it', async () => {
+  // Both wait for their next look, so they run beside each other.
+  test('of the client and of the README create a payment and poll it', async () => {
+    await Promise.all([createAndPoll(), createAndPollAsReadme()]);
+  });
+
+  async function createAndPoll(): Promise<void> {
     const [line = ''] = await outputOf(start(process.execPath, 'Create a payment:', env));
     const { id = '' } = (await payments()).at(-1) ?? {};
     expect(line).toMatch(new RegExp(`^${id} ${origin}/checkout/\\S+$`));
     const reads = () =>
-      service.logs.filter(({ route }) => route === '/external/v1/payments/:id').length;
+      service.logs.filter(
+        ({ route, keyId }) => route === '/external/v1/payments/:id' && keyId === shop.keyId,
+      ).length;
     const before = reads();
     const child = start(process.execPath, 'Poll it', env);
     await vi.waitUntil(() => reads() > before, { timeout: PATIENCE_MS });
     expect(child.exitCode).toBeNull();
     await cancel(id);
     expect(await outputOf(child)).toEqual([`${id} cancelled`]);
-  });
+  }
 
-  test('of the README create a payment and poll it', async () => {
-    const known = new Set((await payments()).map(({ id }) => id));
-    const child = start(process.execPath, 'creates a payment and polls it', env);
-    const own = async () => (await payments()).find(({ id }) => !known.has(id));
+  async function createAndPollAsReadme(): Promise<void> {
+    const other = await addMerchant(service);
+    const child = start(process.execPath, 'creates a payment and polls it', {
+      ...{ MP_URL: origin, MP_KEY_ID: other.keyId },
+      ...{ MP_SECRET: other.secret, MP_PASSPHRASE: other.passphrase },
+    });
+    const own = async () => (await payments(other)).at(0);
     const { id } = (await vi.waitUntil(own, { timeout: PATIENCE_MS })) ?? { id: '' };
     await cancel(id);
     const [checkoutUrl, outcome] = await outputOf(child);
     expect(checkoutUrl).toMatch(new RegExp(`^${origin}/checkout/\\S+$`));
     expect(outcome).toBe(`${id} cancelled`);
-  });
+  }
 
   test('of the client list every paid payment, over all pages', async () => {
     const rich = await addMerchant(service);

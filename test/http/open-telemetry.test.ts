@@ -133,7 +133,8 @@ const textOf = ({ attributes }: Span, name: string) =>
 
 const censusOf = ({ logs }: Service) => logs.find(({ msg }) => msg === 'census')?.loaded;
 
-describe('with a collector', () => {
+// Beside the others, which wait.
+describe.concurrent('with a collector', () => {
   let service: Service;
   let spans: Span[];
   beforeAll(async () => {

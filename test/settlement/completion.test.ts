@@ -379,10 +379,7 @@ test('a payment is completed by exact amounts alone, with any parts in any order
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async steps => {
       asked = BigInt(10_000_000 + ++serial);
       service.clock.now += 1_000;
-      await service.db
-        .updateTable('reservations')
-        .set({ released_at: new Date(0) })
-        .execute();
+      await releaseAll(service.db);
       const { id } = await open();
       const model = new Model(asked);
       for (const one of steps) {

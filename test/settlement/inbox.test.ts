@@ -223,10 +223,7 @@ describe('a deposit of too little', () => {
       fc.bigInt({ min: -300n, max: 300n }),
       fc.integer({ min: 0, max: 200 }),
       async (due, offBps, bps) => {
-        await service.db
-          .updateTable('reservations')
-          .set({ released_at: new Date(0) })
-          .execute();
+        await releaseAll(service.db);
         const { id } = await addOpenPayment(service, shop, due);
         const arrived = due + (due * offBps) / 10_000n;
         // Recorded while the payment is away, so that settlement does not take it by itself.

@@ -381,10 +381,7 @@ describe('what belongs to somebody else', () => {
     await open();
     await observe(transfer(asked, 'final'));
     await observe(transfer(asked, 'final'));
-    await service.db
-      .updateTable('reservations')
-      .set({ released_at: new Date(0) })
-      .execute();
+    await releaseAll(service.db);
     service.clock.now += 1000;
     const later = await open();
     const own = transfer(asked, 'seen');
@@ -774,10 +771,7 @@ test('an address pays each payment at most once, also if everything happens at o
       ),
       async reports => {
         asked *= 2n;
-        await service.db
-          .updateTable('reservations')
-          .set({ released_at: new Date(0) })
-          .execute();
+        await releaseAll(service.db);
         const payments = [await open(), await addOpenPayment(service, merchant, asked + 1n)];
         const run = ++serial;
         await Promise.all(

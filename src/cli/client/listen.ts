@@ -81,6 +81,7 @@ after the other; nothing is repeated, and nothing else changes: webhook endpoint
 /** Reads until it is interrupted, also over restarts of the service. */
 async function follow(listening: Listening, baseUrl: string): Promise<void> {
   const { terminal, signal, follower, types } = listening;
+  const { pollMs = POLL_MS } = terminal;
   let failures = 0;
   while (!isOver(listening)) {
     let waitMs: number;
@@ -91,13 +92,13 @@ async function follow(listening: Listening, baseUrl: string): Promise<void> {
       }
       if (failures > 0) terminal.err(`${baseUrl} answers again.\n`);
       failures = 0;
-      waitMs = POLL_MS * follower.requests;
+      waitMs = pollMs * follower.requests;
     } catch (error) {
       const askedMs = delayOf(error);
       if (askedMs === undefined) throw error;
       if (failures === 0) terminal.err(`${baseUrl} ${describeAway(error)}: waiting for it.\n`);
       failures += 1;
-      waitMs = Math.max(askedMs, Math.min(POLL_MS * failures, AWAY_MAXIMUM_MS));
+      waitMs = Math.max(askedMs, Math.min(pollMs * failures, AWAY_MAXIMUM_MS));
     }
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
   }
