@@ -19,7 +19,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import type { LookUps } from '../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase } from './database.ts';
 import { NO_CHANGE_FEED, NO_LOOK_UPS } from './inert.ts';
-import { shareRenderedDocs } from './rendered-docs.ts';
+import { shareStart } from './shared-start.ts';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -122,7 +122,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock },
     ...{ lookUps, logger, ...passwords },
   };
-  shareRenderedDocs();
+  shareStart();
   const app = await buildApp(config, deps);
   await app.ready();
   return {
