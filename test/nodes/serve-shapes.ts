@@ -58,21 +58,23 @@ interface RpcRequest {
 /** Answers every call with the result that its first parameter names, or that all calls get. */
 export async function serveShapes(shapeOfAll?: Shape) {
   // Kept, since several calls ask for the same one at a time, and making it takes longer than reading it.
-  let last: { readonly shape: Shape; readonly text: string } | undefined;
-  const resultOf = (shape: Shape): string => {
-    if (last?.shape !== shape) last = { shape, text: SHAPES[shape]() };
-    return last.text;
+  let last: { readonly shape: Shape; readonly bytes: Buffer } | undefined;
+  const resultOf = (shape: Shape): Buffer => {
+    if (last?.shape !== shape) last = { shape, bytes: Buffer.from(SHAPES[shape]()) };
+    return last.bytes;
   };
   const server = createServer(async (request, response) => {
     response.on('error', () => undefined);
     let text = '';
     for await (const part of request) text += part;
     const asked: RpcRequest | RpcRequest[] = JSON.parse(text);
-    const answers = [asked].flat().map(({ id, params }) => {
+    const answers = [asked].flat().flatMap(({ id, params }, index) => {
       const shape = shapeOfAll ?? (String(params[0]) as Shape);
-      return `{"jsonrpc":"2.0","id":${id},"result":${resultOf(shape)}}`;
+      const head = `${index === 0 ? '' : ','}{"jsonrpc":"2.0","id":${id},"result":`;
+      return [Buffer.from(head), resultOf(shape), Buffer.from('}')];
     });
-    response.end(Array.isArray(asked) ? `[${answers.join(',')}]` : answers[0]);
+    const [begin, end] = Array.isArray(asked) ? '[]' : '';
+    response.end(Buffer.concat([Buffer.from(begin ?? ''), ...answers, Buffer.from(end ?? '')]));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
