@@ -11,7 +11,6 @@ import { foldPartnerDeltas } from '../../src/repositories/partners/deltas.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
-import { runs } from '../helpers/property-runs.ts';
 
 const PAYMENTS = 120;
 const REFERENCES = ['a%b', 'A_b', 'ab\\', 'order-1', 'order-10', 'abab', 'ä🧾ä', '', null];
@@ -133,7 +132,7 @@ test('search, names, addresses and hashes match as a plain scan does, on every p
       expect(seen).toEqual(expected);
     }),
     {
-      numRuns: runs(80),
+      numRuns: 80,
       // A frequent text is said to be one.
       examples: [
         [
@@ -163,7 +162,7 @@ test('files have what a plain scan has', async () => {
       }
       expect(seen).toEqual(await scan(filter, text, rest));
     }),
-    { numRuns: runs(80) },
+    { numRuns: 80 },
   );
 });
 
