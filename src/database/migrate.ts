@@ -43,6 +43,7 @@ export async function runMigrations(db: Database): Promise<string[]> {
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const [files, executed] = await Promise.all([fs.readdir(MIGRATIONS), executedMigrations(db)]);
   const pending = files
+    .filter(file => file.endsWith('.ts'))
     .map(file => path.parse(file).name)
     .filter(name => !executed.has(name))
     .sort();

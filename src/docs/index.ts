@@ -31,7 +31,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): 
   const client = readClientPackage();
   let docs: ReturnType<typeof renderDocs>;
   app.addHook('onReady', async () => {
-    docs = renderDocs({ ...deps.settings, client }, deps.writeOpenApi());
+    docs = renderDocs({ ...deps.settings, client }, deps.writeOpenApi);
   });
 
   // Not counted against the limit: browsers cache them for good, and a page needs its style sheet.

@@ -43,9 +43,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Renders the whole documentation.
+ * @param writeOpenApi Writes the OpenAPI document; the settings decide what it holds.
  * @throws Error when a guide and the facts do not fit together.
  */
-export function renderDocs(settings: DocsSettings, document: OpenApiDocument): RenderedDocs {
+export function renderDocs(
+  settings: DocsSettings,
+  writeOpenApi: () => OpenApiDocument,
+): RenderedDocs {
+  const document = writeOpenApi();
   const { publicUrl, simulation } = settings;
   const place = { basePath: basePathOf(publicUrl), simulation };
   const { groups, errors } = listPages(settings, document);

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { Keyring } from '../crypto/keyring.ts';
 import type { Database } from '../database/connection.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
@@ -9,13 +8,13 @@ import type { RequestsKept } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
 import type { IsBreached } from './people/breached-passwords.ts';
+import type { PasswordHashing } from './people/password-hash.ts';
 
-export interface PanelDependencies {
+export interface PanelDependencies extends PasswordHashing {
   /** For sessions, and for changes. */
   readonly db: Database;
   /** For reading what pages show: another pool, so that the creation of payments keeps its connections. */
   readonly reports: Database;
-  readonly keyring: Keyring;
   readonly clock: Clock;
   /** Whether a password was found in a breach. */
   readonly isBreached: IsBreached;

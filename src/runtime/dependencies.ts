@@ -5,6 +5,7 @@ import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
 import { connect, type Database } from '../database/connection.ts';
 import { connectPipeline, SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
+import type { PasswordHashing } from '../panel/people/password-hash.ts';
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
@@ -20,7 +21,7 @@ import { openLookUps } from '../watching/look-up/open-look-ups.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** What the API works with. */
-export interface Dependencies extends Pick<Storage, 'db' | 'keyring'> {
+export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
   /** Connections that all requests share for short reads. */
   readonly reads: Database;
   /** A pool of its own for partner reports, possibly on a read replica. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { runs } from '../helpers/property-runs.ts';
 
 /** What no element of an answer can be. `null` may mean something in the place of a whole answer. */
 export const nonsense: fc.Arbitrary<unknown> = fc.oneof(
@@ -8,4 +9,4 @@ export const nonsense: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /** How many generated answers each property is tried with; the same in each run. */
-export const RUNS = { numRuns: 60, seed: 1 };
+export const RUNS = { numRuns: runs(60), seed: 1 };

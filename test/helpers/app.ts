@@ -7,6 +7,7 @@ import { createKeyring, type Keyring } from '../../src/crypto/keyring.ts';
 import { type ChangeFeed, openChangeFeed } from '../../src/database/change-feed.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
+import type { PasswordWork } from '../../src/panel/people/password-hash.ts';
 import { openProcessor } from '../../src/processors/open-processor.ts';
 import { createFixedRates, type FixedRates } from '../../src/rates/fixed-rates.ts';
 import type { NonceStore } from '../../src/signing/nonce-store.ts';
@@ -18,7 +19,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import type { LookUps } from '../../src/watching/look-up/look-ups.ts';
 import { cloneDatabase } from './database.ts';
 import { NO_CHANGE_FEED, NO_LOOK_UPS } from './inert.ts';
-import { shareRenderedDocs } from './rendered-docs.ts';
+import { shareStart } from './shared-start.ts';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -27,6 +28,8 @@ export interface TestApp {
   /** Empty unless the application hears of changes. */
   readonly changes: ChangeFeed;
   readonly keyring: Keyring;
+  /** As little as argon2id can take, unless the application hashes passwords as in production. */
+  readonly passwordWork?: PasswordWork;
   /** Prices that stand still; switch an asset off to make it unavailable. */
   readonly rates: FixedRates;
   /** What the application takes for the time; move it instead of waiting. */
@@ -52,6 +55,8 @@ interface TestAppOptions {
   /** Asks chains; nobody unless given. */
   readonly lookUps?: LookUps;
   readonly keyring?: Keyring;
+  /** Whether a hash of a password takes the tenth of a second that it takes in production. */
+  readonly hashesSlowly?: true;
   readonly clock?: TestApp['clock'];
   /** Runs a second replica on the database and the keys of another application. */
   readonly beside?: TestApp;
@@ -63,6 +68,9 @@ interface TestAppOptions {
  * stands still for a while.
  */
 const PATIENT_MS = 10_000;
+
+/** The least that argon2id can take. */
+const LITTLE_WORK: PasswordWork = { memory: 8, passes: 1, parallelism: 1 };
 
 /** A whole millisecond, so that timestamps survive the trip through ISO 8601. */
 const START = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
@@ -108,12 +116,13 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const changes = remembers ? await openTestFeed(feedUrl) : NO_CHANGE_FEED;
   const processor = openProcessor(config, keyring, clock);
   const lookUps = options.lookUps ?? NO_LOOK_UPS;
+  const passwords = options.hashesSlowly ? {} : { passwordWork: LITTLE_WORK };
   const readiness = createReadiness({ db, nonces, clock });
   const deps = {
     ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock },
-    ...{ lookUps, logger },
+    ...{ lookUps, logger, ...passwords },
   };
-  shareRenderedDocs();
+  shareStart();
   const app = await buildApp(config, deps);
   await app.ready();
   return {
@@ -122,6 +131,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     databaseUrl,
     changes,
     keyring,
+    ...passwords,
     rates,
     clock,
     logs,

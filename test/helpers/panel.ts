@@ -6,7 +6,7 @@ import { createUser } from '../../src/accounts/users.ts';
 import type { PartnerRole, UserRole } from '../../src/database/account-tables.ts';
 import { newCodeSecret } from '../../src/panel/people/codes.ts';
 import { beginSession } from '../../src/panel/people/panel-sessions.ts';
-import { hashPassword } from '../../src/panel/people/password-hash.ts';
+import { hashPassword, type PasswordHashing } from '../../src/panel/people/password-hash.ts';
 import { setPerson } from '../../src/repositories/people/memberships.ts';
 import { insertPerson } from '../../src/repositories/people/people.ts';
 import type { Clock } from '../../src/time/clock.ts';
@@ -20,7 +20,7 @@ export const DEVICE_COOKIE = '__Host-mp_device';
 export const PASSWORD = 'a password that nobody else has';
 
 /** What people are added to. */
-export type PeopleOf = Pick<TestApp, 'db' | 'keyring'> & { readonly clock: Clock };
+export type PeopleOf = Pick<TestApp, 'db'> & PasswordHashing & { readonly clock: Clock };
 
 /** Somebody who signs in, and the cookie of a session that is complete. */
 export interface Visitor {
@@ -39,7 +39,7 @@ interface MerchantUser extends Visitor {
 interface PersonOptions {
   readonly name?: string;
   readonly isDemo?: boolean;
-  /** With a password, which takes a tenth of a second. */
+  /** With a password, which takes a tenth of a second where `passwordWork` does not say otherwise. */
   readonly withPassword?: true;
   /** Minutes since the second factor; null for one that is still asked for. */
   readonly factorMinutesAgo?: number | null;
@@ -47,9 +47,10 @@ interface PersonOptions {
 
 /** Makes a person with a session. */
 export async function addPerson(
-  { db, keyring, clock }: PeopleOf,
+  service: PeopleOf,
   { name = 'Ada', isDemo = false, withPassword, factorMinutesAgo = 0 }: PersonOptions = {},
 ): Promise<Visitor> {
+  const { db, keyring, clock } = service;
   const id = uuidv7();
   const secret = newCodeSecret();
   const now = new Date(clock());
@@ -61,7 +62,7 @@ export async function addPerson(
       : {
           code_secret: keyring.seal(secret, id),
           code_key_version: keyring.currentVersion,
-          ...(withPassword === true ? await hashPassword(keyring, id, PASSWORD) : {}),
+          ...(withPassword === true ? await hashPassword(service, id, PASSWORD) : {}),
         }),
   });
   const token = await beginSession(db, person, {

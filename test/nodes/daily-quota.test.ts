@@ -9,6 +9,7 @@ import {
 } from '../../src/nodes/daily-quota.ts';
 import { utcDay } from '../../src/time/days.ts';
 import { lookAt } from '../../src/watching/loop/idle-watch.ts';
+import { runs } from '../helpers/property-runs.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
@@ -123,7 +124,7 @@ describe('a daily quota', () => {
           expect(watcher.made).toBeGreaterThan(Math.min(perDay, unhurried) / 2 - 2 * cost);
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -14,12 +14,12 @@ export const SHAPES = {
   nestedObjects: () => nested('{"a":', '}').replace(':}', ':1}'),
   tooLong: () => `"${'0'.repeat(RESPONSE_MAXIMUM_BYTES)}"`,
   wide: () => object(LONGEST_BYTES / 8, index => `"${index.toString(36)}":1`),
-  emptyLists: () => list(LONGEST_BYTES / 3, () => '[]'),
+  emptyLists: () => list(LONGEST_BYTES / 3, '[]'),
   wideAllowed: () => padded(object(MOST_VALUES, index => `"key${index}":1.5`)),
-  emptyObjectsAllowed: () => padded(list(MOST_VALUES / 2, () => '{}')),
+  emptyObjectsAllowed: () => padded(list(MOST_VALUES / 2, '{}')),
   objectsOfManyKindsAllowed: () =>
-    padded(list(MOST_VALUES / 2, index => `{"${index.toString(36)}":1.5}`)),
-  textsAllowed: () => padded(list(MOST_VALUES, () => '"abcdefghijkl"')),
+    padded(`[${each(MOST_VALUES / 2, index => `{"${index.toString(36)}":1.5}`)}]`),
+  textsAllowed: () => padded(list(MOST_VALUES, '"abcdefghijkl"')),
   wideCharactersAllowed: () => `"€${'0'.repeat(LONGEST_BYTES - 10)}"`,
 } as const satisfies Record<string, () => string>;
 
@@ -30,12 +30,19 @@ function nested(begin: string, end: string): string {
   return begin.repeat(depth) + end.repeat(depth);
 }
 
-function list(length: number, item: (index: number) => string): string {
-  return `[${Array.from({ length: Math.floor(length) }, (_, index) => item(index)).join(',')}]`;
+/** The same item over and over: millions of them are a moment's work. */
+function list(length: number, item: string): string {
+  return `[${`${item},`.repeat(Math.floor(length) - 1)}${item}]`;
 }
 
 function object(length: number, member: (index: number) => string): string {
-  return `{${Array.from({ length: Math.floor(length) }, (_, index) => member(index)).join(',')}}`;
+  return `{${each(length, member)}}`;
+}
+
+function each(length: number, part: (index: number) => string): string {
+  let text = part(0);
+  for (let index = 1; index < Math.floor(length); index++) text += `,${part(index)}`;
+  return text;
 }
 
 /** The value and a text beside it, together as long as an answer may be. */
@@ -51,21 +58,23 @@ interface RpcRequest {
 /** Answers every call with the result that its first parameter names, or that all calls get. */
 export async function serveShapes(shapeOfAll?: Shape) {
   // Kept, since several calls ask for the same one at a time, and making it takes longer than reading it.
-  let last: { readonly shape: Shape; readonly text: string } | undefined;
-  const resultOf = (shape: Shape): string => {
-    if (last?.shape !== shape) last = { shape, text: SHAPES[shape]() };
-    return last.text;
+  let last: { readonly shape: Shape; readonly bytes: Buffer } | undefined;
+  const resultOf = (shape: Shape): Buffer => {
+    if (last?.shape !== shape) last = { shape, bytes: Buffer.from(SHAPES[shape]()) };
+    return last.bytes;
   };
   const server = createServer(async (request, response) => {
     response.on('error', () => undefined);
     let text = '';
     for await (const part of request) text += part;
     const asked: RpcRequest | RpcRequest[] = JSON.parse(text);
-    const answers = [asked].flat().map(({ id, params }) => {
+    const answers = [asked].flat().flatMap(({ id, params }, index) => {
       const shape = shapeOfAll ?? (String(params[0]) as Shape);
-      return `{"jsonrpc":"2.0","id":${id},"result":${resultOf(shape)}}`;
+      const head = `${index === 0 ? '' : ','}{"jsonrpc":"2.0","id":${id},"result":`;
+      return [Buffer.from(head), resultOf(shape), Buffer.from('}')];
     });
-    response.end(Array.isArray(asked) ? `[${answers.join(',')}]` : answers[0]);
+    const [begin, end] = Array.isArray(asked) ? '[]' : '';
+    response.end(Buffer.concat([Buffer.from(begin ?? ''), ...answers, Buffer.from(end ?? '')]));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -3,9 +3,11 @@ import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MERCHANT_SCOPES } from '../../src/keys/scopes.ts';
 import { beginSession } from '../../src/panel/people/panel-sessions.ts';
+import { anyText } from '../helpers/any-text.ts';
 import type { TestApp } from '../helpers/app.ts';
 import { type MailServer, mailEnv, sendDueMail, startMailServer } from '../helpers/mail-server.ts';
 import { HOST, open, PASSWORD, SESSION_COOKIE, submit } from '../helpers/panel.ts';
+import { runs } from '../helpers/property-runs.ts';
 import { startWithRoutes } from '../helpers/registered-routes.ts';
 import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
 
@@ -15,12 +17,12 @@ import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
  */
 
 /** Of each form, and of each page with an address of its own for each object. */
-const INPUTS_PER_ROUTE = 29;
+const INPUTS_PER_ROUTE = runs(29);
 /** Of a form whose every input has a password hashed. */
-const INPUTS_PER_HASH = 14;
+const INPUTS_PER_HASH = runs(14);
 /** Of any other page, and of HEAD, which runs what GET runs. */
-const INPUTS_PER_PAGE = 4;
-const INPUTS = 2_000;
+const INPUTS_PER_PAGE = runs(4);
+const INPUTS = runs(2_000);
 /** Routes that are asked at once: hashing a password, and the database, leave time for others. */
 const LANES = 4;
 
@@ -139,7 +141,7 @@ const text = fc.oneof(
   { weight: 5, arbitrary: hostile },
   { weight: 2, arbitrary: fc.nat(30).map(at => known[at % known.length] ?? '') },
   { weight: 1, arbitrary: fc.uuid() },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary' }).map(each => encode(each)) },
+  { weight: 2, arbitrary: anyText().map(each => encode(each)) },
 );
 const encode = (value: string) => encodeURIComponent(value.toWellFormed());
 /** Some of these names, one more than once at times, and at times others. */
@@ -160,7 +162,7 @@ function formOf(names: readonly string[]): fc.Arbitrary<string> {
     { weight: 4, arbitrary: whole.map(join) },
     { weight: 1, arbitrary: pairs(names).map(join) },
     { weight: 1, arbitrary: fc.tuple(whole, pairs(names)).map(both => join(both.flat())) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 1, arbitrary: anyText() },
   );
 }
 

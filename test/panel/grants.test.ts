@@ -4,6 +4,7 @@ import { setUser } from '../../src/accounts/users.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addMerchantUser, open, submit, type Visitor } from '../helpers/panel.ts';
+import { runs } from '../helpers/property-runs.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -147,6 +148,6 @@ test('grants, demotions, deactivations and sign-outs hold on the next request, o
         }
       }
     }),
-    { seed: 1, numRuns: 40 },
+    { seed: 1, numRuns: runs(40) },
   );
 });

@@ -15,6 +15,7 @@ import {
   type Visitor,
   wrongCodeAt,
 } from '../helpers/panel.ts';
+import { runs } from '../helpers/property-runs.ts';
 import { SOON } from '../helpers/soon.ts';
 
 let service: TestApp;
@@ -144,7 +145,7 @@ test('nothing that is typed gets into a line, nor makes another one', async () =
       ];
       requests += answers.length;
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
   await vi.waitFor(() => expect(service.logs).toHaveLength(before + requests), SOON);
   expect(JSON.stringify(service.logs)).not.toContain(MARK);

@@ -15,7 +15,7 @@ let merchantId: string;
 let admin: Visitor & { readonly userId: string };
 
 beforeAll(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ hashesSlowly: true });
   merchantId = (await addMerchant(service)).merchant.id;
 });
 afterAll(() => service.close());

@@ -444,7 +444,7 @@ async function openMember({ kind, accountId }: Team, name: string) {
 
 /** Gives somebody a password. */
 async function addPersonWithPassword({ personId }: Visitor): Promise<string> {
-  const hash = await hashPassword(service.keyring, personId, PASSWORD);
+  const hash = await hashPassword(service, personId, PASSWORD);
   await service.db.updateTable('people').set(hash).where('id', '=', personId).execute();
   return PASSWORD;
 }

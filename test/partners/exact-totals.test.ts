@@ -14,6 +14,7 @@ import { startOfMonth, utcMonth } from '../../src/time/months.ts';
 import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { runs } from '../helpers/property-runs.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -122,7 +123,7 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
       await compareDays();
       expect(await verifyPartner(service.db, partnerId)).toEqual([]);
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
 });
 

@@ -15,6 +15,7 @@ import { readRemaining } from '../../src/settlement/remaining.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';
+import { runs } from '../helpers/property-runs.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER_ADDRESS = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
@@ -418,6 +419,6 @@ test('a payment is completed by exact amounts alone, with any parts in any order
         if (payment.status !== 'pending') break;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

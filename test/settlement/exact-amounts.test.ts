@@ -17,6 +17,7 @@ import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { runs } from '../helpers/property-runs.ts';
 import { reportTogether } from './truth/watch.ts';
 
 const SECOND_MS = 1_000;
@@ -246,7 +247,7 @@ test('an amount is that of whom it is reserved for, or in the inbox, by any cloc
       examples: EXAMPLES.map(steps => [steps]),
       ...(process.env.HISTORIES
         ? { numRuns: Number(process.env.HISTORIES) }
-        : { numRuns: 80, seed: 1 }),
+        : { numRuns: runs(80), seed: 1 }),
     },
   );
   const all = ['ambiguous', 'duplicate', 'exact', 'late', 'rest', 'unknown'];

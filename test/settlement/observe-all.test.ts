@@ -10,6 +10,7 @@ import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPaymentAt } from '../helpers/open-payment.ts';
+import { runs } from '../helpers/property-runs.ts';
 import { reportTogether } from './truth/watch.ts';
 
 let service: TestApp;
@@ -146,7 +147,7 @@ test('what is taken together becomes what it becomes one after the other', async
       examples: [[{ sent: RESTED, failing: null }]],
       ...(process.env.HISTORIES
         ? { numRuns: Number(process.env.HISTORIES) }
-        : { numRuns: 25, seed: 1 }),
+        : { numRuns: runs(25), seed: 1 }),
     },
   );
 });

@@ -22,6 +22,7 @@ import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, releaseAll } from '../helpers/open-payment.ts';
 import { stateOfPayment } from '../helpers/payments.ts';
+import { runs } from '../helpers/property-runs.ts';
 import { SOON } from '../helpers/soon.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -794,6 +795,6 @@ test('an address pays each payment at most once, also if everything happens at o
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

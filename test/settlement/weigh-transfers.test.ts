@@ -11,6 +11,7 @@ import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { forgetTransfers } from '../helpers/open-payment.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { runs } from '../helpers/property-runs.ts';
 
 const PLACE = { blockchainId: 'eth-usdc-test', address: 'A' };
 const HOUR_MS = 60 * 60_000;
@@ -209,7 +210,7 @@ test('of amounts of any size, dust serves no payment, and what is not dust may',
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 }, 60_000);
 

@@ -84,7 +84,7 @@ export async function joinAsNew(
   const names = [known.name, known.accountName];
   await checkNewPassword(deps, factors.password, 'password', { email, names });
   const password = await takeTurnOfSite(visitor.site, () =>
-    hashPassword(keyring, id, factors.password),
+    hashPassword(deps, id, factors.password),
   );
   try {
     return await transact(db, async tx => {
@@ -172,7 +172,7 @@ export async function renewFactors(
   if (renewsPassword) await checkPasswordOf(deps, owner, password, 'password');
   const renewed = await takeTurnOfSite(visitor.site, async () => {
     if (renewsPassword) {
-      const hashed = await hashPassword(keyring, owner.id, password);
+      const hashed = await hashPassword(deps, owner.id, password);
       // Who reads the mailbox must not hide that codes were tried.
       return open.by_mail ? hashed : { ...hashed, code_closed_at: null };
     }

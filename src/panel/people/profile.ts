@@ -49,7 +49,7 @@ export async function changePassword(
     prepare:
       ({ id }) =>
       async () => ({
-        ...(await hashPassword(deps.keyring, id, password)),
+        ...(await hashPassword(deps, id, password)),
         code_closed_at: null,
       }),
   });

@@ -60,11 +60,12 @@ export async function attemptIn<T>(
  * @throws WrongProof for a wrong one, and after too many attempts.
  */
 export async function provePassword(
-  { db, keyring, clock }: PeopleDependencies,
+  deps: PeopleDependencies,
   person: Person,
   password: string,
   visitor: Visitor,
 ): Promise<void> {
+  const { db, keyring, clock } = deps;
   const now = new Date(clock());
   const { email } = person;
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
@@ -76,7 +77,7 @@ export async function provePassword(
       'too-many-passwords',
     );
   }
-  const { isRight } = await verifyPassword(keyring, person.id, person, password);
+  const { isRight } = await verifyPassword(deps, person.id, person, password);
   signIns.inc({ method: 'password', outcome: isRight ? 'accepted' : 'refused' });
   if (!isRight) throw new WrongProof('password', 'This is not your password.');
 }

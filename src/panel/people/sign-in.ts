@@ -56,10 +56,11 @@ export function signIn(
 }
 
 async function signInNow(
-  { db, keyring, clock }: PeopleDependencies,
+  deps: PeopleDependencies,
   { email, password, invitationHash, replacedId }: Typed,
   visitor: Visitor,
 ): Promise<SignedIn> {
+  const { db, keyring, clock } = deps;
   const now = new Date(clock());
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
   if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
@@ -67,18 +68,13 @@ async function signInNow(
     return { refusal: 'too-many-passwords' };
   }
   const person = await findPersonByEmail(db, email);
-  const { isRight, isOld } = await verifyPassword(
-    keyring,
-    person?.id ?? NO_PERSON,
-    person,
-    password,
-  );
+  const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
   if (person === undefined || !isRight) {
     signIns.inc({ method: 'password', outcome: 'refused' });
     if (person === undefined) return { refusal: 'unknown-email' };
     return { refusal: 'wrong-password', personId: person.id };
   }
-  const renewed = isOld ? await hashPassword(keyring, person.id, password) : undefined;
+  const renewed = isOld ? await hashPassword(deps, person.id, password) : undefined;
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
     const present = await lockPerson(tx, person.id);

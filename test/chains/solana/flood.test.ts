@@ -14,6 +14,7 @@ import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
 import { addPaymentAt, forgetTransfers } from '../../helpers/open-payment.ts';
+import { runs } from '../../helpers/property-runs.ts';
 import { newWallet } from '../../helpers/solana-node.ts';
 import {
   Killed,
@@ -276,6 +277,6 @@ test('every payment among worthless transfers is recorded once, also after failu
         expect((at?.getTime() ?? 0) - madeAt).toBeLessThan(2 * MINUTE_MS);
       }
     }),
-    { numRuns: Number(process.env.FLOODS ?? 25), seed: Number(process.env.SEED ?? 1) },
+    { numRuns: Number(process.env.FLOODS ?? runs(25)), seed: Number(process.env.SEED ?? 1) },
   );
 }, 300_000);

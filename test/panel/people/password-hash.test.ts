@@ -8,9 +8,9 @@ const keyring = createKeyring(KEYS.slice(0, 1));
 const PERSON = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 test('a password is verified by its hash, for its person, under its master key', async () => {
-  const stored = await hashPassword(keyring, PERSON, 'right');
+  const stored = await hashPassword({ keyring }, PERSON, 'right');
   const verify = (password: string, person = PERSON, ring = keyring) =>
-    verifyPassword(ring, person, stored, password);
+    verifyPassword({ keyring: ring }, person, stored, password);
   expect(await verify('right')).toEqual({ isRight: true, isOld: false });
   expect(await verify('Right')).toEqual({ isRight: false, isOld: false });
   expect((await verify('right', '01890a5d-ac96-774b-bcce-b302099a8058')).isRight).toBe(false);
@@ -24,6 +24,6 @@ test('without a password none is right', async () => {
     ...{ password_hash: null, password_salt: null },
     ...{ password_recipe: null, password_key_version: null },
   };
-  expect((await verifyPassword(keyring, PERSON, none, '')).isRight).toBe(false);
-  expect((await verifyPassword(keyring, PERSON, undefined, '')).isRight).toBe(false);
+  expect((await verifyPassword({ keyring }, PERSON, none, '')).isRight).toBe(false);
+  expect((await verifyPassword({ keyring }, PERSON, undefined, '')).isRight).toBe(false);
 });

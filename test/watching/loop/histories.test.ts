@@ -12,6 +12,7 @@ import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { forgetTransfers } from '../../helpers/open-payment.ts';
 import { addPayment } from '../../helpers/payments.ts';
+import { runs } from '../../helpers/property-runs.ts';
 import { ModelChain, type ModelTransfer } from '../model-chain.ts';
 import { createModelWatcher, Killed, lapseLease, type Step, watchModel } from '../model-watcher.ts';
 
@@ -21,7 +22,7 @@ const UNDONE_MAXIMUM = 3;
 /** The same histories in each run of the suite; `HISTORIES=200` draws that many new ones. */
 const RUNS = process.env.HISTORIES
   ? { numRuns: Number(process.env.HISTORIES) }
-  : { numRuns: 12, seed: 1 };
+  : { numRuns: runs(12), seed: 1 };
 const ADDRESSES = ['A', 'B'];
 const AMOUNTS = [1000n, 2000n, 3000n];
 /** Less than a hundredth of any of them. */

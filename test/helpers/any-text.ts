@@ -1,0 +1,11 @@
+import fc from 'fast-check';
+
+/**
+ * Any character, halves of surrogate pairs included. `unit: 'binary'` is the same and takes half a second of CPU in
+ * each process, for a table of all characters.
+ */
+export const anyCharacter = fc.nat(0x10_ff_ff).map(point => String.fromCodePoint(point));
+
+/** Text of any characters. */
+export const anyText = (constraints: fc.StringConstraints = {}): fc.Arbitrary<string> =>
+  fc.string({ ...constraints, unit: anyCharacter });
