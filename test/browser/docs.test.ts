@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
 import { DESKTOP, NARROW, PHONE } from '../helpers/browser.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { type Documentation, openDocumentation } from './documentation.ts';
 
 const PATHS = [
@@ -13,6 +13,7 @@ const PATHS = [
   '/docs/errors/E2007',
 ];
 
+const seenKinds: SeenKinds = new Set();
 let docs: Documentation;
 beforeAll(async () => {
   docs = await openDocumentation();
@@ -30,7 +31,7 @@ describe.each(PATHS)('%s', path => {
         const width = await page.evaluate('document.documentElement.scrollWidth');
         expect(width).toBeLessThanOrEqual(viewport.width);
       }
-      await expectAccessible(page);
+      await expectAccessible(page, seenKinds);
     });
   });
 });

@@ -20,7 +20,7 @@ import { send } from '../helpers/signed-request.ts';
 import { SOON } from '../helpers/soon.ts';
 import { attemptDue } from '../webhooks/attempt-due.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { signedInWindow } from './signed-in-window.ts';
 
 // What people come to the panel for, from the first page to the last, as they would do it. Each step waits for the
@@ -29,6 +29,7 @@ import { signedInWindow } from './signed-in-window.ts';
 const LIST = '/external/v1/payments';
 const DAY_MS = 24 * 60 * 60_000;
 
+const seenKinds: SeenKinds = new Set();
 let browser: Browser;
 let service: TestApp;
 let origin: string;
@@ -205,7 +206,7 @@ test('an invitation, signing in with a code and a recovery code, and a new app',
   const page = await openFor(null, { viewport: PHONE });
   await join(page, 'short');
   await page.waitForSelector('#password-fault:has-text("at least 15")');
-  await expectAccessible(page);
+  await expectAccessible(page, seenKinds);
   const plain = await openFor(null, { viewport: PHONE, javaScriptEnabled: false });
   const secret = await join(plain, PASSWORD);
   const [first = '', second = ''] = (await read(plain, 'recovery-codes')).split('\n');
@@ -224,7 +225,7 @@ test('an invitation, signing in with a code and a recovery code, and a new app',
   await page.fill('#password', PASSWORD);
   await submitCode(page, second);
   expect((await read(page, 'recovery-codes')).split('\n')).toHaveLength(8);
-  await expectAccessible(page);
+  await expectAccessible(page, seenKinds);
   await page.click('text=I have kept them');
   await page.click('text=Sign out');
   await signIn(page, () => nextCode(newSecret));
@@ -234,7 +235,7 @@ test.each([
   ['with the script', true],
   ['without it', false],
 ])('an address change, cancelled by the second admin on a phone, %s', async (_, script) => {
-  const check = async (page: Page) => script && (await expectAccessible(page));
+  const check = async (page: Page) => script && (await expectAccessible(page, seenKinds));
   const addresses = { 'eth-test': newAddress() };
   const { merchant } = await addMerchant(service, { name: 'Corner', addresses });
   const at = new Date(service.clock.now);

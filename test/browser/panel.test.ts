@@ -23,7 +23,7 @@ import {
 } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { setSession, signedInWindow } from './signed-in-window.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -32,6 +32,7 @@ const LOOKING_IN = /^Blocked script execution in '(about:blank|\S+\/appearance\/
 /** What is shown once, and never again. */
 const SECRETS = /mps_[0-9a-f]{64}|whsec_/;
 
+const seenKinds: SeenKinds = new Set();
 let browser: Browser;
 let service: TestApp;
 let origin: string;
@@ -182,7 +183,7 @@ async function crawl(
     expect(response?.status(), path).toBe(200);
     expect(bytes, path).toBeLessThan(100_000);
     expect(await page.content(), path).not.toMatch(SECRETS);
-    await expectAccessible(page);
+    await expectAccessible(page, seenKinds);
     const sticksOut = await page.$$eval('main :is(dd, dt, p, li, figcaption)', boxes =>
       boxes.filter(box => box.scrollWidth > box.clientWidth).map(box => box.outerHTML),
     );

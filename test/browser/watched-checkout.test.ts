@@ -11,12 +11,13 @@ import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { seeTransfer } from '../helpers/see-transfer.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
-import { expectAccessible } from './accessible.ts';
+import { expectAccessible, type SeenKinds } from './accessible.ts';
 
 /** The checkout where nodes watch the chains. */
 
 const CENT_ETH = 10_000_000_000_000_000n;
 
+const seenKinds: SeenKinds = new Set();
 let service: TestApp;
 let browser: Browser;
 let base: string;
@@ -58,7 +59,7 @@ async function visit(path: string, act: (page: Page) => Promise<void>): Promise<
     page.setDefaultTimeout(30_000);
     await page.goto(base + path);
     await act(page);
-    await expectAccessible(page);
+    await expectAccessible(page, seenKinds);
   } finally {
     await context.close();
   }
