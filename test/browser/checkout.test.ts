@@ -7,7 +7,7 @@ import { LANGUAGE_TAGS } from '../../src/checkout/page/texts/languages.ts';
 import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
+import { ASKS_OFTEN, DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectAccessible, expectToFit, type SeenKinds } from './accessible.ts';
 
@@ -71,12 +71,12 @@ interface Visit {
   readonly trouble: string[];
 }
 
-/** "Paid" is shown for five seconds, which pass only once a test has the window's `mayReturn` true. */
+/** "Paid" is shown for five ticks, which come, ten times as often, only once a test has the window's `mayReturn` true. */
 const STAY = `{
   const { setInterval } = window;
   const isReturning = () => document.querySelector('.returning:not([hidden])') !== null;
   window.setInterval = (act, ms) =>
-    setInterval(() => (window.mayReturn || !isReturning()) && act(), ms);
+    setInterval(() => (window.mayReturn || !isReturning()) && act(), isReturning() ? ms / 10 : ms);
 }`;
 
 /** Opens a page in a window of its own, does something there, and expects no trouble. */
@@ -89,7 +89,7 @@ async function visit(
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
-    await page.addInitScript(STAY);
+    await page.addInitScript(STAY + ASKS_OFTEN);
     const trouble: string[] = [];
     page.on('console', line => {
       if (['error', 'warning'].includes(line.type())) trouble.push(line.text());
@@ -124,9 +124,9 @@ function expectedReturn(checkout: OpenedCheckout, status: string): string {
 const mark = (page: Page) => page.evaluate('window.mark = true');
 const isMarked = (page: Page) => page.evaluate('window.mark === true');
 
-// Most of the time of these is waiting for the page to ask again, every two seconds: they wait together.
+// Most of the time of these is waiting: they wait together.
 describe.concurrent('paying', () => {
-  test('from the choice to the way back, which is taken by itself', async () => {
+  test('from the choice to the way back, which is taken by itself', async ({ expect }) => {
     const checkout = await open();
     await visit(checkout.path, async page => {
       await page.getByRole('button', { name: 'Ether ETH, Ethereum Mainnet' }).click();
@@ -267,7 +267,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
     });
   });
 
-  test('an outdated tab shows what happened', async () => {
+  test('an outdated tab shows what happened', async ({ expect }) => {
     const checkout = await open();
     await visit(checkout.path, async (page, { trouble }) => {
       await page.route('**/status', route => route.fulfill({ json: {}, status: 503 }));

@@ -7,7 +7,7 @@ import { updateChain } from '../../src/repositories/chains/chains.ts';
 import type { TransactionOnChain } from '../../src/watching/look-up/look-up.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
+import { ASKS_OFTEN, launchBrowser, NARROW, windowOf } from '../helpers/browser.ts';
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { seeTransfer } from '../helpers/see-transfer.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
@@ -57,6 +57,7 @@ async function visit(path: string, act: (page: Page) => Promise<void>): Promise<
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
+    await page.addInitScript(ASKS_OFTEN);
     await page.goto(base + path);
     await act(page);
     await expectAccessible(page, seenKinds);
