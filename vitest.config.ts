@@ -1,17 +1,49 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { budgetReporter } from './test/budget.ts';
 
 const EVERYTHING = 'test/**/*.test.ts';
 /** Parts that are run alone by `npm test -- --project NAME`; what is in none of these is of `service`. */
-const PARTS = {
-  browser: ['test/browser/**'],
-  deployment: ['test/deployment/**'],
-};
+const PARTS = { browser: 'test/browser/', deployment: 'test/deployment/' };
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
   test: { name, include, exclude: [...configDefaults.exclude, ...exclude] },
 });
+
+/**
+ * A worker runs files of one project alone, and the next project's files wait for a new one. So without a project to be
+ * run alone all files are of one: what waits for processes and browsers runs beside what computes.
+ */
+const projects = process.argv.some(argument => argument.startsWith('--project'))
+  ? [
+      project(
+        'service',
+        [EVERYTHING],
+        Object.values(PARTS).map(folder => `${folder}**`),
+      ),
+      ...Object.entries(PARTS).map(([name, folder]) => project(name, [`${folder}**/*.test.ts`])),
+    ]
+  : [project('all', [EVERYTHING])];
+
+/** Spreads the files of `PARTS`, which are long and wait for much, evenly among the others. */
+class Spread extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isOfPart = ({ moduleId }: TestSpecification) =>
+      Object.values(PARTS).some(folder => moduleId.includes(`/${folder}`));
+    const long = sorted.filter(isOfPart);
+    const others = sorted.filter(file => !isOfPart(file));
+    const between = Math.ceil(others.length / Math.max(1, long.length));
+    return [
+      ...long.flatMap((file, index) => [
+        file,
+        ...others.slice(index * between, (index + 1) * between),
+      ]),
+      ...others.slice(long.length * between),
+    ];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -26,14 +58,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Importing the service takes longer than most tests, and no file changes what others import.
     isolate: false,
-    projects: [
-      project('service', [EVERYTHING], Object.values(PARTS).flat()),
-      ...Object.entries(PARTS).map(([name, folders]) =>
-        project(
-          name,
-          folders.map(folder => `${folder}/*.test.ts`),
-        ),
-      ),
-    ],
+    sequence: { sequencer: Spread },
+    projects,
   },
 });
