@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,26 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   for (const kind of ['histories', 'chains'] as const) {
     if (KINDS[kind].count > 0) findings.push(...(await play(resources, players, kind)));
   }
-  return findings;
+  // What is played again is of one kind alone.
+  const isWhole = Object.values(KINDS).every(({ count }) => count > 0);
+  return isWhole ? [...findings, await playProperties(resources)] : findings;
+}
+
+/** Plays all examples of the properties of which the suite plays a third. */
+async function playProperties({ defer }: Resources): Promise<Finding> {
+  const properties = join(import.meta.dirname, '../test/helpers/property-runs.ts');
+  const vitest = spawn('npx', ['vitest', 'related', '--run', properties], {
+    env: { ...process.env, PROPERTY_RUNS: '1' },
+    stdio: 'inherit',
+  });
+  defer(() => vitest.kill());
+  const [status] = await once(vitest, 'exit');
+  return {
+    subject: 'exit status of the properties of the suite',
+    measured: 'all their examples',
+    value: status ?? 1,
+    goal: { relation: '<=', value: 0 },
+  };
 }
 
 interface Player {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { judge } from './budget.ts';
+import { judge, LONG } from './budget.ts';
 
 const FILE = 'test/money.test.ts';
 const timed = (name: string, seconds: number) => ({
@@ -38,4 +40,14 @@ test('a run fails by what no busy machine explains, and by a reason for nothing'
   expect(lines.at(-2)).toBe(`  ${FILE} > waits`);
   // A run of other files knows nothing of it.
   expect(judge([{ name: 'test/other.test.ts > it', milliseconds: 1 }], REASONS).fails).toBe(false);
+});
+
+test('a reason may be that of all tests of a file, and its file is there', () => {
+  const tests = [timed('waits', 15), timed('dawdles', 15)];
+  const { lines, fails } = judge(tests, { [FILE]: 'real limits of time' });
+  expect(fails).toBe(false);
+  expect(lines.join()).not.toContain('Over 3 s');
+  const files = Object.keys(LONG).map(name => name.split(' > ')[0] ?? '');
+  const root = join(import.meta.dirname, '..');
+  expect(files.filter(file => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -7,8 +7,50 @@ const FAILING_MS = 10_000;
 /** How many of the slowest are told. */
 const TOLD = 10;
 
-/** Tests that may take longer, as the report names them, and why. */
-export const LONG: Readonly<Record<string, string>> = {};
+const PROCESSES = 'starts several processes of the service, each a second of CPU';
+const LIMITS = 'waits for limits of time that processes have in production';
+const FAILOVER = 'waits until a server counts as lost, and another one has taken over';
+const CRAWL = 'opens page after page in a browser';
+const EXAMPLES = 'needs many examples to find what it looks for';
+
+/** Tests that may take longer, as the report names them, or all of a file, and why. */
+export const LONG: Readonly<Record<string, string>> = {
+  'test/bench/load.test.ts': 'loads a server for whole seconds',
+  'test/browser/checkout.test.ts': CRAWL,
+  'test/browser/panel.test.ts': CRAWL,
+  'test/browser/panel-journeys.test.ts': CRAWL,
+  'test/chains/solana/flood.test.ts': EXAMPLES,
+  'test/cli/migrate.test.ts':
+    'makes a PostgreSQL cluster, and starts processes of the command in turn',
+  'test/cli/node.test.ts': 'starts a chain, and commands that verify its node',
+  'test/client/installed-mp.test.ts': 'starts the installed command as a merchant does',
+  'test/database/change-feed.test.ts > a feed > renews seldom while it is not asked, and at once when it is':
+    'sees pauses of a second pass',
+  'test/deployment/database-roles.test.ts': PROCESSES,
+  'test/deployment/embedded.test.ts': PROCESSES,
+  'test/deployment/failover.test.ts': FAILOVER,
+  'test/deployment/hanging-database.test.ts': LIMITS,
+  'test/deployment/old-primary.test.ts':
+    'waits for the look for the primary, every 20 s with one server',
+  'test/deployment/pgbouncer.test.ts': PROCESSES,
+  'test/deployment/replicas.test.ts': PROCESSES,
+  'test/deployment/replicated.test.ts': FAILOVER,
+  'test/deployment/secrets.test.ts': LIMITS,
+  'test/deployment/shutdown.test.ts': 'a balancer asks each second',
+  'test/deployment/systemd.test.ts': PROCESSES,
+  'test/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
+  'test/docs/client-examples.test.ts': 'runs the examples as they are, with their pauses',
+  'test/http/open-telemetry.test.ts': LIMITS,
+  'test/nodes/large-responses.test.ts': 'a process with a small heap reads gigabytes',
+  'test/panel/fuzz.test.ts': EXAMPLES,
+  'test/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
+    LIMITS,
+  'test/routes/fuzz.test.ts': EXAMPLES,
+  'test/signing/forgotten-nonces.test.ts': FAILOVER,
+  'test/signing/redis-cluster.test.ts': FAILOVER,
+  'test/signing/redis-sentinel.test.ts': FAILOVER,
+  'test/webhooks/lost-database.test.ts': LIMITS,
+};
 
 /** A test of a run. */
 export interface TimedTest {
@@ -33,11 +75,14 @@ export function judge(
 ): Judgement {
   const slowest = tests.toSorted((a, b) => b.milliseconds - a.milliseconds);
   const over = slowest.filter(
-    ({ name, milliseconds }) => milliseconds > BUDGET_MS && !Object.hasOwn(reasons, name),
+    ({ name, milliseconds }) =>
+      milliseconds > BUDGET_MS && !(name in reasons) && !(fileOf(name) in reasons),
   );
   const names = new Set(tests.map(({ name }) => name));
   const files = new Set(tests.map(({ name }) => fileOf(name)));
-  const gone = Object.keys(reasons).filter(name => files.has(fileOf(name)) && !names.has(name));
+  const gone = Object.keys(reasons).filter(
+    name => files.has(fileOf(name)) && !files.has(name) && !names.has(name),
+  );
   return {
     lines: [
       ...section('The slowest tests:', slowest.slice(0, TOLD).map(lineOf)),

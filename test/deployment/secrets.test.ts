@@ -148,7 +148,7 @@ test('the secrets are those of the configuration', () => {
 });
 
 test('while Stripe, the reports and then the database fail', async () => {
-  const [api, worker] = [await start('server', env), await start('worker', env)];
+  const [api, worker] = await Promise.all([start('server', env), start('worker', env)]);
   try {
     await api.listening();
     await worker.wrote('"working"');
@@ -194,14 +194,15 @@ test('when the database refuses the password, or is not there', async () => {
   wrong.password = PASSWORDS.main;
   const gone = new URL(wrong);
   gone.port = String(nobody);
-  for (const { href } of [wrong, gone]) {
+  const refuse = async ({ href }: URL) => {
     const refused = { ...env, DATABASE_URL: href, DATABASE_DIRECT_URL: href };
-    const processes = [await start('server', refused), await start('worker', refused)];
+    const processes = await Promise.all([start('server', refused), start('worker', refused)]);
     for (const { exited } of processes) expect(await exited).toEqual([1, null]);
     for (const { output } of processes) expectNoSecret(output, refused);
     const { err } = await mp(['network', 'list'], refused);
     expectNoSecret(err, refused);
-  }
+  };
+  await Promise.all([wrong, gone].map(refuse));
 });
 
 test('when the secrets themselves are invalid', async () => {

@@ -10,12 +10,12 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { findPackage } from '../../src/development/postgres-package.ts';
+import { serverRoot } from '../helpers/database-server.ts';
 import { FrozenProcesses } from './frozen-server.ts';
 
 /** A server and one that follows it by streaming replication. */
@@ -45,7 +45,7 @@ export function hasEmbedded(): boolean {
 
 /** Starts both. */
 export async function startPair(): Promise<Pair> {
-  const directory = await mkdtemp(join(tmpdir(), 'eps-pair-'));
+  const directory = await mkdtemp(join(serverRoot(), 'eps-pair-'));
   // Run by root, the servers are another user's and have to get in.
   await chmod(directory, 0o711);
   const ends: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
