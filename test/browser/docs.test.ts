@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
 import { DESKTOP, NARROW, PHONE } from '../helpers/browser.ts';
-import { expectAccessible, type SeenKinds } from './accessible.ts';
-import { type Documentation, openDocumentation } from './documentation.ts';
+import { expectAccessible, expectToFit, type SeenKinds } from './accessible.ts';
+import { type Documentation, openDocumentation, type Window } from './documentation.ts';
 
 const PATHS = [
   '/',
@@ -22,18 +22,25 @@ afterAll(() => docs?.close());
 
 const visit: Documentation['visit'] = (...given) => docs.visit(...given);
 
-describe.each(PATHS)('%s', path => {
-  test('never scrolls sideways, and has no barrier that axe finds, in light and dark', async () => {
+describe('in one window', () => {
+  let window: Window;
+  beforeAll(async () => {
     // The pages forbid every script but their own, axe's included.
-    await visit(path, { viewport: NARROW, colorScheme: 'light', bypassCSP: true }, async page => {
-      for (const viewport of [NARROW, PHONE, DESKTOP]) {
-        await page.setViewportSize(viewport);
-        const width = await page.evaluate('document.documentElement.scrollWidth');
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      }
-      await expectAccessible(page, seenKinds);
-    });
+    window = await docs.openWindow({ colorScheme: 'light', bypassCSP: true });
   });
+  afterAll(() => window?.close());
+
+  test.each(PATHS)(
+    '%s never scrolls sideways, and has no barrier that axe finds, in light and dark',
+    path =>
+      window.visit(path, async page => {
+        for (const viewport of [NARROW, PHONE, DESKTOP]) {
+          await page.setViewportSize(viewport);
+          await expectToFit(page);
+        }
+        await expectAccessible(page, seenKinds);
+      }),
+  );
 });
 
 test('on a phone the contents open above the page and lead on', async () => {
