@@ -74,6 +74,15 @@ describe('a key', () => {
     expectLimited(await send(), 60);
   });
 
+  test('may send 60 requests in 60 seconds where nothing else is configured', async () => {
+    const usual = await startTestApp({ beside: keeper, env: { RATE_LIMIT_MAX: '' } });
+    const parts = { method: 'GET', path: '/external/v1/blockchains/active', body: '' } as const;
+    const sendUsual = () => deliver(usual, { credentials: shop, parts });
+    expectAll(await repeat(60, sendUsual), 200);
+    expectLimited(await sendUsual(), 60);
+    await usual.close();
+  });
+
   test('shares its allowance with no other key, not of the same account either', async () => {
     const other = await addKey(service, { merchantId: shop.merchant.id });
     expectAll(await repeat(LIMIT, send), 200);
