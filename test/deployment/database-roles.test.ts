@@ -117,8 +117,10 @@ describe('mp migrate', () => {
 });
 
 test('a payment is created, paid, told of and reported', async () => {
-  started.push(await startReplica(env), startWorker(env));
-  const [api] = started as [ServiceProcess];
+  const worker = startWorker(env);
+  started.push(worker);
+  const api = await startReplica(env);
+  started.unshift(api);
   const partner = await ask('partner', 'create', '--name', 'Group', '--self-service', 'on');
   const identity = ['--name', 'Ada', '--email', 'ada@example.com'];
   const member = await ask(
@@ -274,10 +276,10 @@ test('nobody has complained, and all end in an orderly way', async () => {
   expect(await Promise.all(started.splice(0).map(it => it.stop()))).toEqual([0, 0]);
 });
 
-describe('in production', () => {
+// Each starts a process: they start together.
+describe.concurrent('in production', () => {
   const NODE_ENV = 'production';
   const PUBLIC_URL = 'https://pay.example.test';
-  let scraped = '';
 
   /** What a process says of its rights, and counts. */
   async function rightsOf(more: Record<string, string>) {
@@ -293,20 +295,22 @@ describe('in production', () => {
     });
     started.push(api);
     const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
-    scraped = await metrics.text();
+    const scraped = await metrics.text();
     const counted = sumOf(parseExposition(scraped), 'eps_database_role_excess_rights');
     await api.stop();
     const said = api.logs.filter(({ msg }) =>
       String(msg).startsWith('the database role may do more'),
     );
-    return { counted, said: said.map(({ level, role, excess }) => ({ level, role, excess })) };
+    return {
+      scraped,
+      counted,
+      said: said.map(({ level, role, excess }) => ({ level, role, excess })),
+    };
   }
 
-  test('the role of the service has no more rights than it needs', async () => {
-    expect(await rightsOf({})).toEqual({ counted: 0, said: [] });
-  });
-
-  test('what is quoted is among the metrics', () => {
+  test('the role of the service has no more rights than it needs, and what is quoted is among the metrics', async () => {
+    const { scraped, ...rights } = await rightsOf({});
+    expect(rights).toEqual({ counted: 0, said: [] });
     expect(scraped).toContain('# TYPE eps_rate_available gauge');
   });
 
