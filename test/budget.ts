@@ -41,6 +41,8 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
   'test/docs/client-examples.test.ts': 'runs the examples as they are, with their pauses',
   'test/http/open-telemetry.test.ts': LIMITS,
+  'test/keys/vanished-listeners.test.ts':
+    'a change waits for the lease of replicas that hear nothing',
   'test/nodes/large-responses.test.ts': 'a process with a small heap reads gigabytes',
   'test/panel/fuzz.test.ts': EXAMPLES,
   'test/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
@@ -48,7 +50,9 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/routes/fuzz.test.ts': EXAMPLES,
   'test/signing/forgotten-nonces.test.ts': FAILOVER,
   'test/signing/redis-cluster.test.ts': FAILOVER,
+  'test/signing/redis-nonces.test.ts': FAILOVER,
   'test/signing/redis-sentinel.test.ts': FAILOVER,
+  'test/signing/redis-tls.test.ts': 'starts a cluster of three servers',
   'test/webhooks/lost-database.test.ts': LIMITS,
 };
 
