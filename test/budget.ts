@@ -10,6 +10,7 @@ const TOLD = 10;
 const PROCESSES = 'starts several processes of the service, each a second of CPU';
 const LIMITS = 'waits for limits of time that processes have in production';
 const FAILOVER = 'waits until a server counts as lost, and another one has taken over';
+const REDIS_CLUSTER = 'starts a Redis Cluster, and waits until it is whole';
 const CRAWL = 'opens page after page in a browser';
 const EXAMPLES = 'needs many examples to find what it looks for';
 
@@ -22,7 +23,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/chains/solana/flood.test.ts': EXAMPLES,
   'test/cli/migrate.test.ts':
     'makes a PostgreSQL cluster, and starts processes of the command in turn',
-  'test/cli/node.test.ts': 'starts a chain, and commands that verify its node',
+  'test/cli/node.test.ts': 'runs command after command against a real node',
   'test/client/installed-mp.test.ts': 'starts the installed command as a merchant does',
   'test/database/change-feed.test.ts > a feed > renews seldom while it is not asked, and at once when it is':
     'sees pauses of a second pass',
@@ -43,16 +44,17 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/http/open-telemetry.test.ts': LIMITS,
   'test/keys/vanished-listeners.test.ts':
     'a change waits for the lease of replicas that hear nothing',
-  'test/nodes/large-responses.test.ts': 'a process with a small heap reads gigabytes',
+  'test/nodes/large-responses.test.ts':
+    'a process with a small heap reads the longest responses there are',
   'test/panel/fuzz.test.ts': EXAMPLES,
   'test/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
     LIMITS,
   'test/routes/fuzz.test.ts': EXAMPLES,
   'test/signing/forgotten-nonces.test.ts': FAILOVER,
   'test/signing/redis-cluster.test.ts': FAILOVER,
-  'test/signing/redis-nonces.test.ts': FAILOVER,
+  'test/signing/redis-nonces.test.ts': REDIS_CLUSTER,
   'test/signing/redis-sentinel.test.ts': FAILOVER,
-  'test/signing/redis-tls.test.ts': 'starts a cluster of three servers',
+  'test/signing/redis-tls.test.ts': REDIS_CLUSTER,
   'test/webhooks/lost-database.test.ts': LIMITS,
 };
 

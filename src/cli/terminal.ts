@@ -9,7 +9,7 @@ export interface Terminal {
   untilInterrupted?(): AbortSignal;
   /** Asks for a line; what is secret is not shown. Resolves with undefined at the end of the input. */
   ask?(question: string, isSecret: boolean): Promise<string | undefined>;
-  /** How long to wait for each request of a command that asks again and again, in milliseconds; its own limit unless given. */
+  /** Pause after each request of a command that asks again and again, in milliseconds; the command's own unless given. */
   readonly pollMs?: number;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;

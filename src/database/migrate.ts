@@ -37,8 +37,7 @@ export async function runMigrations(db: Database): Promise<string[]> {
 
 /**
  * Names of the migrations this code base has and the database lacks, in order. Every start asks for them, so this
- * neither loads the migrations nor reads what all tables have, as the migrator does: that takes longer than most
- * commands of `mp`.
+ * neither loads the migrations nor reads the columns of all tables, as the migrator does.
  */
 export async function pendingMigrations(db: Database): Promise<string[]> {
   const [files, executed] = await Promise.all([fs.readdir(MIGRATIONS), executedMigrations(db)]);

@@ -5,13 +5,34 @@ import { expect } from 'vitest';
 const AXE = axe.source;
 const CONTRAST = 'color-contrast';
 
-/** Each element of a page by the tags and classes from the body down to it, which are what styles ask for. */
+/** Attributes that style sheets ask for. */
+export const STYLED_ATTRIBUTES = [
+  'aria-current',
+  'aria-invalid',
+  'aria-selected',
+  'data-title',
+  'disabled',
+  'hidden',
+  'open',
+  'role',
+  'type',
+] as const;
+
+/**
+ * Each element of a page by what style sheets ask for: its tag, its classes, these attributes and the tag that it
+ * follows, and the same of all that it is in.
+ */
 const KINDS = `(() => {
   const kinds = new Set();
   const look = (element, above) => {
-    const kind = [above, element.localName, ...[...element.classList].sort()].join('.');
+    const attributes = ${JSON.stringify(STYLED_ATTRIBUTES)}
+      .filter(name => element.hasAttribute(name))
+      .map(name => name + (name.startsWith('data-') ? '' : '=' + element.getAttribute(name)));
+    const follows = element.previousElementSibling?.localName;
+    const own = [element.localName, ...[...element.classList].sort(), ...attributes, follows];
+    const kind = above + ' ' + own.join('.');
     kinds.add(kind);
-    for (const child of element.children) look(child, kind + ' ');
+    for (const child of element.children) look(child, kind);
   };
   look(document.body, '');
   return [...kinds];

@@ -1,4 +1,4 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Keyring } from '../../crypto/keyring.ts';
 import type { Person } from '../../database/people-tables.ts';
@@ -8,13 +8,8 @@ const derive = promisify(argon2);
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Parameters of argon2id. */
-export interface PasswordWork {
-  /** In KiB. */
-  readonly memory: number;
-  readonly passes: number;
-  readonly parallelism: number;
-}
+/** Parameters of argon2id: memory in KiB, passes and lanes. */
+export type PasswordWork = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
 
 /** Parameters by the number stored with a hash (OWASP ASVS 5.0, appendix C). */
 const RECIPES: Readonly<Record<number, PasswordWork>> = {
@@ -48,11 +43,7 @@ export async function hashPassword(
   const salt = randomBytes(SALT_BYTES);
   const recipe = CURRENT_RECIPE;
   return {
-    password_hash: await compute(
-      keyring.hash(password, personId),
-      salt,
-      workOf(recipe, passwordWork),
-    ),
+    password_hash: await compute(keyring.hash(password, personId), salt, recipe, passwordWork),
     password_salt: salt,
     password_recipe: recipe,
     password_key_version: keyring.currentVersion,
@@ -72,8 +63,8 @@ export async function verifyPassword(
   const version = stored?.password_key_version ?? keyring.currentVersion;
   const recipe = stored?.password_recipe ?? CURRENT_RECIPE;
   const salt = stored?.password_salt ?? Buffer.alloc(SALT_BYTES);
-  const work = workOf(recipe, passwordWork);
-  const hash = await compute(keyring.hash(password, personId, version), salt, work);
+  const message = keyring.hash(password, personId, version);
+  const hash = await compute(message, salt, recipe, passwordWork);
   const expected = stored?.password_hash ?? Buffer.alloc(HASH_BYTES);
   const isRight = timingSafeEqual(hash, expected) && stored?.password_hash != null;
   const isOld = recipe !== CURRENT_RECIPE || version !== keyring.currentVersion;
@@ -87,12 +78,12 @@ export function isSamePassword(one: StoredPassword, other: StoredPassword): bool
   return hash.equals(other.password_hash);
 }
 
-function workOf(recipe: number, instead: PasswordWork | undefined): PasswordWork {
-  const work = RECIPES[recipe];
+function compute(
+  message: Buffer,
+  nonce: Buffer,
+  recipe: number,
+  work = RECIPES[recipe],
+): Promise<Buffer> {
   if (work === undefined) throw new Error(`there is no password recipe ${recipe}`);
-  return instead ?? work;
-}
-
-function compute(message: Buffer, nonce: Buffer, work: PasswordWork): Promise<Buffer> {
   return derive('argon2id', { message, nonce, tagLength: HASH_BYTES, ...work });
 }
