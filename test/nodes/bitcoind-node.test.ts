@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Node, NodeFailure, RpcError } from '../../src/nodes/node.ts';
 import { parseNodeAccess } from '../../src/nodes/node-access.ts';
 import { type OpenNode, openNode } from '../../src/nodes/open-node.ts';
-import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
+import {
+  BITCOIND,
+  BITCOIND_MISSING,
+  type Bitcoind,
+  HEIGHT,
+  startBitcoind,
+} from '../helpers/bitcoind.ts';
 
 const name =
   BITCOIND === undefined ? `a node of Bitcoin: ${BITCOIND_MISSING}` : 'a node of Bitcoin';
@@ -33,7 +39,7 @@ describe.skipIf(BITCOIND === undefined)(name, () => {
 
   test('distinguishes its errors from failures, with any status', async () => {
     const node = open(bitcoind.url);
-    expect(await node.call('getblockcount', [])).toBe(101);
+    expect(await node.call('getblockcount', [])).toBe(HEIGHT);
     // With status 404 and 500, before version 28.
     await expect(node.call('getnothing', [])).rejects.toEqual(
       new RpcError(-32601, 'Method not found'),
@@ -43,7 +49,7 @@ describe.skipIf(BITCOIND === undefined)(name, () => {
       { method: 'getblockhash', params: [999] },
       { method: 'getblockcount', params: [] },
     ]);
-    expect(answers).toEqual([expect.any(RpcError), 101]);
+    expect(answers).toEqual([expect.any(RpcError), HEIGHT]);
 
     const stranger = open(bitcoind.url.replace(/\/\/.*@/, '//someone:else@'));
     const refusal = await stranger.call('getblockcount', []).catch((error: Error) => error);
