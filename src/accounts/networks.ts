@@ -18,6 +18,8 @@ export interface NetworkChange {
   readonly finality?: string | null | undefined;
   /** As `parseExplorer` gives it; null for none. */
   readonly explorer?: string | null | undefined;
+  /** The least that payers are asked for, in the asset's smallest unit; null for what the chain takes. */
+  readonly leastAmount?: bigint | null | undefined;
 }
 
 /**
@@ -35,6 +37,7 @@ export function setNetwork(
     contract: change.contract,
     finality: change.finality,
     explorer: change.explorer,
+    least_amount: change.leastAmount?.toString() ?? change.leastAmount,
   });
   return audited(operator, 'network.set', async (tx, now) => {
     const switched = change.active === undefined ? {} : { switched_at: now };

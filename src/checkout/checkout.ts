@@ -7,7 +7,7 @@ import { dueCents } from '../payments/commission.ts';
 import { movePayment } from '../payments/move-payment.ts';
 import { listOfferedNetworks } from '../payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
-import { listConfiguredNetworks } from '../repositories/accounts/deposit-addresses.ts';
+import { listDepositAddresses } from '../repositories/accounts/deposit-addresses.ts';
 import { findLogoHash } from '../repositories/accounts/merchant-logos.ts';
 import { findMerchant } from '../repositories/accounts/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/chains/networks.ts';
@@ -20,6 +20,7 @@ import {
 } from '../repositories/payments/payments.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
+import { leastAmount } from '../settlement/least-amount.ts';
 import { roundedAmount, toBaseUnits } from '../settlement/quote-amounts.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
@@ -94,34 +95,42 @@ export async function readCheckout(
   now: Date,
 ): Promise<Checkout> {
   const isOffering = isOpen(payment, now);
-  const [shop, networks, configured, popular] = await Promise.all([
+  const [shop, networks, addresses, popular] = await Promise.all([
     readShop(db, payment.merchant_id),
     listOfferedNetworks(db, simulation),
-    listConfiguredNetworks(db, payment.branch_id),
+    listDepositAddresses(db, payment.branch_id),
     isOffering ? countRecentChoices(db, payment.merchant_id) : new Map<string, number>(),
   ]);
   const offered = isOffering
     ? networks.filter(
         network =>
           payment.offered_blockchain_ids.includes(network.id) &&
-          configured.some(entry => entry.id === network.id),
+          addresses.some(({ blockchainId }) => blockchainId === network.id),
       )
     : [];
   const network = hasLapsed(payment, now) ? null : await chosenNetwork(db, payment, networks);
   const byUse = offered.toSorted(
     (one, other) => (popular.get(other.id) ?? 0) - (popular.get(one.id) ?? 0),
   );
+  const choices = await Promise.all(
+    byUse.map(async choice => {
+      const due = await priceIn(rates, choice, dueCents(payment));
+      // So little cannot be sent to any of the addresses.
+      const isSendable = addresses.some(
+        ({ blockchainId, address }) =>
+          blockchainId === choice.id && (due === null || leastAmount(choice, address) <= due),
+      );
+      const { asset_symbol: symbol, asset_decimals: decimals } = choice;
+      const tokenAmount = due === null ? null : roundedAmount(due, { symbol, decimals });
+      const available = tokenAmount !== null && isWatchedInTime(choice, now);
+      return isSendable ? [{ network: choice, available, tokenAmount }] : [];
+    }),
+  );
   return {
     payment,
     shop,
     network,
-    choices: await Promise.all(
-      byUse.map(async choice => {
-        const tokenAmount = await estimate(rates, choice, dueCents(payment));
-        const available = tokenAmount !== null && isWatchedInTime(choice, now);
-        return { network: choice, available, tokenAmount };
-      }),
-    ),
+    choices: choices.flat(),
     progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
     received: payment.status === 'successful' ? await readReceived(db, payment) : null,
     strays: payment.status === 'pending' ? [] : await listStrayDeposits(db, payment.id),
@@ -226,15 +235,14 @@ async function chosenNetwork(
   return offered.find(network => network.id === id) ?? (await findNetworkOnChain(db, id)) ?? null;
 }
 
-/** null without a price. */
-async function estimate(
+/** The exact price in the asset's smallest unit; null where there is none. */
+async function priceIn(
   rates: Rates,
   { asset_symbol: symbol, asset_decimals: decimals }: NetworkOnChain,
   cents: number,
 ): Promise<bigint | null> {
   try {
-    const price = await rates.usdPrice(symbol);
-    return roundedAmount(toBaseUnits(cents, price, decimals), { symbol, decimals });
+    return toBaseUnits(cents, await rates.usdPrice(symbol), decimals);
   } catch (error) {
     if (error instanceof RateUnavailable) return null;
     throw error;

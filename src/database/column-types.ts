@@ -6,6 +6,13 @@ export type Cents = number;
 /** numeric(78,0) column: read as decimal text, written as bigint or text. */
 export type BaseUnits = ColumnType<string, bigint | string, bigint | string>;
 
+/** `BaseUnits` that a row need not have. */
+export type OptionalBaseUnits = ColumnType<
+  string | null,
+  bigint | string | null | undefined,
+  bigint | string | null
+>;
+
 /** Column with a default, which an insert may leave out. */
 export type Defaulted<T> = ColumnType<T, T | undefined, T>;
 

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { BaseUnits, Cents, Day, Defaulted } from './column-types.ts';
+import type { BaseUnits, Cents, Day, Defaulted, OptionalBaseUnits } from './column-types.ts';
 
 export interface ReservationsTable {
   id: Generated<number>;
@@ -11,6 +11,10 @@ export interface ReservationsTable {
   released_at: Date | null;
   /** The deposit of too little that this amount completes; null for the whole amount. */
   rest_of: Defaulted<string | null>;
+  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  cut_from: OptionalBaseUnits;
+  /** The least that settles it where nobody else waits at the address; null where only the whole does. */
+  alone_from: OptionalBaseUnits;
 }
 
 export type DepositState = 'seen' | 'final' | 'reversed' | 'failed';
@@ -28,6 +32,7 @@ export type DepositOutcome =
   | 'duplicate'
   | 'ambiguous'
   | 'unknown'
+  | 'superseded'
   | 'assigned';
 
 /** What was done with the money of a deposit that no payment took. */
@@ -35,6 +40,9 @@ export type Remedy = 'returned' | 'kept' | 'other';
 
 /** How a deposit deviates from what its payment, or the one that it was meant for, asked for. */
 export type Deviation = 'under' | 'over' | 'late' | 'duplicate';
+
+/** How a deposit that settled nothing was meant for a payment: too late, a second time, or by a former quote. */
+export type StrayKind = 'late' | 'duplicate' | 'superseded';
 
 export interface DepositsTable {
   id: string;
@@ -95,7 +103,7 @@ export interface AskedAssignmentsTable {
 export interface DeviatingDepositsTable {
   deposit_id: string;
   payment_id: string;
-  kind: Deviation;
+  kind: Deviation | StrayKind;
   /** The payment's merchant and creation. */
   merchant_id: string;
   created_at: Date;

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Defaulted } from './column-types.ts';
+import type { Defaulted, OptionalBaseUnits } from './column-types.ts';
 
 export type NetworkFamily = 'bitcoin' | 'ethereum' | 'bnb' | 'avalanche' | 'solana' | 'tron';
 export type NetworkEnvironment = 'production' | 'test';
@@ -33,6 +33,8 @@ export interface NetworksTable {
   settled_by: Defaulted<SettledBy>;
   /** URL of a transaction's page, with `{hash}` in place of its hash; null for none. */
   explorer: string | null;
+  /** The least that an operator lets payers be asked for, in the asset's smallest unit; null for what the chain takes. */
+  least_amount: OptionalBaseUnits;
 }
 
 /** The networks that payments can be made on. */

@@ -3,6 +3,7 @@ import type { Deposit, DepositState } from '../database/deposit-tables.ts';
 import { type MoveRequest, movePayment } from '../payments/move-payment.ts';
 import { findUnderpayment, updateDeposit } from '../repositories/deposits/deposits.ts';
 import type { PaymentColumns } from '../repositories/payments/moves.ts';
+import { returnToQuote } from './return-to-quote.ts';
 import { settleUnderpayment } from './underpayment.ts';
 
 /** Actor of on-chain moves in a payment's history, unless they are simulated. */
@@ -42,7 +43,10 @@ async function applyPayment(
   const { outcome, state } = deposit;
   const before =
     outcome === 'rest' || state === 'reversed' ? await findUnderpayment(db, paymentId) : undefined;
-  const moved = await movePayment(db, { paymentId, ...by, ...moveFor(deposit, before, by.now) });
+  const isFormer = state !== 'reversed' && (await returnToQuote(db, paymentId, deposit, by.now));
+  const { reason, ...move } = moveFor(deposit, before, by.now);
+  const note = isFormer ? `${reason}, for what was asked before another quote` : reason;
+  const moved = await movePayment(db, { paymentId, ...by, ...move, reason: note });
   if (moved === undefined) return state !== 'failed';
   // What is undone must not hide that too little has arrived.
   if (state === 'reversed' && before !== undefined) {
@@ -81,7 +85,11 @@ export function moveFor(
   now: Date,
 ): Pick<MoveRequest, 'move' | 'reason' | 'columns'> {
   const isRest = outcome === 'rest' && before !== undefined;
-  const rest = isRest ? `, the rest after the transfer ${before.transaction_hash}` : '';
+  const rest = isRest
+    ? `, the rest after the transfer ${before.transaction_hash}`
+    : outcome === 'tolerated'
+      ? ', a little short, which is tolerated'
+      : '';
   const moves: Record<DepositState, Pick<MoveRequest, 'move' | 'reason' | 'columns'>> = {
     seen: {
       move: 'detect',

@@ -7,6 +7,7 @@ import { formatBaseUnits, parseBaseUnits } from '../payments/token-amount.ts';
 import { findMerchant } from '../repositories/accounts/merchants.ts';
 import { findAskedAssignment } from '../repositories/deposits/asked-assignments.ts';
 import { findMeantPayments } from '../repositories/deposits/deviations.ts';
+import { findAskedBefore } from '../repositories/deposits/reservations.ts';
 import { findRest } from '../repositories/deposits/rests.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
 
@@ -55,8 +56,8 @@ export interface Assignment {
 
 /**
  * The assignment of a deposit to a payment, whose row is locked.
- * @throws OperationRefused for a payment that has ended, has funds already or expects another network or
- * address.
+ * @throws OperationRefused for a payment that has ended, has funds already or never expected anything at the network
+ * and address.
  */
 export async function requireAssignable(
   db: Connection,
@@ -73,24 +74,45 @@ export async function requireAssignable(
   if (payment.session_status !== 'pending') {
     throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
   }
-  if (payment.blockchain_id !== deposit.blockchain_id || payment.token_amount === null) {
-    throw new OperationRefused('The payment is on another network than the deposit.');
-  }
-  if (payment.address !== deposit.address) {
-    throw new OperationRefused('The deposit went to another address than that of the payment.');
-  }
-  const [rest, merchant] = await Promise.all([
-    findRest(db, payment.id),
+  const [asked, merchant] = await Promise.all([
+    findAsked(db, payment, deposit),
     findMerchant(db, payment.merchant_id),
   ]);
-  const whole = BigInt(payment.token_amount);
-  const due = rest?.tokenAmount ?? whole;
   const arrived = BigInt(deposit.token_amount);
   const tolerance = BigInt(merchant?.underpayment_tolerance_bps ?? 0);
   return {
-    ...{ deposit, payment, arrived, due, decimals: payment.token_decimals ?? 0 },
-    isTooLittle: (due - arrived) * BASIS_POINTS > whole * tolerance,
+    ...{ deposit, payment, arrived, due: asked.due, decimals: asked.decimals },
+    isTooLittle: (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
   };
+}
+
+/**
+ * What a payment asks for where a deposit arrived, or asked for there before it got another quote.
+ * @throws OperationRefused for one that never did.
+ */
+async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
+  const { blockchain_id: blockchainId, address, token_amount: amount } = payment;
+  if (blockchainId === deposit.blockchain_id && address === deposit.address && amount !== null) {
+    const whole = BigInt(amount);
+    const rest = await findRest(db, payment.id);
+    return { whole, due: rest?.tokenAmount ?? whole, decimals: payment.token_decimals ?? 0 };
+  }
+  const before = await findAskedBefore(db, payment.id, { ...deposit, outcome: 'assigned' });
+  if (before === undefined) {
+    throw new OperationRefused(
+      blockchainId === deposit.blockchain_id
+        ? 'The deposit went to another address than that of the payment.'
+        : 'The payment is on another network than the deposit.',
+    );
+  }
+  // The payment asks for that amount again, which is undone with a deposit that is not final.
+  if (deposit.state !== 'final') {
+    throw new OperationRefused(
+      'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
+    );
+  }
+  const whole = BigInt(before.tokenAmount);
+  return { whole, due: whole, decimals: before.decimals };
 }
 
 /** Both amounts as decimals of the asset, as they are typed and recorded. */

@@ -1,6 +1,7 @@
 import { solanaReference } from '../chains/solana-reference.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
+import { findNetwork } from '../repositories/chains/networks.ts';
 import {
   type Holder,
   isReservedSince,
@@ -8,8 +9,15 @@ import {
   type PaymentInWait,
   type Slot,
 } from '../repositories/deposits/reservations.ts';
-import { listHolders, listWaiting } from '../repositories/deposits/waiting-payments.ts';
+import {
+  type CutAmount,
+  listCut,
+  listHolders,
+  listWaiting,
+  type WaitedAt,
+} from '../repositories/deposits/waiting-payments.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
+import { uncut } from './cut-amounts.ts';
 import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
 
 /** When a transfer happened at the latest and at the earliest. */
@@ -48,31 +56,64 @@ export async function matchPayment(
   references: readonly string[] = [],
 ): Promise<DepositMatch> {
   const [holder] = await lockHolders(db, [{ ...slot, occurredAt: at }]);
-  const endedBy = new Date(earliestAt.getTime() - OVERDUE_BY_MS);
+  const when = { at, endedBy: new Date(earliestAt.getTime() - OVERDUE_BY_MS) };
   const named = await findNamed(db, slot, at, references);
   const isHolders = named === undefined || named === holder?.paymentId;
   const isHeld = holder?.releasedAt === null;
-  const exact = isHeld && isHolders ? holder : undefined;
+  const isPromised = holder !== undefined && !isHeld && mayStillPay(holder, earliestAt);
+  const exact = (isHeld || isPromised) && isHolders ? holder : undefined;
   // A payment that holds the reservation of the amount gets it, even if others wait.
-  const open =
-    exact === undefined ? await listWaiting(db, slot, { at, endedBy }, WAITING_MAXIMUM, named) : [];
-  // The named payment may itself have asked for the amount, before it got another quote.
-  const isOwnBefore = named !== undefined && isHolders && open.length > 0;
+  const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
+  const cut = open.length === 0 ? [] : await findCut(db, slot, when, named);
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
-    ...{ exact, open, isNamed: named !== undefined },
+    ...{ exact, open, cut, isNamed: named !== undefined },
+    isSuperseded:
+      exact === undefined && !isHeld && isHolders && isOpen(holder?.payment, earliestAt),
     reservedBefore:
-      !isOwnBefore &&
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     isPaid: holder?.payment.status === 'successful',
     isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
+  if (isPromised && paymentId === holder.paymentId) return { outcome, payment_id: paymentId };
   const payment =
     paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
-  return payment !== undefined && isWaiting(payment, slot, earliestAt)
-    ? { outcome, payment_id: paymentId }
-    : { outcome: 'late', payment_id: null };
+  if (payment !== undefined && isWaiting(payment, slot, earliestAt)) {
+    return { outcome, payment_id: paymentId };
+  }
+  return { outcome: isOpen(payment, earliestAt) ? 'superseded' : 'late', payment_id: null };
+}
+
+/** What was waited for of which a wallet may have left the amount; see `listCut`. */
+async function findCut(
+  db: Connection,
+  slot: Slot,
+  when: WaitedAt,
+  named: string | undefined,
+): Promise<CutAmount[]> {
+  const network = await findNetwork(db, slot.blockchainId);
+  const range = uncut(slot.tokenAmount, network?.asset_decimals ?? 0);
+  return range === null ? [] : listCut(db, slot, when, range, named);
+}
+
+/** Whether a payment asked for an amount before it got another quote, whose price was promised until then. */
+function mayStillPay({ promisedUntil, payment }: Holder, earliestAt: Date): boolean {
+  return isOpen(payment, earliestAt) && isBy(promisedUntil, earliestAt);
+}
+
+/** Whether a payment waits for funds, by whatever quote, and did so at a time. */
+function isOpen(payment: PaymentInWait | undefined, at: Date): boolean {
+  return (
+    payment?.status === 'pending' &&
+    payment.session_status === 'pending' &&
+    isBy(payment.expires_at, at)
+  );
+}
+
+/** Whether a time is before an end, or as little after it as two polls of a watcher may be apart. */
+function isBy(end: Date, at: Date): boolean {
+  return at.getTime() <= end.getTime() + OVERDUE_BY_MS;
 }
 
 /**
@@ -106,12 +147,7 @@ function isWaiting(
   { blockchainId, address }: Pick<Slot, 'blockchainId' | 'address'>,
   earliestAt: Date,
 ): boolean {
+  const isHere = payment.blockchain_id === blockchainId && payment.address === address;
   const end = payment.quoted_until ?? payment.expires_at;
-  return (
-    payment.status === 'pending' &&
-    payment.session_status === 'pending' &&
-    payment.blockchain_id === blockchainId &&
-    payment.address === address &&
-    earliestAt.getTime() <= end.getTime() + OVERDUE_BY_MS
-  );
+  return isHere && isOpen(payment, earliestAt) && isBy(end, earliestAt);
 }

@@ -2,19 +2,24 @@ import type { BaseLogger } from 'pino';
 import { Counter } from 'prom-client';
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
+import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
+  findFormerQuote,
+  findFormerRest,
   insertReservation,
   listAddressesByUse,
   listFreeAmounts,
   type UsedAddress,
 } from '../repositories/deposits/reservations.ts';
+import { leastAmount } from './least-amount.ts';
+import { FIRST_CANDIDATES, type Terms } from './quote-amounts.ts';
 
-/** Amounts to use before longer ones: a stablecoin has a hundred with four decimals. */
-const FIRST_TIER = 100;
 /** Below this share of free amounts a branch needs more addresses: a fifth. */
 const FEW_FREE = 1 / 5;
+
+const MINUTE_MS = 60_000;
 
 const FREE_AMOUNTS = ['plenty', 'few', 'none'] as const;
 
@@ -26,54 +31,81 @@ const quotes = new Counter({
 
 interface Wanted {
   readonly payment: Payment;
-  readonly blockchainId: string;
-  /** The distinct amounts of the price, in order of preference. */
-  readonly amounts: readonly bigint[];
+  readonly network: Network;
+  readonly terms: Terms;
   /** Warned when a branch runs out of amounts. */
   readonly log: Pick<BaseLogger, 'warn'> | undefined;
 }
 
+export interface ReservedQuote {
+  readonly address: string;
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+  /** Whether it is what the payment asked for on the network before it got another quote. */
+  readonly isFormer: boolean;
+}
+
 /**
  * Reserves an amount that is unique at its address, at the address of the branch that is longest unused
- * and has one free.
- * @returns undefined if the branch has no address on the network.
+ * and has one free. A payer who comes back to the network gets the amount that the payment had there, if it is still free
+ * and worth the price: it may have been sent already.
+ * @returns undefined if the branch has no address on the network, or none that so little can be sent to.
  * @throws ApiError E5002 if no amount is free at any address.
  */
 export async function reserveAmount(
   db: Connection,
   wanted: Wanted,
   now: Date,
-): Promise<{ address: string; tokenAmount: bigint } | undefined> {
-  const { payment, blockchainId, amounts } = wanted;
+): Promise<ReservedQuote | undefined> {
+  const { payment, network, terms } = wanted;
+  const { amounts } = terms;
   const range = {
     from: amounts.reduce((least, amount) => (amount < least ? amount : least)),
     to: amounts.reduce((most, amount) => (amount > most ? amount : most)),
   };
-  const addresses = await listAddressesByUse(db, payment.branch_id, blockchainId, range);
+  const configured = await listAddressesByUse(db, payment.branch_id, network.id, range);
+  const addresses = configured.filter(({ address }) => leastAmount(network, address) <= terms.due);
   if (addresses.length === 0) return undefined;
   reportUse(wanted, addresses);
+  const claimant = { paymentId: payment.id, restOf: null };
+  const former = await findFormerQuote(db, payment.id, network.id);
+  if (
+    former !== undefined &&
+    addresses.some(({ address }) => address === former.address) &&
+    former.tokenAmount >= terms.due - terms.cutBy &&
+    former.tokenAmount <= range.to &&
+    (await insert(db, claimant, { network, ...former }, terms, now))
+  ) {
+    return { ...former, isFormer: true };
+  }
   for (const { address } of addresses) {
-    const claimant = { paymentId: payment.id, restOf: null };
-    const place = { blockchainId, address };
-    const tokenAmount = await reserveAt(db, claimant, place, amounts, now);
-    if (tokenAmount !== undefined) return { address, tokenAmount };
+    const tokenAmount = await reserveAt(db, claimant, { network, address }, terms, now);
+    if (tokenAmount !== undefined) return { address, tokenAmount, isFormer: false };
   }
   throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
 }
 
 /**
- * Reserves an amount for the rest of a payment, at the address where too little has arrived.
+ * Reserves an amount for the rest of a payment, at the address where too little has arrived: the one that it had there
+ * before, if that is still free.
  * @param deposit The deposit of too little.
  * @returns undefined if no amount is free.
  */
-export function reserveRest(
+export async function reserveRest(
   db: Connection,
-  deposit: Pick<Deposit, 'id' | 'blockchain_id' | 'address'> & { readonly payment_id: string },
-  amounts: readonly bigint[],
+  { id, address, payment_id: paymentId }: Pick<Deposit, 'id' | 'address'> & { payment_id: string },
+  network: Network,
+  terms: Terms,
   now: Date,
 ): Promise<bigint | undefined> {
-  const { id, blockchain_id: blockchainId, address, payment_id: paymentId } = deposit;
-  return reserveAt(db, { paymentId, restOf: id }, { blockchainId, address }, amounts, now);
+  const claimant = { paymentId, restOf: id };
+  const place = { network, address };
+  const former = await findFormerRest(db, paymentId, id);
+  if (former !== undefined && terms.amounts.includes(former)) {
+    const slot = { ...place, tokenAmount: former };
+    if (await insert(db, claimant, slot, terms, now)) return former;
+  }
+  return reserveAt(db, claimant, place, terms, now);
 }
 
 interface Claimant {
@@ -82,30 +114,71 @@ interface Claimant {
   readonly restOf: string | null;
 }
 
+interface Where {
+  readonly network: Network;
+  readonly address: string;
+}
+
 /**
- * Reserves the least recently used of the short amounts, or of the longer ones if all short ones
- * are taken. If a concurrent checkout takes an amount first, tries the next one.
+ * Reserves an amount whose group no other payment has at the address, so that they are told apart even where wallets
+ * cut them: of the first ones the least recently used, else of the nearest group. Without one it takes the least
+ * recently used of the first ones, then of the others. If a concurrent checkout takes an amount first, tries the next.
  */
 async function reserveAt(
   db: Connection,
-  { paymentId, restOf }: Claimant,
-  place: { blockchainId: string; address: string },
-  amounts: readonly bigint[],
+  claimant: Claimant,
+  place: Where,
+  terms: Terms,
   now: Date,
 ): Promise<bigint | undefined> {
-  for (const tier of [amounts.slice(0, FIRST_TIER), amounts.slice(FIRST_TIER)]) {
-    const free = await listFreeAmounts(db, place.blockchainId, place.address, tier);
-    for (const tokenAmount of free) {
-      const taken = await insertReservation(db, paymentId, { ...place, tokenAmount }, now, restOf);
-      if (taken) return tokenAmount;
+  const { amounts, group } = terms;
+  const promisedSince = new Date(now.getTime() - place.network.window_minutes * MINUTE_MS);
+  const listFree = (some: readonly bigint[]) =>
+    listFreeAmounts(
+      db,
+      { blockchainId: place.network.id, address: place.address },
+      { amounts: some, group, paymentId: claimant.paymentId, promisedSince },
+    );
+  const near = await listFree(amounts.slice(0, FIRST_CANDIDATES));
+  const tryAll = async (some: readonly { readonly tokenAmount: bigint }[]) => {
+    for (const { tokenAmount } of some) {
+      if (await insert(db, claimant, { ...place, tokenAmount }, terms, now)) return tokenAmount;
     }
-  }
-  return undefined;
+    return undefined;
+  };
+  const apart = await tryAll(near.filter(({ isApart }) => isApart));
+  if (apart !== undefined) return apart;
+  const far = await listFree(amounts.slice(FIRST_CANDIDATES));
+  const nearest = far
+    .filter(({ isApart }) => isApart)
+    .toSorted((a, b) => Number(a.tokenAmount / group - b.tokenAmount / group));
+  return tryAll([...nearest, ...near, ...far]);
+}
+
+/** Whether the amount was free. */
+function insert(
+  db: Connection,
+  { paymentId, restOf }: Claimant,
+  { network, address, tokenAmount }: Where & { readonly tokenAmount: bigint },
+  { due, cent, cutBy }: Terms,
+  now: Date,
+): Promise<boolean> {
+  // What would be missing then could not be sent.
+  const unsendable = tokenAmount - leastAmount(network, address, true) + 1n;
+  return insertReservation(db, paymentId, { blockchainId: network.id, address, tokenAmount }, now, {
+    restOf,
+    cutFrom: atLeastOne(due - cutBy),
+    aloneFrom: atLeastOne(due - cent > unsendable ? due - cent : unsendable),
+  });
+}
+
+function atLeastOne(amount: bigint): bigint {
+  return amount > 1n ? amount : 1n;
 }
 
 /** Counts how many amounts were free, and names the branch when they are few. */
 function reportUse(
-  { payment, blockchainId, amounts, log }: Wanted,
+  { payment, network: { id: blockchainId }, terms: { amounts }, log }: Wanted,
   addresses: readonly UsedAddress[],
 ): void {
   const all = addresses.length * amounts.length;

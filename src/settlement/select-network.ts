@@ -9,12 +9,13 @@ import { type Rates, RateUnavailable } from '../rates/rate-source.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/chains/networks.ts';
 import { releaseReservation } from '../repositories/deposits/reservations.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payments/moves.ts';
+import { findPayment } from '../repositories/payments/payments.ts';
 import { isWatchedInTime } from './availability.ts';
 import { deadlinesFrom } from './deadlines.ts';
 import { hasLapsed } from './lapse-quotes.ts';
-import { candidateAmounts, toBaseUnits } from './quote-amounts.ts';
+import { termsFor, toBaseUnits } from './quote-amounts.ts';
 import { reserveAmount } from './reserve-amount.ts';
-import { withoutRest } from './underpayment.ts';
+import { isUnderpaid, settleUnderpayment, withoutRest } from './underpayment.ts';
 
 export interface Choice {
   readonly payment: Payment;
@@ -29,7 +30,7 @@ export interface Choice {
  * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the
  * address, and restarts the payment window. A payment whose expiry was fixed at creation keeps it, and
  * its price for the window only. Selecting the same network again changes nothing while the price is
- * held; otherwise the previous amount is released.
+ * held; otherwise the previous amount is released, and still settles the payment until the end of its window.
  *
  * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if
  * there is no agreed price or no free amount now, or transfers on the network are seen too late.
@@ -82,13 +83,8 @@ async function quote(
       ? 0
       : commissionCents(payment.amount, payment.commission_bps);
   const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
-  const base = toBaseUnits(dueCents(payment), price, asset.decimals);
-  const amounts = candidateAmounts(base, asset, price);
-  const reserved = await reserveAmount(
-    db,
-    { payment, blockchainId: network.id, amounts, log },
-    now,
-  );
+  const terms = termsFor(toBaseUnits(dueCents(payment), price, asset.decimals), asset, price);
+  const reserved = await reserveAmount(db, { payment, network, terms, log }, now);
   if (reserved === undefined) throw notOffered(network.id);
   const updated = await updateOpenPayment(db, payment.id, {
     blockchain_id: network.id,
@@ -101,7 +97,10 @@ async function quote(
     ...deadlinesFrom(payment, network.window_minutes, now),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
-  return updated;
+  if (!reserved.isFormer || !isUnderpaid(payment)) return updated;
+  // Who comes back to where too little has arrived is asked for the rest again.
+  await settleUnderpayment(db, payment.id, now);
+  return (await findPayment(db, payment.id)) ?? updated;
 }
 
 async function requireOffered(

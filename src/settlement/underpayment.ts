@@ -13,7 +13,8 @@ import {
   updateOpenPayment,
 } from '../repositories/payments/moves.ts';
 import { extendedDeadlines } from './deadlines.ts';
-import { agreedPrice, candidateAmounts, smallestStep } from './quote-amounts.ts';
+import { leastAmount } from './least-amount.ts';
+import { agreedPrice, termsFor } from './quote-amounts.ts';
 import { reserveRest } from './reserve-amount.ts';
 
 /** `lastError.code` of a payment that too little has arrived for. */
@@ -40,6 +41,11 @@ export async function settleUnderpayment(
       : await assess(db, payment, deposit, now);
   if (Object.keys(columns).length > 0) await updateOpenPayment(db, paymentId, columns);
   return payment;
+}
+
+/** Whether too little has arrived for a payment, for what it asks for now or did before. */
+export function isUnderpaid({ last_error_code: code }: Payment): boolean {
+  return code === UNDERPAID;
 }
 
 /**
@@ -79,14 +85,16 @@ async function assess(
   if (deposit.state === 'seen') {
     return report(missing, 'The rest is asked for once the transfer is final.');
   }
+  const hint = missing < leastAmount(network, deposit.address, true) ? RAISED : EXACTLY;
   const before = await findRest(db, payment.id);
-  if (before !== undefined) return report(before.tokenAmount, EXACTLY);
+  if (before !== undefined) return report(before.tokenAmount, hint);
   const rest = await reserve(db, { payment, deposit, network, missing }, now);
   if (typeof rest === 'string') return report(missing, rest);
-  return report(rest, EXACTLY, extendedDeadlines(payment, network.window_minutes, now));
+  return report(rest, hint, extendedDeadlines(payment, network.window_minutes, now));
 }
 
 const EXACTLY = 'Exactly this amount completes the payment.';
+const RAISED = `${EXACTLY} It is more than what is missing, since wallets send no less.`;
 
 interface Underpaid {
   readonly payment: Payment;
@@ -102,16 +110,22 @@ async function reserve(
   { payment, deposit, network, missing }: Underpaid,
   now: Date,
 ): Promise<bigint | string> {
+  if (missing <= 0n) return 'Only the whole amount of the new quote settles the payment.';
   const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
-  if (missing < smallestStep(asset)) {
-    return 'That is too little to ask for: only the whole amount settles the payment.';
-  }
   const whole = BigInt(payment.token_amount ?? 0);
   const price = agreedPrice(dueCents(payment), whole, asset.decimals);
-  const amounts = candidateAmounts(missing, asset, price).filter(amount => amount < whole);
+  const least = leastAmount(network, deposit.address, true);
+  const terms = termsFor(missing, asset, price, { least, whole });
+  const amounts = terms.amounts.filter(amount => amount < whole);
   const reserved =
     amounts.length === 0
       ? undefined
-      : await reserveRest(db, { ...deposit, payment_id: payment.id }, amounts, now);
+      : await reserveRest(
+          db,
+          { ...deposit, payment_id: payment.id },
+          network,
+          { ...terms, amounts },
+          now,
+        );
   return reserved ?? 'No amount is free to ask for it: only the whole amount settles the payment.';
 }

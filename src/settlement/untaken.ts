@@ -17,6 +17,10 @@ export const UNTAKEN_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> 
   duplicate: { short: 'duplicate', text: 'its payment has this amount already' },
   late: { short: 'too late', text: 'the payment that asked for this amount had ended' },
   over: { short: 'far too much', text: 'it is far more than its payment asks for' },
+  superseded: {
+    short: 'former quote',
+    text: 'its payment asked for this amount before it got another quote, and the price was not promised any more',
+  },
   under: {
     short: 'too little',
     text: 'it is neither the whole amount nor the rest that its payment waits for',

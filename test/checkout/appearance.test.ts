@@ -71,7 +71,7 @@ test('the price and since when it is held stand beside the amount', async () => 
   const checkout = await open();
   await checkout.pick('btc');
   const page = await read(checkout);
-  expect(page).toMatch(/1\u00a0BTC = \$100,000\.00, fixed at <time datetime="2026-05-17T/);
+  expect(page).toMatch(/1\u00a0BTC = \$99,998\.00, fixed at <time datetime="2026-05-17T/);
   const stable = await openCheckout(
     service,
     await addMerchant(service, { addresses: { 'eth-usdc': ADDRESSES['eth-usdc'] } }),
@@ -175,7 +175,7 @@ test('the networks that customers choose most come first, real ones before test 
   expect(await order()).toEqual(['eth-usdc', 'eth', 'btc', 'eth-test']);
   const page = await read(await openCheckout(service, other));
   expect(page.match(/<span class="test">Test<\/span>/g)).toHaveLength(1);
-  expect(page).toContain('≈\u00a00.0005\u00a0BTC');
+  expect(page).toContain('≈\u00a00.00050001\u00a0BTC');
   expect(page).toContain('network fee can be several dollars · 60\u00a0minutes to pay');
   expect(page).toContain('network fee usually under $3.00 · 30\u00a0minutes to pay');
   expect(page).toContain('<span class="hint">30\u00a0minutes to pay</span>');

@@ -11,14 +11,15 @@ import { addPayment } from './payments.ts';
 type Service = Pick<TestApp, 'db' | 'clock'>;
 
 /**
- * Begins a test: what earlier ones left open is no candidate for a transfer. What was released so before is not
+ * Begins a test: what earlier ones asked for is no candidate for a transfer. What was released so before is not
  * written again, or a file of many tests writes all that it has ever reserved for each.
  */
 export async function releaseAll(db: Database): Promise<void> {
   const released_at = new Date(0);
+  // Open payments still take what they asked for at their addresses.
   await db
     .updateTable('reservations')
-    .set({ released_at })
+    .set({ released_at, address: 'an earlier test' })
     .where('released_at', 'is distinct from', released_at)
     .execute();
 }

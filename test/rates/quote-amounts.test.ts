@@ -3,9 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { formatBaseUnits } from '../../src/payments/token-amount.ts';
 import {
   candidateAmounts,
+  groupUnit,
   type QuotedAsset,
+  roundedAmount,
   toBaseUnits,
 } from '../../src/settlement/quote-amounts.ts';
+import { leavings } from '../settlement/leavings.ts';
 import { usd } from './market.ts';
 
 /** Every asset with the decimals of its amounts and a range of whole dollars it may cost. */
@@ -35,6 +38,14 @@ const coin = fc.constantFrom(...ASSETS).chain(asset =>
     asset: fc.constant(asset),
     price: fc.bigInt(usd(String(asset.from)), usd(String(asset.to))),
   }),
+);
+
+/** Coins and stablecoins, with how many decimals their amounts are written. */
+const anyAsset = fc.oneof(
+  coin.map(({ asset, price }) => ({ asset: { ...asset, written: [asset.step] }, price })),
+  fc
+    .constantFrom(...STABLECOINS)
+    .map(asset => ({ asset: { ...asset, step: 4, written: [4, 6] }, price: DOLLAR })),
 );
 
 /** As shown, of a price in cents. */
@@ -92,90 +103,81 @@ describe('toBaseUnits', () => {
 });
 
 describe('candidateAmounts', () => {
-  test('of coins: above the price, increasing, within the budget, with the right decimals', () => {
+  test('of all assets: different, at least the price, within the budget, never ending in zero', () => {
     fc.assert(
-      fc.property(cents, coin, (price, { asset, price: rate }) => {
+      fc.property(cents, anyAsset, (price, { asset, price: rate }) => {
         const base = toBaseUnits(price, rate, asset.decimals);
         const amounts = candidateAmounts(base, asset, rate);
-        const step = 10n ** BigInt(asset.decimals - asset.step);
         const threeCents = (3n * 10n ** BigInt(asset.decimals) * DOLLAR) / (100n * rate);
         const budget = threeCents > base / 200n ? threeCents : base / 200n;
         expect(amounts.length).toBeGreaterThanOrEqual(1);
         expect(amounts.length).toBeLessThanOrEqual(500);
+        expect(new Set(amounts).size).toBe(amounts.length);
         for (const [index, amount] of amounts.entries()) {
-          expect(amount % step).toBe(0n);
-          expect(amount - (amounts[index - 1] ?? amount - step)).toBe(step);
-          expect(amount >= base && amount <= base + budget).toBe(true);
+          expect(amount >= base).toBe(true);
+          expect(amount <= base + budget || index === 0).toBe(true);
+          const written = formatBaseUnits(amount, asset.decimals).split('.')[1] ?? '';
+          expect(asset.written).toContain(written.length);
         }
-        // The first is the price rounded up and no more; the last leaves no room unused.
-        expect((amounts[0] ?? 0n) - base < step).toBe(true);
-        const last = amounts.at(-1) ?? 0n;
-        expect(amounts.length === 500 || last + step > base + budget).toBe(true);
+        // The first is the price rounded up to what is not zero, and no more.
+        const step = 10n ** BigInt(asset.decimals - asset.step);
+        expect((amounts[0] ?? 0n) - base < 2n * step).toBe(true);
+        expect(amounts[0]).toBe(roundedAmount(base, asset));
       }),
     );
   });
 
-  test.each(STABLECOINS)('of $symbol with $decimals decimals: 500 within the cent', asset => {
-    const step = 10n ** BigInt(asset.decimals - 4);
-    const fine = 10n ** BigInt(asset.decimals - 6);
+  test('whatever a wallet leaves out of one, it is none of those of any price', () => {
     fc.assert(
-      fc.property(cents, price => {
-        const base = toBaseUnits(price, DOLLAR, asset.decimals);
-        const amounts = candidateAmounts(base, asset, DOLLAR);
-        const offsets = amounts.map(amount => amount - base);
-        expect(new Set(offsets).size).toBe(500);
-        expect(offsets.every(offset => offset >= 0n && offset < 100n * step)).toBe(true);
-        expect(offsets.slice(0, 100)).toEqual(
-          Array.from({ length: 100 }, (_, n) => BigInt(n) * step),
+      fc.property(cents, cents, anyAsset, fc.nat(499), (one, other, { asset, price }, index) => {
+        const of = (each: number) =>
+          candidateAmounts(toBaseUnits(each, price, asset.decimals), asset, price);
+        const amounts = of(one);
+        const asked = amounts[index % amounts.length] ?? 0n;
+        const all = new Set([...amounts, ...of(other), ...of(one + 1)]);
+        for (const sent of leavings(asked, asset.decimals)) expect(all.has(sent)).toBe(false);
+      }),
+    );
+  });
+
+  test.each(STABLECOINS)('of $symbol with $decimals decimals: groups a cent apart', asset => {
+    const unit = 10n ** BigInt(asset.decimals - 2);
+    expect(groupUnit(asset)).toBe(unit);
+    const base = toBaseUnits(5_000, DOLLAR, asset.decimals);
+    const amounts = candidateAmounts(base, asset, DOLLAR);
+    expect(amounts).toHaveLength(500);
+    // The first 90 are in the price's own cent, the others in all up to half a per cent.
+    expect(new Set(amounts.slice(0, 90).map(amount => amount / unit)).size).toBe(1);
+    expect(new Set(amounts.map(amount => amount / unit)).size).toBe(25);
+  });
+
+  test('the first never falls as the price rises', () => {
+    fc.assert(
+      fc.property(cents, cents, anyAsset, (one, other, { asset, price }) => {
+        const [low = 0n, high = 0n] = [Math.min(one, other), Math.max(one, other)].map(
+          each => candidateAmounts(toBaseUnits(each, price, asset.decimals), asset, price)[0],
         );
-        const rest = offsets.slice(100);
-        expect(rest.every(offset => offset % fine === 0n && offset % step !== 0n)).toBe(true);
-        expect(rest).toEqual(rest.toSorted((a, b) => (a < b ? -1 : 1)));
-      }),
-    );
-  });
-
-  test('never falls as the price rises', () => {
-    fc.assert(
-      fc.property(cents, cents, coin, (one, other, { asset, price: rate }) => {
-        const [low, high] = [Math.min(one, other), Math.max(one, other)].map(price =>
-          candidateAmounts(toBaseUnits(price, rate, asset.decimals), asset, rate),
-        );
-        expect((high?.[0] ?? 0n) >= (low?.[0] ?? 0n)).toBe(true);
-        // Up to the limit of 500, or when both reach it.
-        if (low?.length === high?.length)
-          expect((high?.at(-1) ?? 0n) >= (low?.at(-1) ?? 0n)).toBe(true);
-      }),
-    );
-  });
-
-  test('prices next to each other share no amount of a stablecoin', () => {
-    fc.assert(
-      fc.property(cents, fc.constantFrom(...STABLECOINS), (price, asset) => {
-        const both = [...shown(price, asset, DOLLAR), ...shown(price + 1, asset, DOLLAR)];
-        expect(new Set(both).size).toBe(both.length);
+        expect(high >= low).toBe(true);
       }),
     );
   });
 
   test('are short', () => {
-    expect(shown(1234, STABLECOINS[0], DOLLAR).slice(0, 3)).toEqual([
-      '12.34',
-      '12.3401',
-      '12.3402',
+    expect(shown(1234, STABLECOINS[0], DOLLAR).slice(0, 11)).toEqual([
+      ...['12.3401', '12.3402', '12.3403', '12.3404', '12.3405', '12.3406', '12.3407', '12.3408'],
+      ...['12.3409', '12.3411', '12.3412'],
     ]);
-    expect(shown(1234, STABLECOINS[2], DOLLAR).slice(98, 102)).toEqual([
-      '12.3498',
-      '12.3499',
-      '12.340001',
-      '12.340002',
+    expect(shown(1234, STABLECOINS[2], DOLLAR).slice(89, 92)).toEqual([
+      ...['12.3499', '12.3501', '12.3502'],
     ]);
+    // Three cents of them leave room for some with six decimals.
+    expect(shown(100, STABLECOINS[0], DOLLAR).slice(270, 272)).toEqual(['1.000001', '1.000002']);
     expect(shown(1000, ASSETS[2], usd('3999.99')).slice(0, 2)).toEqual([
       '0.00250001',
       '0.00250002',
     ]);
     expect(shown(1000, ASSETS[3], usd('801.5')).slice(0, 2)).toEqual(['0.0124767', '0.0124768']);
-    expect(shown(1, ASSETS[0], usd('100000'))).toHaveLength(31);
+    expect(shown(1, ASSETS[0], usd('100000'))).toHaveLength(27);
   });
 
   test('there is one even where a step costs more than the budget', () => {

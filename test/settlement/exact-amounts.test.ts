@@ -25,6 +25,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 /** As on EVM chains, and far less than the clocks of these histories differ. */
 const SKEW_MS = 2 * SECOND_MS;
+/** One of those on which any address will do. */
+const NETWORK = 'eth-usdc';
 const BASE = 1_000_000n;
 /** Amounts that are asked for lie within 2 % of one another, so that each could be too much for the next. */
 const STEP = 2_000n;
@@ -118,9 +120,9 @@ class World {
 
   /** Reserves the amount, or the next one that is free. */
   async #reserve({ id, address }: { id: string; address: string }, tokenAmount: bigint) {
-    const slot = { blockchainId: 'btc', address, tokenAmount };
+    const slot = { blockchainId: NETWORK, address, tokenAmount };
     while (!(await insertReservation(service.db, id, slot, now()))) slot.tokenAmount += STEP;
-    const chosen = { blockchain_id: 'btc', address, token_decimals: 8 };
+    const chosen = { blockchain_id: NETWORK, address, token_decimals: 6 };
     await updateOpenPayment(service.db, id, { ...chosen, token_amount: slot.tokenAmount });
   }
 
@@ -163,7 +165,7 @@ class World {
     const block = service.clock.now - each.foundAfter + each.ahead;
     const most = (ms: number) => new Date(Math.min(service.clock.now, ms));
     return {
-      ...{ blockchainId: 'btc', transactionHash: `tx${++serial}`, position: 0 },
+      ...{ blockchainId: NETWORK, transactionHash: `tx${++serial}`, position: 0 },
       ...{ address, tokenAmount, blockHeight: 1, blockHash: 'block', source: 'chain' },
       finality: each.finality,
       occurredAt: each.isPolled ? now() : most(block + SKEW_MS),
@@ -231,6 +233,13 @@ const EXAMPLES: readonly Step[][] = [
     sendOne({ ...told, amount: { exactly: (BASE * 4n) / 10n } }),
     sendOne({ ...told, amount: { back: 0 } }),
   ],
+  // What it asked for before its quote was renewed, when that price is not promised any more.
+  [
+    { kind: 'ask', place: 0, amount: BASE },
+    { kind: 'renew', payment: 0, amount: BASE + STEP },
+    ...Array<Step>(9).fill({ kind: 'wait', ms: 4 * MINUTE_MS }),
+    sendOne({ ...told, amount: { back: 1 } }),
+  ],
 ];
 
 function sendOne(only: Sent): Step {
@@ -250,6 +259,6 @@ test('an amount is that of whom it is reserved for, or in the inbox, by any cloc
         : { numRuns: runs(80), seed: 1 }),
     },
   );
-  const all = ['ambiguous', 'duplicate', 'exact', 'late', 'rest', 'unknown'];
+  const all = ['ambiguous', 'duplicate', 'exact', 'late', 'rest', 'superseded', 'unknown'];
   expect([...outcomes].toSorted()).toEqual(all);
 });

@@ -84,7 +84,7 @@ const UNQUOTED = {
 describe('a payment that waits longer than its network', () => {
   test('keeps its price for the window, and then gets another quote', async () => {
     const chosen = await select(await addFixed(), 'btc');
-    expect(chosen).toMatchObject({ token_amount: '50000', commission_amount: 75 });
+    expect(chosen).toMatchObject({ token_amount: '50001', commission_amount: 75 });
     const dearer = createFixedRates({ BTC: '50000' });
     service.clock.now += HOUR_MS - 1;
     await lapse();
@@ -94,11 +94,13 @@ describe('a payment that waits longer than its network', () => {
     await lapse();
     const lapsed = await read(chosen);
     expect(lapsed).toMatchObject({ ...UNQUOTED, expires_at: new Date(START + DAY_MS) });
-    expect(await pay(chosen, 'final')).toMatchObject({ outcome: 'late', payment_id: null });
+    // Not within the minute that two polls may be apart.
+    service.clock.now += 60_001;
+    expect(await pay(chosen, 'final')).toMatchObject({ outcome: 'superseded', payment_id: null });
     expect((await read(chosen)).status).toBe('pending');
 
     const again = await select(lapsed, 'btc', dearer);
-    expect(again.token_amount).toBe('100000');
+    expect(again.token_amount).toBe('100001');
     await pay(again, 'final', 'again');
     expect(await read(chosen)).toMatchObject({ status: 'successful', commission_amount: 75 });
   });

@@ -88,14 +88,21 @@ test('a reference gives no payment the amount that another one asks for', async 
   await cancel(other.id);
   expect(await observe(marked(more))).toMatchObject({ outcome: 'late', payment_id: null });
   expect(await stateOf(named.id)).toBe('pending/pending');
-  // What it has asked for itself, before its quote was renewed, is a little too much now.
+  // What it has asked for itself, before its quote was renewed, and was promised an hour.
   await releaseReservation(service.db, named.id, now());
   const less = asked - asked / 100n;
   const slot = { blockchainId: 'btc', address: ADDRESSES.btc, tokenAmount: less };
   await insertReservation(service.db, named.id, slot, now());
   await updateOpenPayment(service.db, named.id, { token_amount: less });
-  expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
-  expect(await observe(marked(asked))).toMatchObject({ outcome: 'over', payment_id: named.id });
+  await updateOpenPayment(service.db, named.id, {
+    expires_at: new Date(service.clock.now + 24 * HOUR_MS),
+  });
+  service.clock.now += HOUR_MS + 61_000;
+  for (const late of [transfer(asked, 'final'), marked(asked)]) {
+    expect(await observe(late)).toMatchObject({ outcome: 'superseded', payment_id: null });
+  }
+  service.clock.now -= 2_000;
+  expect(await observe(marked(asked))).toMatchObject({ outcome: 'exact', payment_id: named.id });
 });
 
 test('what names a payment that has its funds is for no other one', async () => {
@@ -319,7 +326,7 @@ describe('another amount', () => {
     const { id } = await open();
     const half = (asked * 3n) / 7n;
     await observe(transfer(half, 'final'));
-    expect(await observe(transfer(asked - half - 1n, 'final'))).toMatchObject({
+    expect(await observe(transfer(asked - half - 2_000n, 'final'))).toMatchObject({
       ...{ outcome: 'under', payment_id: null },
     });
     expect(await stateOf(id)).toBe('pending/pending');
@@ -402,7 +409,7 @@ describe('what belongs to somebody else', () => {
       await updateOpenPayment(tx, id, { blockchain_id: 'eth', address: ADDRESSES.eth });
       return [observed];
     });
-    expect(await deposit).toMatchObject({ outcome: 'late', payment_id: null });
+    expect(await deposit).toMatchObject({ outcome: 'superseded', payment_id: null });
     expect(await stateOf(id)).toBe('pending/pending');
   });
 

@@ -34,9 +34,9 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 const select = (payment: Payment, blockchainId: string, from = rates) =>
   selectNetwork(service.db, from, { payment, blockchainId, simulation: true }, now());
-/** Address and amount of a new payment of 50 cents on Bitcoin, or the code of its refusal. */
-async function quoteCheap(of: Merchant): Promise<string> {
-  const columns = { amount: 50, offered_blockchain_ids: ['btc'], created_at: now() };
+/** Address and amount of a new payment of 2 dollars on Bitcoin, or the code of its refusal. */
+async function quoteCheap(of: Merchant, amount = 200): Promise<string> {
+  const columns = { amount, offered_blockchain_ids: ['btc'], created_at: now() };
   const payment = await addPayment(service.db, of, columns);
   const log = { warn: (line: unknown) => void warnings.push(line) };
   const choice = { payment, blockchainId: 'btc', simulation: true, log };
@@ -59,7 +59,7 @@ describe('choosing a network', () => {
     expect(chosen).toMatchObject({
       blockchain_id: 'eth-usdc',
       address: ADDRESSES['eth-usdc'],
-      token_amount: '50000000',
+      token_amount: '50000100',
       token_decimals: 6,
       commission_amount: 75,
       expires_at: new Date(service.clock.now + 30 * MINUTE_MS),
@@ -71,7 +71,7 @@ describe('choosing a network', () => {
     expect(BigInt(chosen.token_amount ?? 0) / 10_000n).toBe(5075n);
   });
 
-  test('gives each open payment of a price an amount of its own, within a cent', async () => {
+  test('gives each open payment of a price an amount of its own, in all groups that wallets tell apart', async () => {
     const chosen = await Promise.all(
       Array.from({ length: 30 }, async () => select(await newPayment({ amount: 777 }), 'eth-usdc')),
     );
@@ -79,8 +79,19 @@ describe('choosing a network', () => {
     expect(new Set(amounts).size).toBe(30);
     for (const amount of amounts) {
       expect(BigInt(amount ?? 0)).toBeGreaterThanOrEqual(7_770_000n);
-      expect(BigInt(amount ?? 0)).toBeLessThan(7_780_000n);
+      // Half a per cent.
+      expect(BigInt(amount ?? 0)).toBeLessThan(7_770_000n + 38_850n);
     }
+    // Two decimals are left of each.
+    expect(new Set(amounts.map(amount => BigInt(amount ?? 0) / 10_000n)).size).toBe(4);
+  });
+
+  test('asks for an amount that wallets cut to another one than what others are asked for', async () => {
+    const asked: (string | null)[] = [];
+    for (let index = 0; index < 4; index++) {
+      asked.push((await select(await newPayment({ amount: 5432 }), 'eth-usdc')).token_amount);
+    }
+    expect(asked).toEqual(['54320100', '54330100', '54340100', '54350100']);
   });
 
   test('again changes nothing, another one frees the amount', async () => {
@@ -168,11 +179,21 @@ describe('refuses', () => {
   });
 
   test('when every amount of the price is taken', async () => {
-    // 3 cents are 30 satoshi, and half a per cent of 50 cents is less: 31 amounts.
+    // 3 cents are 30 satoshi, half a per cent of 2 dollars is less, and none ends in zero: 27 amounts.
     const taken: string[] = [];
-    for (let index = 0; index < 33; index++) taken.push(await quoteCheap(merchant));
-    expect(taken.slice(31)).toEqual(['E5002', 'E5002']);
-    expect(new Set(taken.slice(0, 31)).size).toBe(31);
+    for (let index = 0; index < 29; index++) taken.push(await quoteCheap(merchant));
+    expect(taken.slice(27)).toEqual(['E5002', 'E5002']);
+    expect(new Set(taken.slice(0, 27)).size).toBe(27);
+  });
+
+  test('a price below what can be sent to any address of the branch', async () => {
+    // P2WPKH: 294 satoshi, doubled; a cent is 10.
+    expect(await quoteCheap(merchant, 58)).toBe('E1040');
+    expect(await quoteCheap(merchant, 59)).toContain(ADDRESSES.btc);
+    await setNetwork(operatorOf(service), 'btc', { leastAmount: 5_000n });
+    expect(await quoteCheap(merchant, 499)).toBe('E1040');
+    expect(await quoteCheap(merchant, 500)).toContain(ADDRESSES.btc);
+    await setNetwork(operatorOf(service), 'btc', { leastAmount: null });
   });
 });
 
@@ -199,9 +220,9 @@ describe('several addresses of a branch', () => {
     warnings.length = 0;
     const before = await quotesCounted();
     const places = new Set<string>();
-    // Four of the 62 amounts are taken. Fewer than a fifth are free once 50 are.
-    for (let taken = 4; taken < 62; taken++) places.add(await quoteCheap(own));
-    expect(places.size).toBe(58);
+    // Four of the 54 amounts are taken. Fewer than a fifth are free once 44 are.
+    for (let taken = 4; taken < 54; taken++) places.add(await quoteCheap(own));
+    expect(places.size).toBe(50);
     expect(new Set([...places].map(addressOf))).toEqual(new Set([FIRST, SECOND]));
     expect(await quoteCheap(own)).toBe('E5002');
     const after = await quotesCounted();
@@ -209,12 +230,12 @@ describe('several addresses of a branch', () => {
       free,
       (after[free] ?? 0) - (before[free] ?? 0),
     ]);
-    expect(Object.fromEntries(counted)).toEqual({ plenty: 46, few: 12, none: 1 });
-    expect(warnings).toHaveLength(13);
+    expect(Object.fromEntries(counted)).toEqual({ plenty: 40, few: 10, none: 1 });
+    expect(warnings).toHaveLength(11);
     const branchId = (await findMainBranch(service.db, own.id))?.id;
     expect(warnings[0]).toEqual({
       ...{ merchantId: own.id, branchId, blockchainId: 'btc' },
-      ...{ addresses: 2, free: 12, all: 62 },
+      ...{ addresses: 2, free: 10, all: 54 },
     });
   });
 

@@ -59,7 +59,7 @@ async function hold({ amount, cents, rest, state }: Hold): Promise<void> {
   await insertReservation(db, id, slot(amount), new Date(0));
   if (rest !== null) {
     const { id: before } = await record(amount - rest);
-    await insertReservation(db, id, slot(rest), new Date(0), before);
+    await insertReservation(db, id, slot(rest), new Date(0), { restOf: before });
   }
   if (typeof state !== 'number') return;
   const ended = new Date(service.clock.now - state * HOUR_MS);

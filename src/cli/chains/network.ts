@@ -3,6 +3,7 @@ import { parseExplorer } from '../../accounts/explorer-url.ts';
 import { type NetworkChange, WINDOW_MINUTES_MAXIMUM } from '../../accounts/networks.ts';
 import type { Config } from '../../config/config.ts';
 import type { Network } from '../../database/network-tables.ts';
+import { formatBaseUnits } from '../../payments/token-amount.ts';
 import { listNetworks } from '../../repositories/chains/networks.ts';
 import {
   CONFIGURABLE_CONTRACTS,
@@ -19,6 +20,7 @@ import { toolsOf } from './node.ts';
 interface SetFlags extends Pick<NetworkChange, 'active' | 'windowMinutes' | 'contract'> {
   readonly finality?: string;
   readonly explorer?: string;
+  readonly leastAmount?: string;
 }
 
 /** `mp network list | set | status | rescan | audit | resume` */
@@ -53,11 +55,15 @@ export function define(noun: CliCommand): void {
       'page of a transaction that customers may open, with {hash} in its place, or off',
       readExplorer,
     )
-    .atLeastOneOf('active', 'windowMinutes', 'finality', 'contract', 'explorer')
+    .option(
+      '--least-amount <amount>',
+      'the least that customers are asked for, as a decimal of the asset; or off for what the chain takes',
+    )
+    .atLeastOneOf('active', 'windowMinutes', 'finality', 'contract', 'explorer', 'leastAmount')
     .onDatabase(async (session, id: string, flags: SetFlags) => {
-      const { active, windowMinutes, finality, contract, explorer: page } = flags;
+      const { active, windowMinutes, finality, contract, explorer: page, leastAmount } = flags;
       const explorer = page === 'off' ? null : page;
-      const change = { active, windowMinutes, finality, contract, explorer };
+      const change = { active, windowMinutes, finality, contract, explorer, leastAmount };
       const network = await configureNetwork(session, toolsOf(session), id, change);
       session.show(networkObject(network, session.config));
     });
@@ -82,6 +88,10 @@ function networkObject(network: Network, { simulation }: Pick<Config, 'simulatio
     windowMinutes: network.window_minutes,
     settledBy: settledBy === 'simulation' && !simulation ? 'nobody' : settledBy,
     explorer: network.explorer,
+    leastAmount:
+      network.least_amount === null
+        ? null
+        : formatBaseUnits(BigInt(network.least_amount), network.asset_decimals),
     isActive: network.is_active,
     chain: network.chain,
     contract: network.contract,

@@ -19,7 +19,10 @@ export interface DepositContext {
    * there before.
    */
   merchantIds: string[];
-  /** Open payments at its address, the closest amount first; none once it is matched or dismissed. */
+  /**
+   * The open payment that asked for it by a former quote, then those at its address, the closest amount first; none once it
+   * is matched or dismissed.
+   */
   fits: FittingPayment[];
 }
 
@@ -96,6 +99,11 @@ async function findContexts(
       select json_agg(json_build_object('paymentId', id, 'merchantId', merchant_id, 'tokenAmount', amount)
                       order by distance, id) as fits
       from (
+        select payments.id, payments.merchant_id, listed.token_amount::text as amount, -1 as distance
+        from deviating_deposits join payments on payments.id = payment_id
+        where listed.waits and deposit_id = listed.id and kind = 'superseded'
+          and payments.status = 'pending' and payments.session_status = 'pending'
+        union all
         select payments.id, merchant_id, reservations.token_amount::text as amount,
                abs(reservations.token_amount - listed.token_amount) as distance
         from reservations join payments on payments.id = payment_id
@@ -103,7 +111,10 @@ async function findContexts(
           and reservations.blockchain_id = listed.blockchain_id
           and reservations.address = listed.address
           and payments.status = 'pending' and payments.session_status = 'pending'
-        order by distance, payments.id limit ${FITS_MAXIMUM}
+          and not exists (
+            select from deviating_deposits
+            where deposit_id = listed.id and kind = 'superseded' and payment_id = payments.id)
+        order by distance, id limit ${FITS_MAXIMUM}
       ) as closest
     ) as open on true`.execute(db);
   return new Map(rows.map(({ id, ...context }) => [id, context]));

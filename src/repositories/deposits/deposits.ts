@@ -74,8 +74,8 @@ const UNMATCHED_MAXIMUM = 100;
 
 /**
  * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
- * amount that it has reserved, or near its whole amount.
- * @param perMille Lowest and highest share of the whole amount, in per mille.
+ * amount that it has reserved, or near it.
+ * @param perMille Lowest and highest share of that amount, in per mille.
  */
 export async function listUnmatchedOf(
   db: Connection,
@@ -92,7 +92,7 @@ export async function listUnmatchedOf(
           and own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
           and own.reserved_at <= deposits.observed_at
           and (own.token_amount = deposits.token_amount
-            or own.rest_of is null and deposits.token_amount * 1000
+            or deposits.token_amount * 1000
               between own.token_amount * ${perMille.least}::numeric
               and own.token_amount * ${perMille.most}::numeric))
     order by observed_at, id limit ${UNMATCHED_MAXIMUM}`.execute(db);

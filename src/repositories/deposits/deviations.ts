@@ -1,6 +1,6 @@
 import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
+import type { Deposit, Deviation, StrayKind } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { IS_OWN } from './account-deposits.ts';
 
@@ -12,6 +12,9 @@ export type MeantPayment = Pick<
   /** When it last moved, its end if it has ended; null for one that never did. */
   readonly movedAt: Date | null;
 };
+
+/** Kinds of deposits that were meant for a payment and settled nothing. */
+const STRAY_KINDS: readonly StrayKind[] = ['late', 'duplicate', 'superseded'];
 
 /** The payments that deposits were meant for by their exact amounts, by the deposits' IDs. */
 export async function findMeantPayments(
@@ -25,13 +28,15 @@ export async function findMeantPayments(
     left join lateral (
       select at from payment_transitions where payment_id = payments.id order by at desc limit 1
     ) as moved on true
-    where deposit_id = any(${depositIds}::uuid[]) and kind in ('late', 'duplicate')`.execute(db);
+    where deposit_id = any(${depositIds}::uuid[]) and kind = any(${STRAY_KINDS}::text[])`.execute(
+    db,
+  );
   return new Map(rows.map(({ depositId, ...payment }) => [depositId, payment]));
 }
 
-/** A deposit of exactly a payment's amount that did not count for it, with its asset. */
+/** A deposit of exactly what a payment asks for, or did, that did not count for it, with its asset. */
 export type StrayDeposit = Deposit & {
-  kind: Extract<Deviation, 'late' | 'duplicate'>;
+  kind: StrayKind;
   assetSymbol: string;
   assetDecimals: number;
   /** Merchant of the payment that it was assigned to; null for none. */
@@ -43,7 +48,7 @@ export type StrayDeposit = Deposit & {
 /** More for one payment are not expected. */
 const STRAYS_MAXIMUM = 20;
 
-/** Deposits of exactly what a payment had asked for that came too late, or twice; oldest first. */
+/** Deposits of exactly what a payment had asked for that came too late, twice or for a former quote; oldest first. */
 export function listStrayDeposits(db: Connection, paymentId: string): Promise<StrayDeposit[]> {
   return db
     .selectFrom('deviating_deposits')
@@ -60,7 +65,7 @@ export function listStrayDeposits(db: Connection, paymentId: string): Promise<St
           and own.merchant_id = deviating_deposits.merchant_id and ${IS_OWN})`.as('isOwn'),
     )
     .where('deviating_deposits.payment_id', '=', paymentId)
-    .where('kind', 'in', ['late', 'duplicate'])
+    .where('kind', 'in', STRAY_KINDS)
     .where('deposits.payment_id', 'is distinct from', paymentId)
     .where('deposits.state', 'in', ['seen', 'final'])
     .$narrowType<{ kind: StrayDeposit['kind'] }>()

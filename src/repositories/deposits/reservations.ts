@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import type { Deposit } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { hasRow } from '../rows.ts';
 
@@ -47,40 +48,80 @@ export async function listAddressesByUse(
   return rows;
 }
 
+/** An amount that can be reserved. */
+export interface FreeAmount {
+  /** Integer of the asset's smallest unit. */
+  readonly tokenAmount: bigint;
+  /** Whether what wallets may send of it, cut or rounded, is not also what they may send of another one. */
+  readonly isApart: boolean;
+}
+
 /**
  * Those of the amounts that are not reserved now, least recently used first, so that a late
- * transfer is unlikely to match another customer's payment.
+ * transfer is unlikely to match another customer's payment. An amount that another open payment asked for before it got
+ * another quote is not free while its price was promised: its customer may still send it.
+ * @param group The unit that wallets cut or round to.
+ * @param promisedSince Prices of reservations since then are still promised.
  */
 export async function listFreeAmounts(
   db: Connection,
-  blockchainId: string,
-  address: string,
-  amounts: readonly bigint[],
-): Promise<bigint[]> {
-  const { rows } = await sql<{ amount: string }>`
-    select candidate.amount::text as amount
+  { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
+  {
+    amounts,
+    group,
+    paymentId,
+    promisedSince,
+  }: {
+    readonly amounts: readonly bigint[];
+    readonly group: bigint;
+    readonly paymentId: string;
+    readonly promisedSince: Date;
+  },
+): Promise<FreeAmount[]> {
+  if (amounts.length === 0) return [];
+  const { rows } = await sql<{ amount: string; isApart: boolean }>`
+    select candidate.amount::text as amount, not exists (
+             select from reservations as live
+             where live.blockchain_id = ${blockchainId} and live.address = ${address}
+               and live.released_at is null and live.payment_id <> ${paymentId}
+               and live.token_amount >= cut.down - trunc(${group.toString()}::numeric / 2)
+               and live.token_amount < cut.rounded + ${group.toString()}::numeric) as "isApart"
     from unnest(${amounts.map(String)}::numeric[]) with ordinality as candidate (amount, slot)
+    cross join lateral (
+      select amount - mod(amount, ${group.toString()}::numeric) as down,
+             amount + trunc(${group.toString()}::numeric / 2)
+               - mod(amount + trunc(${group.toString()}::numeric / 2), ${group.toString()}::numeric) as rounded
+    ) as cut
     left join lateral (
-      select released_at, id from reservations
+      select payment_id, reserved_at, released_at, id from reservations
       where blockchain_id = ${blockchainId} and address = ${address}
         and token_amount = candidate.amount
       order by id desc limit 1
     ) as latest on true
     where latest.id is null or latest.released_at is not null
+      and (latest.payment_id = ${paymentId} or latest.reserved_at <= ${promisedSince} or not exists (
+        select from payments
+        where payments.id = latest.payment_id and status = 'pending' and session_status = 'pending'))
     order by latest.released_at nulls first, candidate.slot`.execute(db);
-  return rows.map(row => BigInt(row.amount));
+  return rows.map(({ amount, isApart }) => ({ tokenAmount: BigInt(amount), isApart }));
 }
 
-/**
- * Reserves an amount for a payment; false if it is taken already.
- * @param restOf The deposit of too little that the amount completes; null for the whole amount.
- */
+/** What settles a reserved amount besides itself, in the asset's smallest unit. */
+export interface Settling {
+  /** The deposit of too little that the amount completes; null for the whole amount. */
+  readonly restOf?: string | null;
+  /** As the columns `cut_from` and `alone_from`; null for nothing else than the amount. */
+  readonly cutFrom?: bigint | null;
+  readonly aloneFrom?: bigint | null;
+}
+
+/** Reserves an amount for a payment; false if it is taken already. */
 export async function insertReservation(
   db: Connection,
   paymentId: string,
   slot: Slot,
   now: Date,
-  restOf: string | null = null,
+  { restOf = null, cutFrom = null, aloneFrom = null }: Settling = {},
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('reservations')
@@ -92,6 +133,8 @@ export async function insertReservation(
       reserved_at: now,
       released_at: null,
       rest_of: restOf,
+      cut_from: cutFrom,
+      alone_from: aloneFrom,
     })
     .onConflict(conflict =>
       conflict
@@ -101,6 +144,111 @@ export async function insertReservation(
     )
     .executeTakeFirstOrThrow();
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** The whole amount that a payment asked for last on a network, before it got another quote. */
+export async function findFormerQuote(
+  db: Connection,
+  paymentId: string,
+  blockchainId: string,
+): Promise<{ address: string; tokenAmount: bigint } | undefined> {
+  const row = await db
+    .selectFrom('reservations')
+    .select(['address', 'token_amount'])
+    .where('payment_id', '=', paymentId)
+    .where('released_at', 'is not', null)
+    .where('blockchain_id', '=', blockchainId)
+    .where('rest_of', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && { address: row.address, tokenAmount: BigInt(row.token_amount) };
+}
+
+/** The amount that was asked for after a deposit of too little, before the payment got another quote. */
+export async function findFormerRest(
+  db: Connection,
+  paymentId: string,
+  depositId: string,
+): Promise<bigint | undefined> {
+  const row = await db
+    .selectFrom('reservations')
+    .select('token_amount')
+    .where('payment_id', '=', paymentId)
+    .where('released_at', 'is not', null)
+    .where('rest_of', '=', depositId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && BigInt(row.token_amount);
+}
+
+/** What a payment asked for where a deposit arrived. */
+export interface AskedBefore {
+  /** The whole amount, an integer of the asset's smallest unit. */
+  readonly tokenAmount: string;
+  /** Of the asset. */
+  readonly decimals: number;
+  readonly reservedAt: Date;
+  /** Until when the price was promised. */
+  readonly promisedUntil: Date;
+  /** IDs of the whole amount's reservation, and of the rest's that the deposit pays. */
+  readonly reservations: readonly string[];
+}
+
+/**
+ * What a payment asked for last at a deposit's address, among that the amount of the deposit where it is exactly one of
+ * them: the whole, or the rest with its whole.
+ */
+export async function findAskedBefore(
+  db: Connection,
+  paymentId: string,
+  {
+    blockchain_id: blockchainId,
+    address,
+    token_amount: amount,
+    outcome,
+  }: Pick<Deposit, 'blockchain_id' | 'address' | 'token_amount' | 'outcome'>,
+): Promise<AskedBefore | undefined> {
+  const { rows } = await sql<AskedBefore>`
+    with own as (
+      select * from reservations
+      where payment_id = ${paymentId} and released_at is null
+        and blockchain_id = ${blockchainId} and address = ${address}
+      union all
+      select * from reservations
+      where payment_id = ${paymentId} and released_at is not null
+        and blockchain_id = ${blockchainId} and address = ${address}
+    ), rest as (
+      select id from own
+      where ${outcome} = 'rest' and rest_of is not null and token_amount = ${amount}::numeric
+      order by id desc limit 1
+    )
+    select own.token_amount as "tokenAmount", networks.asset_decimals as decimals,
+           own.reserved_at as "reservedAt", ${PROMISED_UNTIL('own')} as "promisedUntil",
+           array_remove(array[own.id, rest.id], null)::bigint[]::text[] as reservations
+    from own join networks on networks.id = own.blockchain_id
+    left join rest on true
+    where own.rest_of is null and (rest.id is null or own.id < rest.id)
+      and (${outcome} <> 'exact' or own.token_amount = ${amount}::numeric)
+    order by own.id desc limit 1`.execute(db);
+  return rows[0];
+}
+
+/** Reserves again what was released; what another payment has reserved meanwhile stays that one's. */
+export async function reserveAgain(
+  db: Connection,
+  ids: readonly string[],
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, rest_of,
+                              cut_from, alone_from)
+    select payment_id, blockchain_id, address, token_amount, ${now}, rest_of, cut_from, alone_from
+    from reservations where id = any(${ids}::bigint[]) order by id
+    on conflict (blockchain_id, address, token_amount) where released_at is null do nothing`.execute(
+    db,
+  );
 }
 
 /** Releases what the payment has reserved: the whole amount, and that of a rest. */
@@ -126,6 +274,8 @@ export interface Holder {
   isRest: boolean;
   /** When its payment ended or gave up the amount; null if the payment has it still, or has it again. */
   releasedAt: Date | null;
+  /** Until when the price of the amount was promised, unless its payment asks for it still. */
+  promisedUntil: Date;
   payment: PaymentInWait;
 }
 
@@ -156,6 +306,7 @@ export async function lockHolders(
                and again.blockchain_id = latest.blockchain_id and again.address = latest.address
                and again.token_amount = latest.token_amount
            ) then latest.released_at end as "releasedAt",
+           ${PROMISED_UNTIL('latest')} as "promisedUntil",
            payments.status, payments.session_status, payments.blockchain_id, payments.address,
            payments.expires_at, payments.quoted_until
     from unnest(${slots.map(slot => slot.blockchainId)}::text[],
@@ -171,14 +322,19 @@ export async function lockHolders(
         offset 0
       ) as same order by id desc limit 1
     ) as latest join payments on payments.id = latest.payment_id
+    join networks on networks.id = latest.blockchain_id
     order by slot.place
     for update of payments`.execute(db);
   const holders: (Holder | undefined)[] = slots.map(() => undefined);
-  for (const { place, paymentId, seen, isRest, releasedAt, ...payment } of rows) {
-    holders[place - 1] = { paymentId, seen, isRest, releasedAt, payment };
+  for (const { place, paymentId, seen, isRest, releasedAt, promisedUntil, ...payment } of rows) {
+    holders[place - 1] = { paymentId, seen, isRest, releasedAt, promisedUntil, payment };
   }
   return holders;
 }
+
+/** Until when the price of a reservation was promised, beside rows of it and of its network, `networks`. */
+export const PROMISED_UNTIL = (reservation: string) =>
+  sql<Date>`${sql.ref(reservation)}.reserved_at + networks.window_minutes * interval '1 minute'`;
 
 /**
  * Whether an amount has been reserved since a time, by any payment. Clocks of blocks and ours differ, so that a

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Slot } from './reservations.ts';
 
@@ -26,45 +26,135 @@ export interface Waiting {
   paymentId: string;
   /** The whole amount that it asks for, an integer of the asset's smallest unit. */
   tokenAmount: bigint;
+  /** The least that settles it where it is the only one that waits; null where only the whole does. */
+  aloneFrom: bigint | null;
+  /** What completes it after too little has arrived; null for nothing. */
+  rest: Pick<Waiting, 'tokenAmount' | 'aloneFrom'> | null;
   /** How much too little settles it, in basis points. */
   toleranceBps: number;
   /** Whether too little has arrived already. */
   underpaid: boolean;
 }
 
+/** When payments waited. */
+export interface WaitedAt {
+  readonly at: Date;
+  /** A payment that is still open counts unless its time ended before. */
+  readonly endedBy: Date;
+}
+
+/** `listWaiting`'s payments with what they ask for, the whole and the rest. */
+const waiting = (
+  { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
+  { at, endedBy }: WaitedAt,
+  condition: RawBuilder<unknown>,
+) => sql`
+  select payment_id, merchant_id, reservations.token_amount, cut_from, alone_from, rest_of
+  from reservations join payments on payments.id = payment_id
+  where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+    and released_at is null and reserved_at <= ${at}
+    and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${endedBy}
+    ${condition}
+  union all
+  select payment_id, merchant_id, reservations.token_amount, cut_from, alone_from, rest_of
+  from reservations join payments on payments.id = payment_id
+  where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+    and released_at > ${at} and reserved_at <= ${at}
+    and status <> 'successful' ${condition}`;
+
+const ofPayment = (paymentId: string | undefined) =>
+  paymentId === undefined ? sql`` : sql`and payment_id = ${paymentId}`;
+
 /**
  * At most `limit` payments that waited for funds at an address at a time: those that still do, and those
  * that have ended without funds, or gone elsewhere, since then.
- * @param endedBy A payment that is still open counts unless its time ended before.
  * @param paymentId Lists no other payment than this one, if it is given.
  */
 export async function listWaiting(
   db: Connection,
-  { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
-  { at, endedBy }: { readonly at: Date; readonly endedBy: Date },
+  place: Omit<Slot, 'tokenAmount'>,
+  when: WaitedAt,
   limit: number,
   paymentId?: string,
 ): Promise<Waiting[]> {
-  const ofPayment = paymentId === undefined ? sql`` : sql`and payment_id = ${paymentId}`;
-  const { rows } = await sql<Omit<Waiting, 'tokenAmount'> & { tokenAmount: string }>`
-    select "paymentId", amount as "tokenAmount", underpayment_tolerance_bps as "toleranceBps",
+  const { rows } = await sql<{
+    paymentId: string;
+    tokenAmount: string;
+    aloneFrom: string | null;
+    restAmount: string | null;
+    restFrom: string | null;
+    toleranceBps: number;
+    underpaid: boolean;
+  }>`
+    select waiting.payment_id as "paymentId", waiting.token_amount as "tokenAmount",
+           waiting.alone_from as "aloneFrom", rest.token_amount as "restAmount",
+           rest.alone_from as "restFrom", underpayment_tolerance_bps as "toleranceBps",
            exists (
-             select from deposits where payment_id = "paymentId" and outcome = 'under'
+             select from deposits where payment_id = waiting.payment_id and outcome = 'under'
                and state in ('seen', 'final')) as underpaid
     from (
-      select payment_id as "paymentId", merchant_id, reservations.token_amount as amount
-      from reservations join payments on payments.id = payment_id
-      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
-        and released_at is null and rest_of is null and reserved_at <= ${at}
-        and session_status = 'pending' and coalesce(quoted_until, expires_at) >= ${endedBy}
-        ${ofPayment}
-      union all
-      select payment_id, merchant_id, reservations.token_amount
-      from reservations join payments on payments.id = payment_id
-      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
-        and released_at > ${at} and rest_of is null and reserved_at <= ${at}
-        and status <> 'successful' ${ofPayment}
+      ${waiting(place, when, sql`and rest_of is null ${ofPayment(paymentId)}`)}
       limit ${limit}
-    ) as waiting join merchants on merchants.id = waiting.merchant_id`.execute(db);
-  return rows.map(row => ({ ...row, tokenAmount: BigInt(row.tokenAmount) }));
+    ) as waiting join merchants on merchants.id = waiting.merchant_id
+    left join reservations as rest
+      on rest.payment_id = waiting.payment_id and rest.released_at is null and rest.rest_of is not null
+        and rest.blockchain_id = ${place.blockchainId} and rest.address = ${place.address}`.execute(
+    db,
+  );
+  return rows.map(
+    ({ tokenAmount, aloneFrom, restAmount, restFrom, paymentId: id, toleranceBps, underpaid }) => ({
+      paymentId: id,
+      tokenAmount: BigInt(tokenAmount),
+      aloneFrom: bigintOrNull(aloneFrom),
+      rest:
+        restAmount === null
+          ? null
+          : { tokenAmount: BigInt(restAmount), aloneFrom: bigintOrNull(restFrom) },
+      toleranceBps,
+      underpaid,
+    }),
+  );
 }
+
+/** An amount that was asked for, of which a transfer may be what a wallet has left. */
+export interface CutAmount {
+  readonly paymentId: string;
+  readonly tokenAmount: bigint;
+  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  readonly cutFrom: bigint | null;
+  readonly isRest: boolean;
+}
+
+/**
+ * Amounts from `from` to below `to` that payments waited for at an address, as of `listWaiting`: of two payments at most,
+ * the whole amount of each before its rest.
+ */
+export async function listCut(
+  db: Connection,
+  place: Omit<Slot, 'tokenAmount'>,
+  when: WaitedAt,
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+  paymentId?: string,
+): Promise<CutAmount[]> {
+  const within = sql`
+    and reservations.token_amount >= ${from.toString()}::numeric
+    and reservations.token_amount < ${to.toString()}::numeric ${ofPayment(paymentId)}`;
+  const { rows } = await sql<{
+    paymentId: string;
+    tokenAmount: string;
+    cutFrom: string | null;
+    isRest: boolean;
+  }>`
+    select distinct on (payment_id) payment_id as "paymentId", token_amount as "tokenAmount",
+           cut_from as "cutFrom", rest_of is not null as "isRest"
+    from (${waiting(place, when, within)}) as waiting
+    order by payment_id, "isRest"
+    limit 2`.execute(db);
+  return rows.map(({ tokenAmount, cutFrom, ...row }) => ({
+    ...row,
+    tokenAmount: BigInt(tokenAmount),
+    cutFrom: bigintOrNull(cutFrom),
+  }));
+}
+
+const bigintOrNull = (text: string | null) => (text === null ? null : BigInt(text));

@@ -6,6 +6,7 @@ import type {
   PaymentsTable,
   SessionStatus,
 } from '../../database/payment-tables.ts';
+import { PROMISED_UNTIL } from '../deposits/reservations.ts';
 import { listBy, lockById } from '../rows.ts';
 
 export type PaymentColumns = Updateable<PaymentsTable>;
@@ -93,6 +94,21 @@ export const MAY_BE_UNDONE = sql`
     where payment_id = payments.id and outcome = 'under' and deposits.state = 'seen'
       and (seen_on.settled_by <> 'simulation' or deposits.source = 'simulation'))`;
 
+/**
+ * Whether a network that a payment's customer has left is not watched yet up to the end of the payment, or of the price
+ * that was promised there, whichever comes first: what it asked for may still have been sent.
+ */
+const mayBePaidElsewhere = (now: Date) => sql`
+  exists (
+    select from reservations as former
+    join networks on networks.id = former.blockchain_id
+    join (${known(now)}) as elsewhere on elsewhere.id = former.blockchain_id
+    where former.payment_id = payments.id and former.released_at is not null
+      and former.blockchain_id is distinct from payments.blockchain_id
+      and coalesce(
+        elsewhere.until < least(${PROMISED_UNTIL('former')}, payments.expires_at),
+        elsewhere.settled_by = 'chain'))`;
+
 /** Whether there is an open finding of an unreadable transaction at its address, which may have paid it. */
 export const MAY_BE_PAID = sql`
   exists (
@@ -125,7 +141,8 @@ export async function lockDuePayments(
       select id from payments
       where flow = 'crypto' and status = 'pending' and session_status = 'pending'
         and coalesce(blockchain_id, '') = known.id and expires_at <= known.until
-        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID} ${isOnly(paymentId)}
+        and not ${MAY_BE_UNDONE} and not ${MAY_BE_PAID} and not ${mayBePaidElsewhere(now)}
+        ${isOnly(paymentId)}
       order by expires_at limit ${limit} for update skip locked) as due
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);

@@ -7,6 +7,7 @@ import type { Database } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { settingsOf } from '../../nodes/node-settings.ts';
+import { parseBaseUnits } from '../../payments/token-amount.ts';
 import { findChain } from '../../repositories/chains/chains.ts';
 import { findNetwork } from '../../repositories/chains/networks.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
@@ -30,7 +31,7 @@ export const DEFAULT_FINALITY = 'default';
 /**
  * Changes a network for all merchants. A contract is verified with the chain's primary node, if it has
  * one; in production a network is switched on only when one watches it.
- * @throws OperationRefused for an unknown network, an invalid rule or contract, a contract that is not
+ * @throws OperationRefused for an unknown network, an invalid rule, amount or contract, a contract that is not
  * the token, a network that no node watches in production, and when nothing is to be set.
  */
 export async function configureNetwork(
@@ -40,19 +41,30 @@ export async function configureNetwork(
   {
     contract: text,
     finality: rule,
+    leastAmount: amount,
     ...change
-  }: Omit<NetworkChange, 'finality'> & { readonly finality?: string | undefined },
+  }: Omit<NetworkChange, 'finality' | 'leastAmount'> & {
+    readonly finality?: string | undefined;
+    /** A decimal of the asset, or `off`. */
+    readonly leastAmount?: string | undefined;
+  },
 ): Promise<Network> {
   const network = await findNetwork(operator.db, id);
   if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
   const finality = rule === undefined ? undefined : ruleFor(network, rule);
+  const leastAmount = amount === undefined ? undefined : leastAmountOf(network, amount);
   const contract = text === undefined ? undefined : contractFor(network, text);
   const checks =
     contract === undefined ? [] : await verifyContract(operator, tools, network, contract);
   const configured = await transact(operator.db, async tx => {
     await lockChainSetup(tx, network.chain);
     if (contract !== undefined) await requireOwnContract(tx, network, contract);
-    const set = await setNetwork({ ...operator, db: tx }, id, { ...change, contract, finality });
+    const set = await setNetwork({ ...operator, db: tx }, id, {
+      ...change,
+      contract,
+      finality,
+      leastAmount,
+    });
     const settled = contract === undefined ? [] : await settleNetworks(tx, network.chain, checks);
     const result = settled.find(one => one.id === id) ?? set;
     if (change.active && tools.isProduction) requireWatched(result);
@@ -74,6 +86,18 @@ function ruleFor({ id, chain }: Network, rule: string): string | null {
   }
   throw new OperationRefused(
     `The rule "${rule}" is refused: ${id} has no finality of its own, so "final" would never come.`,
+  );
+}
+
+function leastAmountOf(
+  { id, asset_decimals: decimals, asset_symbol: symbol }: Network,
+  text: string,
+): bigint | null {
+  if (text === 'off') return null;
+  const amount = parseBaseUnits(text, decimals);
+  if (amount !== undefined && amount > 0n) return amount;
+  throw new OperationRefused(
+    `The least amount of ${id} is refused: a decimal of ${symbol} with at most ${decimals} places, such as 0.001, or off.`,
   );
 }
 

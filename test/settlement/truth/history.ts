@@ -15,7 +15,11 @@ export type Amount =
   | 'dust'
   | 'least tolerated'
   | 'less than tolerated'
-  | 'one unit off';
+  | 'one unit off'
+  | 'cut'
+  | 'cut to little'
+  | 'rounded'
+  | 'rest cut';
 export type Finality = 'seen' | 'final' | 'reversed' | 'failed';
 
 /** A transfer on chain. */
@@ -134,6 +138,18 @@ export function drawHistory(seed: number): History {
       at,
     });
   }, 20);
+  // Who changes their mind may come back.
+  if (hasOther) {
+    act((step, at) => {
+      const wanted = payment();
+      acts[step]?.push({ kind: 'choose', payment: wanted, other: true, at });
+      const back = step + random.below(2);
+      const later = back === step ? at + 1 : momentIn(random, course, back);
+      if (random.chance(60)) {
+        acts[back]?.push({ kind: 'choose', payment: wanted, other: false, at: later });
+      }
+    }, 30);
+  }
   act((step, at) => acts[step]?.push({ kind: 'deactivate', at }), 6);
   act((step, at) => {
     acts[step]?.push({ kind: 'assign', transfer: transfer(), payment: payment(), at });

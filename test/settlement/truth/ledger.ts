@@ -26,6 +26,8 @@ export interface LedgerPayment {
   network: string | null;
   address: string | null;
   amount: bigint | null;
+  /** In US cents; 0 before a network is chosen. */
+  cents: number;
   state: string;
   hash: string | null;
   paidAt: number | null;
@@ -58,6 +60,9 @@ export interface Hold {
   readonly amount: bigint;
   readonly from: number;
   readonly isRest: boolean;
+  /** The least that settles it where a wallet has cut it short, and where nobody else waits. */
+  readonly cutFrom: bigint;
+  readonly aloneFrom: bigint;
   to: number | null;
 }
 
@@ -81,6 +86,10 @@ export interface Rules {
    * it asked for none.
    */
   restOf(payment: string, at: number): bigint | null;
+  /** The least that wallets can send on a network, to an address that has something already. */
+  leastOf(network: string): bigint;
+  /** Smallest units of the asset of a network. */
+  unitOf(network: string): bigint;
 }
 
 export class Ledger {
@@ -98,7 +107,7 @@ export class Ledger {
   open(payment: Pick<LedgerPayment, 'id' | 'createdAt' | 'end' | 'isFixed'>): void {
     this.payments.set(payment.id, {
       ...payment,
-      ...{ quotedUntil: null, network: null, address: null, amount: null, state: OPEN },
+      ...{ quotedUntil: null, network: null, address: null, amount: null, cents: 0, state: OPEN },
       ...{ hash: null, paidAt: null, error: null, moves: [], events: [] },
     });
   }
@@ -115,16 +124,44 @@ export class Ledger {
     return chosen === network && (quotedUntil === null || quotedUntil > now);
   }
 
-  /** A network is chosen, and this amount asked for. */
+  /** The whole amount that a payment asked for last on a network. */
+  formerQuote(id: string, network: string): Hold | undefined {
+    return this.holds.findLast(
+      hold => hold.payment === id && hold.network === network && !hold.isRest,
+    );
+  }
+
+  /** Whether the price of what an open payment asked for is promised still. */
+  isPromised({ payment, network, from }: Hold, at: number): boolean {
+    return this.#payment(payment).state === OPEN && from + this.#rules.windowOf(network) > at;
+  }
+
+  /**
+   * A network is chosen, and this amount asked for.
+   * @param quote `due` is the exact price, `isBack` whether it is what the payment asked for there before.
+   */
   choose(
     id: string,
-    quote: { network: string; address: string; amount: bigint },
+    {
+      due,
+      cents,
+      isBack,
+      ...quote
+    }: {
+      network: string;
+      address: string;
+      amount: bigint;
+      due: bigint;
+      cents: number;
+      isBack: boolean;
+    },
     now: number,
   ): void {
     const payment = this.#payment(id);
     this.#release(payment, now);
-    this.#hold(payment, { ...quote, isRest: false }, now);
-    Object.assign(payment, quote, this.#deadlines(payment, quote.network, now));
+    this.#hold(payment, { ...quote, isRest: false }, { due, whole: due, cents }, now);
+    Object.assign(payment, quote, { cents }, this.#deadlines(payment, quote.network, now));
+    if (isBack && payment.error === 'amount_underpaid') this.#assess(payment, now);
   }
 
   cancel(id: string, now: number): void {
@@ -144,6 +181,15 @@ export class Ledger {
     for (const payment of this.payments.values()) {
       if (payment.state !== OPEN) continue;
       if (payment.end > (payment.network === null ? now : known(payment.network))) continue;
+      // What it asked for elsewhere may have been sent, until nobody was promised the price any more.
+      const isUnknown = this.holds.some(
+        ({ payment: id, network, from, to }) =>
+          id === payment.id &&
+          to !== null &&
+          network !== payment.network &&
+          known(network) < Math.min(from + this.#rules.windowOf(network), payment.end),
+      );
+      if (isUnknown) continue;
       const own = this.#unders(payment);
       if (own.some(({ state }) => state === 'seen')) continue;
       this.#move(payment, own.length > 0 ? 'unsuccessful/expired' : 'expired/expired', now);
@@ -166,12 +212,14 @@ export class Ledger {
     const deposit = this.deposits.get(key);
     const payment = this.#payment(id);
     if (deposit === undefined || !isWaiting(deposit) || payment.state !== OPEN) return;
-    if (payment.network !== deposit.network || payment.address !== deposit.address) return;
+    const isHere = payment.network === deposit.network && payment.address === deposit.address;
+    const before = isHere ? undefined : this.#askedBefore(payment, deposit);
+    if (!isHere && (before === undefined || deposit.state !== 'final')) return;
+    const whole = before?.amount ?? payment.amount ?? 0n;
     // One person alone lets no payment be settled with too little.
     const own = this.holds.filter(hold => hold.payment === id && hold.to === null);
-    const due = own.find(hold => hold.isRest)?.amount ?? payment.amount ?? 0n;
-    const short = due - deposit.amount;
-    if (short * 10_000n > (payment.amount ?? 0n) * this.#rules.toleranceBps) return;
+    const due = (isHere ? own.find(hold => hold.isRest)?.amount : undefined) ?? whole;
+    if ((due - deposit.amount) * 10_000n > whole * this.#rules.toleranceBps) return;
     Object.assign(deposit, { outcome: 'assigned', payment });
     this.#apply(deposit, now);
   }
@@ -225,32 +273,62 @@ export class Ledger {
       if (payment.state !== OPEN) return { outcome: 'duplicate', payment: null };
       return this.#inTime(payment, last, last.isRest ? 'rest' : 'exact', earliest);
     }
+    const former = last === undefined ? undefined : this.#payment(last.payment);
+    if (last !== undefined && former?.state === OPEN && this.#isBy(former, earliest)) {
+      const isInTime = earliest <= last.from + this.#rules.windowOf(network) + MINUTE;
+      return isInTime
+        ? { outcome: last.isRest ? 'rest' : 'exact', payment: former }
+        : { outcome: 'superseded', payment: null };
+    }
     if (last?.to != null && last.to > earliest - DAY) {
       const isPaid = this.#payment(last.payment).state === 'successful/completed';
       return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
     }
     const waited = asked.filter(hold => {
       const { state, quotedUntil, end } = this.#payment(hold.payment);
-      if (hold.isRest) return false;
       if (hold.to !== null) return hold.to > at && state !== 'successful/completed';
       return state === OPEN && (quotedUntil ?? end) >= earliest - MINUTE;
     });
-    const [only] = waited;
+    const whole = waited.filter(hold => !hold.isRest);
+    const [only] = whole;
     // What has been asked for since then may be paid by it, if a clock is wrong; nobody else is.
     const isAskedSince = here.some(hold => hold.amount === amount && hold.from > at);
-    if (waited.length > 1 || (only !== undefined && isAskedSince)) {
-      return { outcome: 'ambiguous', payment: null };
+    if (only !== undefined && isAskedSince) return { outcome: 'ambiguous', payment: null };
+    if (only !== undefined) {
+      const shortened = waited.filter(hold => this.#isCut(amount, hold));
+      const payers = new Set(shortened.map(hold => hold.payment));
+      if (payers.size > 1) return { outcome: 'ambiguous', payment: null };
+      const cut = shortened.find(hold => !hold.isRest) ?? shortened[0];
+      if (cut !== undefined) {
+        const isOver = amount > cut.amount;
+        const isEnough = isOver ? (amount - cut.amount) * 50n <= cut.amount : amount >= cut.cutFrom;
+        const outcome = cut.isRest ? 'rest' : isOver ? 'over' : 'tolerated';
+        if (isEnough) return this.#inTime(this.#payment(cut.payment), cut, outcome, earliest);
+      }
     }
-    if (only === undefined || amount * 100n < only.amount)
-      return { outcome: 'unknown', payment: null };
+    if (whole.length > 1) return { outcome: 'ambiguous', payment: null };
+    if (only === undefined) return { outcome: 'unknown', payment: null };
     const payment = this.#payment(only.payment);
+    const rest = this.holds.find(
+      hold =>
+        hold.payment === payment.id &&
+        hold.isRest &&
+        hold.to === null &&
+        hold.network === network &&
+        hold.address === address,
+    );
+    if (rest !== undefined && amount >= rest.aloneFrom && amount < rest.amount) {
+      return this.#inTime(payment, only, 'rest', earliest);
+    }
+    if (amount * 100n < only.amount) return { outcome: 'unknown', payment: null };
     if (amount > only.amount) {
       const isLittle = (amount - only.amount) * 50n <= only.amount;
       return isLittle
         ? this.#inTime(payment, only, 'over', earliest)
         : { outcome: 'over', payment: null };
     }
-    if ((only.amount - amount) * 10_000n <= only.amount * this.#rules.toleranceBps) {
+    const isTolerated = (only.amount - amount) * 10_000n <= only.amount * this.#rules.toleranceBps;
+    if (isTolerated || amount >= only.aloneFrom) {
       return this.#inTime(payment, only, 'tolerated', earliest);
     }
     // Parts are never added up.
@@ -258,19 +336,89 @@ export class Ledger {
     return this.#inTime(payment, only, 'under', earliest);
   }
 
+  /** Whether a wallet that leaves out decimals, however many, may make the one of the other. */
+  #isCut(sent: bigint, { network, amount: asked }: Hold): boolean {
+    for (let unit = 10n; unit <= this.#rules.unitOf(network); unit *= 10n) {
+      const cut = asked - (asked % unit);
+      const rounded = asked % unit >= unit / 2n ? cut + unit : cut;
+      if (sent === cut || sent === rounded) return true;
+    }
+    return false;
+  }
+
+  #isBy({ end }: LedgerPayment, at: number): boolean {
+    return at <= end + MINUTE;
+  }
+
+  /** The whole amount that a payment asked for last where a deposit arrived, and for which it was. */
+  #askedBefore(
+    payment: LedgerPayment,
+    { network, address, amount, outcome }: LedgerDeposit,
+  ): Hold | undefined {
+    const own = this.holds.filter(
+      hold => hold.payment === payment.id && hold.network === network && hold.address === address,
+    );
+    const rest = own.findLastIndex(
+      hold => outcome === 'rest' && hold.isRest && hold.amount === amount,
+    );
+    return own.findLast(
+      (hold, index) =>
+        !hold.isRest &&
+        (rest < 0 || index < rest) &&
+        (outcome !== 'exact' || hold.amount === amount),
+    );
+  }
+
+  /** Whoever pays what was asked before asks for that again. */
+  #returnTo(payment: LedgerPayment, deposit: LedgerDeposit, now: number): void {
+    const { network, address, amount, outcome } = deposit;
+    const before = this.#askedBefore(payment, deposit);
+    const isHere = payment.network === network && payment.address === address;
+    const isFree = outcome === 'exact' || outcome === 'rest' || outcome === 'assigned';
+    if (before === undefined || !isFree) return;
+    if (isHere && (payment.amount === before.amount || outcome === 'assigned')) return;
+    const rest = this.holds.findLast(
+      hold =>
+        outcome === 'rest' &&
+        hold.payment === payment.id &&
+        hold.network === network &&
+        hold.address === address &&
+        hold.isRest &&
+        hold.amount === amount,
+    );
+    this.#release(payment, now);
+    for (const hold of [before, ...(rest === undefined ? [] : [rest])]) {
+      const isTaken = this.holds.some(
+        other =>
+          other.network === network &&
+          other.address === address &&
+          other.amount === hold.amount &&
+          other.to === null,
+      );
+      if (!isTaken) this.holds.push({ ...hold, from: now, to: null });
+    }
+    if (payment.quotedUntil !== null) {
+      payment.quotedUntil = before.from + this.#rules.windowOf(network);
+    }
+    Object.assign(payment, { network, address, amount: before.amount });
+  }
+
   /** Whoever asks for something else by now is not paid. A poll may come a minute after what it finds. */
   #inTime(payment: LedgerPayment, { network, address }: Hold, outcome: string, earliest: number) {
     const { state, quotedUntil, end } = payment;
     const isHere = payment.network === network && payment.address === address;
-    const isOver = earliest > (quotedUntil ?? end) + MINUTE;
-    const isLate = state !== OPEN || !isHere || isOver;
-    return isLate ? { outcome: 'late', payment: null } : { outcome, payment };
+    if (state !== OPEN || earliest > end + MINUTE) return { outcome: 'late', payment: null };
+    const isOver = quotedUntil !== null && earliest > quotedUntil + MINUTE;
+    return isHere && !isOver ? { outcome, payment } : { outcome: 'superseded', payment: null };
   }
 
   #apply(deposit: LedgerDeposit, now: number): void {
     const { payment, outcome, state } = deposit;
     if (payment === null) return;
     const isOver = payment.state !== OPEN && payment.state !== SEEN;
+    if (outcome !== 'under' && state !== 'reversed' && payment.state === OPEN) {
+      this.#returnTo(payment, deposit, now);
+    }
     if (outcome === 'under') {
       this.#assess(payment, now);
       if (state === 'final' && isOver) Object.assign(deposit, { outcome: 'late', payment: null });
@@ -306,11 +454,9 @@ export class Ledger {
     if (under.state === 'seen' || asked) return;
     const amount = this.#rules.restOf(payment.id, now);
     if (amount === null) return;
-    this.#hold(
-      payment,
-      { network: under.network, address: under.address, amount, isRest: true },
-      now,
-    );
+    const slot = { network: under.network, address: under.address, amount, isRest: true };
+    const whole = payment.amount ?? 0n;
+    this.#hold(payment, slot, { due: whole - under.amount, whole, cents: payment.cents }, now);
     const { end, quotedUntil } = this.#deadlines(payment, under.network, now);
     payment.end = Math.max(payment.end, end);
     payment.quotedUntil =
@@ -356,8 +502,23 @@ export class Ledger {
     }
   }
 
-  #hold({ id }: LedgerPayment, slot: Omit<Hold, 'payment' | 'from' | 'to'>, now: number): void {
-    this.holds.push({ payment: id, ...slot, from: now, to: null });
+  /** @param price What is due, and the whole, which is so many cents. */
+  #hold(
+    { id }: LedgerPayment,
+    slot: Pick<Hold, 'network' | 'address' | 'amount' | 'isRest'>,
+    { due, whole, cents }: { due: bigint; whole: bigint; cents: number },
+    now: number,
+  ): void {
+    const cent = whole / BigInt(cents);
+    const cutBy = cent > whole / 1000n ? cent : whole / 1000n;
+    // What would be missing could not be sent.
+    const unsendable = slot.amount - this.#rules.leastOf(slot.network) + 1n;
+    const most = (one: bigint, other: bigint) => (one > other ? one : other);
+    this.holds.push({
+      ...{ payment: id, ...slot, from: now, to: null },
+      cutFrom: most(due - cutBy, 1n),
+      aloneFrom: most(most(due - cent, unsendable), 1n),
+    });
   }
 
   #deadlines({ isFixed, end, createdAt }: LedgerPayment, network: string, now: number) {

@@ -74,10 +74,10 @@ interface Context {
 /** What is left to pay, of those whose customers send it now. */
 async function readRests({ db }: Stage, played: readonly Played[], index: number): Promise<Rests> {
   const isWanted = played.some(({ history, sent }) =>
-    history.turns[index]?.reports.some(
-      ({ transfer }) =>
-        sent[transfer] === undefined && history.transfers[transfer]?.amount === 'rest',
-    ),
+    history.turns[index]?.reports.some(({ transfer }) => {
+      const amount = history.transfers[transfer]?.amount;
+      return sent[transfer] === undefined && (amount === 'rest' || amount === 'rest cut');
+    }),
   );
   if (!isWanted) return new Map();
   const { rows } = await sql<{ id: string; amount: string }>`

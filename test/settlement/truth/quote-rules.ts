@@ -6,20 +6,43 @@ export type Quote =
   | string
   | { readonly network: NetworkId; readonly address: string; readonly amount: bigint };
 
-/** The assets: smallest units a cent at the fixed rates, those of a step, and whether it is a stablecoin. */
-const ASSETS = {
-  'eth-usdc-test': { perCent: 10n ** 4n, step: 100n, smallest: 1n, isStable: true },
-  'sol-usdc-dev': { perCent: 10n ** 4n, step: 100n, smallest: 1n, isStable: true },
-  'tron-usdt-test': { perCent: 10n ** 4n, step: 100n, smallest: 1n, isStable: true },
+/**
+ * The assets: smallest units a cent at the fixed rates, those of a step and of the last decimal, those of
+ * the whole, and the least that can be sent, in a rest as well.
+ */
+export const ASSETS = {
+  'eth-usdc-test': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
+  'sol-usdc-dev': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
+  'tron-usdt-test': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
   // 4,000 and 100,000 dollars.
   'eth-test': {
     perCent: 25n * 10n ** 11n,
-    step: 10n ** 10n,
-    smallest: 10n ** 10n,
-    isStable: false,
+    steps: [10n ** 10n],
+    unit: 10n ** 18n,
+    least: 10n ** 10n,
   },
-  'btc-test': { perCent: 10n, step: 1n, smallest: 1n, isStable: false },
+  // P2WPKH.
+  'btc-test': { perCent: 10n, steps: [1n], unit: 10n ** 8n, least: 588n },
 } as const satisfies Record<NetworkId, object>;
+
+/** Most that an amount is above what is due: 3 cents, or 0.5 %, or up to the first amount of the shape. */
+function mostFor(network: NetworkId, due: bigint, cent: bigint): bigint {
+  const share = due / 200n;
+  const most = due + (share > 3n * cent ? share : 3n * cent);
+  const { steps } = ASSETS[network];
+  const [step] = steps;
+  let first = ((due + step - 1n) / step) * step;
+  if (first % (step * 10n) === 0n) first += step;
+  return first > most ? first : most;
+}
+
+/** Whether an amount never is what another one becomes when it is cut or rounded. */
+function isDistinctive(network: NetworkId, amount: bigint): boolean {
+  const [step, fine = step] = ASSETS[network].steps as readonly [bigint, bigint?];
+  const isOf = (unit: bigint) => amount % unit === 0n && amount % (unit * 10n) !== 0n;
+  // With six decimals: the fourth is zero, and the last two are below a half.
+  return isOf(step) || (isOf(fine) && amount % (step * 10n) < step / 2n);
+}
 
 interface Wanted {
   readonly id: string;
@@ -54,28 +77,38 @@ export function checkQuote(
       complain('a quote that holds was changed');
     return;
   }
-  const { perCent, step, isStable } = ASSETS[network];
-  const price = BigInt(cents) * perCent;
-  const share = price / 200n;
-  const most = isStable
-    ? price + perCent - 1n
-    : price + (share > 3n * perCent ? share : 3n * perCent);
-  // The first amount is rounded up to a step, whatever the budget.
-  const first = ((price + step - 1n) / step) * step;
-  if (quote.amount < price || (quote.amount > most && quote.amount !== first)) {
-    complain(`${quote.amount} was asked for ${price}`);
+  const { perCent } = ASSETS[network];
+  const due = BigInt(cents) * perCent;
+  if (quote.amount < due || quote.amount > mostFor(network, due, perCent)) {
+    complain(`${quote.amount} was asked for ${due}`);
   }
-  const live = ledger.holds.filter(({ to, payment }) => to === null && payment !== id);
-  const isTaken = live.some(
+  if (!isDistinctive(network, quote.amount)) complain(`${quote.amount} may be another cut short`);
+  const others = ledger.holds.filter(
     hold =>
-      hold.network === network && hold.address === quote.address && hold.amount === quote.amount,
+      hold.network === network &&
+      hold.address === quote.address &&
+      hold.amount === quote.amount &&
+      hold.payment !== id,
   );
-  if (isTaken) complain(`${quote.amount} is asked for twice at ${quote.address}`);
+  if (others.some(({ to }) => to === null)) {
+    complain(`${quote.amount} is asked for twice at ${quote.address}`);
+  }
+  if (others.some(hold => ledger.isPromised(hold, at))) {
+    complain(`${quote.amount} is promised to another payment at ${quote.address}`);
+  }
+  const former = ledger.formerQuote(id, network);
+  const isBack = former?.amount === quote.amount && former.address === quote.address;
+  // In a race somebody may have taken it just before.
+  if (former !== undefined && !isBack && !isRace && addresses.includes(former.address)) {
+    complain(`${quote.amount} was asked for in place of ${former.amount} as before`);
+  }
   const lastUse = (address: string) =>
     ledger.holds.findLastIndex(hold => hold.network === network && hold.address === address);
   const [idlest] = addresses.toSorted((a, b) => lastUse(a) - lastUse(b));
-  if (!isRace && quote.address !== idlest) complain(`${quote.address} was used after ${idlest}`);
-  ledger.choose(id, quote, at);
+  if (!isRace && !isBack && quote.address !== idlest) {
+    complain(`${quote.address} was used after ${idlest}`);
+  }
+  ledger.choose(id, { ...quote, due, cents, isBack }, at);
 }
 
 /** Whether an amount is a proper rest; null where there was none. */
@@ -85,13 +118,10 @@ export function isProperRest(
   whole: bigint,
   rest: bigint | null,
 ): boolean {
-  const { perCent, step, smallest, isStable } = ASSETS[network];
-  const first = ((missing + step - 1n) / step) * step;
-  if (rest === null) return missing < smallest || first >= whole;
-  const share = missing / 200n;
+  const { perCent, least } = ASSETS[network];
+  const due = missing > least ? missing : least;
   // The price is that of the quote, which lies above by up to the same budget: a cent is some more units.
-  const cent = (perCent * 104n) / 100n;
-  const budget = isStable ? first - missing + cent : share > 3n * cent ? share : 3n * cent;
-  const most = first - missing > budget ? first : missing + budget;
-  return rest >= missing && rest <= most && rest < whole;
+  const most = mostFor(network, due, (perCent * 104n) / 100n);
+  if (rest === null) return mostFor(network, due, 0n) >= whole;
+  return rest >= due && rest <= most && rest < whole && isDistinctive(network, rest);
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Deposit, ReservationsTable } from '../../../src/database/deposit-tables.ts';
 import type { Payment, PaymentTransitionsTable } from '../../../src/database/payment-tables.ts';
 import type { Played } from './played.ts';
-import type { Stage } from './stage.ts';
+import { type Stage, seedOf } from './stage.ts';
 
 export interface EventRow {
   readonly payment_id: string | null;
@@ -44,8 +44,8 @@ export async function readRows(
   const byMerchant = {
     payments: Map.groupBy(payments, row => row.merchant_id),
     events: Map.groupBy(events, row => row.merchant_id),
-    deposits: Map.groupBy(deposits, row => row.address.split('-')[1]),
-    reservations: Map.groupBy(reservations, row => row.address.split('-')[1]),
+    deposits: Map.groupBy(deposits, row => seedOf(row.address)),
+    reservations: Map.groupBy(reservations, row => seedOf(row.address)),
     transitions: Map.groupBy(transitions, row => row.payment_id),
   };
   return new Map(
@@ -57,8 +57,8 @@ export async function readRows(
         {
           payments: own,
           events: byMerchant.events.get(merchantId) ?? [],
-          deposits: byMerchant.deposits.get(String(history.seed)) ?? [],
-          reservations: byMerchant.reservations.get(String(history.seed)) ?? [],
+          deposits: byMerchant.deposits.get(history.seed) ?? [],
+          reservations: byMerchant.reservations.get(history.seed) ?? [],
           transitions: own.flatMap(({ id }) => byMerchant.transitions.get(id) ?? []),
           windows,
           toleranceBps: history.toleranceBps,

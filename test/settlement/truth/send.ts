@@ -1,7 +1,8 @@
 import type { ObservedTransfer } from '../../../src/settlement/observed-transfer.ts';
-import { CHAINS, SIMULATED } from './course.ts';
+import { CHAINS, type NetworkId, SIMULATED } from './course.ts';
 import type { Amount, History, Report } from './history.ts';
 import type { Played, Sent, Taken } from './played.ts';
+import { ASSETS } from './quote-rules.ts';
 import { addressOf } from './stage.ts';
 
 /** The amounts of the rests that payments wait for, by their IDs. */
@@ -26,9 +27,7 @@ export function resolve(played: Played, transfer: number, rests: Rests): Sent {
     network: quote?.network ?? history.network,
     address: drawn.astray || quote === undefined ? addressOf(history.seed, place) : quote.address,
     tokenAmount:
-      quote === undefined
-        ? OUT_OF_THE_BLUE
-        : amountOf(drawn.amount, quote.amount, rests.get(id), history),
+      quote === undefined ? OUT_OF_THE_BLUE : amountOf(drawn.amount, quote, rests.get(id), history),
   };
   played.sent[transfer] = sent;
   return sent;
@@ -36,7 +35,7 @@ export function resolve(played: Played, transfer: number, rests: Rests): Sent {
 
 function amountOf(
   amount: Amount,
-  asked: bigint,
+  { network, amount: asked }: { readonly network: NetworkId; readonly amount: bigint },
   rest: bigint | undefined,
   { toleranceBps }: History,
 ): bigint {
@@ -65,7 +64,25 @@ function amountOf(
       return asked - most - 1n;
     case 'one unit off':
       return asked - 1n;
+    case 'cut':
+      return cut(asked, unitOf(network));
+    case 'cut to little':
+      return cut(asked, unitOf(network) * 100n);
+    case 'rounded':
+      return cut(asked + unitOf(network) / 2n, unitOf(network));
+    case 'rest cut':
+      return cut(rest ?? asked - asked / 2n, unitOf(network));
   }
+}
+
+/** Two decimals less than what is asked for has at least. */
+function unitOf(network: NetworkId): bigint {
+  return ASSETS[network].steps[0] * 100n;
+}
+
+/** What a wallet that leaves decimals out sends; nothing at all is not sent. */
+function cut(asked: bigint, unit: bigint): bigint {
+  return asked < unit ? asked : asked - (asked % unit);
 }
 
 /** A report as settlement is told it, and as the ledger is. */

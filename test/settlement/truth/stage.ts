@@ -1,3 +1,4 @@
+import { bech32 } from '@scure/base';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from '../../../src/database/connection.ts';
@@ -116,7 +117,24 @@ export async function openStage(url: string): Promise<Stage> {
   }
 }
 
-/** One of the addresses of a history. Networks that share a chain share them. */
+/** Bytes of a witness program's hash. */
+const HASH_BYTES = 20;
+/** Last bytes of hashes, whose addresses are in the order of their text: p, q, z. */
+const PLACES = [1, 0, 2];
+
+/**
+ * One of the addresses of a history: P2WPKH, of which the service knows what can be sent to it. Networks that share a
+ * chain share them.
+ */
 export function addressOf(seed: number, place: number): string {
-  return `address-${seed}-${'abc'[place]}`;
+  const hash = Buffer.alloc(HASH_BYTES);
+  hash.writeUInt32BE(seed);
+  hash.writeUInt8(PLACES[place] ?? 0, HASH_BYTES - 1);
+  return bech32.encode('bcrt', [0, ...bech32.toWords(hash)]);
+}
+
+/** The history whose address it is. */
+export function seedOf(address: string): number {
+  const [, ...words] = bech32.decode(address as `bcrt1${string}`).words;
+  return Buffer.from(bech32.fromWords(words)).readUInt32BE();
 }

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 const AMOUNTS: readonly Amount[] = [
   ...(['exact', 'exact', 'exact', 'exact', 'exact', 'half', 'half', 'most', 'bit over'] as const),
   ...(['just over', 'too much', 'dust', 'least tolerated', 'less than tolerated'] as const),
-  'one unit off',
+  ...(['one unit off', 'cut', 'cut', 'cut to little', 'rounded'] as const),
 ];
 
 /** What becomes of transfers, as often as it stands here. */
@@ -55,7 +55,14 @@ export function drawTransfers(random: Random, setting: Setting): Drawn {
     const settled = send(random, setting, drawn, { payment, amount, madeAt });
     // Who has sent too little is asked for the rest, once it is final.
     if ((amount === 'half' || amount === 'most') && random.chance(70)) {
-      const rest = random.pick(['rest', 'rest', 'rest', 'exact', 'one unit off'] as const);
+      const rest = random.pick([
+        'rest',
+        'rest',
+        'rest',
+        'exact',
+        'one unit off',
+        'rest cut',
+      ] as const);
       const later = settled + random.below(PROMPT_MS);
       send(random, setting, drawn, { payment, amount: rest, madeAt: later });
     }
