@@ -85,7 +85,7 @@ import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.t
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
 import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
-import { BUDGET_CENTS, BUDGET_PER_MILLE } from '../settlement/quote-amounts.ts';
+import { BUDGET_CENTS, BUDGET_PER_MILLE, CUT_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { SIMULATION_CASES } from '../settlement/simulate.ts';
 import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/weigh-transfers.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
@@ -125,6 +125,7 @@ import {
   retryTable,
 } from './fact-tables.ts';
 import { formatDuration } from './format-duration.ts';
+import { leastOnSolana, listLeastOnBitcoin } from './least-amounts.ts';
 import { DEPOSIT_EVENT_EXAMPLE, EVENT_EXAMPLE } from './openapi/webhooks.ts';
 import {
   EXAMPLE_KEY_ID,
@@ -296,6 +297,9 @@ export function factsOf(settings: DocsSettings): Facts {
     'simulation.cases': codes(Object.keys(SIMULATION_CASES)),
     'quote.budget-cents': Number(BUDGET_CENTS),
     'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
+    'quote.cut-percent': Number(CUT_PER_MILLE) / 10,
+    'least.bitcoin': listLeastOnBitcoin(),
+    'least.solana': leastOnSolana(),
     'address.max': ADDRESSES_MAXIMUM,
     'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
     'dust.below': formatDollars(DUST_BELOW_CENTS),
