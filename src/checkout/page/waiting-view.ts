@@ -5,7 +5,9 @@ import { isStablecoin } from '../../rates/assets.ts';
 import { agreedPrice } from '../../settlement/quote-amounts.ts';
 import type { Remaining } from '../../settlement/remaining.ts';
 import { paymentUri, walletUri } from '../payment-uri.ts';
+import { copyButton } from './copy-button.ts';
 import type { Locale } from './locale.ts';
+import { renderTransfers } from './transfers.ts';
 import {
   amountOf,
   type CheckoutView,
@@ -47,6 +49,7 @@ ${renderRate(view)}
 </dl>
 <p class="warning">${waiting.warning(html`<strong>${amount}</strong>`, html`<strong>${quote.networkName}</strong>`)}</p>
 </div>
+${renderTransfers(view)}
 ${renderProgress(view, waiting.progress)}
 </section>`;
 }
@@ -59,6 +62,7 @@ function renderAwaited(view: CheckoutView, quote: Quote): Html {
 ${renderDeadline(view.locale, 'pay', view.checkout.payment.expires_at)}</div>
 ${view.checkout.progress.isDelayed && renderDelay(view, quote)}
 <p class="notice" id="problem">${waiting.awaited(amountOf(view, quote))}</p>
+${renderTransfers(view)}
 ${renderProgress(view, waiting.notFinal)}
 </section>`;
 }
@@ -74,20 +78,6 @@ export function renderDeadline({ texts, format }: Locale, what: 'choose' | 'pay'
 export function renderProgress({ path, locale }: CheckoutView, text: string): Html {
   const { live, checkAgain } = locale.texts.waiting;
   return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>${live}</span> <a class="refresh" href="${path}${locale.query}">${checkAgain}</a></p>`;
-}
-
-/** A copy button. It needs the script, so it is hidden until the script shows it. */
-export function copyButton(
-  { texts: { waiting } }: Locale,
-  value: string,
-  what: 'amount' | 'address' | 'transaction',
-): Html {
-  const label = {
-    amount: waiting.copyAmount,
-    address: waiting.copyAddress,
-    transaction: waiting.copyTransaction,
-  }[what];
-  return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" aria-label="${label}" hidden>${waiting.copy}</button>`;
 }
 
 /** The price of one whole unit; null for a stablecoin, which is a dollar anyway. */

@@ -154,14 +154,39 @@ export const de: CheckoutTexts = {
     print: 'Drucken',
   },
 
-  strays: {
-    late: amount => `${amount} ist für diese Zahlung zu spät eingegangen.`,
-    duplicate: amount => `${amount} ist für diese Zahlung ein zweites Mal eingegangen.`,
-    waits: merchant =>
-      `Es zählte nicht. Kontaktieren Sie ${merchant} und nennen Sie diese Transaktion.`,
-    returned: 'Es wurde mit dieser Transaktion zurückgesendet:',
-    settled: merchant =>
-      `Es zählte nicht, und ${merchant} hat sich darum gekümmert. Fragen Sie ${merchant} danach.`,
+  transfers: {
+    title: 'Was angekommen ist',
+    earlier: count => `Frühere Transaktionen, die nicht aufgeführt sind: ${count}.`,
+    seenAt: time => html`Erkannt: ${time}`,
+    states: {
+      seen: 'Noch nicht endgültig',
+      final: 'Endgültig',
+      reversed: 'Rückgängig gemacht',
+      failed: 'Fehlgeschlagen',
+    },
+    countedFor: {
+      whole: 'Bezahlt diese Bestellung vollständig.',
+      tolerated:
+        'Etwas weniger als verlangt, was akzeptiert wird: Diese Bestellung ist damit vollständig bezahlt.',
+      over: 'Etwas mehr als verlangt: Diese Bestellung ist damit vollständig bezahlt.',
+      assigned: 'Dieser Bestellung von Hand zugeordnet.',
+      first: 'Der erste Teil für diese Bestellung. Der Rest ist noch offen.',
+      completed: 'Der erste Teil für diese Bestellung.',
+      rest: 'Der Rest: Diese Bestellung ist damit vollständig bezahlt.',
+      too_little: 'Weniger als verlangt.',
+      late: 'Für diese Zahlung zu spät eingegangen.',
+      again: 'Für diese Zahlung ein zweites Mal eingegangen.',
+      unclear: 'Wofür das war, wird noch geprüft.',
+      undone: 'Das Netzwerk hat diese Transaktion rückgängig gemacht: Sie zählt nicht.',
+      failed: 'Die Transaktion ist fehlgeschlagen: Es ist nichts angekommen.',
+    },
+    became: {
+      waits: merchant =>
+        `Es zählte nicht. Kontaktieren Sie ${merchant} und nennen Sie diese Transaktion.`,
+      settled: merchant =>
+        `Es zählte nicht, und ${merchant} hat sich darum gekümmert. Fragen Sie ${merchant} danach.`,
+      returned: 'Es wurde mit dieser Transaktion zurückgesendet:',
+    },
   },
 
   options: {
