@@ -93,7 +93,7 @@ function countedForOf(
 }
 
 /** A transfer that was assigned elsewhere, or whose amount is another's as well, tells by its link alone. */
-function strayReason({ outcome }: Transfer, kind: 'late' | 'duplicate'): CountedFor {
+function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['strayKind']>): CountedFor {
   if (kind === 'duplicate') return 'again';
   return outcome === 'late' || outcome === 'assigned' ? 'late' : 'unclear';
 }

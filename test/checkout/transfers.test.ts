@@ -206,6 +206,33 @@ describe('a page', () => {
     ]);
   });
 
+  test('tells too little that the chain has undone, or that was final after the end', async () => {
+    const undone = await open();
+    const part = { tokenAmount: CENT_ETH, transactionHash: `0x${randomBytes(32).toString('hex')}` };
+    await send(undone, { ...part, finality: 'seen' });
+    await send(undone, { ...part, finality: 'reversed' });
+    const gone = await read(undone);
+    expect(gone.told).toEqual([expect.stringContaining('The network has undone this transfer')]);
+    // It comes back, and counts as before.
+    await send(undone, part);
+    expect((await read(undone)).told).toEqual([
+      expect.stringContaining('The first part of this order. The rest is still due. Final'),
+    ]);
+
+    const late = await open();
+    const { address, blockchain_id: blockchainId } = await late.payment();
+    const transfer = { ...part, transactionHash: `0x${randomBytes(32).toString('hex')}` };
+    await send(late, { ...transfer, finality: 'seen' });
+    await expire(late);
+    expect(await late.payment()).toMatchObject({
+      status: 'unsuccessful',
+      address,
+      blockchain_id: blockchainId,
+    });
+    await send(late, transfer);
+    expect((await read(late)).told).toEqual([expect.stringContaining(LATE)]);
+  });
+
   test('lists the newest ten, and says how many there are besides', async () => {
     const checkout = await open();
     for (let sent = 0; sent < 13; sent++) await send(checkout);
@@ -246,6 +273,21 @@ describe('at an address that others pay to as well', () => {
     expect((await read(next)).told).toEqual([
       expect.stringContaining('Credited to this order by hand.'),
     ]);
+  });
+
+  test('what was read wrongly is not on the page of the payment that it seemed to be for', async () => {
+    const [one, other] = [await open(), await open()];
+    const { address } = await other.payment();
+    const seen = { tokenAmount: CENT_ETH, finality: 'seen' } as const;
+    const transactionHash = await send(one, seen);
+    expect((await read(one)).told).toHaveLength(1);
+    const corrected = { ...seen, transactionHash, address: address ?? '' };
+    await send(one, { ...corrected, isCorrection: true });
+    expect((await read(one)).told).toEqual([]);
+    expect((await read(other)).told).toEqual([expect.stringContaining('The first part')]);
+    await send(one, { ...corrected, finality: 'reversed' });
+    expect((await read(one)).told).toEqual([]);
+    expect((await read(other)).told).toEqual([expect.stringContaining('has undone this')]);
   });
 
   test('what names another payment is on no page, whatever its amount', async () => {

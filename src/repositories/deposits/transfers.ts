@@ -3,15 +3,15 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
 import { IS_OWN } from './account-deposits.ts';
 
-/** A transfer that arrived for a payment, or that was meant for it by its exact amount. */
+/** A transfer that arrived for a payment, was counted for it before, or was meant for it by its exact amount. */
 export type Transfer = Deposit & {
   networkName: string;
   /** Where the network's transactions are looked at; null without a block explorer. */
   explorer: string | null;
   assetSymbol: string;
   assetDecimals: number;
-  /** How it was meant for the payment; null for one that belongs to it. */
-  strayKind: Extract<Deviation, 'late' | 'duplicate'> | null;
+  /** How it was meant for the payment, or `left` for one that was the payment's; null for one that is. */
+  strayKind: Extract<Deviation, 'late' | 'duplicate'> | 'left' | null;
   /** What is reserved for the rest that it lacks, an integer of the asset's smallest unit; null for nothing. */
   restDue: string | null;
   /** Hash of the transaction by which it was given back as a part of the payment; null if it was not. */
@@ -48,8 +48,8 @@ export const HAS_TRANSFERS = sql<boolean>`(
   or exists (select from deviating_deposits where deviating_deposits.payment_id = payments.id))`;
 
 /**
- * Transfers that a payer may see: those of the payment, and those of exactly its amount that no payment took. One that
- * names another payment, or was assigned to one, is somebody else's.
+ * Transfers that a payer may see: those of the payment, those that were its own before, and those of exactly its amount
+ * that no payment took. One that names another payment, or was assigned to one, is somebody else's.
  */
 export function listTransfers(db: Connection, paymentId: string): Promise<Transfers> {
   const isPayers = sql<SqlBool>`deposits.payment_id is null and deposits.outcome <> 'ambiguous'`;
@@ -98,8 +98,9 @@ async function list<T extends Transfer>(
       select id as deposit_id, null as kind, null::uuid as merchant_id
       from deposits where payment_id = ${paymentId}
       union all
-      select deposit_id, kind, merchant_id from deviating_deposits
-      where payment_id = ${paymentId} and kind in ('late', 'duplicate')
+      select deposit_id, min(kind), merchant_id from deviating_deposits
+      where payment_id = ${paymentId} and kind in ('late', 'duplicate', 'left')
+      group by deposit_id, merchant_id
     ) as link
     join deposits on deposits.id = deposit_id
     join networks on networks.id = deposits.blockchain_id
