@@ -31,7 +31,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table deviating_deposits drop constraint deviating_deposits_kind_check,
       add constraint deviating_deposits_kind_check check (kind in
-        ('under', 'over', 'late', 'duplicate', 'superseded')) not valid`.execute(db);
+        ('under', 'over', 'late', 'duplicate', 'superseded', 'left')) not valid`.execute(db);
   await sql`
     create or replace function deviations_of(given deposits)
     returns table (payment_id uuid, kind text, merchant_id uuid, created_at timestamptz)

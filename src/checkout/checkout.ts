@@ -11,10 +11,10 @@ import { listDepositAddresses } from '../repositories/accounts/deposit-addresses
 import { findLogoHash } from '../repositories/accounts/merchant-logos.ts';
 import { findMerchant } from '../repositories/accounts/merchants.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../repositories/chains/networks.ts';
-import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
-import { listStrayDeposits, type StrayDeposit } from '../repositories/deposits/deviations.ts';
+import { listTransfers, NO_TRANSFERS, type Transfers } from '../repositories/deposits/transfers.ts';
 import { listUnderpaid, lockPayment } from '../repositories/payments/moves.ts';
 import {
+  type CheckoutPayment,
   countRecentChoices,
   findPaymentByCheckoutToken,
 } from '../repositories/payments/payments.ts';
@@ -24,7 +24,7 @@ import { leastAmount } from '../settlement/least-amount.ts';
 import { roundedAmount, toBaseUnits } from '../settlement/quote-amounts.ts';
 import { isOpen } from '../settlement/select-network.ts';
 import type { TraceContext } from '../telemetry/trace-context.ts';
-import { NO_PROGRESS, type Progress, readProgress } from './progress.ts';
+import { NO_PROGRESS, type Progress, progressOf } from './progress.ts';
 
 /** A network that the customer may choose. */
 export interface NetworkChoice {
@@ -64,8 +64,7 @@ export interface Checkout {
   readonly progress: Progress;
   /** What a paid payment has received, in the asset's smallest unit; null before it is paid. */
   readonly received: bigint | null;
-  /** Transfers of exactly its amount that arrived after its end, or a second time. */
-  readonly strays: readonly StrayDeposit[];
+  readonly transfers: Transfers;
 }
 
 /** Query parameters that are added to a redirect URL. */
@@ -76,7 +75,7 @@ export const RETURNED = ['promptId', 'status'] as const;
  * @throws ApiError E3001 for an unknown token, and for the payment of a US account, which is paid on the
  * processor's page.
  */
-export async function findCheckoutPayment(db: Connection, token: string): Promise<Payment> {
+export async function findCheckoutPayment(db: Connection, token: string): Promise<CheckoutPayment> {
   const payment = await findPaymentByCheckoutToken(db, hashToken(token));
   if (payment?.flow !== 'crypto') throw new ApiError('E3001', 'There is no such checkout.');
   return payment;
@@ -91,11 +90,12 @@ interface CheckoutReader {
 
 export async function readCheckout(
   { db, rates, simulation }: CheckoutReader,
-  payment: Payment,
+  payment: CheckoutPayment,
   now: Date,
 ): Promise<Checkout> {
   const isOffering = isOpen(payment, now);
-  const [shop, networks, addresses, popular] = await Promise.all([
+  const [transfers, shop, networks, addresses, popular] = await Promise.all([
+    readTransfers(db, payment),
     readShop(db, payment.merchant_id),
     listOfferedNetworks(db, simulation),
     listDepositAddresses(db, payment.branch_id),
@@ -131,23 +131,30 @@ export async function readCheckout(
     shop,
     network,
     choices: choices.flat(),
-    progress: network === null ? NO_PROGRESS : await readProgress(db, payment, network, now),
-    received: payment.status === 'successful' ? await readReceived(db, payment) : null,
-    strays: payment.status === 'pending' ? [] : await listStrayDeposits(db, payment.id),
+    progress: network === null ? NO_PROGRESS : progressOf(payment, { network, transfers, now }),
+    received: payment.status === 'successful' ? receivedOf(payment, transfers) : null,
+    transfers,
   };
+}
+
+function readTransfers(
+  db: Connection,
+  { id, hasTransfers }: CheckoutPayment,
+): Promise<Transfers> | Transfers {
+  return hasTransfers ? listTransfers(db, id) : NO_TRANSFERS;
 }
 
 /**
  * The sum of a payment's final transfers; null without one. Transfers on a network that was chosen before
  * are left out: they are of another asset.
  */
-async function readReceived(
-  db: Connection,
-  { id, blockchain_id: blockchainId }: Payment,
-): Promise<bigint | null> {
-  const deposits = await listPaymentDeposits(db, id);
-  const final = deposits.filter(
-    deposit => deposit.state === 'final' && deposit.blockchain_id === blockchainId,
+function receivedOf(
+  { blockchain_id: blockchainId }: Payment,
+  { newest }: Transfers,
+): bigint | null {
+  const final = newest.filter(
+    ({ strayKind, state, blockchain_id: id }) =>
+      strayKind === null && state === 'final' && id === blockchainId,
   );
   if (final.length === 0) return null;
   return final.reduce((sum, { token_amount: amount }) => sum + BigInt(amount), 0n);
@@ -168,16 +175,21 @@ async function readShop(db: Connection, merchantId: string): Promise<Shop> {
   };
 }
 
-/** The payment's progress alone, for the page's script, which polls it. */
-export async function readProgressOf(
+/** What changes while the page is open, for its script, which polls it. */
+export async function readStanding(
   db: Connection,
-  payment: Payment,
+  payment: CheckoutPayment,
   now: Date,
-): Promise<Progress> {
+): Promise<Pick<Checkout, 'payment' | 'progress' | 'transfers'>> {
   const { blockchain_id: id, status } = payment;
-  if (id === null || status !== 'pending' || hasLapsed(payment, now)) return NO_PROGRESS;
-  const network = await findNetworkOnChain(db, id);
-  return network === undefined ? NO_PROGRESS : readProgress(db, payment, network, now);
+  const isWaiting = id !== null && status === 'pending' && !hasLapsed(payment, now);
+  const [transfers, network] = await Promise.all([
+    readTransfers(db, payment),
+    isWaiting ? findNetworkOnChain(db, id) : undefined,
+  ]);
+  const progress =
+    network === undefined ? NO_PROGRESS : progressOf(payment, { network, transfers, now });
+  return { payment, progress, transfers };
 }
 
 /**

@@ -1,12 +1,10 @@
 import { chainOf, isChainId } from '../chains/chain-list.ts';
 import { parseFinality, requiredBlocks } from '../chains/finality.ts';
-import type { Connection } from '../database/connection.ts';
-import type { Deposit } from '../database/deposit-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import type { NetworkOnChain } from '../repositories/chains/networks.ts';
-import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
+import type { Transfer, Transfers } from '../repositories/deposits/transfers.ts';
 import { isWatchedInTime } from '../settlement/availability.ts';
-import { type Remaining, readRemaining } from '../settlement/remaining.ts';
+import type { Remaining } from '../settlement/remaining.ts';
 
 /** How far a transfer is from being final. */
 export interface Confirmations {
@@ -39,18 +37,20 @@ export interface Progress {
 
 export const NO_PROGRESS: Progress = { isDelayed: false, confirmations: null, rest: null };
 
-/** @param network The network that the payment's customer has chosen. */
-export async function readProgress(
-  db: Connection,
-  payment: Payment,
-  network: NetworkOnChain,
-  now: Date,
-): Promise<Progress> {
+interface Arrived {
+  /** The network that the payment's customer has chosen. */
+  readonly network: NetworkOnChain;
+  readonly transfers: Transfers;
+  readonly now: Date;
+}
+
+export function progressOf(payment: Payment, { network, transfers, now }: Arrived): Progress {
   if (payment.status !== 'pending') return NO_PROGRESS;
-  const rest = await readRest(db, payment);
+  const own = transfers.newest.filter(({ strayKind }) => strayKind === null);
+  const rest = restOf(payment, own);
   if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest };
   const isSeen = payment.session_status === 'completed';
-  const deposit = isSeen ? await findSeen(db, payment) : undefined;
+  const deposit = isSeen ? findSeen(payment, own) : undefined;
   return {
     isDelayed: !isWatchedInTime(network, now),
     confirmations:
@@ -98,19 +98,19 @@ export function clockSkewOf(chain: string): number {
   return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
 }
 
-async function readRest(db: Connection, payment: Payment): Promise<Rest | null> {
+function restOf(payment: Payment, own: readonly Transfer[]): Rest | null {
   if (payment.last_error_code !== 'amount_underpaid') return null;
-  const remaining = await readRemaining(db, payment);
-  if (remaining !== null) return remaining;
-  const deposits = await listPaymentDeposits(db, payment.id);
-  const isAwaited = deposits.some(({ state, outcome }) => state === 'seen' && outcome === 'under');
+  if (payment.session_status !== 'pending') return null;
+  for (const { restDue, token_amount: received } of own) {
+    if (restDue !== null) return { received: BigInt(received), remaining: BigInt(restDue) };
+  }
+  const isAwaited = own.some(({ state, outcome }) => state === 'seen' && outcome === 'under');
   return isAwaited ? 'awaited' : null;
 }
 
 /** Several transfers may have paid a payment together: the one that completed it is the latest. */
-async function findSeen(db: Connection, payment: Payment): Promise<Deposit | undefined> {
-  const deposits = await listPaymentDeposits(db, payment.id);
-  return deposits.findLast(
+function findSeen(payment: Payment, own: readonly Transfer[]): Transfer | undefined {
+  return own.findLast(
     ({ state, transaction_hash: hash }) => state === 'seen' && hash === payment.transaction_hash,
   );
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CHECKOUT_STAGES } from '#schemas/checkout.ts';
 import type { Payment } from '../database/payment-tables.ts';
+import { countTransfers } from '../payments/counted-transfers.ts';
 import { hasLapsed } from '../settlement/lapse-quotes.ts';
-import type { Progress } from './progress.ts';
+import type { Checkout } from './checkout.ts';
 
 /**
  * Stage of a payment on the checkout page:
@@ -32,10 +33,11 @@ export function stageOf(payment: Payment, now: Date): CheckoutStage {
 
 /** An opaque value that changes whenever the content of the payment's page changes. */
 export function revisionOf(
-  payment: Payment,
+  { payment, progress, transfers }: Pick<Checkout, 'payment' | 'progress' | 'transfers'>,
   stage: CheckoutStage,
-  { isDelayed, confirmations, rest }: Progress,
 ): string {
+  const { isDelayed, confirmations, rest } = progress;
+  const { listed, earlier } = countTransfers(payment, transfers);
   const shown = [
     stage,
     payment.blockchain_id,
@@ -50,6 +52,13 @@ export function revisionOf(
     confirmations?.blocks,
     confirmations?.required,
     rest === null || rest === 'awaited' ? rest : String(rest.remaining),
+    earlier,
+    listed.map(({ transfer, ...counted }) => [
+      transfer.id,
+      transfer.token_amount,
+      transfer.state,
+      counted,
+    ]),
   ];
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }

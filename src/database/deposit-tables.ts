@@ -103,7 +103,8 @@ export interface AskedAssignmentsTable {
 export interface DeviatingDepositsTable {
   deposit_id: string;
   payment_id: string;
-  kind: Deviation | StrayKind;
+  /** `left`: the deposit was the payment's until the chain had undone it, or the payment ended first. */
+  kind: Deviation | StrayKind | 'left';
   /** The payment's merchant and creation. */
   merchant_id: string;
   created_at: Date;

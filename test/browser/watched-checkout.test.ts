@@ -86,12 +86,12 @@ test('blocks are counted without reloading, and each is no news for screen reade
     await updateChain(service.db, 'eth', { head_height: 105 });
     await page.getByText('Blocks: 6 of 12.').waitFor();
     expect(await page.locator('#announcer').innerText()).toBe('');
-    const link = page.getByRole('link', { name: 'See it on explorer.example' });
+    const link = page.getByRole('link', { name: /^See it on explorer.example/ });
     expect(await link.getAttribute('rel')).toBe('noreferrer noopener');
   });
 });
 
-test('a delay, and the rest of what was too little', async () => {
+test('a delay, and what was too little, the rest of it and too much, told apart', async () => {
   const checkout = await open();
   await checkout.pick('eth');
   await visit(checkout.path, async page => {
@@ -105,6 +105,23 @@ test('a delay, and the rest of what was too little', async () => {
     await page.getByRole('button', { name: 'Copy amount' }).click();
     const copied = await page.evaluate('navigator.clipboard.readText()');
     expect(await page.locator('h1').innerText()).toContain(`Send ${copied}\u00a0ETH more`);
+
+    const transfers = page.locator('.transfers li');
+    expect(await transfers.allInnerTexts()).toEqual([
+      expect.stringContaining('The first part of this order. The rest is still due.'),
+    ]);
+    const rest = BigInt(String(copied).replace('.', '').padEnd(19, '0'));
+    await seeTransfer(service, checkout, 101, { tokenAmount: rest, finality: 'final' });
+    await page.getByText('The rest: it completes this order.').waitFor();
+    const again = await seeTransfer(service, checkout, 102, { finality: 'final' });
+    // A page that nothing is expected of any more looks for nothing.
+    await page.reload();
+    const copy = transfers.last().getByRole('button', { name: 'Copy transaction' });
+    await copy.click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(again);
+    const ends = [again.slice(0, 10), again.slice(-8)].join('…');
+    const link = page.getByRole('link', { name: `${ends} (See it on explorer.example` });
+    expect(await link.getAttribute('href')).toBe(`https://explorer.example/tx/${again}`);
   });
 });
 

@@ -70,7 +70,15 @@ function stringsOf(texts: object, path = ''): [string, string][] {
     if (typeof value === 'string') return [[name, value]];
     if (typeof value !== 'function') return stringsOf(value, name);
     const values = Array.from({ length: value.length }, (_, index) => `«${index}»`);
-    const isMarkup = ['chooseBefore', 'rate', 'payBefore', 'warning', 'returning', 'contact'];
+    const isMarkup = [
+      'chooseBefore',
+      'rate',
+      'payBefore',
+      'warning',
+      'returning',
+      'contact',
+      'seenAt',
+    ];
     const given = isMarkup.includes(key) ? values.map(markup => ({ markup })) : values;
     const made = value(...given);
     return [[name, typeof made === 'string' ? made : made.markup]];

@@ -225,7 +225,7 @@ export function cookieOf(response: LightMyRequestResponse, name = SESSION_COOKIE
 }
 
 /** Text of a page without markup, in one line. */
-export function textOf({ body }: LightMyRequestResponse): string {
+export function textOf({ body }: Pick<LightMyRequestResponse, 'body'>): string {
   const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? body;
   return main
     .replaceAll('<wbr>', '')

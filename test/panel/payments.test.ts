@@ -175,6 +175,7 @@ describe('what has arrived', () => {
     const short = await pay('too little', 500n);
     await short.simulate('rest');
     await pay('half', 500n);
+    await (await pay('undone')).simulate('reorg');
   });
 
   const shown = async (query: string) => {
@@ -212,6 +213,38 @@ describe('what has arrived', () => {
     expect(rest).toEqual([]);
     expect(head).toContain('received');
     expect(row).toMatch(/25(\.\d+)? USDC/);
+  });
+
+  const FIRST = 'Too little: the first part';
+  test.each([
+    ['exactly', ['The exact amount: it pays the payment.']],
+    ['too much', ['A little more than asked for: it pays the payment.']],
+    ['twice', ['The exact amount:', 'Duplicate, arrived again: not counted. Waits to be settled']],
+    ['late', ['Arrived too late: not counted. Waits to be settled']],
+    ['too little', [`${FIRST}, which the rest has completed.`, 'The rest: it completes']],
+    ['half', [`${FIRST}. The customer is asked for the rest.`]],
+    ['undone', ['undone by the chain Nothing arrived by it: not counted.']],
+  ])('is told apart on the page of a payment: %s', async (name, words) => {
+    const page = await open(service, `${url}/${found.get(name)}`, reader);
+    const [, list = ''] = page.body.match(/id="transfers">.*?<ul class="rows">(.*?)<\/ul>/s) ?? [];
+    const told = list.split('</li>').slice(0, -1);
+    expect(told.map(body => textOf({ body }))).toEqual(
+      words.map(each => expect.stringContaining(each)),
+    );
+    for (const each of told) {
+      expect(textOf({ body: each })).toMatch(/[\d.]+ USDC on Ethereum Sepolia.*, \d+ May 2026/);
+      expect(each).toMatch(/<code>0x\w+<\/code>/);
+    }
+    const uncounted = await service.db
+      .selectFrom('deviating_deposits')
+      .innerJoin('deposits', 'deposits.id', 'deposit_id')
+      .select('deposit_id')
+      .where('deviating_deposits.payment_id', '=', found.get(name) ?? '')
+      .where('kind', 'in', ['late', 'duplicate'])
+      .where('state', '=', 'final')
+      .execute();
+    const links = [...list.matchAll(/\/unmatched\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
+    expect(links).toEqual(uncounted.map(row => row.deposit_id));
   });
 
   test('payments are found by an amount on chain and by their address', async () => {

@@ -49,7 +49,9 @@ const recorded = async (depositId: string) =>
 test('an admin records the return of a part, whose page then says so', async () => {
   const { path, part, record } = await addUnderpaid();
   const before = await open(service, path, admin);
-  expect(textOf(before)).toContain('Arrived in part 0.00625 ETH');
+  expect(textOf(before)).toMatch(
+    /0\.00625 ETH on Ethereum .*: final Too little, and not completed\./,
+  );
   expect(before.body).toContain(`<code>${part.transaction_hash}</code>`);
   const sent = await record({ to: ' Ada ' });
   expect([sent.statusCode, sent.headers.location]).toEqual([303, path]);
@@ -92,7 +94,7 @@ test.each([
 test('a member sees the part, and cannot record its return', async () => {
   const { path, part, record } = await addUnderpaid();
   const page = await open(service, path, member);
-  expect(textOf(page)).toContain('Arrived in part');
+  expect(textOf(page)).toContain('Too little, and not completed.');
   expect(page.body).not.toContain(SUBMIT);
   expect((await record({}, member)).statusCode).toBe(403);
   expect(await recorded(part.id)).toBeUndefined();

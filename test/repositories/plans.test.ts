@@ -30,6 +30,7 @@ import {
   listStrayDeposits,
   readArrivals,
 } from '../../src/repositories/deposits/deviations.ts';
+import { listMerchantTransfers, listTransfers } from '../../src/repositories/deposits/transfers.ts';
 import { listUnpricedNetworks, priceDeposits } from '../../src/repositories/deposits/values.ts';
 import { deleteExcessRequests } from '../../src/repositories/keys/excess-requests.ts';
 import {
@@ -56,7 +57,10 @@ import {
 import { listMovements } from '../../src/repositories/payments/movements.ts';
 import { lockDuePayments, lockLapsedQuotes } from '../../src/repositories/payments/moves.ts';
 import { sumPaidByDay } from '../../src/repositories/payments/paid-figures.ts';
-import { findOwnPaymentsByHash } from '../../src/repositories/payments/payments.ts';
+import {
+  findOwnPaymentsByHash,
+  findPaymentByCheckoutToken,
+} from '../../src/repositories/payments/payments.ts';
 import { claimInquiries } from '../../src/repositories/payments/regulated-payments.ts';
 import { type PaymentSearch, searchPayments } from '../../src/repositories/payments/search.ts';
 import { listTeam } from '../../src/repositories/people/team.ts';
@@ -132,6 +136,10 @@ beforeAll(async () => {
     insert into deposits
     select gen_random_uuid(), blockchain_id, transaction_hash, 0, address, token_amount, 1, 'final',
            'exact', id, null, created_at, created_at
+    from payments where status = 'successful'`.execute(db);
+  await sql`
+    insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
+    select id, blockchain_id, address, token_amount, created_at, created_at
     from payments where status = 'successful'`.execute(db);
   // All but the latest have their price.
   await sql`
@@ -748,7 +756,28 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   [
     'what did not count for a payment',
     db => listStrayDeposits(db, paymentId),
-    ['deviating_deposits_payment', 'deposits_pkey', 'account_addresses_pkey'],
+    ['deviating_deposits_payment', 'deposits_pkey'],
+  ],
+  [
+    'the payment of a checkout',
+    db => findPaymentByCheckoutToken(db, Buffer.alloc(32, 'a')),
+    ['payments_checkout_token', 'deposits_payment', 'deviating_deposits_payment'],
+  ],
+  [
+    'what a payer sees of transfers',
+    db => listTransfers(db, paymentId),
+    [
+      ...['deposits_payment', 'deviating_deposits_payment', 'deposits_pkey'],
+      ...['booked_returns_pkey', 'reservations_payment'],
+    ],
+  ],
+  [
+    'what a merchant sees of transfers',
+    db => listMerchantTransfers(db, paymentId),
+    [
+      ...['deposits_payment', 'deviating_deposits_payment', 'deposits_pkey'],
+      ...['booked_returns_pkey', 'payments_pkey', 'account_addresses_pkey'],
+    ],
   ],
   [
     'the payment that a deposit was meant for',

@@ -11,16 +11,17 @@ import { renderLookUp } from './look-up.ts';
 import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
 import { textsOf } from './stage-texts.ts';
+import { renderTransfers } from './transfers.ts';
 import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. Its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView): string {
   const { checkout, stage, now, path, basePath, locale, simulation, example } = view;
-  const { payment, progress } = checkout;
+  const { payment } = checkout;
   const { title, announcement } = textsOf(view);
   const isFinal = FINAL_STAGES.includes(stage);
-  const content = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(payment, stage, progress)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
+  const content = html`<main id="checkout" data-page="${path}" data-stage="${stage}" data-revision="${revisionOf(checkout, stage)}" data-now="${now.toISOString()}" data-announcement="${announcement}"${isFinal && html` data-final`}>
 ${renderOrder(view)}
 ${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
 ${renderStage(view)}
@@ -66,13 +67,15 @@ function renderChoose(view: CheckoutView): Html {
   const title = html`<h1 id="title" tabindex="-1">${choose.title}</h1>`;
   if (checkout.choices.length === 0) {
     return html`<section class="card">${title}
-<p>${choose.nothing(merchantOf(view))}</p></section>`;
+<p>${choose.nothing(merchantOf(view))}</p>
+${renderTransfers(view)}</section>`;
   }
   return html`<section class="card">
 <div class="lead">${title}
 ${renderDeadline(locale, 'choose', checkout.payment.expires_at)}
 <p class="windows">${choose.windows}</p></div>
 ${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">${choose.lapsed(merchantOf(view))}</p>`}
+${renderTransfers(view)}
 ${renderNetworkPicker(view, checkout.choices, choose.ways)}
 </section>`;
 }

@@ -3,11 +3,12 @@ import { redirectTarget } from '../checkout.ts';
 import type { CheckoutStage } from '../stage.ts';
 import { renderConfirmations } from './confirmations.ts';
 import { renderContact } from './contact.ts';
+import { copyButton } from './copy-button.ts';
 import { renderExplorerLink } from './explorer-link.ts';
 import { renderReceipt } from './receipt.ts';
-import { renderStrays } from './strays.ts';
+import { renderTransfers } from './transfers.ts';
 import { type CheckoutView, merchantOf, type Quote } from './view.ts';
-import { copyButton, renderProgress } from './waiting-view.ts';
+import { renderProgress } from './waiting-view.ts';
 
 type OutcomeStage = Exclude<CheckoutStage, 'choose' | 'waiting'>;
 
@@ -31,10 +32,10 @@ export function renderOutcome(view: CheckoutView, stage: OutcomeStage, quote: Qu
 <svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${MARKS[stage]}"/></svg>
 <h1 id="title" tabindex="-1">${title}</h1>
 <p>${text}</p>
-${renderStrays(view)}
-${renderNextSteps(view, stage)}
 ${stage === 'paid' && renderReceipt(view, quote)}
 ${stage === 'confirming' && confirmations && renderConfirmations(confirmations, locale)}
+${renderTransfers(view)}
+${renderNextSteps(view, stage)}
 ${hash && html`<dl class="values"><div class="value"><dt>${locale.texts.outcome.transaction}</dt><dd><code class="text" id="hash" dir="ltr">${hash}</code> ${copyButton(locale, hash, 'transaction')}</dd></div></dl>`}
 ${hash && renderExplorerLink(view, hash)}
 ${(stage === 'confirming' || stage === 'overdue') && renderProgress(view, locale.texts.waiting.notFinal)}

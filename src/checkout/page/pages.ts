@@ -6,7 +6,8 @@ import type { Payment } from '../../database/payment-tables.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
-import { findCheckoutPayment, readCheckout, readProgressOf } from '../checkout.ts';
+import type { CheckoutPayment } from '../../repositories/payments/payments.ts';
+import { findCheckoutPayment, readCheckout, readStanding } from '../checkout.ts';
 import { lookUpTransaction } from '../look-up.ts';
 import { revisionOf, stageOf } from '../stage.ts';
 import { renderCheckout } from './checkout-page.ts';
@@ -46,7 +47,7 @@ export function createPages(deps: CheckoutDependencies) {
     async send(
       request: CheckoutRequest,
       reply: FastifyReply,
-      payment: Payment,
+      payment: CheckoutPayment,
       { status = 200, notice = null, lookUp = null }: PageOptions = {},
     ): Promise<FastifyReply> {
       const now = new Date(clock());
@@ -91,7 +92,7 @@ export function registerPages(
       return {
         object: 'checkout_status',
         stage,
-        revision: revisionOf(payment, stage, await readProgressOf(db, payment, now)),
+        revision: revisionOf(await readStanding(db, payment, now), stage),
         expiresAt: payment.expires_at.toISOString(),
         serverTime: now.toISOString(),
       };

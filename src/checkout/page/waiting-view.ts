@@ -2,10 +2,13 @@ import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
 import { dueCents } from '../../payments/commission.ts';
 import { isStablecoin } from '../../rates/assets.ts';
+import { leastAmount } from '../../settlement/least-amount.ts';
 import { agreedPrice } from '../../settlement/quote-amounts.ts';
 import type { Remaining } from '../../settlement/remaining.ts';
 import { paymentUri, walletUri } from '../payment-uri.ts';
+import { copyButton } from './copy-button.ts';
 import type { Locale } from './locale.ts';
+import { renderTransfers } from './transfers.ts';
 import {
   amountOf,
   type CheckoutView,
@@ -47,6 +50,7 @@ ${renderRate(view)}
 </dl>
 <p class="warning">${waiting.warning(html`<strong>${amount}</strong>`, html`<strong>${quote.networkName}</strong>`)}</p>
 </div>
+${renderTransfers(view)}
 ${renderProgress(view, waiting.progress)}
 </section>`;
 }
@@ -59,6 +63,7 @@ function renderAwaited(view: CheckoutView, quote: Quote): Html {
 ${renderDeadline(view.locale, 'pay', view.checkout.payment.expires_at)}</div>
 ${view.checkout.progress.isDelayed && renderDelay(view, quote)}
 <p class="notice" id="problem">${waiting.awaited(amountOf(view, quote))}</p>
+${renderTransfers(view)}
 ${renderProgress(view, waiting.notFinal)}
 </section>`;
 }
@@ -74,20 +79,6 @@ export function renderDeadline({ texts, format }: Locale, what: 'choose' | 'pay'
 export function renderProgress({ path, locale }: CheckoutView, text: string): Html {
   const { live, checkAgain } = locale.texts.waiting;
   return html`<p class="progress"><span class="pulse" aria-hidden="true"></span>${text} <span class="live" hidden>${live}</span> <a class="refresh" href="${path}${locale.query}">${checkAgain}</a></p>`;
-}
-
-/** A copy button. It needs the script, so it is hidden until the script shows it. */
-export function copyButton(
-  { texts: { waiting } }: Locale,
-  value: string,
-  what: 'amount' | 'address' | 'transaction',
-): Html {
-  const label = {
-    amount: waiting.copyAmount,
-    address: waiting.copyAddress,
-    transaction: waiting.copyTransaction,
-  }[what];
-  return html`<button class="copy" type="button" id="copy-${what}" data-copy="${value}" aria-label="${label}" hidden>${waiting.copy}</button>`;
 }
 
 /** The price of one whole unit; null for a stablecoin, which is a dollar anyway. */
@@ -127,8 +118,15 @@ function renderRest(view: CheckoutView, due: Quote, { received }: Remaining): Ht
   const whole = quoteOf(view.checkout) ?? due;
   const row = (name: string, quote: Quote) =>
     html`<div><dt>${name}</dt><dd><bdi>${amountOf(view, quote)}</bdi></dd></div>`;
-  return html`<div class="notice" id="problem"><p><strong>${waiting.tooLittle}</strong> ${waiting.rest(amountOf(view, due))}</p>
+  return html`<div class="notice" id="problem"><p><strong>${waiting.tooLittle}</strong> ${waiting.rest(amountOf(view, due))} ${isRaised(view, received) && waiting.restRaised}</p>
 <dl class="sums">${row(waiting.asked, whole)}${row(waiting.received, { ...whole, tokenAmount: received })}${row(waiting.due, due)}</dl></div>`;
+}
+
+/** Whether what is missing could not be sent. */
+function isRaised({ checkout: { payment, network } }: CheckoutView, received: bigint): boolean {
+  const { address, token_amount: whole } = payment;
+  if (network === null || address === null || whole === null) return false;
+  return BigInt(whole) - received < leastAmount(network, address, true);
 }
 
 function renderProblem(view: CheckoutView, quote: Quote): Html | null {

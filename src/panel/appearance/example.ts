@@ -5,6 +5,7 @@ import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { PRICE_SCALE } from '../../rates/price.ts';
 import type { NetworkOnChain } from '../../repositories/chains/networks.ts';
+import { NO_TRANSFERS } from '../../repositories/deposits/transfers.ts';
 import { roundedAmount, toBaseUnits } from '../../settlement/quote-amounts.ts';
 import { texts } from '../texts/index.ts';
 
@@ -57,7 +58,7 @@ export function exampleCheckout(
     choices: isOpen
       ? offered.map(each => ({ network: each, available: true, tokenAmount: amountOn(each) }))
       : [],
-    ...{ shop, network, progress: NO_PROGRESS, received: null, strays: [] },
+    ...{ shop, network, progress: NO_PROGRESS, received: null, transfers: NO_TRANSFERS },
   };
 }
 

@@ -8,9 +8,9 @@ import type { PanelPage } from '../layout.ts';
 import { renderStatus } from '../status.ts';
 import { renderFacts } from '../table.ts';
 import { texts } from '../texts/index.ts';
-import { type PartFormShown, renderParts } from './parts.ts';
-import { renderStrays, type StrayParts } from './strays.ts';
+import { type PartFormShown, renderPartForm } from './parts.ts';
 import { renderTimeline } from './timeline.ts';
+import { renderTransfers, type TransferParts } from './transfers.ts';
 
 const { facts: names, simulation, timeline } = texts.payments;
 
@@ -22,7 +22,7 @@ interface DetailParts {
   readonly url: string;
   readonly payment: PaymentWithAsset;
   readonly facts: readonly PaymentFact[];
-  readonly strays: StrayParts;
+  readonly transfers: TransferParts;
   readonly partForm: PartFormShown;
   /** Cases that can be simulated, with what happens in each; empty if none can. */
   readonly cases: readonly (readonly [string, string])[];
@@ -31,7 +31,7 @@ interface DetailParts {
 
 /** One payment with everything that happened to it. */
 export function detailPage(parts: DetailParts): PanelPage {
-  const { url, payment, facts, strays, partForm, cases, fault } = parts;
+  const { url, payment, facts, transfers, partForm, cases, fault } = parts;
   const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
   const shown = toPaymentObject(payment);
   const { status } = payment;
@@ -42,8 +42,8 @@ export function detailPage(parts: DetailParts): PanelPage {
     lead: html`${renderStatus(shown)} <code>${payment.id}</code>`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
-    content: html`${renderStrays(strays)}
-${renderParts(url, deposits, partForm, fault)}
+    content: html`${renderTransfers(transfers)}
+${renderPartForm(url, deposits, partForm, fault)}
 ${renderFacts([
   [names.created, dateTime(shown.createdAt)],
   [status === 'pending' ? names.expires : names.expired, dateTime(shown.expiresAt)],

@@ -8,11 +8,12 @@ import { ApiError } from '../../errors/api-error.ts';
 import { makeEvidence } from '../../evidence/document.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
+import { countTransfers } from '../../payments/counted-transfers.ts';
 import { readHistory } from '../../payments/history.ts';
 import { createSandboxProcessor } from '../../processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '../../processors/simulate-regulated.ts';
 import { findDepositById } from '../../repositories/deposits/deposits.ts';
-import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
+import { listMerchantTransfers } from '../../repositories/deposits/transfers.ts';
 import { findOwnPayment, type PaymentWithAsset } from '../../repositories/payments/payments.ts';
 import { recordReturn } from '../../settlement/record-return.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
@@ -143,13 +144,17 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const accountUrl = basePathOf(panelUrl) + accountPath(membership);
-    const [strays, facts] = await Promise.all([
-      listStrayDeposits(reports, payment.id),
+    const [transfers, facts] = await Promise.all([
+      listMerchantTransfers(reports, payment.id),
       readHistory(reports, payment),
     ]);
     return detailPage({
       partForm: { fields: returned, maySettle: isChangeAllowed(membership, 'deposits.settle') },
-      strays: { strays, merchantId: membership.accountId, accountUrl },
+      transfers: {
+        transfers: countTransfers(payment, transfers),
+        merchantId: membership.accountId,
+        accountUrl,
+      },
       url: `${accountUrl}/payments/${payment.id}`,
       payment,
       facts,

@@ -1,12 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Uuid } from '#schemas/scalars.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
 import type { HistoricDeposit } from '../../repositories/payments/history.ts';
 import { type FormFault, renderSelect } from '../form.ts';
-import { dateTime } from '../format.ts';
 import { texts } from '../texts/index.ts';
 import { ReturnForm, renderReturn } from '../unmatched/remedy.ts';
+import { amountOf } from './transfers.ts';
 
 const { parts: partTexts } = texts.payments;
 
@@ -24,26 +23,19 @@ export interface PartFormShown {
   readonly maySettle: boolean;
 }
 
-/** What has arrived for a payment that ended without the rest, and what was given back of it. */
-export function renderParts(
+/** The form to record that a part of a payment was given back, which ended without the rest; null if none is left. */
+export function renderPartForm(
   url: string,
   deposits: readonly HistoricDeposit[],
   { fields, maySettle }: PartFormShown,
   fault: FormFault | null,
 ): Html | null {
-  const parts = deposits.filter(({ bookedAt }) => bookedAt !== null);
-  if (parts.length === 0) return null;
-  const kept = parts.filter(({ returnedAt }) => returnedAt === null);
+  const kept = deposits.filter(
+    ({ bookedAt, returnedAt }) => bookedAt !== null && returnedAt === null,
+  );
+  if (!maySettle || kept.length === 0) return null;
   return html`<section aria-labelledby="parts"><h2 id="parts">${partTexts.title}</h2>
-<ul class="rows">${parts.map(
-    part => html`<li><div>
-${partTexts.arrived(amountOf(part), dateTime(part.observed_at))}<br>
-<code>${part.transaction_hash}</code>${returnOf(part)}</div></li>`,
-  )}</ul>
-${
-  maySettle &&
-  kept.length > 0 &&
-  html`<form method="post" action="${url}/return" class="stack">
+<form method="post" action="${url}/return" class="stack">
 ${renderSelect(
   'deposit',
   partTexts.part,
@@ -53,26 +45,5 @@ ${renderSelect(
 ${renderReturn(partTexts, true, fault, fields)}
 <p class="quiet">${partTexts.consequence}</p>
 <button>${partTexts.submit}</button>
-</form>`
-}</section>`;
-}
-
-function returnOf({
-  returnedAt,
-  returnedTo,
-  returnHash,
-  returnNote,
-}: HistoricDeposit): Html | null {
-  if (returnedAt === null) return null;
-  const returned = partTexts.returned(
-    returnedTo,
-    html`<code>${returnHash}</code>`,
-    dateTime(returnedAt),
-  );
-  return html`<br>
-${returned}${returnNote !== null && html` ${returnNote}`}`;
-}
-
-function amountOf({ token_amount: units, assetDecimals, assetSymbol }: HistoricDeposit): string {
-  return `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+</form></section>`;
 }

@@ -2,7 +2,6 @@ import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql 
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation, StrayKind } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { IS_OWN } from './account-deposits.ts';
 
 /** A payment that asked for exactly the amount of a deposit which came too late, or twice. */
 export type MeantPayment = Pick<
@@ -34,16 +33,8 @@ export async function findMeantPayments(
   return new Map(rows.map(({ depositId, ...payment }) => [depositId, payment]));
 }
 
-/** A deposit of exactly what a payment asks for, or did, that did not count for it, with its asset. */
-export type StrayDeposit = Deposit & {
-  kind: StrayKind;
-  assetSymbol: string;
-  assetDecimals: number;
-  /** Merchant of the payment that it was assigned to; null for none. */
-  takerId: string | null;
-  /** Whether the payment's merchant alone ever had its address: while it waits, it is in the merchant's inbox. */
-  isOwn: boolean;
-};
+/** A deposit of exactly what a payment asks for, or did, that did not count for it. */
+export type StrayDeposit = Deposit & { kind: StrayKind };
 
 /** More for one payment are not expected. */
 const STRAYS_MAXIMUM = 20;
@@ -53,17 +44,8 @@ export function listStrayDeposits(db: Connection, paymentId: string): Promise<St
   return db
     .selectFrom('deviating_deposits')
     .innerJoin('deposits', 'deposits.id', 'deposit_id')
-    .innerJoin('networks', 'networks.id', 'deposits.blockchain_id')
-    .leftJoin('payments as taker', 'taker.id', 'deposits.payment_id')
     .selectAll('deposits')
-    .select(['kind', 'asset_symbol as assetSymbol', 'asset_decimals as assetDecimals'])
-    .select('taker.merchant_id as takerId')
-    .select(
-      sql<boolean>`exists (
-        select from account_addresses as own
-        where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-          and own.merchant_id = deviating_deposits.merchant_id and ${IS_OWN})`.as('isOwn'),
-    )
+    .select('kind')
     .where('deviating_deposits.payment_id', '=', paymentId)
     .where('kind', 'in', STRAY_KINDS)
     .where('deposits.payment_id', 'is distinct from', paymentId)

@@ -6,18 +6,14 @@ import type { WebhookAttempt, WebhookDelivery } from '../../database/webhook-tab
 /** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;
 
-/** A deposit with the asset of its amount, and its return. */
+/** A deposit with the asset of its amount, and whether it was given back. */
 export type HistoricDeposit = Deposit & {
   assetSymbol: string;
   assetDecimals: number;
   /** When it was booked as a part of the payment, which ended without the rest or was paid on another network. */
   bookedAt: Date | null;
-  /** When its return was recorded; null for one that was not given back, like the next three. */
+  /** When its return was recorded; null for one that was not given back. */
   returnedAt: Date | null;
-  returnedTo: string | null;
-  returnHash: string | null;
-  /** Also null without a note. */
-  returnNote: string | null;
 };
 
 /** An event without its data. */
@@ -42,8 +38,6 @@ export function listHistoricDeposits(
     .selectAll('deposits')
     .select(['networks.asset_symbol as assetSymbol', 'networks.asset_decimals as assetDecimals'])
     .select(['booked.booked_at as bookedAt', 'returned.booked_at as returnedAt'])
-    .select(['returned_to as returnedTo', 'returned.transaction_hash as returnHash'])
-    .select('note as returnNote')
     .where('payment_id', '=', paymentId)
     .orderBy('observed_at')
     .orderBy('deposits.id')

@@ -1,12 +1,29 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { findBy, findById } from '../rows.ts';
+import { HAS_TRANSFERS } from '../deposits/transfers.ts';
+import { findById } from '../rows.ts';
 
 /** A payment of any merchant, for operators and the checkout. */
 export const findPayment = findById('payments');
 
+/** A payment as its checkout reads it, which is asked for all the time. */
+export type CheckoutPayment = Payment & {
+  /** Whether there is something to list of what arrived. */
+  hasTransfers: boolean;
+};
+
 /** @param tokenHash SHA-256 of the token in the checkout link. */
-export const findPaymentByCheckoutToken = findBy('payments', 'checkout_token_hash');
+export function findPaymentByCheckoutToken(
+  db: Connection,
+  tokenHash: Buffer,
+): Promise<CheckoutPayment | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .select(HAS_TRANSFERS.as('hasTransfers'))
+    .where('checkout_token_hash', '=', tokenHash)
+    .executeTakeFirst();
+}
 
 /** A payment with the asset of the network that the customer chose; null before the choice. */
 export type PaymentWithAsset = Payment & { assetSymbol: string | null };

@@ -93,6 +93,7 @@ export const ar: CheckoutTexts = {
     tooLittle: 'المبلغ الذي وصل أقل من المطلوب.',
     rest: amount =>
       `لإكمال الدفع، أرسل مبلغًا إضافيًا قدره ${isolate(amount)} بالضبط، في تحويل واحد وقبل انتهاء الوقت.`,
+    restRaised: 'هذا أكثر مما ينقص: لا ترسل المحافظ أقل من ذلك.',
     asked: 'المطلوب',
     received: 'المستلَم',
     due: 'المتبقي',
@@ -154,13 +155,38 @@ export const ar: CheckoutTexts = {
     print: 'طباعة',
   },
 
-  strays: {
-    late: amount => `وصل ${isolate(amount)} متأخرًا جدًا عن عملية الدفع هذه.`,
-    duplicate: amount => `وصل ${isolate(amount)} مرة ثانية لعملية الدفع هذه.`,
-    waits: merchant => `لم يُحتسب. تواصل مع ${isolate(merchant)} واذكر هذه المعاملة.`,
-    returned: 'أُعيد بهذه المعاملة:',
-    settled: merchant =>
-      `لم يُحتسب، وقد عالج ${isolate(merchant)} الأمر. تواصل مع ${isolate(merchant)} بشأنه.`,
+  transfers: {
+    title: 'ما وصل',
+    earlier: count => `تحويلات أقدم غير معروضة هنا: ${isolate(count)}.`,
+    seenAt: time => html`رُصد: <bdi>${time}</bdi>`,
+    states: {
+      seen: 'لم يصبح نهائيًا بعد',
+      final: 'نهائي',
+      reversed: 'أُلغي',
+      failed: 'فشل',
+    },
+    countedFor: {
+      whole: 'يدفع قيمة هذا الطلب كاملةً.',
+      tolerated: 'أقل قليلًا من المطلوب، وهو مقبول: يدفع قيمة هذا الطلب كاملةً.',
+      over: 'أكثر قليلًا من المطلوب: يدفع قيمة هذا الطلب كاملةً.',
+      assigned: 'احتُسب لهذا الطلب يدويًا.',
+      first: 'الجزء الأول من قيمة هذا الطلب. ما زال الباقي مطلوبًا.',
+      completed: 'الجزء الأول من قيمة هذا الطلب.',
+      rest: 'الباقي: به اكتملت قيمة هذا الطلب.',
+      too_little: 'أقل من المبلغ المطلوب.',
+      late: 'وصل متأخرًا جدًا عن عملية الدفع هذه.',
+      former: 'لمبلغ طُلب من قبل، ولم يعد سعره محجوزًا.',
+      again: 'وصل مرة ثانية لعملية الدفع هذه.',
+      unclear: 'يجري التحقق من الغرض من هذا التحويل.',
+      undone: 'ألغت الشبكة هذا التحويل: لا يُحتسب.',
+      failed: 'فشلت المعاملة: لم يصل أي شيء.',
+    },
+    became: {
+      waits: merchant => `لم يُحتسب. تواصل مع ${isolate(merchant)} واذكر هذه المعاملة.`,
+      settled: merchant =>
+        `لم يُحتسب، وقد عالج ${isolate(merchant)} الأمر. تواصل مع ${isolate(merchant)} بشأنه.`,
+      returned: 'أُعيد بهذه المعاملة:',
+    },
   },
 
   options: {

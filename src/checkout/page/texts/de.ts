@@ -91,6 +91,7 @@ export const de: CheckoutTexts = {
     tooLittle: 'Es ist zu wenig angekommen.',
     rest: amount =>
       `Senden Sie noch genau ${amount}, in einer einzigen Transaktion und rechtzeitig, um Ihre Zahlung abzuschließen.`,
+    restRaised: 'Das ist mehr, als fehlt: Weniger senden Wallets nicht.',
     asked: 'Verlangt',
     received: 'Erhalten',
     due: 'Noch offen',
@@ -154,14 +155,40 @@ export const de: CheckoutTexts = {
     print: 'Drucken',
   },
 
-  strays: {
-    late: amount => `${amount} ist für diese Zahlung zu spät eingegangen.`,
-    duplicate: amount => `${amount} ist für diese Zahlung ein zweites Mal eingegangen.`,
-    waits: merchant =>
-      `Es zählte nicht. Kontaktieren Sie ${merchant} und nennen Sie diese Transaktion.`,
-    returned: 'Es wurde mit dieser Transaktion zurückgesendet:',
-    settled: merchant =>
-      `Es zählte nicht, und ${merchant} hat sich darum gekümmert. Fragen Sie ${merchant} danach.`,
+  transfers: {
+    title: 'Was angekommen ist',
+    earlier: count => `Frühere Transaktionen, die nicht aufgeführt sind: ${count}.`,
+    seenAt: time => html`Erkannt: ${time}`,
+    states: {
+      seen: 'Noch nicht endgültig',
+      final: 'Endgültig',
+      reversed: 'Rückgängig gemacht',
+      failed: 'Fehlgeschlagen',
+    },
+    countedFor: {
+      whole: 'Bezahlt diese Bestellung vollständig.',
+      tolerated:
+        'Etwas weniger als verlangt, was akzeptiert wird: Diese Bestellung ist damit vollständig bezahlt.',
+      over: 'Etwas mehr als verlangt: Diese Bestellung ist damit vollständig bezahlt.',
+      assigned: 'Dieser Bestellung von Hand zugeordnet.',
+      first: 'Der erste Teil für diese Bestellung. Der Rest ist noch offen.',
+      completed: 'Der erste Teil für diese Bestellung.',
+      rest: 'Der Rest: Diese Bestellung ist damit vollständig bezahlt.',
+      too_little: 'Weniger als verlangt.',
+      late: 'Für diese Zahlung zu spät eingegangen.',
+      former: 'Für einen früher genannten Betrag, dessen Preis nicht mehr galt.',
+      again: 'Für diese Zahlung ein zweites Mal eingegangen.',
+      unclear: 'Wofür das war, wird noch geprüft.',
+      undone: 'Das Netzwerk hat diese Transaktion rückgängig gemacht: Sie zählt nicht.',
+      failed: 'Die Transaktion ist fehlgeschlagen: Es ist nichts angekommen.',
+    },
+    became: {
+      waits: merchant =>
+        `Es zählte nicht. Kontaktieren Sie ${merchant} und nennen Sie diese Transaktion.`,
+      settled: merchant =>
+        `Es zählte nicht, und ${merchant} hat sich darum gekümmert. Fragen Sie ${merchant} danach.`,
+      returned: 'Es wurde mit dieser Transaktion zurückgesendet:',
+    },
   },
 
   options: {

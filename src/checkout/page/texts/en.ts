@@ -96,6 +96,7 @@ export const en = {
     tooLittle: 'Too little has arrived.',
     rest: (amount: string) =>
       `Send exactly ${amount} more, in one transfer and in time, to complete your payment.`,
+    restRaised: 'That is more than what is missing: wallets send no less.',
     asked: 'Asked for',
     received: 'Received',
     due: 'Still due',
@@ -158,15 +159,42 @@ export const en = {
     print: 'Print',
   },
 
-  /** Transfers of exactly the amount that did not count. */
-  strays: {
-    late: (amount: string) => `${amount} arrived too late for this payment.`,
-    duplicate: (amount: string) => `${amount} arrived a second time for this payment.`,
-    waits: (merchant: string) =>
-      `It did not count. Contact ${merchant}, and name this transaction.`,
-    returned: 'It has been returned by this transaction:',
-    settled: (merchant: string) =>
-      `It did not count, and ${merchant} has dealt with it. Contact ${merchant} about it.`,
+  /** What has arrived, transfer by transfer. */
+  transfers: {
+    title: 'What has arrived',
+    /** @param count Of those that are older than what is listed. */
+    earlier: (count: string) => `Earlier transfers that are not listed: ${count}.`,
+    seenAt: (time: Html) => html`Seen ${time}`,
+    states: {
+      seen: 'Not final yet',
+      final: 'Final',
+      reversed: 'Undone',
+      failed: 'Failed',
+    },
+    countedFor: {
+      whole: 'Pays this order in full.',
+      tolerated: 'A little less than was asked for, which is accepted: it pays this order in full.',
+      over: 'A little more than was asked for: it pays this order in full.',
+      assigned: 'Credited to this order by hand.',
+      first: 'The first part of this order. The rest is still due.',
+      completed: 'The first part of this order.',
+      rest: 'The rest: it completes this order.',
+      too_little: 'Less than was asked for.',
+      late: 'Arrived too late for this payment.',
+      former: 'For an amount that was asked for before, whose price was not held any more.',
+      again: 'Arrived a second time for this payment.',
+      unclear: 'What this was for is being looked at.',
+      undone: 'The network has undone this transfer: it does not count.',
+      failed: 'The transaction failed: nothing has arrived.',
+    },
+    /** What became of one that did not count. */
+    became: {
+      waits: (merchant: string) =>
+        `It did not count. Contact ${merchant}, and name this transaction.`,
+      settled: (merchant: string) =>
+        `It did not count, and ${merchant} has dealt with it. Contact ${merchant} about it.`,
+      returned: 'It has been returned by this transaction:',
+    },
   },
 
   options: {

@@ -91,6 +91,7 @@ export const es: CheckoutTexts = {
     tooLittle: 'La cantidad recibida es insuficiente.',
     rest: amount =>
       `Para completar el pago, envíe exactamente ${amount} más, en una sola transferencia y a tiempo.`,
+    restRaised: 'Es más de lo que falta: los monederos no envían menos.',
     asked: 'Solicitado',
     received: 'Recibido',
     due: 'Falta por pagar',
@@ -152,13 +153,38 @@ export const es: CheckoutTexts = {
     print: 'Imprimir',
   },
 
-  strays: {
-    late: amount => `${amount} llegó demasiado tarde para este pago.`,
-    duplicate: amount => `${amount} llegó por segunda vez para este pago.`,
-    waits: merchant => `No contó. Comuníquese con ${merchant} e indique esta transacción.`,
-    returned: 'Se devolvió con esta transacción:',
-    settled: merchant =>
-      `No contó, y ${merchant} ya se ha ocupado de ello. Comuníquese con ${merchant} al respecto.`,
+  transfers: {
+    title: 'Lo que ha llegado',
+    earlier: count => `Transferencias anteriores que no figuran aquí: ${count}.`,
+    seenAt: time => html`Detectada: ${time}`,
+    states: {
+      seen: 'Aún no es definitiva',
+      final: 'Definitiva',
+      reversed: 'Anulada',
+      failed: 'Fallida',
+    },
+    countedFor: {
+      whole: 'Paga este pedido por completo.',
+      tolerated: 'Un poco menos de lo solicitado, pero se acepta: paga este pedido por completo.',
+      over: 'Un poco más de lo solicitado: paga este pedido por completo.',
+      assigned: 'Asignada a este pedido a mano.',
+      first: 'La primera parte de este pedido. Aún falta el resto.',
+      completed: 'La primera parte de este pedido.',
+      rest: 'El resto: completa este pedido.',
+      too_little: 'Menos de lo solicitado.',
+      late: 'Llegó demasiado tarde para este pago.',
+      former: 'Para un importe que se pidió antes y cuyo precio ya no estaba garantizado.',
+      again: 'Llegó por segunda vez para este pago.',
+      unclear: 'Se está comprobando para qué era.',
+      undone: 'La red ha anulado esta transferencia: no cuenta.',
+      failed: 'La transacción falló: no ha llegado nada.',
+    },
+    became: {
+      waits: merchant => `No contó. Comuníquese con ${merchant} e indique esta transacción.`,
+      settled: merchant =>
+        `No contó, y ${merchant} ya se ha ocupado de ello. Comuníquese con ${merchant} al respecto.`,
+      returned: 'Se devolvió con esta transacción:',
+    },
   },
 
   options: {

@@ -91,6 +91,7 @@ export const fr: CheckoutTexts = {
     tooLittle: 'Le montant reçu est insuffisant.',
     rest: amount =>
       `Pour terminer votre paiement, envoyez encore exactement ${amount}, en un seul transfert et à temps.`,
+    restRaised: 'C’est plus que ce qui manque\u00a0: les portefeuilles n’envoient pas moins.',
     asked: 'Demandé',
     received: 'Reçu',
     due: 'Reste à payer',
@@ -153,13 +154,40 @@ export const fr: CheckoutTexts = {
     print: 'Imprimer',
   },
 
-  strays: {
-    late: amount => `${amount} est arrivé trop tard pour ce paiement.`,
-    duplicate: amount => `${amount} est arrivé une seconde fois pour ce paiement.`,
-    waits: merchant => `Cela n’a pas compté. Contactez ${merchant} et indiquez cette transaction.`,
-    returned: 'Cela a été renvoyé par cette transaction :',
-    settled: merchant =>
-      `Cela n’a pas compté, et ${merchant} s’en est occupé. Contactez ${merchant} à ce sujet.`,
+  transfers: {
+    title: 'Ce qui est arrivé',
+    earlier: count => `Transferts antérieurs qui ne sont pas affichés\u00a0: ${count}.`,
+    seenAt: time => html`Détecté\u00a0: ${time}`,
+    states: {
+      seen: 'Pas encore définitif',
+      final: 'Définitif',
+      reversed: 'Annulé',
+      failed: 'Échoué',
+    },
+    countedFor: {
+      whole: 'Paie cette commande en totalité.',
+      tolerated:
+        'Un peu moins que demandé, mais c’est accepté\u00a0: cette commande est payée en totalité.',
+      over: 'Un peu plus que demandé\u00a0: cette commande est payée en totalité.',
+      assigned: 'Attribué manuellement à cette commande.',
+      first: 'La première partie de cette commande. Le reste est encore dû.',
+      completed: 'La première partie de cette commande.',
+      rest: 'Le reste\u00a0: cette commande est payée en totalité.',
+      too_little: 'Moins que le montant demandé.',
+      late: 'Arrivé trop tard pour ce paiement.',
+      former: 'Pour un montant demandé auparavant, dont le prix n’était plus garanti.',
+      again: 'Arrivé une seconde fois pour ce paiement.',
+      unclear: 'Nous vérifions à quoi ce transfert était destiné.',
+      undone: 'Le réseau a annulé ce transfert\u00a0: il ne compte pas.',
+      failed: 'La transaction a échoué\u00a0: rien n’est arrivé.',
+    },
+    became: {
+      waits: merchant =>
+        `Cela n’a pas compté. Contactez ${merchant} et indiquez cette transaction.`,
+      settled: merchant =>
+        `Cela n’a pas compté, et ${merchant} s’en est occupé. Contactez ${merchant} à ce sujet.`,
+      returned: 'Cela a été renvoyé par cette transaction :',
+    },
   },
 
   options: {

@@ -91,6 +91,7 @@ export const ja: CheckoutTexts = {
     tooLittle: '届いた金額が不足しています。',
     rest: amount =>
       `お支払いを完了するには、あと${amount}ちょうどを、1回で、期限内に送金してください。`,
+    restRaised: '不足額より多い金額です。ウォレットではこれより少なく送れません。',
     asked: '請求額',
     received: '受領額',
     due: '不足額',
@@ -153,14 +154,40 @@ export const ja: CheckoutTexts = {
     print: '印刷',
   },
 
-  strays: {
-    late: amount => `${amount}がこのお支払いの期限後に届きました。`,
-    duplicate: amount => `${amount}がこのお支払いに対して再度届きました。`,
-    waits: merchant =>
-      `お支払いとして扱われていません。${merchant}にお問い合わせのうえ、このトランザクションをお伝えください。`,
-    returned: '次のトランザクションで返金されました。',
-    settled: merchant =>
-      `お支払いとして扱われず、${merchant}が対応済みです。詳しくは${merchant}にお問い合わせください。`,
+  transfers: {
+    title: '届いた送金',
+    earlier: count => `ここに表示されていない以前の送金：${count}件`,
+    seenAt: time => html`検知日時：${time}`,
+    states: {
+      seen: '未確定',
+      final: '確定済み',
+      reversed: '取り消し',
+      failed: '失敗',
+    },
+    countedFor: {
+      whole: 'ご注文の全額のお支払いです。',
+      tolerated:
+        '請求額よりわずかに少ない金額ですが、許容範囲のため、ご注文の全額のお支払いとして扱われます。',
+      over: '請求額よりわずかに多い金額です。ご注文の全額のお支払いとして扱われます。',
+      assigned: 'このご注文のお支払いとして手動で割り当てられました。',
+      first: 'ご注文のお支払いの一部です。残りの金額のお支払いが必要です。',
+      completed: 'ご注文のお支払いの一部です。',
+      rest: '残りの金額です。これでご注文の全額のお支払いとなります。',
+      too_little: '請求額に足りません。',
+      late: 'このお支払いの期限後に届きました。',
+      former: '以前にお知らせした金額に対するもので、その価格の期限が過ぎていました。',
+      again: 'このお支払いに対して再度届きました。',
+      unclear: '何のための送金か確認中です。',
+      undone: 'この送金はネットワークによって取り消されたため、お支払いとして扱われません。',
+      failed: 'トランザクションが失敗したため、何も届いていません。',
+    },
+    became: {
+      waits: merchant =>
+        `お支払いとして扱われていません。${merchant}にお問い合わせのうえ、このトランザクションをお伝えください。`,
+      settled: merchant =>
+        `お支払いとして扱われず、${merchant}が対応済みです。詳しくは${merchant}にお問い合わせください。`,
+      returned: '次のトランザクションで返金されました。',
+    },
   },
 
   options: {

@@ -91,6 +91,7 @@ export const pt: CheckoutTexts = {
     tooLittle: 'O valor recebido é insuficiente.',
     rest: amount =>
       `Para concluir o pagamento, envie ainda exatamente ${amount}, em uma única transferência e a tempo.`,
+    restRaised: 'É mais do que falta: as carteiras não enviam menos.',
     asked: 'Solicitado',
     received: 'Recebido',
     due: 'Ainda falta',
@@ -152,13 +153,38 @@ export const pt: CheckoutTexts = {
     print: 'Imprimir',
   },
 
-  strays: {
-    late: amount => `${amount} chegou tarde demais para este pagamento.`,
-    duplicate: amount => `${amount} chegou pela segunda vez para este pagamento.`,
-    waits: merchant => `Não contou. Entre em contato com ${merchant} e informe esta transação.`,
-    returned: 'Foi devolvido por esta transação:',
-    settled: merchant =>
-      `Não contou, e ${merchant} já cuidou disso. Entre em contato com ${merchant} a respeito.`,
+  transfers: {
+    title: 'O que chegou',
+    earlier: count => `Transferências anteriores que não aparecem aqui: ${count}.`,
+    seenAt: time => html`Detectada: ${time}`,
+    states: {
+      seen: 'Ainda não é definitiva',
+      final: 'Definitiva',
+      reversed: 'Desfeita',
+      failed: 'Falhou',
+    },
+    countedFor: {
+      whole: 'Paga este pedido por inteiro.',
+      tolerated: 'Um pouco menos do que o solicitado, mas aceito: paga este pedido por inteiro.',
+      over: 'Um pouco mais do que o solicitado: paga este pedido por inteiro.',
+      assigned: 'Atribuída a este pedido manualmente.',
+      first: 'A primeira parte deste pedido. O restante ainda falta.',
+      completed: 'A primeira parte deste pedido.',
+      rest: 'O restante: conclui o pagamento deste pedido.',
+      too_little: 'Menos do que o solicitado.',
+      late: 'Chegou tarde demais para este pagamento.',
+      former: 'Para um valor pedido antes, cujo preço já não estava garantido.',
+      again: 'Chegou pela segunda vez para este pagamento.',
+      unclear: 'Estamos verificando para que era.',
+      undone: 'A rede desfez esta transferência: ela não conta.',
+      failed: 'A transação falhou: nada chegou.',
+    },
+    became: {
+      waits: merchant => `Não contou. Entre em contato com ${merchant} e informe esta transação.`,
+      settled: merchant =>
+        `Não contou, e ${merchant} já cuidou disso. Entre em contato com ${merchant} a respeito.`,
+      returned: 'Foi devolvido por esta transação:',
+    },
   },
 
   options: {

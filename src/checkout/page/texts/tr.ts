@@ -91,6 +91,7 @@ export const tr: CheckoutTexts = {
     tooLittle: 'Eksik tutar geldi.',
     rest: amount =>
       `Ödemenizi tamamlamak için tek transferde ve süresi içinde tam olarak ${amount} daha gönderin.`,
+    restRaised: 'Bu, eksik olandan fazladır: cüzdanlar daha azını göndermez.',
     asked: 'İstenen',
     received: 'Gelen',
     due: 'Kalan',
@@ -154,13 +155,39 @@ export const tr: CheckoutTexts = {
     print: 'Yazdır',
   },
 
-  strays: {
-    late: amount => `${amount} bu ödeme için çok geç geldi.`,
-    duplicate: amount => `${amount} bu ödeme için ikinci kez geldi.`,
-    waits: merchant => `Ödemeye sayılmadı. ${merchant} ile iletişime geçin ve bu işlemi belirtin.`,
-    returned: 'Şu işlemle geri gönderildi:',
-    settled: merchant =>
-      `Ödemeye sayılmadı; ${merchant} bununla ilgilendi. Bilgi için ${merchant} ile iletişime geçin.`,
+  transfers: {
+    title: 'Gelen transferler',
+    earlier: count => `Burada gösterilmeyen daha eski transferler: ${count}.`,
+    seenAt: time => html`Görüldü: ${time}`,
+    states: {
+      seen: 'Henüz kesinleşmedi',
+      final: 'Kesinleşti',
+      reversed: 'Geri alındı',
+      failed: 'Başarısız',
+    },
+    countedFor: {
+      whole: 'Bu siparişin tamamını öder.',
+      tolerated: 'İstenenden biraz az, ancak kabul edilir: bu siparişin tamamını öder.',
+      over: 'İstenenden biraz fazla: bu siparişin tamamını öder.',
+      assigned: 'Bu siparişe elle sayıldı.',
+      first: 'Bu siparişin ilk kısmı. Kalanı henüz ödenmedi.',
+      completed: 'Bu siparişin ilk kısmı.',
+      rest: 'Kalan kısım: bu siparişin ödemesini tamamlar.',
+      too_little: 'İstenenden az.',
+      late: 'Bu ödeme için çok geç geldi.',
+      former: 'Daha önce istenen ve fiyatı artık geçerli olmayan bir tutar için.',
+      again: 'Bu ödeme için ikinci kez geldi.',
+      unclear: 'Ne için gönderildiği inceleniyor.',
+      undone: 'Ağ bu transferi geri aldı: ödemeye sayılmaz.',
+      failed: 'İşlem başarısız oldu: hiçbir şey gelmedi.',
+    },
+    became: {
+      waits: merchant =>
+        `Ödemeye sayılmadı. ${merchant} ile iletişime geçin ve bu işlemi belirtin.`,
+      settled: merchant =>
+        `Ödemeye sayılmadı; ${merchant} bununla ilgilendi. Bilgi için ${merchant} ile iletişime geçin.`,
+      returned: 'Şu işlemle geri gönderildi:',
+    },
   },
 
   options: {

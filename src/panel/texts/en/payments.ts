@@ -108,26 +108,30 @@ export const payments = {
     formerEndpoint: 'a former endpoint',
   },
 
-  /** Parts of a payment that ended without the rest, or was paid on another network. */
-  parts: {
-    title: 'Arrived in part',
-    arrived: (amount: string, at: Html) => html`${amount}, ${at}`,
-    returned: (to: string | null, hash: Html, at: Html) =>
+  /** What arrived, transfer by transfer. */
+  transfers: {
+    title: 'What arrived',
+    earlier: (count: number) => `${counted(count, 'earlier transfer')} not listed.`,
+    arrived: (amount: Html, network: string, at: Html) => html`${amount} on ${network}, ${at}`,
+    /** What it was counted for, or why it was not. */
+    countedFor: {
+      whole: 'The exact amount: it pays the payment.',
+      tolerated: 'A little less than asked for, which is tolerated: it pays the payment.',
+      over: 'A little more than asked for: it pays the payment.',
+      assigned: 'Assigned to the payment by hand.',
+      first: 'Too little: the first part. The customer is asked for the rest.',
+      completed: 'Too little: the first part, which the rest has completed.',
+      rest: 'The rest: it completes the payment.',
+      too_little: 'Too little, and not completed.',
+      late: 'Arrived too late: not counted.',
+      former: 'For a former quote, whose price was not promised any more: not counted.',
+      again: 'Duplicate, arrived again: not counted.',
+      unclear: 'It is not clear what it is for: not counted.',
+      undone: 'Nothing arrived by it: not counted.',
+      failed: 'Nothing arrived by it.',
+    },
+    givenBack: (to: string | null, hash: Html, at: Html) =>
       html`Given back to ${to} by ${hash}, recorded ${at}.`,
-    part: 'What was given back',
-    choice: (amount: string, hash: string) => `${amount}, ${hash}`,
-    to: { label: 'To whom', hint: 'An address, or a name.' },
-    hash: { label: 'Transaction', hint: 'Its hash.' },
-    note: { label: 'Note', hint: 'For your own records and the audit log, for example: ticket 7.' },
-    consequence: 'Your books have it from now on. That cannot be changed.',
-    submit: 'Record that it was given back',
-  },
-
-  /** Deposits of the payment's amount that did not count for it, and what became of them. */
-  strays: {
-    title: 'Did not count',
-    late: (amount: string, at: Html) => html`Arrived too late: ${amount}, ${at}`,
-    duplicate: (amount: string, at: Html) => html`Duplicate, arrived again: ${amount}, ${at}`,
     assignedOwn: (payment: string) => html`Assigned to <a href="${payment}">another payment</a>.`,
     assigned: 'Assigned to another payment.',
     waits: 'Waits to be settled',
@@ -135,5 +139,17 @@ export const payments = {
     returned: (to: string | null, hash: Html) => html`Returned to ${to} by ${hash}.`,
     kept: 'Kept.',
     other: 'Settled elsewhere.',
+  },
+
+  /** Parts of a payment that ended without the rest, or was paid on another network. */
+  parts: {
+    title: 'Give back what arrived in part',
+    part: 'What was given back',
+    choice: (amount: string, hash: string) => `${amount}, ${hash}`,
+    to: { label: 'To whom', hint: 'An address, or a name.' },
+    hash: { label: 'Transaction', hint: 'Its hash.' },
+    note: { label: 'Note', hint: 'For your own records and the audit log, for example: ticket 7.' },
+    consequence: 'Your books have it from now on. That cannot be changed.',
+    submit: 'Record that it was given back',
   },
 };

@@ -1,0 +1,126 @@
+import type { Payment } from '../database/payment-tables.ts';
+import type { Transfer, Transfers } from '../repositories/deposits/transfers.ts';
+
+/**
+ * What a transfer was counted for:
+ * - `whole`, `tolerated` (a little less), `over` (a little more), `assigned` by hand: the payment
+ * - `first`: a part of it whose rest is due, `completed`: a part whose rest has come, `rest`: that rest
+ *
+ * or why it was not:
+ * - `too_little` without a rest, `late`, `former` for a quote that is not promised any more, `again` after the payment was
+ *   paid, `unclear` otherwise
+ * - `undone` by the chain, `failed` on it: nothing arrived
+ */
+export type CountedFor =
+  | 'whole'
+  | 'tolerated'
+  | 'over'
+  | 'assigned'
+  | 'first'
+  | 'completed'
+  | 'rest'
+  | 'too_little'
+  | 'late'
+  | 'former'
+  | 'again'
+  | 'unclear'
+  | 'undone'
+  | 'failed';
+
+/** What became of a transfer that was not counted: nothing yet, or it was settled, or given back by a transaction. */
+export type Became = 'waits' | 'settled' | 'returned';
+
+export interface CountedTransfer<T extends Transfer = Transfer> {
+  readonly transfer: T;
+  readonly countedFor: CountedFor;
+  /** null for one that was counted, or that did not arrive. */
+  readonly became: Became | null;
+  /** Hash of the transaction that gave it back; null for any other. */
+  readonly returnHash: string | null;
+}
+
+/** What a payment's page lists of its transfers. */
+export interface CountedTransfers<T extends Transfer = Transfer> {
+  /** The newest, oldest first. */
+  readonly listed: readonly CountedTransfer<T>[];
+  /** How many older ones there are. */
+  readonly earlier: number;
+}
+
+/** More than anybody sends for one payment, and few enough to be read. */
+const LISTED_MAXIMUM = 10;
+
+const UNCOUNTED: readonly CountedFor[] = ['too_little', 'late', 'former', 'again', 'unclear'];
+
+/** Says of each transfer of a payment what it was counted for. */
+export function countTransfers<T extends Transfer>(
+  payment: Pick<Payment, 'status' | 'blockchain_id'>,
+  { newest, total }: Transfers<T>,
+): CountedTransfers<T> {
+  const isCompleted = newest.some(
+    each => each.strayKind === null && each.outcome === 'rest' && hasArrived(each),
+  );
+  const listed = newest.slice(-LISTED_MAXIMUM).map(transfer => {
+    const countedFor = countedForOf(transfer, payment, isCompleted);
+    const became = UNCOUNTED.includes(countedFor) ? becameOf(transfer) : null;
+    const returnHash = became === 'returned' ? returnHashOf(transfer) : null;
+    return { transfer, countedFor, became, returnHash };
+  });
+  return { listed, earlier: total - listed.length };
+}
+
+function countedForOf(
+  transfer: Transfer,
+  payment: Pick<Payment, 'status' | 'blockchain_id'>,
+  isCompleted: boolean,
+): CountedFor {
+  const { state, outcome, strayKind } = transfer;
+  if (state === 'reversed') return 'undone';
+  if (state === 'failed') return 'failed';
+  if (strayKind !== null) return strayReason(transfer, strayKind);
+  switch (outcome) {
+    case 'exact':
+      return 'whole';
+    case 'under':
+      if (isCompleted) return 'completed';
+      return isRestDue(transfer, payment) ? 'first' : 'too_little';
+    case 'over':
+    case 'tolerated':
+    case 'rest':
+    case 'assigned':
+      return outcome;
+    default:
+      return 'unclear';
+  }
+}
+
+/** A transfer that was assigned elsewhere, or whose amount is another's as well, tells by its link alone. */
+function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['strayKind']>): CountedFor {
+  if (kind === 'duplicate') return 'again';
+  if (kind === 'superseded') return 'former';
+  return outcome === 'late' || outcome === 'assigned' ? 'late' : 'unclear';
+}
+
+/** Until the part is final, nothing is reserved for the rest. */
+function isRestDue(
+  { state, restDue, blockchain_id: blockchainId }: Transfer,
+  payment: Pick<Payment, 'status' | 'blockchain_id'>,
+): boolean {
+  const isAwaited = state === 'seen' && blockchainId === payment.blockchain_id;
+  return payment.status === 'pending' && (restDue !== null || isAwaited);
+}
+
+function becameOf(transfer: Transfer): Became {
+  const { payment_id: paymentId, strayKind, dismissed_at: dismissedAt } = transfer;
+  if (returnHashOf(transfer) !== null) return 'returned';
+  const isElsewhere = strayKind !== null && paymentId !== null;
+  return dismissedAt !== null || isElsewhere ? 'settled' : 'waits';
+}
+
+function returnHashOf({ remedy_hash: remedyHash, returnHash }: Transfer): string | null {
+  return remedyHash ?? returnHash;
+}
+
+function hasArrived({ state }: Transfer): boolean {
+  return state === 'seen' || state === 'final';
+}

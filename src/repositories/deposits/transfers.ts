@@ -1,0 +1,111 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Deposit, StrayKind } from '../../database/deposit-tables.ts';
+import { IS_OWN } from './account-deposits.ts';
+
+/** A transfer that arrived for a payment, was counted for it before, or was meant for it by its exact amount. */
+export type Transfer = Deposit & {
+  networkName: string;
+  /** Where the network's transactions are looked at; null without a block explorer. */
+  explorer: string | null;
+  assetSymbol: string;
+  assetDecimals: number;
+  /** How it was meant for the payment, or `left` for one that was the payment's; null for one that is. */
+  strayKind: StrayKind | 'left' | null;
+  /** What is reserved for the rest that it lacks, an integer of the asset's smallest unit; null for nothing. */
+  restDue: string | null;
+  /** Hash of the transaction by which it was given back as a part of the payment; null if it was not. */
+  returnHash: string | null;
+};
+
+/** What a merchant may know of it besides. */
+export type MerchantTransfer = Transfer & {
+  /** Merchant of the payment that it belongs to; null for none. */
+  takerId: string | null;
+  /** Whether the payment's merchant alone ever had its address: while it waits, it is in the merchant's inbox. */
+  isOwn: boolean;
+  /** When it was given back as a part of the payment; null if it was not, like the next. */
+  returnedAt: Date | null;
+  returnedTo: string | null;
+  /** Also null without a note. */
+  returnNote: string | null;
+};
+
+/** The newest transfers of a payment, oldest first, and how many there are in all. */
+export interface Transfers<T extends Transfer = Transfer> {
+  readonly newest: readonly T[];
+  readonly total: number;
+}
+
+export const NO_TRANSFERS: Transfers = { newest: [], total: 0 };
+
+/** More for one payment are not expected. */
+const NEWEST_MAXIMUM = 100;
+
+/** Whether a row of `payments` may have transfers. */
+export const HAS_TRANSFERS = sql<boolean>`(
+  exists (select from deposits where payment_id = payments.id)
+  or exists (select from deviating_deposits where deviating_deposits.payment_id = payments.id))`;
+
+/**
+ * Transfers that a payer may see: those of the payment, those that were its own before, and those of exactly its amount
+ * that no payment took. One that names another payment, or was assigned to one, is somebody else's.
+ */
+export function listTransfers(db: Connection, paymentId: string): Promise<Transfers> {
+  const isPayers = sql<SqlBool>`deposits.payment_id is null and deposits.outcome <> 'ambiguous'`;
+  return list(db, paymentId, isPayers);
+}
+
+/** All transfers that the payment's merchant may know of. */
+export function listMerchantTransfers(
+  db: Connection,
+  paymentId: string,
+): Promise<Transfers<MerchantTransfer>> {
+  return list(
+    db,
+    paymentId,
+    sql<SqlBool>`deposits.payment_id is distinct from ${paymentId}`,
+    sql`, taker.merchant_id as "takerId", returned.booked_at as "returnedAt",
+      returned.returned_to as "returnedTo", returned.note as "returnNote",
+      exists (
+        select from account_addresses as own
+        where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
+          and own.merchant_id = link.merchant_id and ${IS_OWN}) as "isOwn"`,
+    sql`left join payments as taker on taker.id = deposits.payment_id`,
+  );
+}
+
+/**
+ * @param isShown Which transfers are listed of those that do not belong to the payment.
+ * @param columns Begins with a comma.
+ */
+async function list<T extends Transfer>(
+  db: Connection,
+  paymentId: string,
+  isShown: RawBuilder<SqlBool>,
+  columns = sql``,
+  joins = sql``,
+): Promise<Transfers<T>> {
+  const { rows } = await sql<T & { total: number }>`
+    select deposits.*, networks.name as "networkName", explorer, asset_symbol as "assetSymbol",
+      asset_decimals as "assetDecimals", link.kind as "strayKind",
+      returned.transaction_hash as "returnHash", count(*) over ()::integer as total,
+      (
+        select reservations.token_amount from reservations
+        where reservations.payment_id = ${paymentId} and released_at is null
+          and rest_of = deposits.id) as "restDue" ${columns}
+    from (
+      select id as deposit_id, null as kind, null::uuid as merchant_id
+      from deposits where payment_id = ${paymentId}
+      union all
+      select deposit_id, min(kind), merchant_id from deviating_deposits
+      where payment_id = ${paymentId} and kind in ('late', 'duplicate', 'superseded', 'left')
+      group by deposit_id, merchant_id
+    ) as link
+    join deposits on deposits.id = deposit_id
+    join networks on networks.id = deposits.blockchain_id
+    left join booked_returns as returned on returned.deposit_id = deposits.id ${joins}
+    where link.kind is null or ${isShown}
+    order by observed_at desc, deposits.id desc limit ${NEWEST_MAXIMUM}`.execute(db);
+  return { newest: rows.toReversed(), total: rows[0]?.total ?? 0 };
+}
