@@ -131,6 +131,10 @@ export function createCustomers(
         return due - (due * BigInt(world.toleranceBps)) / 10_000n;
       case 'dust':
         return due / 500n + 1n;
+      case 'cut':
+        return due - (due % shorterUnit(due));
+      case 'rounded':
+        return due + shorterUnit(due) / 2n - ((due + shorterUnit(due) / 2n) % shorterUnit(due));
       case 'rest': {
         const { rows } = await sql<{ amount: string }>`
           select token_amount as amount from reservations
@@ -139,4 +143,11 @@ export function createCustomers(
       }
     }
   }
+}
+
+/** The unit of two decimals less than an amount has. */
+function shorterUnit(amount: bigint): bigint {
+  let unit = 100n;
+  while ((amount * 100n) % (unit * 10n) === 0n) unit *= 10n;
+  return unit > amount ? 1n : unit;
 }

@@ -1,6 +1,8 @@
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Deposit } from '../../../src/database/deposit-tables.ts';
 import type { Payment } from '../../../src/database/payment-tables.ts';
+import { pricedAsset } from '../../../src/rates/assets.ts';
+import { FIXED_PRICES } from '../../../src/rates/fixed-rates.ts';
 import { LAG_MS } from './faulty-node.ts';
 import type { ChainRows, Reservation } from './judge.ts';
 import type { PlayedChain } from './play.ts';
@@ -46,19 +48,32 @@ export function judgePayment(
 
   function suffices(row: Deposit): boolean {
     const received = BigInt(row.token_amount);
+    const least = leastOf(row.blockchain_id);
     if (row.outcome === 'rest') {
-      const rest = held.find(
-        each => each.rest_of !== null && BigInt(each.token_amount) === received,
-      );
-      const before = own.find(each => each.id === rest?.rest_of);
-      const due = BigInt(payment.token_amount ?? 0);
-      return before !== undefined && BigInt(before.token_amount) + received >= due;
+      return held.some(({ rest_of: part }) => {
+        const before = own.find(each => each.id === part);
+        return before !== undefined && BigInt(before.token_amount) + received >= least;
+      });
     }
+    if (row.outcome === 'tolerated' && received >= least) return true;
     return whole.some(({ token_amount: amount }) => {
       const due = BigInt(amount);
       const least = due * BigInt(10_000 - world.toleranceBps);
       return received * 10_000n >= least && received * 50n <= due * 51n;
     });
+  }
+
+  /** What is nearly the price: a cent or 0.1 % less, for wallets that cut amounts, and rests that cannot be sent. */
+  function leastOf(network: string): bigint {
+    const { symbol = '', decimals = 0 } = windows.get(network) ?? {};
+    const dollars = FIXED_PRICES[pricedAsset(symbol)] ?? '1';
+    // The prices have two decimals at most.
+    const perCent = 10n ** BigInt(decimals) / BigInt(Math.round(Number(dollars) * 100));
+    const price = BigInt(payment.amount) * perCent;
+    const share = price / 1000n;
+    // A cent of the price that was asked for, which may be some more.
+    const cent = (perCent * 104n) / 100n;
+    return price - (cent > share ? cent : share);
   }
 
   /** Nobody is credited with what was sent before they asked, or what another one asked for, or named another. */

@@ -27,6 +27,8 @@ export interface StageNetwork {
   readonly contract: string | null;
   /** How long it waits for its payer, in milliseconds. */
   readonly windowMs: number;
+  readonly symbol: string;
+  readonly decimals: number;
 }
 
 /** A database that generated chains are played in, a group of them at a time. */
@@ -67,7 +69,7 @@ export async function openChainStage(url: string): Promise<ChainStage> {
   );
   const networks = await db
     .selectFrom('networks')
-    .select(['id', 'contract', 'window_minutes'])
+    .select(['id', 'contract', 'window_minutes', 'asset_symbol', 'asset_decimals'])
     .where('id', '=', sql<string>`any(${used}::text[])`)
     .execute();
   let isUsed = false;
@@ -75,9 +77,14 @@ export async function openChainStage(url: string): Promise<ChainStage> {
     db,
     branches,
     networks: new Map(
-      networks.map(({ id, contract, window_minutes: minutes }) => [
-        id,
-        { contract, windowMs: minutes * 60_000 },
+      networks.map(each => [
+        each.id,
+        {
+          contract: each.contract,
+          windowMs: each.window_minutes * 60_000,
+          symbol: each.asset_symbol,
+          decimals: each.asset_decimals,
+        },
       ]),
     ),
     async prepare(worlds, identities) {

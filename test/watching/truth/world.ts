@@ -3,7 +3,17 @@ import { type ChainStep, chainCourseOf, END_ROUNDS, START } from './course.ts';
 import { addressesOf, type Slot, slotOf } from './slots.ts';
 
 /** What a customer sends, compared with what is asked for. */
-export type Amount = 'exact' | 'half' | 'rest' | 'bit over' | 'too much' | 'tolerated' | 'dust';
+export type Amount =
+  | 'exact'
+  | 'half'
+  | 'rest'
+  | 'bit over'
+  | 'too much'
+  | 'tolerated'
+  | 'dust'
+  /** Two decimals less than it was asked for has, cut off or rounded. */
+  | 'cut'
+  | 'rounded';
 
 /** What becomes of a transaction besides what forks do to it. */
 export type Fate =
@@ -102,7 +112,8 @@ export interface World {
 const SECOND = 1_000;
 const AMOUNTS: readonly Amount[] = [
   ...Array<Amount>(9).fill('exact'),
-  ...(['half', 'half', 'bit over', 'too much', 'tolerated', 'dust'] as const),
+  ...(['half', 'half', 'bit over', 'too much', 'tolerated', 'dust', 'cut', 'cut'] as const),
+  'rounded',
 ];
 const FATES: readonly Fate[] = [
   ...Array<Fate>(14).fill('plain'),
