@@ -1,5 +1,6 @@
 import type { Network } from '../database/network-tables.ts';
 import { scriptOf } from './bitcoin/script.ts';
+import { InvalidAddress } from './invalid-address.ts';
 
 /** Bytes of a transaction's output besides its script: the amount, and the script's length. */
 const OUTPUT_BYTES = 9;
@@ -9,6 +10,9 @@ const SPENDING_BYTES = { legacy: 148, witness: 67 };
 const DUST_FEE = 3;
 /** A node may have another fee set: what all of them relay lies well above the default. */
 const MARGIN = 2;
+
+/** A script of the type whose output costs most to spend. */
+const P2PKH = scriptOf('1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa');
 
 /**
  * What an account without data must have, or else a transfer to a new one is refused: (128 + 0 bytes) × 3,480 lamports a
@@ -22,16 +26,25 @@ const RENT_EXEMPT_LAMPORTS = 890_880n;
  * P2WPKH, 660 for P2WSH and P2TR. Of SOL, what an account that does not exist yet needs.
  * @param address In its canonical spelling.
  * @param isFunded Whether something has arrived there already.
- * @throws InvalidAddress for one of Bitcoin that is none.
  */
 export function leastTransfer(
   { family, id, chain }: Pick<Network, 'family' | 'id' | 'chain'>,
   address: string,
   isFunded: boolean,
 ): bigint {
-  if (family === 'bitcoin') return leastOutput(scriptOf(address));
+  if (family === 'bitcoin') return leastTo(address);
   // The network of a native asset has its chain's ID.
   return family === 'solana' && id === chain && !isFunded ? RENT_EXEMPT_LAMPORTS : 1n;
+}
+
+/** What has arrived at an address is recorded whatever it is: one that cannot be read counts as the dearest. */
+function leastTo(address: string): bigint {
+  try {
+    return leastOutput(scriptOf(address));
+  } catch (error) {
+    if (error instanceof InvalidAddress) return leastOutput(P2PKH);
+    throw error;
+  }
 }
 
 /** @param script Hex. */

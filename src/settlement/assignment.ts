@@ -82,7 +82,9 @@ export async function requireAssignable(
   const tolerance = BigInt(merchant?.underpayment_tolerance_bps ?? 0);
   return {
     ...{ deposit, payment, arrived, due: asked.due, decimals: asked.decimals },
-    isTooLittle: (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
+    // What is asked for is a little more than what is due, to be told apart.
+    isTooLittle:
+      arrived < asked.least && (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
   };
 }
 
@@ -92,27 +94,29 @@ export async function requireAssignable(
  */
 async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
   const { blockchain_id: blockchainId, address, token_amount: amount } = payment;
-  if (blockchainId === deposit.blockchain_id && address === deposit.address && amount !== null) {
-    const whole = BigInt(amount);
-    const rest = await findRest(db, payment.id);
-    return { whole, due: rest?.tokenAmount ?? whole, decimals: payment.token_decimals ?? 0 };
-  }
-  const before = await findAskedBefore(db, payment.id, { ...deposit, outcome: 'assigned' });
-  if (before === undefined) {
+  const isHere =
+    blockchainId === deposit.blockchain_id && address === deposit.address && amount !== null;
+  const asked = await findAskedBefore(db, payment.id, { ...deposit, outcome: 'assigned' });
+  if (asked === undefined) {
     throw new OperationRefused(
       blockchainId === deposit.blockchain_id
         ? 'The deposit went to another address than that of the payment.'
         : 'The payment is on another network than the deposit.',
     );
   }
+  const whole = BigInt(asked.tokenAmount);
+  const { decimals } = asked;
+  const rest = isHere ? await findRest(db, payment.id) : undefined;
+  if (rest !== undefined) {
+    return { whole, due: rest.tokenAmount, least: rest.cutFrom ?? rest.tokenAmount, decimals };
+  }
   // The payment asks for that amount again, which is undone with a deposit that is not final.
-  if (deposit.state !== 'final') {
+  if (!isHere && deposit.state !== 'final') {
     throw new OperationRefused(
       'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
     );
   }
-  const whole = BigInt(before.tokenAmount);
-  return { whole, due: whole, decimals: before.decimals };
+  return { whole, due: whole, least: BigInt(asked.cutFrom ?? asked.tokenAmount), decimals };
 }
 
 /** Both amounts as decimals of the asset, as they are typed and recorded. */

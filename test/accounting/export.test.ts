@@ -308,8 +308,9 @@ describe('a month of a shop', () => {
         ...{ type: 'payment', direction: 'in', amountCents: 5_000, settlementModel: 'split' },
         ...{ merchantId: shop.merchant.id, environment: 'live', commissionPayer: null },
         ...{ blockchainId: 'eth', asset: 'ETH', customerReferenceId: '=1+1', remedy: null },
-        // $50.75, and one per cent too much.
-        ...{ quotedAmount: '0.0126875', priceAtQuote: '4000', assetAmount: '0.012814375' },
+        // $50.75, the least above it that is told apart, and one per cent too much.
+        ...{ quotedAmount: '0.01268751', assetAmount: '0.0128143851' },
+        ...{ priceAtQuote: '3999.996847293125286206' },
         ...{ priceAtFinality: '4000', pricedAt: expect.any(String) },
       },
       {
@@ -319,12 +320,12 @@ describe('a month of a shop', () => {
       },
       {
         ...{ type: 'deposit', direction: 'in', id: depositId, amountCents: 5_075 },
-        ...{ assetAmount: '0.01268751', priceAtQuote: null, priceAtFinality: '4000' },
+        ...{ assetAmount: '0.01268752', priceAtQuote: null, priceAtFinality: '4000' },
         ...{ remedy: 'returned' },
       },
       {
         ...{ type: 'return', direction: 'out', id: depositId, amountCents: 5_075 },
-        ...{ assetAmount: '0.01268751', transactionHash: '0xback' },
+        ...{ assetAmount: '0.01268752', transactionHash: '0xback' },
       },
     ]);
     expect(payment?.transactionHash).toMatch(/^0x/);

@@ -37,6 +37,7 @@ test('networks are listed and set', async () => {
     settledBy: 'simulation',
     explorer: null,
     isActive: true,
+    leastAmount: null,
     chain: 'btc',
     contract: null,
     finality: '1@100000,2@1000000,6',

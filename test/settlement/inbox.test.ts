@@ -208,7 +208,7 @@ describe('a deposit of too little', () => {
     const open = await findPayment(service.db, payment.id);
     const remaining = open && (await readRemaining(service.db, open))?.remaining;
     expect(remaining).toBeGreaterThan(0n);
-    const less = await arrive((remaining ?? 0n) - 2_000n);
+    const less = await arrive((remaining ?? 0n) - asked / 100n);
     expect(less).toMatchObject({ outcome: 'under', payment_id: null });
     expect(await refusalOf(assignDeposit(as(ada), less.id, payment.id))).toBe('amounts');
     const more = await arrive((remaining ?? 0n) + 1n);

@@ -187,6 +187,8 @@ export async function findFormerRest(
 export interface AskedBefore {
   /** The whole amount, an integer of the asset's smallest unit. */
   readonly tokenAmount: string;
+  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  readonly cutFrom: string | null;
   /** Of the asset. */
   readonly decimals: number;
   readonly reservedAt: Date;
@@ -224,7 +226,8 @@ export async function findAskedBefore(
       where ${outcome} = 'rest' and rest_of is not null and token_amount = ${amount}::numeric
       order by id desc limit 1
     )
-    select own.token_amount as "tokenAmount", networks.asset_decimals as decimals,
+    select own.token_amount as "tokenAmount", own.cut_from as "cutFrom",
+           networks.asset_decimals as decimals,
            own.reserved_at as "reservedAt", ${PROMISED_UNTIL('own')} as "promisedUntil",
            array_remove(array[own.id, rest.id], null)::bigint[]::text[] as reservations
     from own join networks on networks.id = own.blockchain_id

@@ -6,6 +6,8 @@ export interface Rest {
   /** Of the deposit that was too little. */
   readonly received: bigint;
   readonly transactionHash: string;
+  /** The least that completes the payment where a wallet has cut it short; null where only the whole rest does. */
+  readonly cutFrom: bigint | null;
 }
 
 /** What a payment still waits for after a deposit of too little. */
@@ -14,6 +16,7 @@ export async function findRest(db: Connection, paymentId: string): Promise<Rest 
     .selectFrom('reservations')
     .innerJoin('deposits', 'deposits.id', 'reservations.rest_of')
     .select(['reservations.token_amount', 'deposits.token_amount as received', 'transaction_hash'])
+    .select('cut_from')
     .where('reservations.payment_id', '=', paymentId)
     .where('released_at', 'is', null)
     .executeTakeFirst();
@@ -22,5 +25,6 @@ export async function findRest(db: Connection, paymentId: string): Promise<Rest 
     tokenAmount: BigInt(row.token_amount),
     received: BigInt(row.received),
     transactionHash: row.transaction_hash,
+    cutFrom: row.cut_from === null ? null : BigInt(row.cut_from),
   };
 }

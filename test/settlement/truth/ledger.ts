@@ -218,8 +218,12 @@ export class Ledger {
     const whole = before?.amount ?? payment.amount ?? 0n;
     // One person alone lets no payment be settled with too little.
     const own = this.holds.filter(hold => hold.payment === id && hold.to === null);
-    const due = (isHere ? own.find(hold => hold.isRest)?.amount : undefined) ?? whole;
-    if ((due - deposit.amount) * 10_000n > whole * this.#rules.toleranceBps) return;
+    const asked = isHere
+      ? (own.find(hold => hold.isRest) ?? own.find(hold => !hold.isRest))
+      : before;
+    const isShort =
+      ((asked?.amount ?? whole) - deposit.amount) * 10_000n > whole * this.#rules.toleranceBps;
+    if (isShort && deposit.amount < (asked?.cutFrom ?? whole)) return;
     Object.assign(deposit, { outcome: 'assigned', payment });
     this.#apply(deposit, now);
   }
