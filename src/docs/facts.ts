@@ -13,6 +13,7 @@ import {
   PARTNER_TEXT_MAXIMUM,
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { HELD_FOR_MS } from '../accounts/address-holders.ts';
 import { RECOVERY_HOLD_MS } from '../accounts/change-rights.ts';
 import { FORMER_TOLD_MS } from '../accounts/change-steps.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
@@ -298,6 +299,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'quote.budget-cents': Number(BUDGET_CENTS),
     'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
     'address.max': ADDRESSES_MAXIMUM,
+    'address.held-for': formatDuration(HELD_FOR_MS / 1000),
     'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
     'dust.below': formatDollars(DUST_BELOW_CENTS),
     'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,

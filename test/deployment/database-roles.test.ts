@@ -179,7 +179,7 @@ test('US accounts and the older contract work as well', async () => {
     status: 201,
   });
   const shop = await ask('merchant', 'create', ...identity);
-  for (const id of ['btc', 'eth'] as const) {
+  for (const id of ['btc', 'eth-test'] as const) {
     const address = ['--blockchain', id, '--address', ADDRESSES[id]];
     await ask('address', 'set', '--merchant', shop.id, ...address);
   }

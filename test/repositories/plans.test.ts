@@ -231,7 +231,7 @@ beforeAll(async () => {
   await sql`
     insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
       proposed_by, person_id, proposed_at, effective_at, needs_approval, outcome, ended_at)
-    select gen_random_uuid(), merchant_id, 'address.set', branches.id, 'eth', '0x' || n, '{}', '',
+    select gen_random_uuid(), merchant_id, 'address.set', branches.id, 'eth', '0x' || n || branches.id, '{}', '',
            (select id from people limit 1), now(), now() + n * interval '1 hour', false,
            case when n > 1 or name not like '%7' then 'applied' end,
            case when n > 1 or name not like '%7' then now() - n * interval '1 hour' end

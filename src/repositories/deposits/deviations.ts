@@ -2,7 +2,7 @@ import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql 
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { IS_OWN } from './account-deposits.ts';
+import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
 
 /** A payment that asked for exactly the amount of a deposit which came too late, or twice. */
 export type MeantPayment = Pick<
@@ -36,7 +36,7 @@ export type StrayDeposit = Deposit & {
   assetDecimals: number;
   /** Merchant of the payment that it was assigned to; null for none. */
   takerId: string | null;
-  /** Whether the payment's merchant alone ever had its address: while it waits, it is in the merchant's inbox. */
+  /** Whether the payment's merchant alone had its address then: while it waits, it is in the merchant's inbox. */
   isOwn: boolean;
 };
 
@@ -57,7 +57,8 @@ export function listStrayDeposits(db: Connection, paymentId: string): Promise<St
       sql<boolean>`exists (
         select from account_addresses as own
         where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-          and own.merchant_id = deviating_deposits.merchant_id and ${IS_OWN})`.as('isOwn'),
+          and own.merchant_id = deviating_deposits.merchant_id
+          and ${IS_IN_PERIOD} and ${IS_OWN})`.as('isOwn'),
     )
     .where('deviating_deposits.payment_id', '=', paymentId)
     .where('kind', 'in', ['late', 'duplicate'])
