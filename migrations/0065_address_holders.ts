@@ -10,6 +10,8 @@ import { type Kysely, sql } from 'kysely';
  * Reads no payments and no reservations, of which there may be millions; addresses and their changes are few.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
+  // What the previous release writes meanwhile waits, and then holds its address by the triggers below.
+  await sql`lock table address_changes, deposit_addresses in share row exclusive mode`.execute(db);
   await sql`
     create table address_holders (
       family text not null,

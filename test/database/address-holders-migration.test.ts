@@ -75,7 +75,8 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
   const [shared, former, gone, waiting, own] = [1, 2, 3, 4, 5].map(newAddress) as [
     ...[string, string, string, string, string],
   ];
-  await makeAgain(service.db, up, UNDO, async () => {
+  const inTransaction: typeof up = db => db.transaction().execute(up);
+  await makeAgain(service.db, inTransaction, UNDO, async () => {
     // On two chains of one family.
     await use(bob, 'eth', shared, 1);
     await use(ada, 'bnb-usdt', shared);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { register } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
@@ -409,4 +410,24 @@ test('a merchant that is refused an address of another one is told whom to ask, 
   expect(findings[0]?.detail).toContain(`merchant ${shop.merchantId} has`);
   const metric = await register.getSingleMetric('eps_addresses_refused_total')?.get();
   expect(metric?.values[0]?.value).toBe(2);
+});
+
+test('of two who send the form for one address at the same moment, one has it', async () => {
+  for (let round = 0; round < 3; round++) {
+    const shops = [await openShop(), await openShop()];
+    const address = newAddress();
+    const sent = [];
+    for (const shop of shops) {
+      sent.push({ shop, session: await sessionOf(shop.ada), code: nextCode(shop.ada) });
+    }
+    const responses = await Promise.all(
+      sent.map(({ shop, session, code }) => propose(shop, { address, code, session })),
+    );
+    expect(responses.map(({ statusCode }) => statusCode).sort()).toEqual([303, 422]);
+    const { rows } = await sql`
+      select from address_changes where address = ${address} and outcome is null`.execute(
+      service.db,
+    );
+    expect(rows).toHaveLength(1);
+  }
 });

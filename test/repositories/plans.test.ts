@@ -11,6 +11,7 @@ import {
   listOpenChanges,
   listToldChanges,
 } from '../../src/repositories/accounts/address-changes.ts';
+import { listAddressHolders } from '../../src/repositories/accounts/address-holders.ts';
 import { readAttentionSigns } from '../../src/repositories/accounts/attention.ts';
 import {
   hastenInquiries,
@@ -133,6 +134,10 @@ beforeAll(async () => {
     select gen_random_uuid(), blockchain_id, transaction_hash, 0, address, token_amount, 1, 'final',
            'exact', id, null, created_at, created_at
     from payments where status = 'successful'`.execute(db);
+  await sql`
+    insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
+    select id, 'eth', '0x' || row_number() over (), 1, created_at, created_at
+    from payments limit 5000`.execute(db);
   // All but the latest have their price.
   await sql`
     update deposits set usd_price = 1 where observed_at < now() - interval '1 day'`.execute(db);
@@ -782,6 +787,14 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
       return countUnmatchedOf(db, { since, until: now, limit: 1_000 });
     },
     ['deposits_unmatched', 'account_addresses_pkey'],
+  ],
+  [
+    'who holds an address',
+    db => listAddressHolders(db, { family: 'evm', environment: 'production', address: '0x1' }),
+    [
+      ...['address_holders_pkey', 'deposit_addresses_address', 'address_changes_merchant'],
+      ...['reservations_address', 'reservations_lately'],
+    ],
   ],
   [
     'what a person is told of in a partner’s panel',
