@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { setAddress } from '../src/accounts/deposit-addresses.ts';
 import { createMerchant } from '../src/accounts/merchants.ts';
 import type { Credentials } from '../src/client/sign.ts';
 import { createKeyring } from '../src/crypto/keyring.ts';
 import type { Database } from '../src/database/connection.ts';
 import { createKey } from '../src/keys/manage-keys.ts';
-import { ADDRESSES } from '../test/helpers/accounts.ts';
+import { ADDRESSES, setSharedAddress } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { insertPayments } from './payment-history.ts';
 
@@ -40,8 +39,8 @@ export async function addMerchants(db: Database): Promise<BenchMerchants> {
       name: `Shop number ${index}`,
       email: `shop-${index}@example.com`,
     });
-    await setAddress(operator, { merchantId: id }, 'btc', ADDRESSES.btc);
-    const { branchId } = await setAddress(operator, { merchantId: id }, 'eth', ADDRESSES.eth);
+    await setSharedAddress(operator, id, 'btc', ADDRESSES.btc);
+    const { branchId } = await setSharedAddress(operator, id, 'eth', ADDRESSES.eth);
     const credentials = await createKey(operator, keyring, {
       owner: { merchantId: id },
       name: 'bench',

@@ -7,11 +7,11 @@ import {
   findOpenChangeOf,
   hasSuccessfulPayment,
   insertAddressChange,
-  isAddressOfOthers,
   needApprovals,
 } from '../repositories/accounts/address-changes.ts';
 import { listAddressesOn } from '../repositories/accounts/deposit-addresses.ts';
 import { findMainBranch, updateMerchant } from '../repositories/accounts/merchants.ts';
+import { holdAddress, requireUntaken } from './address-holders.ts';
 import { applyNow, isSame } from './apply-changes.ts';
 import { requireOtherAdmin, requireProposer } from './change-rights.ts';
 import { type ChangeColumns, inOneTransaction, tellOfChange } from './change-steps.ts';
@@ -44,11 +44,12 @@ export interface CheckedAddress {
 /**
  * Checks an address as `setAddress` does, and that it would change something and is nobody else's: what arrives at an
  * address of two merchants could settle a payment of the wrong one.
- * @throws OperationRefused with the reason.
+ * @throws OperationRefused with the reason; AddressTaken for an address that another merchant has.
  */
 export async function checkAddress(
   db: Connection,
   { kind, merchantId, branchId, blockchainId, text }: WantedAddress,
+  now: Date,
 ): Promise<CheckedAddress> {
   await requireBranch(db, { merchantId, branchId });
   const address = await requireAddressFor(db, merchantId, blockchainId, text);
@@ -58,11 +59,7 @@ export async function checkAddress(
     throw new OperationRefused('The branch has this address already.');
   }
   if (kind === 'address.add') refuseTooMany(present, address);
-  if (await isAddressOfOthers(db, merchantId, { blockchainId, address })) {
-    throw new OperationRefused(
-      'Another account of this service has this address, so that it would not be clear whose a deposit is. Use one of its own, or ask your operator.',
-    );
-  }
+  await requireUntaken(db, { merchantId, blockchainId, address }, now);
   return { address, present };
 }
 
@@ -87,9 +84,11 @@ export function proposeAddress(
     branchId: branch_id,
     blockchainId: blockchain_id,
   } = wanted;
-  return propose(operator, merchant_id, delayMs, async tx => {
-    const { address, present } = await checkAddress(tx, wanted);
+  return propose(operator, merchant_id, delayMs, async within => {
+    const { db: tx, clock } = within;
+    const { address, present } = await checkAddress(tx, wanted, new Date(clock()));
     if (!isSame(present, seen)) throw changedMeanwhile();
+    await holdAddress(within, { merchantId: merchant_id, blockchainId: blockchain_id, address });
     return { kind, merchant_id, branch_id, blockchain_id, address, former: [...present] };
   });
 }
@@ -104,7 +103,7 @@ export function proposeMainBranch(
   { merchantId, branchId }: { readonly merchantId: string; readonly branchId: string },
   delayMs: number,
 ): Promise<AddressChange> {
-  return propose(operator, merchantId, delayMs, async tx => {
+  return propose(operator, merchantId, delayMs, async ({ db: tx }) => {
     const { is_main: isMain } = await requireBranch(tx, { merchantId, branchId });
     if (isMain) throw new OperationRefused('It is the main branch already.');
     const main = await findMainBranch(tx, merchantId);
@@ -144,7 +143,7 @@ export function proposeOneAdmin(
   merchantId: string,
   delayMs: number,
 ): Promise<AddressChange> {
-  return propose(operator, merchantId, delayMs, async tx => {
+  return propose(operator, merchantId, delayMs, async ({ db: tx }) => {
     const { needs_second_admin: isNeeded } = await requireLockedMerchant(tx, merchantId);
     if (!isNeeded) throw new OperationRefused('One admin is enough already.');
     return {
@@ -183,19 +182,19 @@ async function delayOf(
   return { waitsMs: (await hasSuccessfulPayment(db, id)) ? delayMs : 0, needsApproval };
 }
 
-/** @param check Says what is to be changed, under the lock of the merchant. */
+/** @param check Says what is to be changed, in the transaction and under the lock of the merchant. */
 function propose(
   operator: Operator,
   merchantId: string,
   delayMs: number,
-  check: (tx: Connection) => Promise<ChangeColumns>,
+  check: (within: Operator) => Promise<ChangeColumns>,
 ): Promise<AddressChange> {
   return inOneTransaction(operator, async within => {
     const { db: tx, clock } = within;
     const merchant = await requireLockedMerchant(tx, merchantId);
     if (merchant.status !== 'active') throw new OperationRefused('The account is inactive.');
     const { email, personId } = await requireProposer(within, merchantId);
-    const columns = await check(tx);
+    const columns = await check(within);
     const { kind } = columns;
     if ((await findOpenChangeOf(tx, merchantId, thingOf(columns))) !== undefined) {
       throw new OperationRefused('Another change of this waits already: cancel it first.');

@@ -4,7 +4,6 @@ import type { Connection, Database } from '../database/connection.ts';
 import { transact } from '../database/transaction.ts';
 import {
   findOpenChange,
-  isAddressOfOthers,
   listDueChanges,
   updateAddressChange,
 } from '../repositories/accounts/address-changes.ts';
@@ -18,6 +17,7 @@ import {
   updateMerchant,
 } from '../repositories/accounts/merchants.ts';
 import type { Clock } from '../time/clock.ts';
+import { holdsAddress } from './address-holders.ts';
 import { requireAdmin, requireApprover } from './change-rights.ts';
 import { endChange, inOneTransaction, tellOfChange } from './change-steps.ts';
 import { putAddress } from './deposit-addresses.ts';
@@ -117,7 +117,7 @@ export async function applyNow(operator: Operator, change: AddressChange): Promi
   const ended_at = new Date(operator.clock());
   const ended = { outcome: 'applied', ended_at } as const;
   const applied = await updateAddressChange(operator.db, change.id, ended);
-  await perform(operator.db, applied, ended_at);
+  await perform(operator, applied);
   return tellOfChange(inNameOfProposer(operator, applied), 'apply', applied);
 }
 
@@ -143,7 +143,7 @@ async function isFitting(
   if (merchant.status !== 'active' || personId === null) return false;
   if ((await findMerchantAdmin(db, merchantId, personId)) === undefined) return false;
   if (kind === 'merchant.one-admin') return merchant.needs_second_admin;
-  return isSame(former, await readPresent(db, change)) && !(await isForeign(db, change));
+  return isSame(former, await readPresent(db, change)) && (await isHeld(db, change));
 }
 
 /** What a change replaces, as it is now. */
@@ -158,12 +158,13 @@ async function readPresent(
   return main === undefined ? [] : [main.id];
 }
 
-async function isForeign(
+/** Not so for a change of an earlier release, for an address that another merchant had. */
+async function isHeld(
   db: Connection,
-  { merchant_id, blockchain_id: blockchainId, address }: AddressChange,
+  { merchant_id: merchantId, blockchain_id: blockchainId, address }: AddressChange,
 ): Promise<boolean> {
-  if (blockchainId === null || address === null) return false;
-  return isAddressOfOthers(db, merchant_id, { blockchainId, address });
+  if (blockchainId === null || address === null) return true;
+  return holdsAddress(db, { merchantId, blockchainId, address });
 }
 
 /** Whether two lists have the same entries, in any order. */
@@ -173,10 +174,10 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
 
 /** Makes a change hold. */
 async function perform(
-  tx: Connection,
+  operator: Operator,
   { kind, merchant_id: merchantId, branch_id: branchId, blockchain_id, address }: AddressChange,
-  now: Date,
 ): Promise<void> {
+  const { db: tx } = operator;
   if (kind === 'merchant.one-admin') {
     await updateMerchant(tx, merchantId, { needs_second_admin: false });
   } else if (kind === 'branch.main' && branchId !== null) {
@@ -188,6 +189,7 @@ async function perform(
     blockchain_id !== null &&
     address !== null
   ) {
-    await putAddress(tx, kind, { branchId, blockchainId: blockchain_id, address }, now);
+    const place = { merchantId, branchId, blockchainId: blockchain_id, address };
+    await putAddress(operator, kind, place);
   }
 }

@@ -11,6 +11,7 @@ import {
   insertAddressChange,
   updateAddressChange,
 } from '../repositories/accounts/address-changes.ts';
+import { leaveAddresses } from './address-holders.ts';
 
 /**
  * How long before its proposal somebody may have stopped deciding who is still told of a change, in milliseconds, where
@@ -111,6 +112,10 @@ export async function endChange(
 ): Promise<AddressChange> {
   const ended_at = new Date(operator.clock());
   const ended = await updateAddressChange(operator.db, change.id, { outcome, ended_at });
+  const { merchant_id: merchantId, blockchain_id: blockchainId, address } = change;
+  if (blockchainId !== null && address !== null) {
+    await leaveAddresses(operator, { merchantId, blockchainId }, [address]);
+  }
   return tellOfChange(operator, outcome === 'lapsed' ? 'lapse' : 'cancel', ended);
 }
 

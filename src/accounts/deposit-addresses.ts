@@ -11,6 +11,7 @@ import {
 } from '../repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/accounts/merchants.ts';
 import { findNetwork } from '../repositories/chains/networks.ts';
+import { holdAddress, leaveAddresses } from './address-holders.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
@@ -28,15 +29,18 @@ export type OwnAddress = DepositAddress & { branchId: string };
 /**
  * Makes an address, in its canonical spelling, the only one of a branch on a network. Payments that
  * are open keep the address they show. A change that waits for the branch and network lapses.
- * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address.
+ * @param sharedWith ID of another merchant that has it, beside which this one is admitted.
+ * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address;
+ * AddressTaken for one that another merchant has.
  */
 export function setAddress(
   operator: Operator,
   owner: AddressOwner,
   blockchainId: string,
   text: string,
+  sharedWith?: string,
 ): Promise<OwnAddress> {
-  return changeNow(operator, owner, blockchainId, text, 'address.set');
+  return changeNow(operator, owner, { blockchainId, text, sharedWith }, 'address.set');
 }
 
 /**
@@ -49,49 +53,57 @@ export function addAddress(
   owner: AddressOwner,
   blockchainId: string,
   text: string,
+  sharedWith?: string,
 ): Promise<OwnAddress> {
-  return changeNow(operator, owner, blockchainId, text, 'address.add');
+  return changeNow(operator, owner, { blockchainId, text, sharedWith }, 'address.add');
+}
+
+interface WantedNow {
+  readonly blockchainId: string;
+  /** As typed. */
+  readonly text: string;
+  readonly sharedWith: string | undefined;
 }
 
 /** A change by an operator, which does not wait. */
 function changeNow(
   operator: Operator,
   owner: AddressOwner,
-  blockchainId: string,
-  text: string,
+  { blockchainId, text, sharedWith }: WantedNow,
   kind: AddressVerb,
 ): Promise<OwnAddress> {
   return inOneTransaction(operator, async within => {
-    const { db: tx, clock } = within;
+    const { db: tx } = within;
     const { id: branchId, merchant_id } = await requireBranchToChange(tx, owner);
     const address = await requireAddressFor(tx, merchant_id, blockchainId, text);
-    const wanted = { branchId, blockchainId, address };
+    const wanted = { merchantId: merchant_id, branchId, blockchainId, address };
     const former = await listAddressesOn(tx, branchId, blockchainId);
     if (kind === 'address.add') refuseTooMany(former, address);
-    await putAddress(tx, kind, wanted, new Date(clock()));
+    await holdAddress(within, wanted, sharedWith);
+    await putAddress(within, kind, wanted);
     await lapseOpen(within, merchant_id, wanted);
     await recordOperatorChange(within, {
       ...{ kind, merchant_id, branch_id: branchId, blockchain_id: blockchainId, address, former },
     });
-    return wanted;
+    return { branchId, blockchainId, address };
   });
 }
 
 export type AddressVerb = Extract<AddressChangeKind, 'address.set' | 'address.add'>;
 
-/** Makes an address the only one of a branch on a network, or adds it to those. */
+/** Makes an address that the merchant holds the only one of a branch on a network, or adds it to those. */
 export async function putAddress(
-  tx: Connection,
+  operator: Operator,
   kind: AddressVerb,
-  { branchId, blockchainId, address }: OwnAddress,
-  now: Date,
+  { merchantId, branchId, blockchainId, address }: OwnAddress & { merchantId: string },
 ): Promise<void> {
-  if (kind === 'address.set') {
-    const present = await listAddressesOn(tx, branchId, blockchainId);
-    const replaced = present.filter(other => other !== address);
-    await removeDepositAddresses(tx, branchId, blockchainId, replaced);
-  }
-  await addDepositAddress(tx, { branchId, blockchainId, address, now });
+  const { db: tx, clock } = operator;
+  await addDepositAddress(tx, { branchId, blockchainId, address, now: new Date(clock()) });
+  if (kind === 'address.add') return;
+  const present = await listAddressesOn(tx, branchId, blockchainId);
+  const replaced = present.filter(other => other !== address);
+  await removeDepositAddresses(tx, branchId, blockchainId, replaced);
+  await leaveAddresses(operator, { merchantId, blockchainId }, replaced);
 }
 
 /** @throws OperationRefused if there is no room for another address. */
@@ -103,7 +115,8 @@ export function refuseTooMany(present: readonly string[], address: string): void
 }
 
 /**
- * Removes an address of a branch on a network. A change that waits for them lapses.
+ * Removes an address of a branch on a network. A change that waits for them lapses. One that a payer was shown stays
+ * the merchant's for a while.
  * @param text The address; not needed where the branch has only one.
  * @throws OperationRefused when there is no such address, or several and none is named.
  */
@@ -114,13 +127,15 @@ export function removeAddress(
   text?: string,
 ): Promise<OwnAddress> {
   return audited(operator, 'address.remove', async tx => {
-    const branch = await requireBranchToChange(tx, owner);
-    const present = await listAddressesOn(tx, branch.id, blockchainId);
+    const within = { ...operator, db: tx };
+    const { id: branchId, merchant_id: merchantId } = await requireBranchToChange(tx, owner);
+    const present = await listAddressesOn(tx, branchId, blockchainId);
     const address = await chooseAddress(tx, present, blockchainId, text);
-    await removeDepositAddresses(tx, branch.id, blockchainId, [address]);
-    const result = { branchId: branch.id, blockchainId, address };
-    await lapseOpen({ ...operator, db: tx }, branch.merchant_id, result);
-    return { result, objectId: branch.id, detail: { blockchainId, address } };
+    await removeDepositAddresses(tx, branchId, blockchainId, [address]);
+    await leaveAddresses(within, { merchantId, blockchainId }, [address]);
+    const result = { branchId, blockchainId, address };
+    await lapseOpen(within, merchantId, result);
+    return { result, objectId: branchId, detail: { blockchainId, address } };
   });
 }
 
@@ -195,7 +210,11 @@ export async function requireAddressFor(
 }
 
 /** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
-async function requireAddress(db: Connection, blockchainId: string, text: string): Promise<string> {
+export async function requireAddress(
+  db: Connection,
+  blockchainId: string,
+  text: string,
+): Promise<string> {
   const network = await findNetwork(db, blockchainId);
   if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
   try {

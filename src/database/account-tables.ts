@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Defaulted, Json } from './column-types.ts';
+import type { NetworkEnvironment } from './network-tables.ts';
+import type { ChainFamily } from './watching-tables.ts';
 
 export type ActiveStatus = 'active' | 'inactive';
 export type AccountKind = 'standard' | 'us';
@@ -86,11 +88,29 @@ export interface DepositAddressesTable {
   updated_at: Date;
 }
 
-/** Addresses that a merchant has ever had. */
+/** Periods in which a merchant had an address. What arrives in one that no other merchant had is the merchant's. */
 export interface AccountAddressesTable {
   blockchain_id: string;
   address: string;
   merchant_id: string;
+  since: Defaulted<Date>;
+  until: Defaulted<Date>;
+}
+
+/**
+ * Whose an address is, on all chains of its family: the one merchant that it belongs to, and others that an operator
+ * has admitted. Written by triggers too; see the migration.
+ */
+export interface AddressHoldersTable {
+  family: ChainFamily;
+  environment: NetworkEnvironment;
+  address: string;
+  merchant_id: string;
+  /** A merchant that has it too; null for the one that it belongs to. */
+  shared_with: Defaulted<string | null>;
+  held_since: Date;
+  /** Since when it is neither in force nor waits; null while it is or does. */
+  left_at: Defaulted<Date | null>;
 }
 
 /** A change of where money goes; the last one makes a second admin unnecessary. */
@@ -171,6 +191,7 @@ export interface AccountTables {
   branches: BranchesTable;
   deposit_addresses: DepositAddressesTable;
   account_addresses: AccountAddressesTable;
+  address_holders: AddressHoldersTable;
   address_changes: AddressChangesTable;
   redirect_domains: RedirectDomainsTable;
   merchant_users: MerchantUsersTable;

@@ -7,11 +7,11 @@ export interface WriteGate {
 }
 
 /**
- * Statements that change rows, months of tables included, or lock rows: what locks a row writes to the log, so that its
+ * Statements that change rows, by functions and months of tables included, or lock rows: what locks a row writes to the log, so that its
  * commit waits for a standby as well.
  */
 const WRITE =
-  /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?)\b/i;
+  /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?|hold_address|begin_address_period)\b/i;
 /** A statement that asks its own commit to wait for nothing may be lost anyway, as nonces may. */
 const RELAXED = `set_config('synchronous_commit', 'off', true)`;
 

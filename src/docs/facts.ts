@@ -13,6 +13,7 @@ import {
   PARTNER_TEXT_MAXIMUM,
 } from '#schemas/partner-reports.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { HELD_FOR_MS } from '../accounts/address-holders.ts';
 import { RECOVERY_HOLD_MS } from '../accounts/change-rights.ts';
 import { FORMER_TOLD_MS } from '../accounts/change-steps.ts';
 import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
@@ -84,7 +85,7 @@ import { KEY_PAUSE_MS } from '../requests/explain-later.ts';
 import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
 import { MERCHANT_ID } from '../routes/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../routes/v1/examples.ts';
-import { LATE_FOR_MS, OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
+import { OVERPAYMENT_PER_MILLE } from '../settlement/match-transfer.ts';
 import { BUDGET_CENTS, BUDGET_PER_MILLE, CUT_PER_MILLE } from '../settlement/quote-amounts.ts';
 import { SIMULATION_CASES } from '../settlement/simulate.ts';
 import { DUST_BELOW_CENTS, DUST_PER_MILLE, NEAR_DIVISOR } from '../settlement/weigh-transfers.ts';
@@ -95,6 +96,7 @@ import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { REPLICA_LAG_SECONDS } from '../signing/redis-nonces.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
+import { LATE_FOR_MS } from '../time/late-window.ts';
 import { CLOSED_AFTER_MS } from '../time/months.ts';
 import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
@@ -301,6 +303,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'least.bitcoin': listLeastOnBitcoin(),
     'least.solana': leastOnSolana(),
     'address.max': ADDRESSES_MAXIMUM,
+    'address.held-for': formatDuration(HELD_FOR_MS / 1000),
     'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
     'dust.below': formatDollars(DUST_BELOW_CENTS),
     'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,

@@ -35,12 +35,12 @@ export async function checkFirstPayment(
 ): Promise<FirstPayment> {
   const found = await findFirstPaymentSetup(db, merchantId, now);
   if (found === undefined) throw new OperationRefused(`There is no merchant ${merchantId}.`);
-  const { setup, networks } = found;
+  const { setup } = found;
   const steps: Step[] = [
     { name: 'account', ...accountResult(setup, merchantId) },
     ...(setup.account_kind === 'us'
       ? [{ name: 'processor' as const, ...processorResult(setup, service) }]
-      : checkNetworks(networks, merchantId, service, now)),
+      : checkNetworks(found, merchantId, service, now)),
     { name: 'domain', ...domainResult(setup, merchantId) },
     { name: 'key', ...keyResult(setup, merchantId) },
     { name: 'webhook', ...webhookResult(setup, merchantId) },

@@ -17,8 +17,9 @@ import {
   type WaitedAt,
 } from '../repositories/deposits/waiting-payments.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
+import { LATE_FOR_MS } from '../time/late-window.ts';
 import { uncut } from './cut-amounts.ts';
-import { LATE_FOR_MS, matchTransfer } from './match-transfer.ts';
+import { matchTransfer } from './match-transfer.ts';
 
 /** When a transfer happened at the latest and at the earliest. */
 export interface TimeOfTransfer {

@@ -1,11 +1,21 @@
 import { isOffered } from '../payments/offered-networks.ts';
-import type { NetworkOfMerchant } from '../repositories/payments/first-payment.ts';
+import type {
+  MerchantAndNetworks,
+  NetworkOfMerchant,
+} from '../repositories/payments/first-payment.ts';
 import { isWatchedInTime } from './availability.ts';
-import { done, missing, type Result, type ServiceSetup, type Step } from './setup-steps.ts';
+import {
+  advised,
+  done,
+  missing,
+  type Result,
+  type ServiceSetup,
+  type Step,
+} from './setup-steps.ts';
 
 /** Which networks customers can pay on: some are offered, the merchant has an address, a worker watches. */
 export function checkNetworks(
-  networks: readonly NetworkOfMerchant[],
+  { setup: { sharedAddresses }, networks }: MerchantAndNetworks,
   merchantId: string,
   { simulation }: ServiceSetup,
   now: Date,
@@ -16,7 +26,10 @@ export function checkNetworks(
   const configured = offered.filter(({ hasAddress }) => hasAddress);
   return [
     { name: 'node', ...nodeResult(networks, offered) },
-    { name: 'address', ...addressResult(networks, offered, merchantId) },
+    {
+      name: 'address',
+      ...withShared(addressResult(networks, offered, merchantId), sharedAddresses, merchantId),
+    },
     ...(configured.length > 0
       ? [{ name: 'worker' as const, ...workerResult(configured, now) }]
       : []),
@@ -61,6 +74,15 @@ function addressResult(
   return missing(
     `${what}: creations are refused with E1020.`,
     `mp address set --merchant ${merchantId} --blockchain ${network} --address ADDRESS`,
+  );
+}
+
+/** Where payments settle, what they settle by may still be another merchant's. */
+function withShared(result: Result, shared: readonly string[], merchantId: string): Result {
+  if (result.state !== 'done' || shared.length === 0) return result;
+  return advised(
+    `${result.finding} Another merchant has ${shared.join(', ')} as well: what no payment takes there is seen by operators alone.`,
+    `mp address set --merchant ${merchantId} --blockchain NETWORK --address ADDRESS`,
   );
 }
 

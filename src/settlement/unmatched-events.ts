@@ -42,7 +42,7 @@ export async function addUntraceableEvents(
     outcome: 'untraceable',
     observed_at: now,
   };
-  await addEvents(db, arrived, await findInflowContext(db, inflow), now);
+  await addEvents(db, arrived, await findInflowContext(db, inflow, now), now);
 }
 
 async function addEvents(

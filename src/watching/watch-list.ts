@@ -5,7 +5,7 @@ import {
   listLiveAddresses,
   listReleasedAddresses,
 } from '../repositories/chains/watch-list.ts';
-import { LATE_FOR_MS } from '../settlement/match-transfer.ts';
+import { LATE_FOR_MS } from '../time/late-window.ts';
 
 /**
  * How often released addresses are read from the database, in milliseconds. What was live a moment ago is

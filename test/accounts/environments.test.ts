@@ -45,9 +45,9 @@ test('a test merchant gets no address on a main network, by whatever way', async
     await expect(change(operator, { merchantId }, 'btc', ADDRESSES.btc)).rejects.toThrow(REFUSED);
   }
   const wanted = { kind: 'address.set', merchantId, branchId, blockchainId: 'btc' } as const;
-  await expect(checkAddress(service.db, { ...wanted, text: ADDRESSES.btc })).rejects.toThrow(
-    REFUSED,
-  );
+  await expect(
+    checkAddress(service.db, { ...wanted, text: ADDRESSES.btc }, new Date()),
+  ).rejects.toThrow(REFUSED);
   const row = { branch_id: branchId, blockchain_id: 'btc', address: ADDRESSES.btc };
   const updated_at = new Date(service.clock());
   await expect(

@@ -19,6 +19,9 @@ interface Entry {
   detail: Record<string, unknown>;
 }
 
+/** A test vector of BIP-173. */
+const OTHERS = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+
 let service: Operated;
 let shop: string;
 let keyId: string;
@@ -114,13 +117,21 @@ test('goes on where a page ended, also within one moment', async () => {
 });
 
 test('of a merchant, shows what belongs to it as well, and nothing of another one', async () => {
-  const [bought, other] = [await addMerchant(service), await addMerchant(service)];
+  const addresses = { btc: ADDRESSES.btc, eth: ADDRESSES.eth };
+  const bought = await addMerchant(service, { addresses });
+  const otherAddresses = { btc: OTHERS, 'eth-test': ADDRESSES['eth-test'] };
+  const other = await addMerchant(service, { addresses: otherAddresses });
   for (const { merchant } of [other, bought]) {
     const owner = ['--merchant', merchant.id];
     const branch = await service.ask<{ id: string }>('branch', 'create', ...owner, '--name', 'B');
     await service.ask(
       ...['address', 'set', ...owner, '--branch', branch.id],
-      ...['--blockchain', 'btc', '--address', ADDRESSES.btc],
+      ...[
+        '--blockchain',
+        'btc',
+        '--address',
+        merchant === bought.merchant ? ADDRESSES.btc : OTHERS,
+      ],
     );
     await service.ask('domain', 'add', ...owner, '--domain', 'shop.example.com');
     const user = await service.ask<{ id: string }>(
@@ -158,7 +169,7 @@ test('of a merchant, shows what belongs to it as well, and nothing of another on
     ...['key.create', 'address.set', 'address.set', 'merchant.create'],
   ]);
   expect(entries[0]?.detail).toMatchObject({ note: 'Sent back by wire.' });
-  const theirs = await actionsOf('--object', other.merchant.id);
-  expect(theirs).not.toContain('key.revoke');
-  expect(theirs).toHaveLength(entries.length - 2);
+  const others = await actionsOf('--object', other.merchant.id);
+  expect(others).not.toContain('key.revoke');
+  expect(others).toHaveLength(entries.length - 3);
 });

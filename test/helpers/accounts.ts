@@ -1,4 +1,5 @@
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { AddressTaken } from '../../src/accounts/address-holders.ts';
+import { type OwnAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant, type NewMerchant, setMerchant } from '../../src/accounts/merchants.ts';
 import { createPartner, createPartnerMember } from '../../src/accounts/partners.ts';
 import { addDomain } from '../../src/accounts/redirect-domains.ts';
@@ -59,11 +60,24 @@ export async function addMerchant(
   }
   if (options.withoutMainBranch !== true) {
     for (const [network, address] of Object.entries(addresses)) {
-      await setAddress(operator, { merchantId: merchant.id }, network, address);
+      await setSharedAddress(operator, merchant.id, network, address);
     }
   }
   for (const domain of domains) await addDomain(operator, merchant.id, domain);
   return { merchant, ...(await addKey(test, { merchantId: merchant.id }, key)) };
+}
+
+/** Sets an address as an operator does where both merchants are of one owner, if another one has it. */
+export function setSharedAddress(
+  operator: Operator,
+  merchantId: string,
+  network: string,
+  address: string,
+): Promise<OwnAddress> {
+  return setAddress(operator, { merchantId }, network, address).catch(error => {
+    if (!(error instanceof AddressTaken)) throw error;
+    return setAddress(operator, { merchantId }, network, address, error.holders[0]?.merchantId);
+  });
 }
 
 export interface PartnerWithKey extends IssuedKey {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createBranch } from '../../src/accounts/branches.ts';
-import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { removeAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setNetwork } from '../../src/accounts/networks.ts';
 import { setPartner } from '../../src/accounts/partners.ts';
@@ -15,6 +15,7 @@ import {
   type MerchantWithKey,
   operatorOf,
   type PartnerWithKey,
+  setSharedAddress,
 } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
@@ -210,7 +211,7 @@ describe.concurrent('the very next request is decided from the change, on every 
         request: { path: PROMPT_PATH, body: { amount: 5000, blockchainIds: ['btc'] } },
         refused: 'E1020',
         change: () => removeAddress(operator(), { merchantId: shop.merchant.id }, 'btc'),
-        undo: () => setAddress(operator(), { merchantId: shop.merchant.id }, 'btc', ADDRESSES.btc),
+        undo: () => setSharedAddress(operator(), shop.merchant.id, 'btc', ADDRESSES.btc),
       }),
     ],
     [

@@ -1,9 +1,12 @@
+import { sql } from 'kysely';
+import { register } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
 import { setUser } from '../../src/accounts/users.ts';
 import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
 import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
+import { listOpenFindings } from '../../src/repositories/chains/findings.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -377,5 +380,54 @@ test('an inactive account is read alone, and what waits does not hold', async ()
     const response = await submit(service, `${path}/${form}`, {}, session);
     expect(response.statusCode).toBe(403);
     expect(response.body).toContain('inactive');
+  }
+});
+
+test('a merchant that is refused an address of another one is told whom to ask, and the operator is told', async () => {
+  const [shop, rival] = [await openShop(), await openShop()];
+  const session = await sessionOf(rival.ada);
+  const fields = { branch: rival.branchId, kind: 'address.set', address: shop.address };
+  // On a chain of the same family, which the other one has not set up.
+  const path = `${rival.settings}/addresses/bnb`;
+  const review = await submit(service, `${path}/review`, fields, session);
+  expect(review.statusCode).toBe(422);
+  expect(textOf(review)).toContain('Another account of this service has this address');
+  expect(textOf(review)).toContain('ask your operator');
+  expect(review.body).not.toContain(shop.merchantId);
+
+  const code = nextCode(rival.ada);
+  const proposed = await submit(service, `${path}/propose`, { ...fields, seen: '', code }, session);
+  expect(proposed.statusCode).toBe(422);
+  expect(textOf(proposed)).toContain('ask your operator');
+  expect(proposed.body).not.toContain(shop.merchantId);
+
+  const findings = await listOpenFindings(service.db, 100, {
+    chain: 'bnb',
+    kind: 'address_refused',
+  });
+  expect(findings).toMatchObject([{ blockchain_id: 'bnb', address: shop.address }]);
+  expect(findings[0]?.detail).toContain(`Merchant ${rival.merchantId} was refused this address`);
+  expect(findings[0]?.detail).toContain(`merchant ${shop.merchantId} has`);
+  const metric = await register.getSingleMetric('eps_addresses_refused_total')?.get();
+  expect(metric?.values[0]?.value).toBe(2);
+});
+
+test('of two who send the form for one address at the same moment, one has it', async () => {
+  for (let round = 0; round < 3; round++) {
+    const shops = [await openShop(), await openShop()];
+    const address = newAddress();
+    const sent = [];
+    for (const shop of shops) {
+      sent.push({ shop, session: await sessionOf(shop.ada), code: nextCode(shop.ada) });
+    }
+    const responses = await Promise.all(
+      sent.map(({ shop, session, code }) => propose(shop, { address, code, session })),
+    );
+    expect(responses.map(({ statusCode }) => statusCode).sort()).toEqual([303, 422]);
+    const { rows } = await sql`
+      select from address_changes where address = ${address} and outcome is null`.execute(
+      service.db,
+    );
+    expect(rows).toHaveLength(1);
   }
 });

@@ -7,6 +7,7 @@ import { auditPerson } from '../../src/panel/people/sign-in.ts';
 import { countLegacyRequest } from '../../src/repositories/keys/legacy-usage.ts';
 import { firstIdOf } from '../../src/repositories/payments/events.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { newAddress } from '../accounts/account-of-changes.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addMerchantUser, addSession, open, submit, textOf } from '../helpers/panel.ts';
@@ -81,7 +82,7 @@ test('an account without a main branch is led to its branches', async () => {
 });
 
 test('what is advised is said until a first payment has settled', async () => {
-  const { merchant } = await addMerchant(service);
+  const { merchant } = await addMerchant(service, { addresses: { eth: newAddress() } });
   const before = await homeOf(merchant.id, false);
   expect(before).toContain('Before you go live No domain is allowed');
   expect(before).not.toContain('Nobody signs in');

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
 import type { MerchantUser } from '../../src/database/account-tables.ts';
 import { inviteMember, inviteUser, linkFor, makeLink } from '../../src/panel/people/invitations.ts';
-import { findPerson } from '../../src/repositories/people/people.ts';
+import { listMemberships } from '../../src/repositories/people/memberships.ts';
+import { findPerson, lockPerson } from '../../src/repositories/people/people.ts';
+import { deleteSessionsOf } from '../../src/repositories/people/sessions.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {
@@ -18,6 +20,7 @@ import {
   type Visitor,
   wrongCodeAt,
 } from '../helpers/panel.ts';
+import { SOON } from '../helpers/soon.ts';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -125,6 +128,27 @@ describe('an e-mail that somebody signs in with', () => {
     expect(accepted.headers.location).toBe(`/panel/merchants/${merchantId}`);
     const home = await open(service, `/panel/merchants/${merchantId}`, other);
     expect(home.statusCode).toBe(200);
+  });
+
+  test('joins nothing by a session that ends just then, since others may have given them factors', async () => {
+    const other = await addPerson(service, { name: 'Lin' });
+    const path = await invite();
+    // As a link for new factors does, which may have found no other account.
+    const accepted = await service.db.transaction().execute(async tx => {
+      await lockPerson(tx, other.personId);
+      const response = submit(service, `${path}/accept`, {}, other);
+      await vi.waitFor(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db);
+        expect(rows).toHaveLength(1);
+      }, SOON);
+      await deleteSessionsOf(tx, other.personId, null);
+      // The response comes once this has committed.
+      return { response };
+    });
+    expect((await accepted.response).headers.location).toBe('/panel/sign-in');
+    expect(await listMemberships(service.db, other.personId)).toEqual([]);
   });
 });
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { removeAddress } from '../../src/accounts/deposit-addresses.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { valueDeposits } from '../../src/settlement/value-deposits.ts';
-import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
+import { newAddress } from '../accounts/account-of-changes.ts';
+import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
 import {
@@ -74,22 +75,44 @@ test('the inbox has what arrived at addresses that only this merchant ever had',
   expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
 });
 
-test('a deposit at an address that another merchant has or had too is not shown, and the page says so', async () => {
-  const address = ADDRESSES['eth-test'];
-  const former = await addMerchant(service, { addresses: { 'eth-test': address } });
-  const present = await addMerchant(service, { addresses: { 'eth-test': address } });
-  const operator = operatorOf(service);
-  await setAddress(operator, { merchantId: former.merchant.id }, 'eth-test', OTHERS);
-  const user = await addMerchantUser(service, present.merchant.id, 'admin');
-  const inbox = `/panel/merchants/${present.merchant.id}/unmatched`;
-  expect(textOf(await open(service, inbox, user))).not.toContain('not shown');
+test('a deposit at an address that another merchant has too is not shown, and the page says so', async () => {
+  const address = newAddress();
+  const addresses = { 'eth-test': address };
+  const shops = [
+    await addMerchant(service, { addresses }),
+    await addMerchant(service, { addresses }),
+  ];
+  const inboxes = await Promise.all(
+    shops.map(async ({ merchant }) => {
+      const user = await addMerchantUser(service, merchant.id, 'admin');
+      return { user, url: `/panel/merchants/${merchant.id}/unmatched` };
+    }),
+  );
   const deposit = await arrive(address);
-  expect((await open(service, `${inbox}/${deposit.id}`, user)).statusCode).toBe(404);
-  const page = textOf(await open(service, inbox, user));
-  expect(page).toContain('Nothing waits. 1 more deposit is not shown');
-  expect(page).toContain('Only your operator sees such deposits');
+  for (const { user, url } of inboxes) {
+    expect((await open(service, `${url}/${deposit.id}`, user)).statusCode).toBe(404);
+    const page = textOf(await open(service, url, user)).replaceAll(' . ', '. ');
+    expect(page).toContain(
+      `Nothing waits. Your operator shares addresses of yours with another account: ${address}. What no payment takes there is not listed here. 1 more deposit is not shown`,
+    );
+    expect(page).toContain('Only your operator sees such deposits');
+    for (const { merchant } of shops.filter(shop => !url.includes(shop.merchant.id))) {
+      expect(page).not.toContain(merchant.id);
+    }
+  }
   await arrive(address);
-  expect(textOf(await open(service, inbox, user))).toContain('2 more deposits are not shown');
+  const [first, second] = inboxes;
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  expect(textOf(await open(service, first.url, first.user))).toContain('2 more deposits are');
+  // The first one leaves it: what arrives from then on is the other one's.
+  service.clock.now += 1000;
+  await removeAddress(operatorOf(service), { merchantId: shops[0]?.merchant.id ?? '' }, 'eth-test');
+  service.clock.now += 1000;
+  const own = await arrive(address);
+  const page = await open(service, second.url, second.user);
+  expect(page.body).toContain(own.id);
+  expect(textOf(page)).toContain('2 more deposits are not shown');
+  expect(textOf(page)).not.toContain('Your operator shares');
 });
 
 test('a deposit is dismissed with what was done with the money', async () => {

@@ -11,6 +11,7 @@ import {
   listOpenChanges,
   listToldChanges,
 } from '../../src/repositories/accounts/address-changes.ts';
+import { listAddressHolders } from '../../src/repositories/accounts/address-holders.ts';
 import { readAttentionSigns } from '../../src/repositories/accounts/attention.ts';
 import {
   hastenInquiries,
@@ -141,6 +142,10 @@ beforeAll(async () => {
     insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
     select id, blockchain_id, address, token_amount, created_at, created_at
     from payments where status = 'successful'`.execute(db);
+  await sql`
+    insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
+    select id, 'eth', '0x' || row_number() over (), 1, created_at, created_at
+    from payments limit 5000`.execute(db);
   // All but the latest have their price.
   await sql`
     update deposits set usd_price = 1 where observed_at < now() - interval '1 day'`.execute(db);
@@ -239,7 +244,7 @@ beforeAll(async () => {
   await sql`
     insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
       proposed_by, person_id, proposed_at, effective_at, needs_approval, outcome, ended_at)
-    select gen_random_uuid(), merchant_id, 'address.set', branches.id, 'eth', '0x' || n, '{}', '',
+    select gen_random_uuid(), merchant_id, 'address.set', branches.id, 'eth', '0x' || n || branches.id, '{}', '',
            (select id from people limit 1), now(), now() + n * interval '1 hour', false,
            case when n > 1 or name not like '%7' then 'applied' end,
            case when n > 1 or name not like '%7' then now() - n * interval '1 hour' end
@@ -811,6 +816,14 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
       return countUnmatchedOf(db, { since, until: now, limit: 1_000 });
     },
     ['deposits_unmatched', 'account_addresses_pkey'],
+  ],
+  [
+    'who holds an address',
+    db => listAddressHolders(db, { family: 'evm', environment: 'production', address: '0x1' }),
+    [
+      ...['address_holders_pkey', 'deposit_addresses_address', 'address_changes_merchant'],
+      ...['reservations_address', 'reservations_lately'],
+    ],
   ],
   [
     'what a person is told of in a partner’s panel',

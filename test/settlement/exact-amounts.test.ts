@@ -11,9 +11,9 @@ import {
 } from '../../src/repositories/deposits/reservations.ts';
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
-import { LATE_FOR_MS } from '../../src/settlement/match-transfer.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
+import { LATE_FOR_MS } from '../../src/time/late-window.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -18,10 +18,10 @@ import {
   dismissDeposit,
   dismissDeposits,
 } from '../../src/settlement/inbox.ts';
-import { LATE_FOR_MS } from '../../src/settlement/match-transfer.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { readRemaining } from '../../src/settlement/remaining.ts';
 import { valueDeposits } from '../../src/settlement/value-deposits.ts';
+import { LATE_FOR_MS } from '../../src/time/late-window.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { up as addDepositEvents } from '../../migrations/0037_deposit_events.ts';
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { createMerchant } from '../../src/accounts/merchants.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
@@ -9,7 +8,7 @@ import { dismissDeposit } from '../../src/settlement/inbox.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { Finality } from '../../src/settlement/observed-transfer.ts';
 import { createEndpoint, type Subscription } from '../../src/webhooks/manage-endpoints.ts';
-import { ADDRESSES, operatorOf } from '../helpers/accounts.ts';
+import { ADDRESSES, operatorOf, setSharedAddress } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, releaseAll } from '../helpers/open-payment.ts';
 
@@ -35,7 +34,7 @@ const now = () => new Date(service.clock.now);
 async function addMerchant(): Promise<Merchant> {
   const operator = operatorOf(service);
   const merchant = await createMerchant(operator, { name: 'Shop', email: 'shop@example.com' });
-  await setAddress(operator, { merchantId: merchant.id }, 'btc', ADDRESSES.btc);
+  await setSharedAddress(operator, merchant.id, 'btc', ADDRESSES.btc);
   return merchant;
 }
 

@@ -41,6 +41,8 @@ function depositObject(
     state: deposit.state,
     outcome: deposit.outcome,
     merchantIds,
+    // Whether several merchants had its address when it arrived.
+    isShared: merchantIds.length > 1,
     paymentId: deposit.payment_id,
     // The payment that had asked for exactly this amount, and had ended or was paid.
     meantFor: meantFor ?? null,
@@ -69,11 +71,20 @@ function returnOf({ booked_at: at, returned_to: to, transaction_hash, note }: Bo
 
 /** A row of a table, in which amounts have their asset and the payments that fit are texts. */
 export function depositRow(deposit: Awaited<ReturnType<typeof depositObjects>>[number]) {
-  const { tokenAmount, assetSymbol, merchantIds, fits, remedy, returned: _, ...rest } = deposit;
+  const {
+    tokenAmount,
+    assetSymbol,
+    merchantIds,
+    isShared,
+    fits,
+    remedy,
+    returned: _,
+    ...rest
+  } = deposit;
   return {
     ...rest,
     amount: `${tokenAmount} ${assetSymbol}`,
-    merchant: merchantIds,
+    merchant: isShared ? [...merchantIds, '(shared address)'] : merchantIds,
     remedy: remedy?.remedy ?? null,
     fits: fits.map(fit => `${fit.paymentId} (${fit.tokenAmount})`),
   };

@@ -34,10 +34,11 @@ export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
   for (const path of [INVITATION, '/join/:token/accept']) {
     const schema = { params, body: EmptyForm };
     app.post(path, { ...FOR_PERSON, schema }, async request => {
-      const { id } = sessionOf(request).person;
+      const { session } = sessionOf(request);
       const { address } = visitOf(request).visitor;
       try {
-        return leadTo(accountPath(await joinAsPerson(deps, tokenHashOf(request), id, address)));
+        const invited = await joinAsPerson(deps, tokenHashOf(request), session, address);
+        return leadTo(accountPath(invited));
       } catch (error) {
         return showInvitation(request, deps, faultOf(error, request));
       }

@@ -2,7 +2,7 @@ import { newId } from '../../crypto/new-id.ts';
 import { hashToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import { isUniqueViolation } from '../../database/errors.ts';
-import type { PanelLink } from '../../database/people-tables.ts';
+import type { PanelLink, PanelSession } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { tellPerson } from '../../mail/notices.ts';
 import { takeLink } from '../../repositories/people/invitations.ts';
@@ -20,7 +20,7 @@ import {
   lockPerson,
   updatePerson,
 } from '../../repositories/people/people.ts';
-import { deleteSessionsOf } from '../../repositories/people/sessions.ts';
+import { deleteSessionsOf, findSessionById } from '../../repositories/people/sessions.ts';
 import { hasOtherAccount } from '../../repositories/people/team.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
@@ -37,7 +37,7 @@ import { hashPassword, isSamePassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
 import { provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
-import { FieldRefused, LinkEnded } from './refusals.ts';
+import { FieldRefused, LinkEnded, SessionEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 import { forgetAllFailures, forgetFailures, forgetPasswordFailures } from './throttle.ts';
 
@@ -122,19 +122,22 @@ export async function joinAsNew(
 /**
  * Accepts an invitation as a person who has signed in.
  * @param tokenHash SHA-256 of the invitation's token.
- * @throws FieldRefused if they can enter the account already, LinkEnded.
+ * @throws FieldRefused if they can enter the account already, LinkEnded, SessionEnded.
  */
 export async function joinAsPerson(
   { db, clock }: PeopleDependencies,
   tokenHash: Buffer,
-  personId: string,
+  { id: sessionId, person_id: personId }: Pick<PanelSession, 'id' | 'person_id'>,
   address: string,
 ): Promise<Invited> {
   const now = new Date(clock());
   try {
     return await transact(db, async tx => {
+      // First the person, as where a link of another account's admins gives them factors: that looks for other
+      // accounts, and ends their sessions.
+      const person = await lockPerson(tx, personId);
+      if ((await findSessionById(tx, sessionId)) === undefined) throw new SessionEnded();
       const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
-      const person = await findPerson(tx, personId);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
       await setPerson(tx, invited.kind, invited.memberId, { personId, now });
       const detail = { accountId: invited.accountId, role: invited.role };

@@ -1,8 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { checkAddress, proposeAddress, readDelay } from '../../accounts/address-changes.ts';
+import {
+  checkAddress,
+  proposeAddress,
+  readDelay,
+  type WantedAddress,
+} from '../../accounts/address-changes.ts';
+import { AddressTaken } from '../../accounts/address-holders.ts';
 import { ADDRESSES_MAXIMUM, removeAddress } from '../../accounts/deposit-addresses.ts';
+import { reportTaken } from '../../accounts/report-taken.ts';
 import { OperationRefused } from '../../audit/audited-change.ts';
 import type { Branch } from '../../database/account-tables.ts';
 import type { Network } from '../../database/network-tables.ts';
@@ -107,6 +114,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       );
       if (change.outcome === null) return leadTo(`${settingsOf(request)}/changes/${change.id}`);
     } catch (error) {
+      if (error instanceof AddressTaken) return refuseTaken(request, own, error, { text, kind });
       return review(request, request.body, faultOf(error, request));
     }
     const url = `${settingsOf(request)}/addresses`;
@@ -139,15 +147,28 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     const own = await requireBranch(request, branchId);
     const wanted = { merchantId, branchId, kind, blockchainId: network.id, text };
     try {
-      const checked = await checkAddress(db, wanted);
+      const checked = await checkAddress(db, wanted, new Date(deps.clock()));
       const delay = await readDelay(db, merchantId, addressDelayMs);
       const frame = await readFrame(request, own, network);
       return reviewPage({ ...frame, network, kind, checked, delay, fault });
     } catch (error) {
+      if (error instanceof AddressTaken) return refuseTaken(request, own, error, { text, kind });
       if (!(error instanceof OperationRefused)) throw error;
       const refused = { field: 'address', message: error.message };
       return showNetwork(request, own, refused, { address: text, kind });
     }
+  }
+
+  /** The form again, and the operator is told. */
+  async function refuseTaken(
+    request: NetworkRequest,
+    own: Branch,
+    taken: AddressTaken,
+    { text: address, kind }: Pick<WantedAddress, 'text' | 'kind'>,
+  ): Promise<PanelPage> {
+    await reportTaken(deps, taken);
+    const refused = { field: 'address', message: taken.message };
+    return showNetwork(request, own, refused, { address, kind });
   }
 
   async function showNetwork(

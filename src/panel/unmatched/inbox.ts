@@ -20,6 +20,9 @@ import { type RemedyFields, renderRemedy } from './remedy.ts';
 const { lists, unmatched: unmatchedTexts } = texts;
 const { dismissal, facts, filters } = unmatchedTexts;
 
+/** Shared addresses that are named: there are few, unless an operator shares all. */
+const SHARED_SHOWN = 5;
+
 /** What the inbox shows, by the query of its address. */
 export interface InboxRequest extends InboxFilters {
   /** ID of the last deposit of the page before. */
@@ -59,6 +62,8 @@ export interface InboxParts {
   /** How many more are at addresses that other accounts have too, counted up to a maximum. */
   readonly hidden: number;
   readonly hiddenMaximum: number;
+  /** Addresses that another account has too. */
+  readonly sharedAddresses: readonly string[];
   /** Whether the reader may dismiss them. */
   readonly maySettle: boolean;
   /** The form to dismiss some, when it was refused; null at first. */
@@ -90,6 +95,7 @@ ${more !== null && html`<nav class="buttons" aria-label="${lists.pages.title}"><
     fault: refused?.fault ?? null,
     content: html`${(deposits.length > 0 || isFiltered) && renderInboxFilters(url, request)}
 ${content}
+${renderShared(parts)}
 ${renderHidden(parts)}`,
   };
 }
@@ -148,6 +154,14 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
       secondary: true,
     },
   ];
+}
+
+/** Says which addresses another account has too, a few of them by name. */
+function renderShared({ sharedAddresses: shared }: InboxParts): Html | null {
+  if (shared.length === 0) return null;
+  const named = shared.slice(0, SHARED_SHOWN);
+  const list = named.map((address, at) => html`${at > 0 && ', '}<code>${address}</code>`);
+  return html`<p class="notice">${unmatchedTexts.shared(html`${list}`, shared.length - named.length)}</p>`;
 }
 
 /** Says that there are deposits which this account may not see, and who can see them. */

@@ -6,6 +6,7 @@ import type { Payment } from '../../database/payment-tables.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
+import { listSharedAddresses } from '../../repositories/accounts/address-holders.ts';
 import {
   countSharedUnmatched,
   findOwnUnmatched,
@@ -155,13 +156,14 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const { accountId } = membership;
-    const [deposits, hidden] = await Promise.all([
+    const [deposits, hidden, sharedAddresses] = await Promise.all([
       listOwnUnmatched(reports, accountId, asked, { after: asked.after, limit: PAGE_SIZE + 1 }),
       countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
+      listSharedAddresses(reports, accountId),
     ]);
     const shown = deposits.slice(0, PAGE_SIZE);
     return inboxPage({
-      ...{ request: asked, refused, hidden, hiddenMaximum: HIDDEN_MAXIMUM },
+      ...{ request: asked, refused, hidden, hiddenMaximum: HIDDEN_MAXIMUM, sharedAddresses },
       url: basePathOf(panelUrl) + pathOf(request),
       deposits: shown,
       contexts: await findDepositContexts(reports, shown),

@@ -148,22 +148,6 @@ export async function needApprovals(db: Connection, merchantId: string): Promise
     .execute();
 }
 
-/** Whether another merchant has, or ever had, an address. */
-export function isAddressOfOthers(
-  db: Connection,
-  merchantId: string,
-  { blockchainId, address }: { readonly blockchainId: string; readonly address: string },
-): Promise<boolean> {
-  return hasRow(
-    db
-      .selectFrom('account_addresses')
-      .select('merchant_id')
-      .where('blockchain_id', '=', blockchainId)
-      .where('address', '=', address)
-      .where('merchant_id', '!=', merchantId),
-  );
-}
-
 /** Whether a payment of a merchant has ever been successful. */
 export function hasSuccessfulPayment(db: Connection, merchantId: string): Promise<boolean> {
   return hasRow(

@@ -15,20 +15,25 @@ export interface InboxFilters {
 }
 
 /**
- * Whether a merchant alone ever had an address, a row of `account_addresses` as `own`. Not as `not exists`,
+ * Whether a merchant alone had an address in a period, a row of `account_addresses` as `own`. Not as `not exists`,
  * for which PostgreSQL may read everybody's addresses.
  */
 export const IS_OWN = sql<SqlBool>`
   (select other.merchant_id from account_addresses as other
    where other.blockchain_id = own.blockchain_id and other.address = own.address
-     and other.merchant_id <> own.merchant_id limit 1) is null`;
+     and other.merchant_id <> own.merchant_id
+     and other.since < own.until and own.since < other.until limit 1) is null`;
+
+/** Whether a deposit arrived in a period, a row of `account_addresses` as `own`. */
+export const IS_IN_PERIOD = sql<SqlBool>`
+  (own.since <= deposits.observed_at and deposits.observed_at < own.until)`;
 
 /** Written out, as the index of the inbox has it. A value that is not known may be large. */
 const VALUE = sql<number>`coalesce(value_cents, 9223372036854775807)`;
 
 /**
- * At most `limit` waiting deposits of each address of a merchant, as `deposits`, those of the highest value
- * first.
+ * At most `limit` waiting deposits of each period in which a merchant had an address, as `deposits`, those of the
+ * highest value first.
  */
 function ofEachAddress(
   merchantId: string,
@@ -40,7 +45,7 @@ function ofEachAddress(
     from account_addresses as own cross join lateral (
       select * from deposits
       where blockchain_id = own.blockchain_id and address = own.address and ${IS_WAITING}
-        and ${condition}
+        and ${IS_IN_PERIOD} and ${condition}
       order by ${VALUE} desc, id desc limit ${limit}
     ) as deposits
     where own.merchant_id = ${merchantId} and ${which}`;
@@ -48,7 +53,7 @@ function ofEachAddress(
 
 /**
  * A merchant's deposits that no payment took and that are not settled, the most valuable first, and before
- * those the ones whose value is not known yet. Only those at addresses that no other merchant ever had.
+ * those the ones whose value is not known yet. Only those at addresses that no other merchant had at the time.
  * @param after ID of the last one of the page before.
  */
 export async function listOwnUnmatched(
@@ -92,7 +97,7 @@ export async function findOwnUnmatchedOf(
     join account_addresses as own
       on own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
     where deposits.id = any(${ids}::uuid[]) and ${IS_WAITING}
-      and own.merchant_id = ${merchantId} and ${IS_OWN}`.execute(db);
+      and own.merchant_id = ${merchantId} and ${IS_IN_PERIOD} and ${IS_OWN}`.execute(db);
   return rows;
 }
 
@@ -109,7 +114,7 @@ export const ownUnmatched = counting(IS_OWN);
 
 const sharedUnmatched = counting(eb.not(IS_OWN));
 
-/** How many wait at addresses that another merchant has, or had, as well; counted up to `maximum`. */
+/** How many wait at addresses that another merchant had as well when they arrived; counted up to `maximum`. */
 export async function countSharedUnmatched(
   db: Connection,
   merchantId: string,
@@ -128,7 +133,8 @@ export async function countUnmatchedOf(
     select own.merchant_id as "merchantId", count(*)::integer as deposits
     from deposits join account_addresses as own
       on own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-    where ${IS_WAITING} and observed_at >= ${since} and observed_at < ${until} and ${IS_OWN}
+    where ${IS_WAITING} and observed_at >= ${since} and observed_at < ${until}
+      and ${IS_IN_PERIOD} and ${IS_OWN}
     group by own.merchant_id
     order by own.merchant_id limit ${limit}`.execute(db);
   return rows;

@@ -15,8 +15,8 @@ export interface DepositContext {
   assetSymbol: string;
   assetDecimals: number;
   /**
-   * The merchant of its payment. Without a payment, those with its address, or one that had a payment
-   * there before.
+   * The merchant of its payment. Without a payment, those that had its address when it arrived, or one that had a
+   * payment there.
    */
   merchantIds: string[];
   /**
@@ -38,7 +38,7 @@ export async function findDepositContexts(
     db,
     sql`
       select deposits.id, deposits.blockchain_id, deposits.address, deposits.token_amount,
-             payments.merchant_id as payee,
+             deposits.observed_at as at, payments.merchant_id as payee,
              deposits.payment_id is null and dismissed_at is null
                and deposits.state in ('seen', 'final') as waits
       from deposits left join payments on payments.id = deposits.payment_id
@@ -56,31 +56,31 @@ export interface Inflow {
   readonly tokenAmount: bigint;
 }
 
-/** The context that a deposit of this amount at this address would have. */
+/** The context that a deposit of this amount at this address would have that arrives now. */
 export async function findInflowContext(
   db: Connection,
   { id, blockchainId, address, tokenAmount }: Inflow,
+  now: Date,
 ): Promise<DepositContext | undefined> {
   const contexts = await findContexts(
     db,
     sql`
       select ${id}::uuid as id, ${blockchainId}::text as blockchain_id, ${address}::text as address,
-             ${tokenAmount.toString()}::numeric as token_amount, null::uuid as payee, true as waits`,
+             ${tokenAmount.toString()}::numeric as token_amount, ${now}::timestamptz as at, null::uuid as payee, true as waits`,
   );
   return contexts.get(id);
 }
 
-/** @param listed Query of ID, network, address, amount, payee, and whether open payments are looked for. */
+/** @param listed Query of ID, network, address, amount, time, payee, and whether open payments are looked for. */
 async function findContexts(
   db: Connection,
   listed: RawBuilder<unknown>,
 ): Promise<Map<string, DepositContext>> {
   const { rows } = await sql<DepositContext & { id: string }>`
     with listed as materialized (${listed}), owners as (
-      select listed.id, array_agg(distinct branches.merchant_id::text) as "merchantIds"
-      from listed join deposit_addresses using (blockchain_id, address)
-           join branches on branches.id = deposit_addresses.branch_id
-      where payee is null group by 1
+      select listed.id, array_agg(merchant_id::text order by merchant_id) as "merchantIds"
+      from listed join account_addresses using (blockchain_id, address)
+      where payee is null and since <= at and at < until group by 1
     )
     select listed.id, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
            coalesce(case when payee is not null then array[payee::text] end,

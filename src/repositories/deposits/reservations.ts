@@ -21,7 +21,8 @@ export interface UsedAddress {
 }
 
 /**
- * The deposit addresses of a branch on a network (at most 20), the one longest unused first.
+ * The deposit addresses of a branch on a network (at most 20), the one longest unused first. They stay the branch's
+ * until the transaction ends: who removes one waits, and then sees that a payer was shown it.
  * @param range Lowest and highest amount that is counted, in the asset's smallest unit.
  */
 export async function listAddressesByUse(
@@ -44,7 +45,8 @@ export async function listAddressesByUse(
         and token_amount between ${range.from.toString()}::numeric and ${range.to.toString()}::numeric
     ) as live
     where own.branch_id = ${branchId} and own.blockchain_id = ${blockchainId}
-    order by latest.id nulls first, own.address`.execute(db);
+    order by latest.id nulls first, own.address
+    for key share of own`.execute(db);
   return rows;
 }
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, StrayKind } from '../../database/deposit-tables.ts';
-import { IS_OWN } from './account-deposits.ts';
+import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
 
 /** A transfer that arrived for a payment, was counted for it before, or was meant for it by its exact amount. */
 export type Transfer = Deposit & {
@@ -70,7 +70,7 @@ export function listMerchantTransfers(
       exists (
         select from account_addresses as own
         where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-          and own.merchant_id = link.merchant_id and ${IS_OWN}) as "isOwn"`,
+          and own.merchant_id = link.merchant_id and ${IS_IN_PERIOD} and ${IS_OWN}) as "isOwn"`,
     sql`left join payments as taker on taker.id = deposits.payment_id`,
   );
 }

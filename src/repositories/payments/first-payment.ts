@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Merchant, Partner } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
+import { sharedAddresses } from '../accounts/address-holders.ts';
 import type { NetworkOnChain } from '../chains/networks.ts';
 
 /** Which of the things that a payment needs a merchant has. */
@@ -21,6 +22,8 @@ export interface AccountSetup
   readonly hasPerson: boolean;
   /** Whether a payment has ever been successful. */
   readonly hasSettled: boolean;
+  /** Addresses that another merchant has too. */
+  readonly sharedAddresses: readonly string[];
 }
 
 /** A network, and whether a merchant's main branch has an address on it. */
@@ -66,7 +69,8 @@ export async function findFirstPaymentSetup(
         exists (select from merchant_users where merchant_id = merchant.id and status = 'active'
                 and person_id is not null) as "hasPerson",
         exists (select from payments
-                where merchant_id = merchant.id and status = 'successful') as "hasSettled"
+                where merchant_id = merchant.id and status = 'successful') as "hasSettled",
+        ${sharedAddresses(merchantId)} as "sharedAddresses"
       from merchants as merchant left join partners as partner on partner.id = merchant.partner_id
       where merchant.id = ${merchantId}
     )

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { PanelSession, Person } from '../../database/people-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import { deleteBatch } from '../old-rows.ts';
-import { insertInto, listBy, NEWEST_FIRST, updateById } from '../rows.ts';
+import { findById, insertInto, listBy, NEWEST_FIRST, updateById } from '../rows.ts';
 
 const eb = expressionBuilder<Tables, 'panel_sessions'>();
 
@@ -36,6 +36,8 @@ export async function findSession(
 }
 
 export const insertSession = insertInto('panel_sessions');
+/** undefined for a session that has ended meanwhile. */
+export const findSessionById = findById('panel_sessions');
 
 /** @returns undefined for a session that has ended meanwhile. */
 export const updateSession = updateById('panel_sessions');

@@ -6,8 +6,8 @@ import type { Node } from '../../nodes/node.ts';
 import { findAwaited, listDepositsInBlocks } from '../../repositories/chains/audits.ts';
 import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
 import { findDeposits } from '../../repositories/deposits/deposits.ts';
-import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
+import { LATE_FOR_MS } from '../../time/late-window.ts';
 import { toWatched } from '../watch-list.ts';
 
 /** Deposits of one part that are compared; a part with more is divided by its blocks. */

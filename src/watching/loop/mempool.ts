@@ -1,7 +1,7 @@
 import type { MempoolReading } from '../../chains/adapter.ts';
 import type { WatchedAddress } from '../../chains/transfer.ts';
 import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
-import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
+import { LATE_FOR_MS } from '../../time/late-window.ts';
 import type { Watcher } from '../watcher.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
 import type { Round } from './round.ts';

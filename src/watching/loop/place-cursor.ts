@@ -3,7 +3,7 @@ import type { Node } from '../../nodes/node.ts';
 import { addToRing, cutRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
 import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
-import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
+import { LATE_FOR_MS } from '../../time/late-window.ts';
 import { findBlockAt, requireBlock } from '../find-block.ts';
 import type { Watcher } from '../watcher.ts';
 import type { Round } from './round.ts';

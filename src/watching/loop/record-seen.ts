@@ -1,8 +1,8 @@
 import type { Arrival } from '../../chains/adapter.ts';
 import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
-import { LATE_FOR_MS } from '../../settlement/match-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
+import { LATE_FOR_MS } from '../../time/late-window.ts';
 import type { Watcher } from '../watcher.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved } from './record.ts';

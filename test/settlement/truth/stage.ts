@@ -70,7 +70,7 @@ export async function openStage(url: string): Promise<Stage> {
       if (isUsed) await cleaner.query('set session_replication_role = replica');
       if (isUsed)
         await cleaner.query(
-          'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, findings cascade',
+          'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, account_addresses, findings cascade',
         );
       await cleaner.query(
         `update merchants set status = 'active', underpayment_tolerance_bps = bps
@@ -98,6 +98,12 @@ export async function openStage(url: string): Promise<Stage> {
           addresses.map(({ network }) => network),
           addresses.map(({ address }) => address),
         ],
+      );
+      // As the trigger does, which is off from the second group on.
+      await cleaner.query(
+        `insert into account_addresses (blockchain_id, address, merchant_id)
+         select blockchain_id, address, merchant_id
+         from deposit_addresses join branches on branches.id = branch_id on conflict do nothing`,
       );
     },
     watch,

@@ -7,9 +7,11 @@ export const unmatched = {
   lead: 'What arrived at your addresses, and no payment took. The most valuable come first.',
   none: 'Nothing waits.',
   noMatch: 'No deposit matches.',
+  shared: (addresses: Html, others: number) =>
+    html`Your operator shares addresses of yours with another account: ${addresses}${others > 0 && ` and ${counted(others, 'more')}`}. What no payment takes there is not listed here.`,
   /** @param isMaximum Whether there may be more. */
   hidden: (deposits: number, isMaximum: boolean, command: Html) =>
-    html`${counted(deposits, 'more deposit')} ${isMaximum ? 'or more ' : ''}${deposits === 1 ? 'is' : 'are'} not shown: another account has, or had, the same address, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with ${command}.`,
+    html`${counted(deposits, 'more deposit')} ${isMaximum ? 'or more ' : ''}${deposits === 1 ? 'is' : 'are'} not shown: another account had the same address when they arrived, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with ${command}.`,
 
   /** Names of what is known of a deposit. */
   facts: {

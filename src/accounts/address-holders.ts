@@ -1,0 +1,174 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import type { Connection } from '../database/connection.ts';
+import {
+  type AddressHolder,
+  deleteAddressHolder,
+  findHeldAddress,
+  type HeldAddress,
+  insertAddressHolder,
+  isAddressHolder,
+  listAddressHolders,
+  lockAddressHolders,
+  markAddressLeft,
+} from '../repositories/accounts/address-holders.ts';
+import { LATE_FOR_MS } from '../time/late-window.ts';
+
+/**
+ * How long an address that a payer was shown stays its merchant's after it was removed, in milliseconds: while what
+ * arrives may still be for a payment, then 30 days, since customers pay to addresses that they have kept.
+ */
+export const HELD_FOR_MS = LATE_FOR_MS + 30 * 24 * 60 * 60_000;
+
+/** An address on a network, and for which merchant. */
+export interface AddressOf {
+  readonly merchantId: string;
+  readonly blockchainId: string;
+  /** In its canonical spelling. */
+  readonly address: string;
+}
+
+/** Another merchant has the address. The message is for the merchant that is refused, and does not say which one. */
+export class AddressTaken extends OperationRefused {
+  readonly wanted: AddressOf;
+  readonly holders: readonly AddressHolder[];
+
+  constructor(wanted: AddressOf, holders: readonly AddressHolder[]) {
+    super(
+      'Another account of this service has this address, or had it until lately: it would not be clear whose a deposit is. If it is yours, ask your operator.',
+    );
+    this.wanted = wanted;
+    this.holders = holders;
+  }
+}
+
+/** The address on all chains of its family. */
+async function requireHeldAddress(
+  db: Connection,
+  { blockchainId, address }: Pick<AddressOf, 'blockchainId' | 'address'>,
+): Promise<HeldAddress> {
+  const held = await findHeldAddress(db, blockchainId, address);
+  if (held === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+  return held;
+}
+
+/**
+ * Until when a merchant holds an address; null while it is in force, or a payer is asked to pay there. One that no
+ * payer was shown is held no longer than it is in force.
+ */
+export function heldUntil(holder: AddressHolder, now: Date): Date | null {
+  const { isInForce, isShown, isQuoted, leftAt, quotedUntil } = holder;
+  if (isInForce) return null;
+  if (!isShown) return leftAt ?? now;
+  if (isQuoted) return null;
+  const last = Math.max((leftAt ?? now).getTime(), quotedUntil?.getTime() ?? 0);
+  return new Date(last + HELD_FOR_MS);
+}
+
+function isFree(holder: AddressHolder, now: Date): boolean {
+  const until = heldUntil(holder, now);
+  return until !== null && until <= now;
+}
+
+/** @throws AddressTaken if another merchant has the address, as far as can be seen now. */
+export async function requireUntaken(db: Connection, wanted: AddressOf, now: Date): Promise<void> {
+  const holders = await listAddressHolders(db, await requireHeldAddress(db, wanted));
+  const isOwn = holders.some(({ merchantId }) => merchantId === wanted.merchantId);
+  const others = holders.filter(holder => !isFree(holder, now));
+  if (!isOwn && others.length > 0) throw new AddressTaken(wanted, others);
+}
+
+/** Whether a merchant holds an address. */
+export async function holdsAddress(db: Connection, wanted: AddressOf): Promise<boolean> {
+  return isAddressHolder(db, await requireHeldAddress(db, wanted), wanted.merchantId);
+}
+
+/**
+ * Lets a merchant hold an address, before it comes into force or waits to. The database lets one merchant alone, however
+ * many want it at once. Call it in the transaction of the change, with the merchant locked.
+ * @param sharedWith Another merchant that has it, beside which an operator admits this one.
+ * @throws AddressTaken; OperationRefused if `sharedWith` does not have it.
+ */
+export async function holdAddress(
+  operator: Operator,
+  wanted: AddressOf,
+  sharedWith?: string,
+): Promise<void> {
+  const { db: tx, clock } = operator;
+  const { merchantId } = wanted;
+  const now = new Date(clock());
+  const held = await requireHeldAddress(tx, wanted);
+  const holders = await settleHolders(tx, held, now);
+  const others = holders.filter(holder => holder.merchantId !== merchantId);
+  if (sharedWith !== undefined && !others.some(other => other.merchantId === sharedWith)) {
+    throw new OperationRefused(`Merchant ${sharedWith} does not have this address.`);
+  }
+  if (others.length < holders.length) return markAddressLeft(tx, held, merchantId, null);
+  const [first] = others;
+  if (first !== undefined && sharedWith === undefined) throw new AddressTaken(wanted, others);
+  const isHeld = await insertAddressHolder(tx, held, merchantId, first?.merchantId ?? null, now);
+  if (!isHeld) throw new AddressTaken(wanted, await listAddressHolders(tx, held));
+  if (sharedWith !== undefined) await tellOfSharing(operator, wanted, sharedWith);
+}
+
+/** Both accounts have an entry; neither says to the merchant's people who the other one is. */
+async function tellOfSharing(
+  operator: Operator,
+  { merchantId, blockchainId, address }: AddressOf,
+  sharedWith: string,
+): Promise<void> {
+  const entries = [
+    { objectId: merchantId, merchantIds: [sharedWith] },
+    { objectId: sharedWith, merchantIds: [merchantId] },
+  ];
+  for (const { objectId, merchantIds } of entries) {
+    await audited({ ...operator, accountId: objectId }, 'address.share', async () => ({
+      ...{ result: undefined, objectId, detail: { blockchainId, address, merchantIds } },
+    }));
+  }
+}
+
+/**
+ * Records that addresses of a merchant are not in force any more. One that is still in force elsewhere, or waits to be,
+ * stays as it is; one that no payer was shown belongs to nobody now.
+ */
+export async function leaveAddresses(
+  { db: tx, clock }: Operator,
+  { merchantId, blockchainId }: Omit<AddressOf, 'address'>,
+  addresses: readonly string[],
+): Promise<void> {
+  for (const address of addresses.toSorted()) {
+    await settleHolders(
+      tx,
+      await requireHeldAddress(tx, { blockchainId, address }),
+      new Date(clock()),
+      merchantId,
+    );
+  }
+}
+
+/**
+ * Takes an address from who does not hold it any more, and records since when it is not in force.
+ * @param leaving Who has just left it.
+ * @returns Who holds it, locked until the transaction ends.
+ */
+async function settleHolders(
+  tx: Connection,
+  held: HeldAddress,
+  now: Date,
+  leaving?: string,
+): Promise<AddressHolder[]> {
+  await lockAddressHolders(tx, held);
+  const holders = (await listAddressHolders(tx, held)).map(holder =>
+    holder.merchantId === leaving ? { ...holder, leftAt: now } : holder,
+  );
+  const staying = holders.filter(holder => !isFree(holder, now));
+  const heir = staying[0]?.merchantId ?? null;
+  for (const holder of holders) {
+    if (!staying.includes(holder)) {
+      await deleteAddressHolder(tx, held, holder.merchantId, heir, now);
+    } else if (!holder.isInForce && (holder.leftAt === null || holder.merchantId === leaving)) {
+      await markAddressLeft(tx, held, holder.merchantId, now);
+    }
+  }
+  return staying;
+}

@@ -1,0 +1,40 @@
+import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
+import {
+  deleteAddressHolder,
+  findHeldAddress,
+  listAddressHolders,
+  lockAddressHolders,
+} from '../repositories/accounts/address-holders.ts';
+import type { AddressOf } from './address-holders.ts';
+import { requireAddress } from './deposit-addresses.ts';
+import { requireLockedMerchant } from './merchants.ts';
+
+/**
+ * Frees an address at once that was removed, and would stay its merchant's for a while.
+ * @throws OperationRefused for one that the merchant does not hold, and for one that is in force or waits to be.
+ */
+export function releaseAddress(
+  operator: Operator,
+  { merchantId, blockchainId, address: text }: AddressOf,
+): Promise<AddressOf> {
+  const within = { ...operator, accountId: merchantId };
+  return audited(within, 'address.release', async (tx, now) => {
+    await requireLockedMerchant(tx, merchantId);
+    const address = await requireAddress(tx, blockchainId, text);
+    const held = await findHeldAddress(tx, blockchainId, address);
+    if (held === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+    await lockAddressHolders(tx, held);
+    const holders = await listAddressHolders(tx, held);
+    const own = holders.find(holder => holder.merchantId === merchantId);
+    if (own === undefined) throw new OperationRefused('The merchant does not have this address.');
+    if (own.isInForce) {
+      throw new OperationRefused(
+        'The address is in force for the merchant, or waits to be: remove it, or cancel the change, first.',
+      );
+    }
+    const heir = holders.find(holder => holder !== own)?.merchantId ?? null;
+    await deleteAddressHolder(tx, held, merchantId, heir, now);
+    const result = { merchantId, blockchainId, address };
+    return { result, objectId: merchantId, detail: { blockchainId, address } };
+  });
+}
