@@ -102,6 +102,7 @@ export class ChangeModel {
   command({ kind, branch, address }: Wish): boolean {
     if (kind === 'merchant.one-admin') return false;
     if (kind === 'branch.main' && this.main === branch) return false;
+    if (kind !== 'branch.main' && address === this.#foreign) return false;
     const same = this.open.filter(other => this.#isSameThing(other, kind, branch));
     for (const change of same) this.#end(change);
     this.#apply({ kind, branch, address });

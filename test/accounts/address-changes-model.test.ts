@@ -15,14 +15,12 @@ import { OperationRefused } from '../../src/audit/audited-change.ts';
 import type { AddressChangeKind } from '../../src/database/account-tables.ts';
 import { listOpenChanges } from '../../src/repositories/accounts/address-changes.ts';
 import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
-import { findNetwork } from '../../src/repositories/chains/networks.ts';
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { updatePerson } from '../../src/repositories/people/people.ts';
-import { termsFor } from '../../src/settlement/quote-amounts.ts';
-import { reserveAmount } from '../../src/settlement/reserve-amount.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { reserveDollar } from '../helpers/quotes.ts';
 import {
   type Account,
   DELAY_MS,
@@ -375,12 +373,7 @@ class History {
     if (main === null) return;
     const now = new Date(clock());
     const payment = await addPayment(db, this.#account.merchant, { created_at: now });
-    const network = await findNetwork(db, NETWORK);
-    if (network === undefined) throw new Error('there is no such network');
-    const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
-    const terms = termsFor(10n ** 18n, asset, 10n ** 18n);
-    const wanted = { payment, network, terms, log: undefined };
-    const reserved = await reserveAmount(db, wanted, now);
+    const reserved = await reserveDollar(db, payment, NETWORK, now);
     const inForce = this.#model.addresses[main] ?? new Set();
     expect(reserved !== undefined).toBe(inForce.size > 0);
     if (reserved === undefined) return;

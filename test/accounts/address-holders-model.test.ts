@@ -10,11 +10,11 @@ import { OperationRefused } from '../../src/audit/audited-change.ts';
 import { listOpenChanges } from '../../src/repositories/accounts/address-changes.ts';
 import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
 import { releaseReservation } from '../../src/repositories/deposits/reservations.ts';
-import { reserveAmount } from '../../src/settlement/reserve-amount.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { runs } from '../helpers/property-runs.ts';
+import { reserveDollar } from '../helpers/quotes.ts';
 import {
   type Account,
   DELAY_MS,
@@ -329,9 +329,7 @@ class History {
   async #quote({ merchant }: Account, network: string): Promise<void> {
     const now = new Date(service.clock.now);
     const payment = await addPayment(service.db, merchant, { created_at: now });
-    const amounts = Array.from({ length: 100 }, (_, n) => BigInt(n + 1));
-    const wanted = { payment, blockchainId: network, amounts, log: undefined };
-    const reserved = await reserveAmount(service.db, wanted, now);
+    const reserved = await reserveDollar(service.db, payment, network, now);
     if (reserved === undefined) return;
     const address = this.#addresses.indexOf(reserved.address);
     const asked = this.#rules.asked.get(address) ?? { at: 0, open: 0, until: 0 };

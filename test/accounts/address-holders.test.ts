@@ -14,10 +14,10 @@ import {
 } from '../../src/repositories/deposits/account-deposits.ts';
 import { releaseReservation } from '../../src/repositories/deposits/reservations.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import { reserveAmount } from '../../src/settlement/reserve-amount.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { reserveDollar } from '../helpers/quotes.ts';
 import {
   type Account,
   DELAY_MS,
@@ -73,8 +73,7 @@ const release = ({ merchant }: Account, network: string, address: string) =>
 async function quote({ merchant }: Account, network: string): Promise<string> {
   const now = new Date(service.clock());
   const payment = await addPayment(service.db, merchant, { created_at: now });
-  const wanted = { payment, blockchainId: network, amounts: [1n, 2n, 3n], log: undefined };
-  await service.db.transaction().execute(tx => reserveAmount(tx, wanted, now));
+  await service.db.transaction().execute(tx => reserveDollar(tx, payment, network, now));
   return payment.id;
 }
 
