@@ -93,7 +93,7 @@ export async function partnerSearches(side: Side): Promise<Finding[]> {
     let total = '';
     const search = async () => {
       const found = await listPaymentReports(side.db, side.partnerId, query);
-      total = `${found.totalIsExact ? '' : 'at least '}${found.total}`;
+      total = String(found.total);
     };
     const [ms = Number.NaN] = await sideBySide([search], { rounds: SEARCH_ROUNDS, repeats: 1 });
     findings.push({

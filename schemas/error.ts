@@ -12,7 +12,10 @@ export const ErrorEnvelopeSchema = Closed({
     userSafeMessage: Type.Boolean({
       description: 'True only when `message` may be shown to customers as it is.',
     }),
-    requestId: Type.String({ description: 'Unique ID of the request.' }),
+    requestId: Type.String({
+      description:
+        'Unique ID of the request, as in `X-Request-Id`. A stored failure that is replayed has the ID of the request that failed.',
+    }),
   }),
 });
 

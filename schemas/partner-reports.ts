@@ -105,11 +105,6 @@ const pageOf = {
 export const PartnerPaymentPageSchema = Closed({
   data: Type.Array(PartnerPaymentSchema),
   ...pageOf,
-  total: Count('Number of rows on all pages; at least so many while `totalIsExact` is false.'),
-  totalIsExact: Type.Boolean({
-    description:
-      '`false` for a search by a part of a text that so many payments match that not all were counted: `total` has those that were, and is more than the pages up to this one have.',
-  }),
 });
 
 const merchantAccount = {

@@ -75,6 +75,12 @@ export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }
 
+/** Whether a statement ran for longer than it may (SQLSTATE query_canceled), or the server did not say in time. */
+export function isStatementTimeout(error: unknown): boolean {
+  if (error instanceof DatabaseTooSlow) return true;
+  return error instanceof pg.DatabaseError && error.code === '57014';
+}
+
 /** Whether a lock was not to be had in time (SQLSTATE lock_not_available). */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';

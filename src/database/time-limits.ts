@@ -20,8 +20,8 @@ export const STATEMENT_TIMEOUT_MS = 3_500;
 export const RESPONSE_MARGIN_MS = 500;
 /** Longest that work takes, be it one statement, several of a report, or a create that is tried again. */
 export const WORK_TIMEOUT_MS = CONNECT_TIMEOUT_MS + STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS;
-/** Longest a statement of a partner report may run: as long as the whole report. */
-export const REPORT_STATEMENT_TIMEOUT_MS = WORK_TIMEOUT_MS - RESPONSE_MARGIN_MS;
+/** Longest a statement of a report may run: what cannot be counted by then is refused. */
+export const REPORT_STATEMENT_TIMEOUT_MS = 3_000;
 /** Longest a claim of a nonce takes. */
 export const NONCE_TIMEOUT_MS = 2_000;
 /** Longest that a server may take to end a connection that is closed. */

@@ -148,7 +148,7 @@ ${block('json', JSON.stringify(exampleEnvelope('E1001', publicUrl), null, 2))}
 - ${code('param')} names the field or parameter at fault, if there is one.
 - Retry only where the header ${code('X-MP-Should-Retry')} is ${code('true')}: see [idempotency and retries](/docs/idempotency).
 - Show ${code('message')} to customers only where ${code('userSafeMessage')} is ${code('true')}.
-- Quote ${code('requestId')} in support requests; it is also in ${code('X-Request-Id')}.
+- Quote ${code('requestId')} in support requests; it is also in ${code('X-Request-Id')}, except where a stored failure is replayed: then the body has the ID of the request that failed.
 
 ## Codes
 

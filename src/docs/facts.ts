@@ -69,7 +69,6 @@ import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '../panel/people/password-rul
 import { SESSION_WRONG_MAXIMUM } from '../panel/people/proofs.ts';
 import { ATTEMPT_LIMITS } from '../panel/people/throttle.ts';
 import { RECENT_PAYMENTS } from '../partners/merchant-reports.ts';
-import { INEXACT_MINIMUM, SEARCH_DEPTHS } from '../partners/search.ts';
 import {
   IDEMPOTENCY_KEY_MAXIMUM,
   IN_PROGRESS_RETRY_SECONDS,
@@ -264,10 +263,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'partner.page-max': PARTNER_PAGE_MAXIMUM,
     'partner.page-default': PARTNER_PAGE_DEFAULT,
     'partner.text-max': PARTNER_TEXT_MAXIMUM,
-    'partner.frequent': SEARCH_DEPTHS.frequent,
-    'partner.counted': SEARCH_DEPTHS.many.toLocaleString('en-US'),
-    'partner.counted-rows': SEARCH_DEPTHS.manyRows.toLocaleString('en-US'),
-    'partner.inexact-min': INEXACT_MINIMUM,
     'partner.trend-days': TREND_DAYS,
     'partner.month-closes': formatDuration(CLOSED_AFTER_MS / 1000),
     'partner.recent-payments': RECENT_PAYMENTS,

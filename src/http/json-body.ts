@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse as parseSecurely } from 'secure-json-parse';
 import { ApiError } from '../errors/api-error.ts';
+import { reviverFor } from './written-numbers.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -19,7 +20,7 @@ export function registerJsonBody(app: FastifyInstance): void {
 }
 
 /**
- * Parses a body as JSON.
+ * Parses a body as JSON. A number that is not the one that was written is NaN.
  * @throws ApiError E1000
  */
 export function parseBody({
@@ -34,7 +35,8 @@ export function parseBody({
   }
   if (rawBody.length === 0) throw new ApiError('E1000', 'The body is empty.');
   try {
-    return parseSecurely(decoder.decode(rawBody), {
+    const json = decoder.decode(rawBody);
+    return parseSecurely(json, reviverFor(json), {
       protoAction: 'error',
       constructorAction: 'error',
     });

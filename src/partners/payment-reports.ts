@@ -4,17 +4,17 @@ import {
   type PartnerPaymentRow,
   type PartnerPaymentsQuery,
 } from '#schemas/partner-reports.ts';
-import type { Connection } from '../database/connection.ts';
+import type { Connection, Database } from '../database/connection.ts';
+import { isStatementTimeout } from '../database/errors.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hasText, type PartnerPaymentFilters } from '../repositories/partners/payment-filters.ts';
 import {
-  countMatchingPayments,
   findPartnerPayment,
   listPartnerPayments,
   type PageWindow,
   type PartnerPayment,
 } from '../repositories/partners/payments.ts';
-import { isRolledUp } from '../repositories/partners/search.ts';
+import { comparing, countMatches, isRolledUp } from '../repositories/partners/search.ts';
 import {
   countByCreatedDay,
   countPartnerPayments,
@@ -22,10 +22,15 @@ import {
 } from '../repositories/partners/totals.ts';
 import { endOfDay } from '../time/days.ts';
 import { testMerchantsOf, toReportRow } from './payment-row.ts';
-import { listMatches, type SearchDepths, searchPartnerPayments } from './search.ts';
+import { listSearched, type SearchDepths, searchPartnerPayments } from './search.ts';
 
 /** From this offset on, skipping whole days by their counts is cheaper than skipping rows. */
 const FAR_OFFSET = 1_000;
+
+/** Retry-After of the E5002 for payments that were not counted in time, in seconds. */
+const UNCOUNTED_RETRY_SECONDS = 5;
+const NOT_COUNTED =
+  'The payments that match could not be counted in time. Give dates, or a longer part of the text.';
 
 /** Filters of a report; a page is the first one, of 20 rows, unless given. */
 export type PartnerPaymentReportQuery = Omit<PartnerPaymentsQuery, 'startDate' | 'endDate'> & {
@@ -40,26 +45,42 @@ export interface PaymentReports extends PartnerPaymentPage {
 }
 
 /**
- * One page of the partner's payments, newest first, with the total of all that match: the exact one, unless a text
- * is part of too many.
+ * One page of the partner's payments, newest first, with the total of all that match.
+ * @throws ApiError E5002 when these cannot be counted in time.
  */
 export async function listPaymentReports(
-  db: Connection,
+  db: Database,
   partnerId: string,
   query: PartnerPaymentReportQuery,
   depths?: SearchDepths,
+): Promise<PaymentReports> {
+  try {
+    return await readReports(db, partnerId, query, depths);
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error;
+    throw new ApiError('E5002', NOT_COUNTED, {
+      cause: error,
+      retryAfterSeconds: UNCOUNTED_RETRY_SECONDS,
+    });
+  }
+}
+
+async function readReports(
+  db: Database,
+  partnerId: string,
+  query: PartnerPaymentReportQuery,
+  depths: SearchDepths | undefined,
 ): Promise<PaymentReports> {
   const { page = 1, limit = PARTNER_PAGE_DEFAULT } = query;
   const filters = await resolveFilters(db, partnerId, query);
   const window = { limit, offset: (page - 1) * limit };
   if (hasText(filters)) {
     const found = await searchPartnerPayments(db, partnerId, filters, window, depths);
-    const { total, totalIsExact } = found;
-    return { ...toReports(found.payments), total, totalIsExact, page, limit };
+    return { ...toReports(found.payments), total: found.total, page, limit };
   }
   const total = await countPayments(db, partnerId, filters);
   const payments = window.offset < total ? await readPage(db, partnerId, filters, window) : [];
-  return { ...toReports(payments), total, totalIsExact: true, page, limit };
+  return { ...toReports(payments), total, page, limit };
 }
 
 function toReports(payments: readonly PartnerPayment[]): Pick<PaymentReports, 'data' | 'tested'> {
@@ -71,14 +92,14 @@ function toReports(payments: readonly PartnerPayment[]): Pick<PaymentReports, 'd
  * the former ended, so that the last costs what the first does.
  */
 export async function* readPaymentReportPages(
-  db: Connection,
+  db: Database,
   partnerId: string,
   query: PartnerPaymentReportQuery,
   limit: number,
   depths?: SearchDepths,
 ): AsyncGenerator<Pick<PaymentReports, 'data' | 'tested'>> {
   const filters = await resolveFilters(db, partnerId, query);
-  const list = needsSearch(filters) ? listMatches : listPartnerPayments;
+  const list = needsSearch(filters) ? listSearched : listPartnerPayments;
   let createdTo = filters.createdTo;
   /** Rows of the time `createdTo` that were read already; they come first. */
   let offset = 0;
@@ -142,22 +163,23 @@ function needsSearch(filters: PartnerPaymentFilters): boolean {
 }
 
 /** Counts in the rollups unless a filter is on a column that they do not have. */
-function countPayments(
-  db: Connection,
+async function countPayments(
+  db: Database,
   partnerId: string,
   filters: PartnerPaymentFilters,
 ): Promise<number> {
-  const count = isRolledUp(filters) ? countPartnerPayments : countMatchingPayments;
-  return count(db, partnerId, filters);
+  if (isRolledUp(filters)) return countPartnerPayments(db, partnerId, filters);
+  const { matching } = await comparing(db, tx => countMatches(tx, partnerId, filters));
+  return matching;
 }
 
 async function readPage(
-  db: Connection,
+  db: Database,
   partnerId: string,
   filters: PartnerPaymentFilters,
   window: PageWindow,
-): Promise<PartnerPayment[]> {
-  if (needsSearch(filters)) return listMatches(db, partnerId, filters, window);
+): Promise<readonly PartnerPayment[]> {
+  if (needsSearch(filters)) return listSearched(db, partnerId, filters, window);
   const unfiltered = Object.values(filters).every(filter => filter === undefined);
   if (!unfiltered || window.offset < FAR_OFFSET) {
     return listPartnerPayments(db, partnerId, filters, window);

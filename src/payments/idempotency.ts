@@ -30,6 +30,8 @@ export const IN_PROGRESS_RETRY_SECONDS = 5;
  */
 const BATCH_MAXIMUM = 25;
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** A request under an idempotency key. */
 export interface IdempotentRequest {
   readonly scope: IdempotencyScope;
@@ -42,13 +44,26 @@ export interface Outcome extends Response {
   readonly replayed: boolean;
 }
 
-/** @throws ApiError E4001 */
+/**
+ * @param key The bytes of the header as Latin-1, as Node reads them.
+ * @throws ApiError E4001
+ */
 export function checkIdempotencyKey(key: string): void {
-  if (key.trim() === '' || key.length > IDEMPOTENCY_KEY_MAXIMUM) {
+  const written = toWrittenText(key);
+  if (written.trim() === '' || [...written].length > IDEMPOTENCY_KEY_MAXIMUM) {
     throw new ApiError(
       'E4001',
       `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAXIMUM} characters and not blank.`,
     );
+  }
+}
+
+/** What the sender wrote: most send UTF-8. Bytes that are not are Latin-1. */
+function toWrittenText(header: string): string {
+  try {
+    return utf8.decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return header;
   }
 }
 

@@ -10,7 +10,8 @@ import { SIMULATION_ACTOR } from '../processors/simulate-regulated.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import { findNetwork, findSimulatedNetwork } from '../repositories/chains/networks.ts';
 import { listPaymentDeposits } from '../repositories/deposits/deposits.ts';
-import { listUnderpaid } from '../repositories/payments/moves.ts';
+import { bringPaymentForward } from '../repositories/payments/clock.ts';
+import { listUnderpaid, lockPayment } from '../repositories/payments/moves.ts';
 import { findPayment } from '../repositories/payments/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { observeTransfer } from './observe-transfer.ts';
@@ -155,13 +156,17 @@ const STATES = {
 } as const;
 
 /**
- * Ends a payment as its deadline would.
+ * Ends a payment as its deadline would, which comes at once: a payment that has expired says so by its end too.
  * @throws OperationRefused on a network whose chain has a node: a real transfer may be on its way.
  */
 async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): Promise<void> {
   const network = blockchain_id === null ? undefined : await findNetwork(db, blockchain_id);
   if (network !== undefined) requireSimulated(network);
   await transact(db, async tx => {
+    const open = await lockPayment(tx, id);
+    if (open?.status !== 'pending' || open.session_status !== 'pending') return;
+    const ahead = open.expires_at.getTime() - now.getTime();
+    if (ahead > 0) await bringPaymentForward(tx, id, ahead);
     const isUnderpaid = (await listUnderpaid(tx, [id])).length > 0;
     await movePayment(tx, {
       paymentId: id,

@@ -3,13 +3,15 @@ import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 interface Simulated {
+  expiresAt: string;
   status: string;
   sessionStatus: string;
   transactionHash: string | null;
-  history: { from: string; to: string; actor: string; reason: string }[];
+  history: { at: string; from: string; to: string; actor: string; reason: string }[];
   simulation: {
     case: string;
     result: string;
@@ -156,6 +158,33 @@ describe('on chain', () => {
       'The payment is still pending, with its funds seen.',
     );
     expect(await eventsOf(underpaid)).toEqual(['created', 'unsuccessful']);
+  });
+
+  test('an end that was ahead comes at once, as event and history have it, also where it is fixed', async () => {
+    const older = await ask(service, await addOlderMerchant(service), { body: BODY });
+    const ids: string[] = [await create(await addMerchant(service)), older.json().prompt.id];
+    for (const id of ids) {
+      const ahead = (await findPayment(service.db, id))?.expires_at.getTime();
+      expect(ahead).toBeGreaterThan(Date.now());
+      const { expiresAt, history } = await simulate(id, 'expire');
+      expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now());
+      expect(history.at(-1)).toMatchObject({ to: 'expired/expired', at: expiresAt });
+      const told = await service.db
+        .selectFrom('events')
+        .select(['data', 'created_at'])
+        .where('payment_id', '=', id)
+        .where('type', '=', 'payment_prompt.expired')
+        .executeTakeFirstOrThrow();
+      expect(told).toMatchObject({ data: { expiresAt }, created_at: new Date(expiresAt) });
+    }
+  });
+
+  test('a payment that is not ended keeps its end', async () => {
+    const seen = await create(await addMerchant(service));
+    await simulate(seen, 'detect', '--network', 'eth');
+    const before = (await findPayment(service.db, seen))?.expires_at;
+    await simulate(seen, 'expire');
+    expect((await findPayment(service.db, seen))?.expires_at).toEqual(before);
   });
 
   test('tells what became of the payment, and of transfers that it did not take', async () => {

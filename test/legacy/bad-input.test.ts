@@ -130,6 +130,15 @@ describe('400 Invalid body', () => {
     },
   );
 
+  test.each(['0.4999999999999999999', '19.99000000000000001'])(
+    'for an amount of more decimals than a double has: %s',
+    async text => {
+      const body = `{"amount":${text},"blockchainIds":["btc"],"payer":"merchant"}`;
+      const { message } = (await sendRaw(body)).json();
+      expect(message).toBe('Invalid body: amount must have at most two decimals');
+    },
+  );
+
   test('the longest texts are right', async () => {
     const redirectUrl = 'https://shop.example/'.padEnd(2048, 'x');
     expect((await create({ note: '😀'.repeat(500), redirectUrl })).statusCode).toBe(201);

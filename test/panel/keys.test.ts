@@ -91,11 +91,6 @@ test('a form that is sent twice makes one key', async () => {
 
 test.each([
   ['no name', { name: ' ' }, 'Give it a name'],
-  [
-    'no scope',
-    { 'payment_prompts:write': '', 'payment_prompts:read': '', 'blockchains:read': '' },
-    'Tick at least one',
-  ],
   ['an expiry that is none', { expiry: 'soon' }, 'Choose when it expires'],
   ['no date', { expiry: 'date' }, 'Choose the date'],
   ['a date that has passed', { expiry: 'date', date: '2020-01-01' }, 'still to come'],
@@ -122,6 +117,20 @@ test('a key has the scopes and the expiry that were chosen', async () => {
     .executeTakeFirstOrThrow();
   expect(row.scopes).toEqual(['payment_prompts:read', 'blockchains:read']);
   expect(row.expires_at?.getTime()).toBe(service.clock.now + 90 * 24 * 60 * 60_000);
+});
+
+test('a key for which nothing is ticked may do all of it, as the form says', async () => {
+  const { body } = await open(service, `${path}/new`, admin);
+  expect(body).toContain('A key for which nothing is ticked may do all of it.');
+  const names = Object.keys(SCOPES);
+  const boxes = Object.fromEntries(names.map(scope => [scope, '']));
+  const { keyId } = credentialsOf(await submit(service, `${path}/new`, newForm(boxes), admin));
+  const { scopes } = await service.db
+    .selectFrom('api_keys')
+    .select('scopes')
+    .where('id', '=', keyId)
+    .executeTakeFirstOrThrow();
+  expect(scopes).toEqual(names);
 });
 
 test('rotating with grace keeps both pairs at work, at once only the new one', async () => {

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ErrorEnvelopeSchema } from '#schemas/error.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { HEADERS } from '../../src/docs/openapi/headers.ts';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
 import { tryLockIdempotencyKey } from '../../src/repositories/payments/idempotency-keys.ts';
@@ -51,8 +53,9 @@ describe('a failure while executing', () => {
 
   test('is kept: the same key replays it though the cause is gone, a new one works', async () => {
     const before = await countWritten(service.db);
+    let original: Awaited<ReturnType<typeof create>> | undefined;
     await withBrokenEvents(async () => {
-      const original = await create('failing');
+      original = await create('failing');
       expectRefusal(original, 'E5001');
       expect(original.json().error.userSafeMessage).toBe(true);
       expect(original.body).not.toContain('broken on purpose');
@@ -65,8 +68,14 @@ describe('a failure while executing', () => {
       expect(replay.json().error.errorCode).toBe('E5001');
       expect(replay.headers['idempotent-replayed']).toBe('true');
       expect(replay.headers['x-mp-should-retry']).toBe('false');
-      expect(replay.body).toBe(replays[0]?.body);
+      expect(replay.body).toBe(original?.body);
+      // The body has the ID of the request that failed, the header that of this one: as is documented.
+      expect(replay.json().error.requestId).toBe(original?.headers['x-request-id']);
+      expect(replay.headers['x-request-id']).not.toBe(original?.headers['x-request-id']);
     }
+    const { requestId } = ErrorEnvelopeSchema.properties.error.properties;
+    const documented = [requestId.description, HEADERS['X-Request-Id'].description];
+    for (const text of documented) expect(text).toMatch(/replayed.* request that failed/);
     expectRefusal(await create('failing', '{"amount":7000}'), 'E4002');
     expect((await create('works')).statusCode).toBe(201);
   });

@@ -91,12 +91,18 @@ describe('a repeated request', () => {
   });
 });
 
+/** A header as Node reads it where its sender wrote UTF-8. */
+const inUtf8 = (text: string) => Buffer.from(text).toString('latin1');
+
 describe('a key', () => {
   test.each([
     ['empty', ''],
     ['spaces', '   '],
     ['a no-break space', '\u00a0'],
+    ['an ideographic space', inUtf8('\u3000')],
     ['256 characters', 'k'.repeat(256)],
+    ['256 characters of two bytes', inUtf8('ä'.repeat(256))],
+    ['256 characters of Latin-1', 'ÿ'.repeat(256)],
   ])('is refused: %s', async (_name, key) => {
     const before = await countWritten(service.db);
     expectRefusal(await create(key), 'E4001');
@@ -107,6 +113,8 @@ describe('a key', () => {
     ['one character', '0'],
     ['255 characters', 'k'.repeat(255)],
     ['255 characters of Latin-1', 'ÿ'.repeat(255)],
+    ['255 characters of two bytes', inUtf8('ä'.repeat(255))],
+    ['255 characters of four bytes', inUtf8('🧾'.repeat(255))],
     ['commas and quotes', `a, b; "c" \\ '`],
   ])('may be %s', async (_name, key) => {
     await creates(key);

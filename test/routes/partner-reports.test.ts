@@ -370,6 +370,10 @@ test('team lists the members', async () => {
   });
 });
 
+test('a list of payments has these four members', async () => {
+  expect(Object.keys(await list('?search=o'))).toEqual(['data', 'total', 'page', 'limit']);
+});
+
 test('a report that takes too long is refused with E5002 and leaves creations alone', async () => {
   const slow = await startTestApp({ beside: service, reportTimeoutMs: 300 });
   await service.db.transaction().execute(async tx => {
@@ -381,6 +385,10 @@ test('a report that takes too long is refused with E5002 and leaves creations al
     });
     expect(created.statusCode).toBe(201);
     expect((await report).json().error.errorCode).toBe('E5002');
+    // What cannot be counted has no total.
+    const list = await send(slow, partner, { path: '/external/partner/payments' });
+    expect(list.json().error.errorCode).toBe('E5002');
+    expect(list.headers['retry-after']).toBe('5');
     await tx.schema.alterTable('partner_totals').dropColumn('held').execute();
   });
   await slow.close();

@@ -22,7 +22,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   required: false,
   description:
-    'One key for each payment you intend to create, for example the order ID, and the same in every retry.',
+    'One key for each payment you intend to create, for example the order ID, and the same in every retry. Its characters are counted, in UTF-8, and its bytes compared.',
   schema: { type: 'string', maxLength: IDEMPOTENCY_KEY_MAXIMUM },
   example: 'order-1001',
 };

@@ -3,7 +3,8 @@ import type { Header, Reference } from './document.ts';
 /** Every header that a response may have. */
 export const HEADERS = {
   'X-Request-Id': {
-    description: 'ID of the request, a UUID. Quote it in support requests.',
+    description:
+      'ID of this request, a UUID. The body of a replayed failure has that of the request that failed.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },

@@ -102,7 +102,8 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const key = {
       owner: ownerOf(membershipOf(request)),
       name,
-      ...(kind === 'merchant' ? { scopes } : {}),
+      // None grants all, as the specification says of keys.
+      ...(kind === 'merchant' && scopes.length > 0 ? { scopes } : {}),
       expiresAt: expiryOf(form),
     };
     try {
@@ -200,11 +201,8 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     return renderKeyRequests(rows, errors, { url, publicUrl, keyId });
   }
 
-  function findFault({ name, expiry, date, scopes }: NewKeyForm): FormFault | null {
+  function findFault({ name, expiry, date }: NewKeyForm): FormFault | null {
     if (parseName(name) === undefined) return { field: 'name', message: faults.name };
-    if (kind === 'merchant' && scopes.length === 0) {
-      return { field: 'scopes', message: faults.scopes };
-    }
     if (!EXPIRIES.some(each => each === expiry)) {
       return { field: 'expiry', message: faults.expiry };
     }

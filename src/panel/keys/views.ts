@@ -131,7 +131,7 @@ ${
   html`<fieldset><legend>${keyTexts.form.scopes}</legend>${MERCHANT_SCOPES.map(
     scope =>
       html`<p class="check"><input type="checkbox" id="${scope}" name="${scope}" value="on"${form.scopes.includes(scope) && html` checked`}><label for="${scope}">${keyTexts.scopes[scope]} <code>${scope}</code></label></p>`,
-  )}${fault?.field === 'scopes' && html`<p class="fault" id="scopes">${fault.message}</p>`}</fieldset>`
+  )}<p class="hint">${keyTexts.form.scopesHint}</p></fieldset>`
 }
 ${renderSelect('expiry', keyTexts.form.expiry, expiries, form.expiry)}
 ${renderField({ name: 'date', label: keyTexts.form.date, type: 'date', value: form.date, required: false }, fault)}

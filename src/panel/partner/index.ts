@@ -139,7 +139,7 @@ ${renderPages(address, page, total)}`,
       const content = renderPartnerFilters(`${url}/payments`, list, filters, fault);
       return { title: paymentTexts.title, fault, content };
     }
-    const [filters, { data, total, totalIsExact, tested }] = await Promise.all([
+    const [filters, { data, total, tested }] = await Promise.all([
       readFilters(reports, accountId),
       listPaymentReports(reports, accountId, { ...toReportQuery(list), page, limit: PAGE_SIZE }),
     ]);
@@ -153,9 +153,7 @@ ${renderPages(address, page, total)}`,
     };
     return {
       title: paymentTexts.title,
-      ...(total === 0
-        ? {}
-        : { lead: (totalIsExact ? lists.total : lists.totalAtLeast)(count(total)) }),
+      ...(total === 0 ? {} : { lead: lists.total(count(total)) }),
       content: html`${(total > 0 || isFiltered) && renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? renderEmpty() : renderPartnerPayments(url, data, tested)}
 <div class="buttons">${renderPages(address, page, total)}

@@ -3,7 +3,6 @@ import type { MerchantEnvironment } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { NetworkFamily } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { countRows } from '../rows.ts';
 import { conditions, type PartnerPaymentFilters } from './payment-filters.ts';
 
 /** A payment with the names that a report shows. */
@@ -53,15 +52,6 @@ export function listPartnerPayments(
     .innerJoin('payments', 'payments.id', 'chosen.id')
     .selectAll('payments');
   return withNames(db, page).execute();
-}
-
-/** Counts matching payments one by one; prefer the rollups for filters that they support. */
-export async function countMatchingPayments(
-  db: Connection,
-  partnerId: string,
-  filters: PartnerPaymentFilters,
-): Promise<number> {
-  return countRows(db.selectFrom('payments').where(conditions(partnerId, filters)));
 }
 
 /** Written out for statements with a lateral join for each value. */

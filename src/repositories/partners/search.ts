@@ -3,17 +3,18 @@ import {
   type Expression,
   expressionBuilder,
   type RawBuilder,
-  type SqlBool,
   sql,
 } from 'kysely';
-import type { Connection } from '../../database/connection.ts';
+import type { Connection, Database } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import {
+  columnConditions,
   conditions,
   hasText,
   isReached,
   leadOf,
+  ownTextConditions,
   type PartnerPaymentFilters,
   type Term,
   textMatches,
@@ -22,8 +23,8 @@ import { NEWEST_FIRST, type PageWindow, type PartnerPayment, withNames } from '.
 import { sumCreatedPayments, sumPartnerPayments } from './totals.ts';
 
 /**
- * The two ways to search: through the newest payments, in the order of their index, which suits what many of them
- * match; and by the indexes of texts, merchants and addresses, which suits what few match.
+ * The ways to search: through the newest payments, in the order of their index; by the index of texts; and by
+ * comparing the texts of each payment, which several processes of the database do at once.
  */
 
 /** A page of the payments that match, newest first, and how many match. */
@@ -45,76 +46,133 @@ export interface NewestMatches extends Matches {
 const eb = expressionBuilder<Tables, 'payments'>();
 
 /**
- * Those of the newest payments that match, newest first.
- * @param depth How many are looked at.
+ * Payments that match, newest first. They are looked at in this order until the page is full.
+ * @param depth How many of the newest are looked at; all unless given.
  */
-export function listAmongNewest(
+export function listMatches(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   window: PageWindow,
-  depth: number,
+  depth?: number,
 ): Promise<PartnerPayment[]> {
-  return withNames(db, pageOfNewest(db, partnerId, filters, window, depth)).execute();
+  return withNames(db, pageInOrder(db, partnerId, filters, window, depth)).execute();
 }
 
-/** Like `listAmongNewest`, with what is known of the total, in one statement. */
-export function countAmongNewest(
+/** Those of the newest payments that match, newest first, with what they tell of the total, in one statement. */
+export function lookAmongNewest(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   window: PageWindow,
   depth: number,
 ): Promise<NewestMatches> {
-  const { term, ...rest } = filters;
-  const isApart = term !== undefined && isRolledUp(filters);
-  const matching = isApart
-    ? eb.and([conditions(partnerId, rest), apartFrom(term)])
-    : conditions(partnerId, filters);
+  const { matching, reached } = countedApart(db, partnerId, filters);
   const counts = db
     .selectFrom(newestPayments(db, partnerId, filters, depth).as('newest'))
     .select(({ fn }) => [
       fn.countAll<number>().as('looked'),
       fn.countAll<number>().filterWhere(matching).as('matching'),
-      orZero(isApart ? sumPartnerPayments(db, partnerId, rest, term.reach) : sql`0`).as('reached'),
+      reached.as('reached'),
       orZero(sumCreatedPayments(db, partnerId, filters)).as('created'),
     ]);
-  const page = withNames(db, pageOfNewest(db, partnerId, filters, window, depth));
+  const page = withNames(db, pageInOrder(db, partnerId, filters, window, depth));
   return readWithPage<Pick<NewestMatches, 'looked' | 'created'>>(db, sql``, sql`(${counts})`, page);
 }
 
-/**
- * Payments newest first that match a text, or any of several merchants or addresses, collected from the
- * indexes.
- */
-export function collectMatches(
+/** Payments that any of several merchants or addresses has, newest first, each by its own index. */
+export function listOfSeveral(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   window: PageWindow,
 ): Promise<PartnerPayment[]> {
-  const found = foundByText(db, partnerId, filters);
-  const page = pageOfFound(partnerId, filters, window);
-  const all = sql<Payment>`(with found as materialized (${found}) select * from ${page} as page)`;
-  return withNames(db, all).execute();
+  return withNames(db, pageOfFound(partnerId, filters, window)).execute();
 }
 
-/** Like `collectMatches` for a text, with the exact total, in one statement. */
-export function countMatches(
+/**
+ * A page of the payments that match a text, newest first, with their total, from those that the index of texts finds.
+ * @param most How many of these are read, whosever they are.
+ * @returns undefined when there are more.
+ */
+export async function findMatches(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  window: PageWindow,
+  most: number,
+): Promise<Matches | undefined> {
+  const indexed = db
+    .selectFrom('payments')
+    .select(['id', 'created_at', 'partner_id', 'merchant_id', 'address', 'status', 'blockchain_id'])
+    .where(eb.and([eb('partner_id', 'is not', null), ...ownTextConditions(filters, 'index')]))
+    .limit(most + 1);
+  const queries = sql`
+    with indexed as materialized (${indexed}), found as materialized (
+      select id, created_at, ${isFoundByReach(filters)} as is_reached
+      from indexed where ${eb.and(columnConditions(partnerId, filters))}
+    )`;
+  const counts = countFound(db, partnerId, filters, sql`(select count(*) from indexed) as indexed`);
+  const page = withNames(db, pageOfFound(partnerId, filters, window));
+  const read = await readWithPage<{ indexed: number }>(db, queries, counts, page);
+  return read.indexed > most ? undefined : read;
+}
+
+/** The same from those that are found by comparing the texts of each payment; few, as all are kept until the end. */
+export function collectMatches(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   window: PageWindow,
 ): Promise<Matches> {
-  const reached =
-    filters.term === undefined ? sql`0` : countReached(db, partnerId, filters, filters.term);
-  const counts = sql`(
-    select count(*) filter (where not is_reached) as matching,
-           ${orZero(reached)} as reached
-    from found)`;
+  const own = ownTextConditions(filters, 'comparison');
+  const found = db
+    .selectFrom('payments')
+    .select(['id', 'created_at', isFoundByReach(filters).as('is_reached')])
+    .where(eb.and([...columnConditions(partnerId, filters), ...own]));
   const page = withNames(db, pageOfFound(partnerId, filters, window));
-  const found = sql`with found as materialized (${foundByText(db, partnerId, filters)})`;
-  return readWithPage(db, found, counts, page);
+  const queries = sql`with found as materialized (${found})`;
+  return readWithPage(db, queries, countFound(db, partnerId, filters), page);
+}
+
+/** How many payments match, in any number, and when the newest of those was created that were counted one by one. */
+export async function countMatches(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+): Promise<Counts & { readonly newest: Date | null }> {
+  const { matching, reached } = countedApart(db, partnerId, filters);
+  return db
+    .selectFrom('payments')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('matching'),
+      fn.max<Date | null>('created_at').as('newest'),
+      reached.as('reached'),
+    ])
+    .where(matching)
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Settings for comparing each payment: in the order of an index that has all that is compared, since a bitmap reads
+ * the table instead, which takes three times as long; and by several processes at once, whatever the planner expects
+ * them to find, which is always a third of all.
+ */
+const COMPARING = { enable_bitmapscan: 'off', parallel_tuple_cost: '0' };
+
+/** Runs `work`, which compares payments one by one, in one snapshot. */
+export function comparing<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async tx => {
+      const settings = Object.entries(COMPARING).map(
+        ([name, value]) => sql`set_config(${name}, ${value}, true)`,
+      );
+      await sql`select ${sql.join(settings)}`.execute(tx);
+      return work(tx);
+    });
 }
 
 /** Whether the rollups have all that a search filters by, but for the text of its term. */
@@ -127,6 +185,42 @@ export function isRolledUp({
   return [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
 }
 
+/** What is counted one by one, and the number of those that are not, since rollups count them. */
+function countedApart(db: Connection, partnerId: string, filters: PartnerPaymentFilters) {
+  const { term, ...rest } = filters;
+  if (term === undefined || !isRolledUp(filters)) {
+    return { matching: conditions(partnerId, filters), reached: orZero(sql`0`) };
+  }
+  // Payments whose own text matches, and which neither merchant nor address would find.
+  const isApart = [eb.not(isReached(term.reach)), textMatches(term.text, 'comparison')];
+  return {
+    matching: eb.and([conditions(partnerId, rest), ...isApart]),
+    reached: orZero(sumPartnerPayments(db, partnerId, rest, term.reach)),
+  };
+}
+
+/** Counts what was found (`found`), and those that merchants and addresses have. */
+function countFound(
+  db: Connection,
+  partnerId: string,
+  filters: PartnerPaymentFilters,
+  ...more: RawBuilder<unknown>[]
+) {
+  const { term } = filters;
+  const reached = term === undefined ? sql`0` : countReached(db, partnerId, filters, term);
+  const columns = [
+    sql`count(*) filter (where not is_reached) as matching`,
+    sql`${orZero(reached)} as reached`,
+    ...more,
+  ];
+  return sql`(select ${sql.join(columns)} from found)`;
+}
+
+/** Whether a payment that was found by its text would be found by its merchant or address as well. */
+function isFoundByReach({ term }: PartnerPaymentFilters): RawBuilder<boolean> {
+  return sql<boolean>`${term === undefined ? sql`false` : isReached(term.reach)}`;
+}
+
 /** The number of payments that the term finds by merchant or address. */
 function countReached(
   db: Connection,
@@ -137,11 +231,6 @@ function countReached(
   if (isRolledUp(rest)) return sumPartnerPayments(db, partnerId, rest, reach);
   const matching = db.selectFrom('payments').where(conditions(partnerId, rest));
   return matching.where(isReached(reach)).select(({ fn }) => fn.countAll<number>().as('payments'));
-}
-
-/** Payments whose own text matches, and which neither merchant nor address would find. */
-function apartFrom({ text, reach }: Term): Expression<SqlBool> {
-  return eb.and([eb.not(isReached(reach)), textMatches(text)]);
 }
 
 /** The newest payments that the filter finds which leads to them. */
@@ -160,16 +249,18 @@ function newestPayments(
     .limit(depth);
 }
 
-/** A page of those of the newest that match. They are read in order, until it is full. */
-function pageOfNewest(
+function pageInOrder(
   db: Connection,
   partnerId: string,
   filters: PartnerPaymentFilters,
   { limit, offset }: PageWindow,
-  depth: number,
+  depth?: number,
 ) {
-  const chosen = db
-    .selectFrom(newestPayments(db, partnerId, filters, depth).as('newest'))
+  const source =
+    depth === undefined
+      ? db.selectFrom('payments')
+      : db.selectFrom(newestPayments(db, partnerId, filters, depth).as('payments'));
+  const chosen = source
     .select('id')
     .where(conditions(partnerId, filters))
     .orderBy('created_at', 'desc')
@@ -182,18 +273,8 @@ function pageOfNewest(
     .selectAll('payments');
 }
 
-/** What the indexes of texts find, and whether merchant or address would find it as well. */
-function foundByText(db: Connection, partnerId: string, { term, ...rest }: PartnerPaymentFilters) {
-  const found = db.selectFrom('payments').where(conditions(partnerId, rest));
-  return (term === undefined ? found : found.where(textMatches(term.text))).select([
-    'id',
-    'created_at',
-    sql<boolean>`${term === undefined ? sql`false` : isReached(term.reach)}`.as('is_reached'),
-  ]);
-}
-
 /**
- * A page of what texts find (`found`), or of what each merchant and address has: a union with one branch per way
+ * A page of what was found (`found`), or of what each merchant and address has: a union with one branch per way
  * to match, each one sorted and limited to what the page needs.
  */
 function pageOfFound(

@@ -39,7 +39,9 @@ export function registerLegacyBody(app: FastifyInstance): void {
     return (value: unknown) => {
       const [error] = validate(value) ? [] : (validate.errors ?? []);
       const problem =
-        error === undefined ? unusableText(value as Record<string, unknown>) : describe(error);
+        error === undefined
+          ? unusableText(value as Record<string, unknown>)
+          : describe(error, value);
       if (problem === undefined) return { value };
       return { error: new LegacyRefusal('bodyInvalid', { detail: problem }) };
     };
@@ -53,11 +55,13 @@ function refuse(error: unknown): never {
 }
 
 /** In our own words: clients depend on this text, and Ajv's changes with its version. */
-function describe(error: ErrorObject): string {
+function describe(error: ErrorObject, body: unknown): string {
   if (error.keyword === 'required') return `${error.params.missingProperty} is required`;
   const field = error.instancePath.slice(1).replaceAll('/', '.');
   if (field === '') return 'it must be a JSON object';
-  if (error.params.format === 'dollars') return `${field} must have at most two decimals`;
+  const isFiner = Number.isNaN(Object(body)[field]);
+  if (isFiner || error.params.format === 'dollars')
+    return `${field} must have at most two decimals`;
   return `${field} ${expectation(error)}`;
 }
 

@@ -48,7 +48,6 @@ export const PAYMENT_ROW: PartnerPaymentRow = {
 export const PAYMENT_PAGE: PartnerPaymentPage = {
   data: [PAYMENT_ROW],
   total: 1,
-  totalIsExact: true,
   page: 1,
   limit: 20,
 };

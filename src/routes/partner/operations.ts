@@ -42,7 +42,7 @@ export const LIST_PARTNER_PAYMENTS: Operation = {
   summary: 'List payments of all merchants',
   description: `Payments of the partner's merchants, newest first.
 
-Filters by part of a text ignore case. \`search\` matches merchant name and ID, payment ID, address, transaction hash and customer reference. A part of a text that very many payments match is not counted wholly: \`totalIsExact\` is then \`false\`.`,
+Filters by part of a text ignore case. \`search\` matches merchant name and ID, payment ID, address, transaction hash and customer reference. \`total\` is exact; what cannot be counted in time is refused with E5002 and \`Retry-After\`.`,
   example: {
     query: { page: 1, limit: 20, status: 'successful', startDate: '2026-05-01' },
     response: PAYMENT_PAGE,

@@ -1,7 +1,6 @@
 /** Lists with their filters and pages, and charts. */
 export const lists = {
   total: (count: string) => `${count} in all`,
-  totalAtLeast: (count: string) => `${count} or more`,
   download: 'Download as CSV',
   /** What a file of a list leaves out. */
   file: {
