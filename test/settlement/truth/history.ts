@@ -87,6 +87,8 @@ export interface History {
   /** Another network at the same addresses; null for none. */
   readonly other: NetworkId | null;
   readonly addresses: number;
+  /** Whether another merchant has the addresses as well, and every second payment. */
+  readonly isShared: boolean;
   readonly toleranceBps: number;
   /** Cents of each payment, and whether its expiry is fixed at creation, as in the older contract. */
   readonly payments: readonly { readonly cents: number; readonly isFixed: boolean }[];
@@ -170,6 +172,7 @@ export function drawHistory(seed: number): History {
   });
   return {
     ...{ seed, network, other: hasOther ? other : null, payments, turns, isRough },
+    isShared: createRandom('shared', seed).chance(15),
     addresses: random.pick([1, 1, 1, 2, 3]),
     toleranceBps: random.pick([0, 0, 0, 50, 200]),
     transfers: drawn.transfers,

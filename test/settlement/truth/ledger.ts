@@ -171,9 +171,9 @@ export class Ledger {
     }
   }
 
-  /** The merchant is inactive: what nobody has paid is cancelled. */
-  cancelAll(now: number): void {
-    for (const id of this.payments.keys()) this.cancel(id, now);
+  /** A merchant is inactive: what nobody has paid of its payments is cancelled. */
+  cancelAll(ids: readonly string[], now: number): void {
+    for (const id of ids) if (this.payments.has(id)) this.cancel(id, now);
   }
 
   /** @param known Up to when a network's transfers are known. */

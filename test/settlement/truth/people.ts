@@ -10,7 +10,7 @@ import { assignDeposit, dismissDeposit } from '../../../src/settlement/inbox.ts'
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import { CHAINS, type NetworkId } from './course.ts';
 import type { Act, History } from './history.ts';
-import type { Played, Taken } from './played.ts';
+import { type Played, payeeOf, type Taken } from './played.ts';
 import { checkQuote, type Quote } from './quote-rules.ts';
 import { addressOf } from './stage.ts';
 
@@ -35,11 +35,11 @@ export async function perform(
   played: Played,
   act: Act,
 ): Promise<Taken> {
-  const { history, merchantId } = played;
+  const { history } = played;
   const now = new Date(act.at);
   const operator = { db, clock: () => act.at, actor: 'operator' };
   if (act.kind === 'deactivate') {
-    await setMerchant(operator, merchantId, { status: 'inactive' });
+    await setMerchant(operator, played.merchants[0].merchantId, { status: 'inactive' });
     return { text: 'the merchant is deactivated', repeat: () => undefined };
   }
   if (act.kind === 'dismiss') {
@@ -104,10 +104,11 @@ export function newPayments(played: Played, acts: readonly Act[]) {
   return acts.flatMap(act => {
     if (act.kind !== 'open') return [];
     const { cents = 0, isFixed = false } = played.history.payments[act.payment] ?? {};
+    const payee = payeeOf(played, act.payment);
     const row = {
       id: uuidv7(),
-      merchant_id: played.merchantId,
-      branch_id: played.branchId,
+      merchant_id: payee.merchantId,
+      branch_id: payee.branchId,
       created_by: 'truth',
       flow: 'crypto' as const,
       amount: cents,

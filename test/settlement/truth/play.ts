@@ -7,12 +7,20 @@ import { lapseQuotes } from '../../../src/settlement/lapse-quotes.ts';
 import { observeAll } from '../../../src/settlement/observe-all.ts';
 import { observeTransfer } from '../../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../../src/settlement/observed-transfer.ts';
-import { CHAINS, courseOf, type NetworkId, SIMULATED, type Step, type Sweep } from './course.ts';
+import {
+  CHAINS,
+  courseOf,
+  GROUP,
+  type NetworkId,
+  SIMULATED,
+  type Step,
+  type Sweep,
+} from './course.ts';
 import { Dead, mortal } from './death.ts';
 import type { History, Report, Turn } from './history.ts';
 import { LaneSpoilt } from './lane.ts';
 import { newPayments, perform, type Scene } from './people.ts';
-import { type Played, permutations, type Taken } from './played.ts';
+import { type Played, payeeOf, permutations, type Taken } from './played.ts';
 import { type Rests, reportOf, resolve } from './send.ts';
 import type { Stage } from './stage.ts';
 import { reportTogether } from './watch.ts';
@@ -29,9 +37,19 @@ export async function playGroup(
   await stage.prepare(histories);
   const course = courseOf(histories[0]?.seed ?? 0);
   const played = histories.map((history, index): Played => {
-    const branch = stage.branches[index];
-    if (branch === undefined) throw new RangeError('more histories than a group has');
-    return { history, ...branch, payments: [], quotes: new Map(), sent: [], taken: [], errors: [] };
+    const [own, other] = [stage.branches[index], stage.branches[GROUP + index]];
+    if (own === undefined || other === undefined) {
+      throw new RangeError('more histories than a group has');
+    }
+    return {
+      history,
+      merchants: [own, other],
+      payments: [],
+      quotes: new Map(),
+      sent: [],
+      taken: [],
+      errors: [],
+    };
   });
   const smooth = played.filter(({ history }) => !apart && !history.isRough);
   const rough = played.filter(each => !smooth.includes(each));
@@ -258,7 +276,8 @@ async function run(
   await (isDouble ? all([worker(), worker()]) : worker());
 }
 
-function repeatSweep(sweep: Sweep, step: Step, { history }: Played): Taken {
+function repeatSweep(sweep: Sweep, step: Step, played: Played): Taken {
+  const { history, payments } = played;
   const known = (network: string) => {
     const { chain } = CHAINS[network as NetworkId];
     return chain === SIMULATED ? step.at : Math.min(step.watched[chain].until, step.at);
@@ -272,7 +291,14 @@ function repeatSweep(sweep: Sweep, step: Step, { history }: Played): Taken {
     repeat(ledger) {
       if (sweep === 'expire') ledger.expire(known, step.at);
       else if (sweep === 'lapse') ledger.lapse(known, step.at);
-      else if (isInactive) ledger.cancelAll(step.at);
+      else if (isInactive) {
+        const [inactive] = played.merchants;
+        const own = payments.filter((_, index) => payeeOf(played, index) === inactive);
+        ledger.cancelAll(
+          own.flatMap(each => each?.id ?? []),
+          step.at,
+        );
+      }
     },
   };
 }

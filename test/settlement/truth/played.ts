@@ -24,11 +24,17 @@ export interface Asked {
   readonly createdAt: number;
 }
 
+/** Whom payments are for. */
+export interface Payee {
+  readonly merchantId: string;
+  readonly branchId: string;
+}
+
 /** What a history did to the service, in order. */
 export interface Played {
   readonly history: History;
-  readonly merchantId: string;
-  readonly branchId: string;
+  /** The merchants whose payments these are: the second one where the addresses are shared alone. */
+  readonly merchants: readonly [Payee, Payee];
   readonly payments: (Asked | undefined)[];
   /** What each asks for, as its customer was last told. */
   readonly quotes: Map<string, Exclude<Quote, string>>;
@@ -37,6 +43,11 @@ export interface Played {
   readonly taken: (readonly (readonly Taken[])[])[];
   /** What was thrown, where nothing should be. */
   readonly errors: string[];
+}
+
+/** Whose a payment is, by its place. */
+export function payeeOf({ history, merchants }: Played, payment: number): Payee {
+  return merchants[history.isShared && payment % 2 === 1 ? 1 : 0];
 }
 
 /** All orders of a few things. */

@@ -50,13 +50,14 @@ export async function readRows(
   };
   return new Map(
     played.map(each => {
-      const { merchantId, history } = each;
-      const own = byMerchant.payments.get(merchantId) ?? [];
+      const { merchants, history } = each;
+      const ids = merchants.map(({ merchantId }) => merchantId);
+      const own = ids.flatMap(id => byMerchant.payments.get(id) ?? []);
       return [
         each,
         {
           payments: own,
-          events: byMerchant.events.get(merchantId) ?? [],
+          events: ids.flatMap(id => byMerchant.events.get(id) ?? []),
           deposits: byMerchant.deposits.get(history.seed) ?? [],
           reservations: byMerchant.reservations.get(history.seed) ?? [],
           transitions: own.flatMap(({ id }) => byMerchant.transitions.get(id) ?? []),

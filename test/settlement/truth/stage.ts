@@ -6,6 +6,7 @@ import { sessionConfig } from '../../../src/database/session.ts';
 import { CHAINS, GROUP, NETWORKS, SIMULATED, type Step } from './course.ts';
 import type { History } from './history.ts';
 import { type Lane, openLane, openPool } from './lane.ts';
+import type { Payee } from './played.ts';
 
 /** Transactions at once of the histories that have their own. */
 const POOL_SIZE = 8;
@@ -27,7 +28,8 @@ export interface Stage {
   /** A worker's connections. */
   readonly db: Database;
   readonly lane: Lane;
-  readonly branches: readonly { readonly merchantId: string; readonly branchId: string }[];
+  /** One for each history of a group, and then one more for each. */
+  readonly branches: readonly Payee[];
   /** Windows of the networks, in milliseconds. */
   readonly windows: ReadonlyMap<string, number>;
   /** Removes what was played before, and sets up a branch for each history. */
@@ -48,13 +50,13 @@ export async function openStage(url: string): Promise<Stage> {
   await sql`
     update networks set is_active = true, settled_by = case chain when ${SIMULATED} then 'simulation' else 'chain' end
     where id = any(${[...NETWORKS]}::text[])`.execute(db);
-  const { rows: branches } = await cleaner.query<{ merchantId: string; branchId: string }>(
+  const { rows: branches } = await cleaner.query<Payee>(
     `with merchant as (
        insert into merchants (id, name, email, account_kind, onboarding_status, settlement_model,
                               commission_payer, commission_bps, created_at)
        select gen_random_uuid(), 'Shop', 'shop@example.com', 'standard', 'approved', 'direct',
               'merchant', 0, now()
-       from generate_series(1, ${GROUP}) returning id)
+       from generate_series(1, ${2 * GROUP}) returning id)
      insert into branches (id, merchant_id, name, is_main, created_at)
      select gen_random_uuid(), id, 'Main', true, now() from merchant
      returning merchant_id as "merchantId", id as "branchId"`,
@@ -67,7 +69,8 @@ export async function openStage(url: string): Promise<Stage> {
     branches,
     windows: new Map(networks.map(({ id, window_minutes: minutes }) => [id, minutes * 60_000])),
     async prepare(histories) {
-      if (isUsed) await cleaner.query('set session_replication_role = replica');
+      // Operators share addresses one by one, which would take longer than all that is played.
+      await cleaner.query('set session_replication_role = replica');
       if (isUsed)
         await cleaner.query(
           'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, account_addresses, findings cascade',
@@ -76,19 +79,23 @@ export async function openStage(url: string): Promise<Stage> {
         `update merchants set status = 'active', underpayment_tolerance_bps = bps
          from unnest($1::uuid[], $2::integer[]) as given (id, bps) where merchants.id = given.id`,
         [
-          branches.slice(0, histories.length).map(({ merchantId }) => merchantId),
-          histories.map(({ toleranceBps }) => toleranceBps),
+          histories.flatMap((_, index) =>
+            [index, GROUP + index].map(place => branches[place]?.merchantId),
+          ),
+          histories.flatMap(({ toleranceBps }) => [toleranceBps, toleranceBps]),
         ],
       );
       isUsed = true;
-      const addresses = histories.flatMap(({ seed, network, other, addresses: count }, index) =>
-        [network, ...(other === null ? [] : [other])].flatMap(id =>
-          Array.from({ length: count }, (_, place) => ({
-            branch: branches[index]?.branchId,
-            network: id,
-            address: addressOf(seed, place),
-          })),
-        ),
+      const addresses = histories.flatMap(
+        ({ seed, network, other, addresses: count, isShared }, index) =>
+          [network, ...(other === null ? [] : [other])].flatMap(id =>
+            Array.from({ length: count }, (_, place) => addressOf(seed, place)).flatMap(address =>
+              (isShared ? [index, GROUP + index] : [index]).map(holder => ({
+                branch: branches[holder]?.branchId,
+                ...{ network: id, address },
+              })),
+            ),
+          ),
       );
       await cleaner.query(
         `insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
@@ -99,7 +106,7 @@ export async function openStage(url: string): Promise<Stage> {
           addresses.map(({ address }) => address),
         ],
       );
-      // As the trigger does, which is off from the second group on.
+      // As the trigger does, which is off.
       await cleaner.query(
         `insert into account_addresses (blockchain_id, address, merchant_id)
          select blockchain_id, address, merchant_id
