@@ -73,7 +73,7 @@ export async function findDeposits(
 const UNMATCHED_MAXIMUM = 100;
 
 /**
- * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
+ * Unmatched deposits at an address that may be for a payment by their amount, oldest first: those of an
  * amount that it has reserved, or near it.
  * @param perMille Lowest and highest share of that amount, in per mille.
  */
@@ -90,7 +90,6 @@ export async function listUnmatchedOf(
         select from reservations as own
         where own.payment_id = ${paymentId} and released_at is null
           and own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-          and own.reserved_at <= deposits.observed_at
           and (own.token_amount = deposits.token_amount
             or deposits.token_amount * 1000
               between own.token_amount * ${perMille.least}::numeric
