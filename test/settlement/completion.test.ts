@@ -17,6 +17,7 @@ import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';
 import { runs } from '../helpers/property-runs.ts';
+import { leavings } from './leavings.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER_ADDRESS = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
@@ -356,10 +357,24 @@ class Model {
   judge(amount: bigint, at: number): Sent['as'] {
     const isExact = amount === this.whole || (amount === this.rest && at >= this.restSince);
     if (this.payer !== undefined) return isExact ? 'duplicate' : 'inbox';
-    if (isExact) return 'pays';
+    if (isExact || (at >= this.restSince && this.#completes(amount))) return 'pays';
     if (amount > this.whole) return (amount - this.whole) * 50n <= this.whole ? 'pays' : 'inbox';
     if (amount * 100n < this.whole || this.part !== undefined) return 'inbox';
     return 'part';
+  }
+
+  /** Whether it is all but what could not be sent of the rest, or what a wallet has left of that. */
+  #completes(amount: bigint): boolean {
+    const part = this.find('part', 'final');
+    if (part === undefined || this.rest === null) return false;
+    const missing = this.whole - part.amount;
+    // The payment is of 5,000 cents, and 588 satoshi are the least to its address.
+    const [cent, least] = [this.whole / 5_000n, 588n];
+    const isLeft = leavings(this.rest, 8).includes(amount);
+    if (amount > this.rest) return isLeft && (amount - this.rest) * 50n <= this.rest;
+    const share = this.whole / 1_000n;
+    if (isLeft && amount >= missing - (cent > share ? cent : share)) return true;
+    return amount >= missing - cent && this.rest - amount < least;
   }
 
   /** What is undone pays nothing; what no payment took is judged again, as if it came only now. */

@@ -73,7 +73,7 @@ export async function findDeposits(
 const UNMATCHED_MAXIMUM = 100;
 
 /**
- * Unmatched deposits at an address that may be for a payment by their amount, oldest first: those of an
+ * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
  * amount that it has reserved, or near it.
  * @param perMille Lowest and highest share of that amount, in per mille.
  */
@@ -86,6 +86,7 @@ export async function listUnmatchedOf(
   const { rows } = await sql<Deposit>`
     select * from deposits
     where blockchain_id = ${blockchainId} and address = ${address} and ${IS_WAITING}
+      and observed_at >= (select created_at from payments where id = ${paymentId})
       and exists (
         select from reservations as own
         where own.payment_id = ${paymentId} and released_at is null

@@ -98,9 +98,8 @@ export async function listWaiting(
     ) as waiting join merchants on merchants.id = waiting.merchant_id
     left join reservations as rest
       on rest.payment_id = waiting.payment_id and rest.released_at is null and rest.rest_of is not null
-        and rest.blockchain_id = ${place.blockchainId} and rest.address = ${place.address}`.execute(
-    db,
-  );
+        and rest.blockchain_id = ${place.blockchainId} and rest.address = ${place.address}
+        and rest.reserved_at <= ${when.at}`.execute(db);
   return rows.map(
     ({ tokenAmount, aloneFrom, restAmount, restFrom, paymentId: id, toleranceBps, underpaid }) => ({
       paymentId: id,

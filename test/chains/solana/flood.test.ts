@@ -224,6 +224,11 @@ test('every payment among worthless transfers is recorded once, also after failu
         .set({ released_at })
         .where('address', '=', ended)
         .execute();
+      await service.db
+        .updateTable('payments')
+        .set({ status: 'cancelled', session_status: 'cancelled' })
+        .where('address', '=', ended)
+        .execute();
       const swept = asked
         .filter(each => each.isSwept)
         .map(({ address, lamports, at }) => ({ address, lamports: -lamports, at: at + 1 }));

@@ -318,6 +318,7 @@ export class Ledger {
         hold.payment === payment.id &&
         hold.isRest &&
         hold.to === null &&
+        hold.from <= at &&
         hold.network === network &&
         hold.address === address,
     );
