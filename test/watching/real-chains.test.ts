@@ -140,6 +140,49 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     ]);
   });
 
+  test('who comes back from another network is asked for the same, and pays it', async () => {
+    const { db, rates, clock } = service;
+    await setAddress(
+      operatorOf(service),
+      { merchantId: merchant.id },
+      'btc',
+      'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    );
+    clock.now = Date.now();
+    const payment = await addPayment(db, merchant, {
+      ...{ amount: 4_444, created_at: new Date(clock.now) },
+      offered_blockchain_ids: [CHAIN, 'btc'],
+    });
+    const choose = (blockchainId: string) =>
+      selectNetwork(db, rates, { payment, blockchainId, simulation: true }, new Date(Date.now()));
+    const first = await choose(CHAIN);
+    await choose('btc');
+    expect((await choose(CHAIN)).token_amount).toBe(first.token_amount);
+    // Whoever is on the other network again is paid by what was asked for first.
+    await choose('btc');
+    await send(first);
+    await mine(13);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await findPayment(db, payment.id)).toMatchObject({ blockchain_id: CHAIN });
+  });
+
+  test('what a wallet has left of a second payer’s amount is theirs', async () => {
+    const [first, second] = [await ask(CHAIN, 123_400), await ask(CHAIN, 123_400)];
+    const asked = BigInt(second.token_amount ?? 0);
+    await send(second, asked - (asked % 10n ** 12n));
+    await mine(80);
+    await look();
+    await look();
+    expect(await statusOf(second)).toBe('successful/completed');
+    expect(await statusOf(first)).toBe('pending/pending');
+    await send(first);
+    await mine(80);
+    await look();
+    await look();
+    expect(await statusOf(first)).toBe('successful/completed');
+  });
+
   test('a reorganisation takes it back, until it is in a block again', async () => {
     const payment = await ask(CHAIN, 2_000);
     await send(payment);
@@ -219,6 +262,44 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
     expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
+  });
+
+  test('what a wallet has left of a second payer’s amount is theirs', async () => {
+    const [first, second] = [await ask(CHAIN, 500_000), await ask(CHAIN, 500_000)];
+    const sent = Number(second.token_amount) - (Number(second.token_amount) % 100);
+    await send(second, sent);
+    await look();
+    expect(await statusOf(second)).toBe('pending/completed');
+    await bitcoind.mine(6);
+    await look();
+    expect(await statusOf(second)).toBe('successful/completed');
+    expect(await listPaymentDeposits(service.db, second.id)).toMatchObject([
+      { outcome: 'tolerated', token_amount: String(sent) },
+    ]);
+    expect(await statusOf(first)).toBe('pending/pending');
+    await send(first);
+    await bitcoind.mine(6);
+    await look();
+    expect(await statusOf(first)).toBe('successful/completed');
+  });
+
+  test('a rest that no wallet could send is asked for as the least that can be', async () => {
+    const payment = await ask(CHAIN, 4_567);
+    await send(payment, 45_600);
+    await bitcoind.mine(6);
+    await look();
+    const { token_amount: rest } = await service.db
+      .selectFrom('reservations')
+      .select('token_amount')
+      .where('payment_id', '=', payment.id)
+      .where('rest_of', 'is not', null)
+      .executeTakeFirstOrThrow();
+    // P2WPKH: twice 294 satoshi.
+    expect(Number(rest)).toBeGreaterThanOrEqual(588);
+    await send(payment, Number(rest));
+    await bitcoind.mine(6);
+    await look();
+    expect(await statusOf(payment)).toBe('successful/completed');
   });
 
   test('a payment of a thousand dollars waits for two blocks', async () => {
