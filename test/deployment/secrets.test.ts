@@ -15,7 +15,7 @@ import {
   type MerchantWithKey,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
-import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
+import { QUICK_START } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
@@ -110,7 +110,7 @@ function expectNoSecret(output: string, environment: Record<string, string>): vo
 async function start(script: 'server' | 'worker', environment: Record<string, string>) {
   const port = await freePort();
   const child = spawn(process.execPath, [join(ROOT, `src/${script}.ts`)], {
-    env: { ...environment, ...COMPILE_CACHE, PORT: String(port) },
+    env: { ...environment, ...QUICK_START, PORT: String(port) },
   });
   const process_ = { url: `http://127.0.0.1:${port}`, output: '', exited: once(child, 'close') };
   for (const stream of [child.stdout, child.stderr]) {
