@@ -351,7 +351,7 @@ test('a role that nothing was granted to is told what to do', async () => {
   await sql`revoke all on all tables in schema public from ${sql.id(roles.service)}`.execute(owner);
   const told = `The role ${roles.service} may not read the database: run "npx --no mp migrate" first, with MIGRATION_DATABASE_URL.`;
   expect((await mpHere(['network', 'list'], env)).err).toBe(`${told}\n`);
-  const { status, last } = await failToStart(env);
+  const { status, last } = await failToStart(env, 'src/worker.ts');
   expect({ status, last }).toMatchObject({
     status: 1,
     last: { err: { message: expect.stringContaining(told) } },
