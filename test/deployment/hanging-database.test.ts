@@ -35,8 +35,10 @@ const missing = !hasEmbedded();
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
   const started: ServiceProcess[] = [];
+  /** Of a test each, by the URL of its database. */
+  const apis = new Map<string, ServiceProcess>();
+  let worker: ServiceProcess;
   const sessions: pg.Client[] = [];
-  let latest: Promise<unknown> = Promise.resolve();
   const stalls = watchStalls();
   /** Of databases that hang each for itself. */
   let server: FreezableServer;
@@ -54,6 +56,17 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     [server, whole] = [one, another];
     const target = new URL(server.url);
     proxy = await startTcpProxy(target.hostname, Number(target.port));
+    for (const url of [at('locked'), at('without_reports'), at('behind_network')]) {
+      await copyDatabase(url);
+    }
+    // One after the other, and before anything is measured: a start takes a second of the machine.
+    for (const url of [behindProxy(), at('locked'), at('without_reports'), whole.url]) {
+      const api = await startReplica(serviceEnvironment(url, masterKey));
+      apis.set(url, api);
+      started.push(api);
+    }
+    worker = startWorker(serviceEnvironment(behindProxy(), masterKey));
+    started.push(worker);
   });
   afterAll(async () => {
     stalls.stop();
@@ -77,15 +90,6 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     await db.destroy();
   }
 
-  /** Starts one at a time: on a busy machine several together would take too long. */
-  async function start(url: string): Promise<ServiceProcess> {
-    const starting = latest.then(() => startReplica(serviceEnvironment(url, masterKey)));
-    latest = starting.catch(() => undefined);
-    const api = await starting;
-    started.push(api);
-    return api;
-  }
-
   async function openSession(url: string): Promise<pg.Client> {
     const session = new pg.Client({ connectionString: url });
     await session.connect();
@@ -96,12 +100,20 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   /** The URL of a database of the server. */
   const at = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
 
-  /** Copies the database for a test that runs beside others; answers the copy's URL. */
-  async function copyDatabase(name: string): Promise<string> {
-    const original = new URL(server.url).pathname.slice(1);
+  const behindProxy = () =>
+    Object.assign(new URL(at('behind_network')), { host: `127.0.0.1:${proxy.port}` }).href;
+
+  /** Copies the database for a test that runs beside others. */
+  async function copyDatabase(url: string): Promise<void> {
+    const [copy, original] = [url, server.url].map(each => new URL(each).pathname.slice(1));
     const session = await openSession(at('postgres'));
-    await session.query(`create database ${name} template ${original}`);
-    return at(name);
+    await session.query(`create database ${copy} template ${original}`);
+  }
+
+  function apiOf(url: string): ServiceProcess {
+    const api = apis.get(url);
+    if (api === undefined) throw new Error('there is no such API');
+    return api;
   }
 
   /** Requests of each kind, with what came of them: status, error code and duration. */
@@ -167,11 +179,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
 
   // Most of the time of these is waiting for time limits: they wait together, each for a database or a server of its own.
   test.concurrent('a network that swallows everything keeps no request longer than 10 s; API and worker end in time', async () => {
-    const copy = await copyDatabase('behind_network');
-    const url = Object.assign(new URL(copy), { host: `127.0.0.1:${proxy.port}` }).href;
-    const api = await start(url);
-    const worker = startWorker(serviceEnvironment(url, masterKey));
-    started.push(worker);
+    const api = apiOf(behindProxy());
     await serves(api);
     await vi.waitUntil(() => worker.logs.some(({ msg }) => msg === 'working'), SOON);
     proxy.hold();
@@ -195,8 +203,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   });
 
   test.concurrent('a lock makes nobody wait longer than 10 s', async () => {
-    const url = await copyDatabase('locked');
-    const api = await start(url);
+    const url = at('locked');
+    const api = apiOf(url);
     await serves(api);
     const session = await openSession(url);
     await session.query('begin; lock table payments, idempotency_keys in access exclusive mode');
@@ -209,8 +217,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   });
 
   test.concurrent('a frozen session of reports delays reports alone, and those by less than 10 s', async () => {
-    const url = await copyDatabase('without_reports');
-    const api = await start(url);
+    const url = at('without_reports');
+    const api = apiOf(url);
     await serves(api);
     await ask(api, ['overview', 'report']);
     await server.freeze({ url, applicationName: 'eps-reports' });
@@ -230,7 +238,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   });
 
   test.concurrent('nor does a server that is frozen, which is used again', async () => {
-    const api = await start(whole.url);
+    const api = apiOf(whole.url);
     await serves(api);
     await whole.freeze();
     const answers = await askForAWhile(api);
