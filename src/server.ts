@@ -14,10 +14,10 @@ import { openStorage, prepareStorage } from './runtime/storage.ts';
 import { reportUnwatched } from './runtime/unwatched-networks.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { NOT_SERVING } from './telemetry/readiness.ts';
-import { runWorker } from './worker/run.ts';
 
 await runProcess('api', async (config, logger, signal) => {
   const withWorker = process.argv.includes('--with-worker');
+  const { runWorker } = withWorker ? await import('./worker/run.ts') : {};
   await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   opened.defer(() => storage.close());
@@ -64,21 +64,19 @@ await runProcess('api', async (config, logger, signal) => {
     await printNextStep(config.dataDirectory, url, path === undefined ? null : url + path);
   }
   // Last, since only the signal ends its loops.
-  const worker = withWorker
-    ? runWorker(
-        {
-          ...storage,
-          ...deps,
-          retentionDays: config.retentionDays,
-          mail: config.mail,
-          restore: storage.restores.confirmed,
-          watchIntervalMs: config.watchIntervalMs,
-          isProduction: config.environment === 'production',
-          allowPrivateAddresses: config.environment !== 'production',
-        },
-        signal,
-      )
-    : undefined;
+  const worker = runWorker?.(
+    {
+      ...storage,
+      ...deps,
+      retentionDays: config.retentionDays,
+      mail: config.mail,
+      restore: storage.restores.confirmed,
+      watchIntervalMs: config.watchIntervalMs,
+      isProduction: config.environment === 'production',
+      allowPrivateAddresses: config.environment !== 'production',
+    },
+    signal,
+  );
   await aborted(signal);
   await Promise.all([stopServing(app, signal), worker]);
 });

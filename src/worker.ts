@@ -37,7 +37,7 @@ await runProcess('worker', async (config, logger, signal) => {
   await runWorker(
     {
       ...storage,
-      processor: openProcessor(config, keyring, clock),
+      processor: await openProcessor(config, keyring, clock),
       clock,
       rates: openRates(config, { clock, log: logger }),
       logger,

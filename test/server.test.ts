@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { COMPILE_CACHE } from './helpers/compile-cache.ts';
+import { QUICK_START } from './helpers/compile-cache.ts';
 import { cloneDatabase } from './helpers/database.ts';
 
 test.each(['PORT', 'METRICS_PORT'])(
@@ -19,7 +19,7 @@ test.each(['PORT', 'METRICS_PORT'])(
     const server = spawn(process.execPath, [script, '--with-worker'], {
       env: {
         PATH: process.env.PATH,
-        ...COMPILE_CACHE,
+        ...QUICK_START,
         DATABASE_URL: database.url,
         MASTER_KEY: randomBytes(32).toString('base64'),
         PORT: '0',

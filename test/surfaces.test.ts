@@ -10,7 +10,7 @@ import { serverOptions } from '../src/http/server-options.ts';
 import type { TypedApp } from '../src/http/typed-app.ts';
 import { createPanelCookies } from '../src/panel/hooks/cookies.ts';
 import { panelPlugin } from '../src/panel/index.ts';
-import { openProcessor } from '../src/processors/open-processor.ts';
+import { type OpenProcessor, openProcessor } from '../src/processors/open-processor.ts';
 import { processorPlugin } from '../src/routes/processor/index.ts';
 import { addMerchant } from './helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from './helpers/app.ts';
@@ -24,9 +24,11 @@ const config = testConfig();
 const { publicUrl, simulation } = config;
 
 let service: TestApp;
+let processor: OpenProcessor | null;
 
 beforeAll(async () => {
   service = await startTestApp();
+  processor = await openProcessor(config, service.keyring, service.clock);
 });
 afterAll(() => service.close());
 
@@ -54,7 +56,7 @@ async function expectSamePages(alone: TypedApp, paths: readonly string[], cookie
 
 const dependencies = (limits: RateLimits) => ({
   ...{ ...service, reports: service.db, lookUps: NO_LOOK_UPS, limits, publicUrl, simulation },
-  processor: openProcessor(config, service.keyring, service.clock),
+  processor,
   isUnavailable: () => false,
 });
 

@@ -92,7 +92,7 @@ import { TIMESTAMP_WINDOW_SECONDS } from '../signing/canonical.ts';
 import { NONCE_MAXIMUM } from '../signing/check-headers.ts';
 import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
-import { REPLICA_LAG_SECONDS } from '../signing/redis-nonces.ts';
+import { REPLICA_LAG_SECONDS } from '../signing/redis-info.ts';
 import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { LATE_FOR_MS } from '../time/late-window.ts';

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { MailSettings } from '../config/mail-settings.ts';
 
 /** A mail as it is handed in. */
@@ -35,7 +34,9 @@ const REPLY_TIMEOUT_MS = 120_000;
 export const SEND_TIMEOUT_MS = 180_000;
 
 /** A server for outgoing mail. Each mail has a connection of its own: there are few. */
-export function openMailServer({ server, from }: MailSettings): SendLetter {
+export async function openMailServer({ server, from }: MailSettings): Promise<SendLetter> {
+  // A worker that sends no mail does without it.
+  const { createTransport } = await import('nodemailer');
   const { host, port, tls, credentials } = server;
   const transport = createTransport({
     ...{ host, port, secure: tls === 'implicit' },

@@ -11,8 +11,6 @@ import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
-import { findWrongMode } from '../signing/redis-mode.ts';
-import { createRedisNonces } from '../signing/redis-nonces.ts';
 import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
@@ -62,7 +60,7 @@ export async function openDependencies(
   // Before anything else is opened, because it may be refused.
   const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
   const nonces = await openNonces(config, db, { clock, logger, keptSince });
-  const processor = openProcessor(config, keyring, clock);
+  const processor = await openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger);
   const reports = connect({
@@ -142,6 +140,10 @@ export async function openNonces(
 ): Promise<NonceStore> {
   const { redisUrl } = config;
   if (redisUrl === null) return createPostgresNonces(db, keptSince);
+  const [{ createRedisNonces }, { findWrongMode }] = await Promise.all([
+    import('../signing/redis-nonces.ts'),
+    import('../signing/redis-mode.ts'),
+  ]);
   const nonces = createRedisNonces(redisUrl, {
     clock,
     onError: error => logger.warn({ err: error }, 'nonce store connection failed'),

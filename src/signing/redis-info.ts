@@ -1,5 +1,11 @@
 import type { Redis } from 'ioredis';
 
+/**
+ * Longest that a replica may not have been heard of, in seconds, of which it tells each second: shorter than
+ * down-after-milliseconds should be, after which it may follow another. One digit.
+ */
+export const REPLICA_LAG_SECONDS = 3;
+
 /** Managed servers may forbid commands to some users, but hardly INFO. */
 const FORBIDDEN = /NOPERM/;
 

@@ -12,19 +12,13 @@ import {
   nonceDigest,
 } from './nonce-store.ts';
 import { connectRedis } from './redis-connection.ts';
-import { evictionPolicyOf } from './redis-info.ts';
+import { evictionPolicyOf, REPLICA_LAG_SECONDS } from './redis-info.ts';
 
 /**
  * Of one server, Sentinel's included. Releases that know no buckets use the same keys, so that they and this
  * one run side by side.
  */
 const PREFIX = 'mp:nonce:';
-
-/**
- * Longest that a replica may not have been heard of, in seconds, of which it tells each second: shorter than
- * down-after-milliseconds should be, after which it may follow another. One digit.
- */
-export const REPLICA_LAG_SECONDS = 3;
 
 /**
  * Claims each of the nonces in KEYS[2] and following for ARGV[1] seconds; returns 1 for a new one, 0 for

@@ -36,7 +36,7 @@ export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
     const options = { name: 'send-mail', intervalMs: DROP_INTERVAL_MS, size: DROPPED_AT_ONCE };
     return batchLoop(options, () => dropMails(db, new Date(clock()), DROPPED_AT_ONCE));
   }
-  const send = openMailServer(mail);
+  const opening = openMailServer(mail);
   const letters = { ...deps, panelUrl: mail.panelUrl };
   const pause = idlePause(INTERVAL_MS, IDLE_INTERVAL_MS);
   const cutOff = new AbortController();
@@ -46,6 +46,7 @@ export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
       return pause.ms;
     },
     async run(signal, beat) {
+      const send = await opening;
       const stop = () => setTimeout(() => cutOff.abort(), STOP_GRACE_MS).unref();
       signal.addEventListener('abort', stop, { once: true });
       try {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { run } from '../../src/cli/run.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
-import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
+import { QUICK_START } from '../helpers/compile-cache.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 const CLI = join(CHECKOUT, 'src/cli.ts');
@@ -28,7 +28,7 @@ const BARE: Environment = {
   DATA_DIRECTORY: join(tmpdir(), 'eps-cli-without-data'),
   // None is generated into the data directory, which stays without data.
   MASTER_KEY: randomBytes(32).toString('base64'),
-  ...COMPILE_CACHE,
+  ...QUICK_START,
 };
 
 /** Runs the real command line as a process of its own: for how it starts, prints and ends. */

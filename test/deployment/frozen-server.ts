@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
 import { serverRoot } from '../helpers/database-server.ts';
@@ -14,15 +16,39 @@ export interface FreezableServer {
   stop(): Promise<void>;
 }
 
-export async function startFreezableServer(): Promise<FreezableServer> {
+/**
+ * Starts as many servers, each with a copy of the same data.
+ * @param fill Fills the database of the first before it is copied, and leaves no session.
+ */
+export async function startFreezableServers(
+  count: number,
+  fill: (url: string) => Promise<void>,
+): Promise<FreezableServer[]> {
+  const directories = await Promise.all(Array.from({ length: count }, makeDirectory));
+  const [first = '', ...others] = directories;
+  const filled = await open(first);
+  await fill(filled.url);
+  await filled.stop();
+  for (const other of others) await promisify(execFile)('cp', ['-a', `${first}/.`, other]);
+  return Promise.all(directories.map(startIn));
+}
+
+async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(serverRoot(), 'eps-frozen-'));
   // Run by root, the server is another user's and has to get in.
   await chmod(directory, 0o711);
-  const server = await openEmbeddedDatabase({
+  return directory;
+}
+
+const open = (directory: string) =>
+  openEmbeddedDatabase({
     directory,
     holder: 'service',
     settings: { fsync: 'off', full_page_writes: 'off' },
   });
+
+async function startIn(directory: string): Promise<FreezableServer> {
+  const server = await open(directory);
   const frozen = new FrozenProcesses();
   return {
     url: server.url,

@@ -4,10 +4,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { mpHere } from '../cli/mp.ts';
 import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
+import { startTestApp } from '../helpers/app.ts';
+import { openCheckout } from '../helpers/checkout.ts';
 import { watchStalls } from '../helpers/stalls.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 import { openAccounts, openDatabase } from './accounts.ts';
-import { type FreezableServer, startFreezableServer } from './frozen-server.ts';
+import { type FreezableServer, startFreezableServers } from './frozen-server.ts';
 import {
   call,
   type ServiceProcess,
@@ -33,48 +35,59 @@ const missing = !hasEmbedded();
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
   const started: ServiceProcess[] = [];
+  /** Of a test each, by the URL of its database. */
+  const apis = new Map<string, ServiceProcess>();
+  let worker: ServiceProcess;
   const sessions: pg.Client[] = [];
-  let latest: Promise<unknown> = Promise.resolve();
   const stalls = watchStalls();
+  /** Of databases that hang each for itself. */
   let server: FreezableServer;
+  /** The same once more, which hangs as a whole. */
+  let whole: FreezableServer;
   let proxy: TcpProxy;
-  let env: Record<string, string>;
   let shop: MerchantWithKey;
   let partner: PartnerWithKey;
   let paymentId: string;
   let checkoutPath: string;
 
   beforeAll(async () => {
-    server = await startFreezableServer();
+    const [one, another] = await startFreezableServers(2, fill);
+    if (one === undefined || another === undefined) throw new Error('a server is missing');
+    [server, whole] = [one, another];
     const target = new URL(server.url);
     proxy = await startTcpProxy(target.hostname, Number(target.port));
-    env = serviceEnvironment(server.url, masterKey);
-    expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
-    const db = openDatabase(server.url);
-    ({ partner, shop } = await openAccounts(db, masterKey));
-    const api = await start();
-    const { body } = await call(api, shop, { path: CREATE, body: { amount: 5000 } });
-    paymentId = body.prompt.id;
-    checkoutPath = new URL(body.checkoutUrl).pathname;
-    await api.stop();
-    await db.destroy();
+    for (const url of [at('locked'), at('without_reports'), at('behind_network')]) {
+      await copyDatabase(url);
+    }
+    // One after the other, and before anything is measured: a start takes a second of the machine.
+    for (const url of [behindProxy(), at('locked'), at('without_reports'), whole.url]) {
+      const api = await startReplica(serviceEnvironment(url, masterKey));
+      apis.set(url, api);
+      started.push(api);
+    }
+    worker = startWorker(serviceEnvironment(behindProxy(), masterKey));
+    started.push(worker);
   });
   afterAll(async () => {
     stalls.stop();
-    server.thaw();
+    for (const it of [server, whole]) it.thaw();
     await Promise.all(started.map(it => it.stop('SIGKILL')));
     await proxy.cut();
     await Promise.all(sessions.map(session => session.end()));
-    await server.stop();
+    await Promise.all([server.stop(), whole.stop()]);
   });
 
-  /** Starts one at a time: on a busy machine several together would take too long. */
-  async function start(more: Record<string, string> = {}): Promise<ServiceProcess> {
-    const starting = latest.then(() => startReplica({ ...env, ...more }));
-    latest = starting.catch(() => undefined);
-    const api = await starting;
-    started.push(api);
-    return api;
+  /** Fills a database with accounts and a payment. */
+  async function fill(url: string): Promise<void> {
+    const migrated = await mpHere(['migrate'], serviceEnvironment(url, masterKey));
+    expect(migrated).toMatchObject({ status: 0, err: '' });
+    const db = openDatabase(url);
+    const accounts = await openAccounts(db, masterKey);
+    ({ partner, shop } = accounts);
+    const app = await startTestApp({ ...accounts.operated, database: { db, url } });
+    ({ paymentId, path: checkoutPath } = await openCheckout(app, shop));
+    await app.close();
+    await db.destroy();
   }
 
   async function openSession(url: string): Promise<pg.Client> {
@@ -87,12 +100,20 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   /** The URL of a database of the server. */
   const at = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
 
-  /** Copies the database for a test that runs beside others; answers the copy's URL. */
-  async function copyDatabase(name: string): Promise<string> {
-    const original = new URL(server.url).pathname.slice(1);
+  const behindProxy = () =>
+    Object.assign(new URL(at('behind_network')), { host: `127.0.0.1:${proxy.port}` }).href;
+
+  /** Copies the database for a test that runs beside others. */
+  async function copyDatabase(url: string): Promise<void> {
+    const [copy, original] = [url, server.url].map(each => new URL(each).pathname.slice(1));
     const session = await openSession(at('postgres'));
-    await session.query(`create database ${name} template ${original}`);
-    return at(name);
+    await session.query(`create database ${copy} template ${original}`);
+  }
+
+  function apiOf(url: string): ServiceProcess {
+    const api = apis.get(url);
+    if (api === undefined) throw new Error('there is no such API');
+    return api;
   }
 
   /** Requests of each kind, with what came of them: status, error code and duration. */
@@ -156,13 +177,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
       return codesOf(answers).every(answer => [200, 201].includes(Number(answer)));
     }, SOON);
 
-  // Most of the time of these is waiting for time limits: they wait together, each for a database of its own.
+  // Most of the time of these is waiting for time limits: they wait together, each for a database or a server of its own.
   test.concurrent('a network that swallows everything keeps no request longer than 10 s; API and worker end in time', async () => {
-    const copy = await copyDatabase('behind_network');
-    const url = Object.assign(new URL(copy), { host: `127.0.0.1:${proxy.port}` }).href;
-    const api = await start({ DATABASE_URL: url });
-    const worker = startWorker({ ...env, DATABASE_URL: url });
-    started.push(worker);
+    const api = apiOf(behindProxy());
     await serves(api);
     await vi.waitUntil(() => worker.logs.some(({ msg }) => msg === 'working'), SOON);
     proxy.hold();
@@ -186,8 +203,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   });
 
   test.concurrent('a lock makes nobody wait longer than 10 s', async () => {
-    const url = await copyDatabase('locked');
-    const api = await start({ DATABASE_URL: url });
+    const url = at('locked');
+    const api = apiOf(url);
     await serves(api);
     const session = await openSession(url);
     await session.query('begin; lock table payments, idempotency_keys in access exclusive mode');
@@ -196,12 +213,12 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(tooLate(answers)).toEqual([]);
     expect(codesOf(answers).filter(answer => [200, 201].includes(Number(answer)))).toEqual([]);
     await serves(api);
-    expect(await api.stop()).toBe(0);
+    expect(await api.stop('SIGINT')).toBe(0);
   });
 
   test.concurrent('a frozen session of reports delays reports alone, and those by less than 10 s', async () => {
-    const url = await copyDatabase('without_reports');
-    const api = await start({ DATABASE_URL: url });
+    const url = at('without_reports');
+    const api = apiOf(url);
     await serves(api);
     await ask(api, ['overview', 'report']);
     await server.freeze({ url, applicationName: 'eps-reports' });
@@ -217,21 +234,21 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
       [200, 201],
     );
     await serves(api);
-    expect(await api.stop()).toBe(0);
+    expect(await api.stop('SIGINT')).toBe(0);
   });
 
-  test('nor does a server that is frozen, which is used again', async () => {
-    const api = await start();
+  test.concurrent('nor does a server that is frozen, which is used again', async () => {
+    const api = apiOf(whole.url);
     await serves(api);
-    await server.freeze();
+    await whole.freeze();
     const answers = await askForAWhile(api);
-    server.thaw();
+    whole.thaw();
     expect(tooLate(answers)).toEqual([]);
     expect(codesOf(answers, ['read', 'list', 'networks', 'overview', 'report'])).toEqual(['E5002']);
     expect(codesOf(answers, ['checkout'])).toEqual([503]);
     // One that was sent may have been executed.
     expect(['E5001', 'E5002']).toEqual(expect.arrayContaining(codesOf(answers, ['create'])));
     await serves(api);
-    expect(await api.stop()).toBe(0);
+    expect(await api.stop('SIGINT')).toBe(0);
   });
 });

@@ -134,49 +134,6 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect(codes).toEqual(['E2005', 'E2005']);
   });
 
-  test('one that is killed at work leaves the other serving, and no half payments', async () => {
-    const reference = `killed-${randomUUID()}`;
-    const answered = new Map<string, string>();
-    let killed: Promise<unknown> | undefined;
-
-    /** Creates until it is answered, on the other replica when its own is gone. */
-    async function createUntilAnswered(replica: ServiceProcess): Promise<void> {
-      const idempotencyKey = randomUUID();
-      const body = { amount: 5000, customerReferenceId: reference };
-      const request = { path: CREATE, body, idempotencyKey };
-      let reply: Reply | undefined;
-      for (let target = replica; reply?.status !== 201; ) {
-        reply = await call(target, shop, request).catch(() => undefined);
-        if (reply === undefined) target = two;
-        // The lock of one that was killed is let go when PostgreSQL notices, within a second.
-        else if (reply.status === 409) await sleep(50);
-        else if (reply.body.error?.message === CLAIM_FAILED) await sleep(50);
-        else expect(reply.status, JSON.stringify(reply.body)).toBe(201);
-      }
-      answered.set(idempotencyKey, reply.body.prompt.id);
-      // In the midst of it, for the other lanes have requests under way.
-      if (answered.size === 100) killed = one.stop('SIGKILL');
-    }
-
-    const lanes = Array.from({ length: 20 }, async (_, lane) => {
-      for (let n = 0; n < 15; n++) await createUntilAnswered(lane % 2 ? one : two);
-    });
-    await Promise.all(lanes);
-    await killed;
-    expect(killed).toBeDefined();
-
-    expect(answered.size).toBe(300);
-    const { rows } = await sql<{ id: string; events: number }>`
-      select id, (select count(*)::int from events where payment_id = payment.id) as events
-      from payments as payment where customer_reference_id = ${reference}`.execute(database.db);
-    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(answered.values()));
-    expect(rows.filter(({ events }) => events !== 1)).toEqual([]);
-    for (const [key, id] of answered) expect(await storedUnder(key)).toBe(id);
-    expect(rows).toHaveLength(300);
-
-    one = await start(one.port);
-  });
-
   test('a rolling restart behind a balancer loses no request', async () => {
     balancer = await startBalancer([one.port, two.port]);
     // Without attempts that would hide a request that got no answer.
@@ -226,6 +183,47 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect(rows.map(({ id }) => id).toSorted()).toEqual(created.toSorted());
     // Two replicas serve on after SIGTERM, and two start.
   }, 120_000);
+
+  test('one that is killed at work leaves the other serving, and no half payments', async () => {
+    const reference = `killed-${randomUUID()}`;
+    const answered = new Map<string, string>();
+    let killed: Promise<unknown> | undefined;
+
+    /** Creates until it is answered, on the other replica when its own is gone. */
+    async function createUntilAnswered(replica: ServiceProcess): Promise<void> {
+      const idempotencyKey = randomUUID();
+      const body = { amount: 5000, customerReferenceId: reference };
+      const request = { path: CREATE, body, idempotencyKey };
+      let reply: Reply | undefined;
+      for (let target = replica; reply?.status !== 201; ) {
+        reply = await call(target, shop, request).catch(() => undefined);
+        if (reply === undefined) target = two;
+        // The lock of one that was killed is let go when PostgreSQL notices, within a second.
+        else if (reply.status === 409) await sleep(50);
+        else if (reply.body.error?.message === CLAIM_FAILED) await sleep(50);
+        else expect(reply.status, JSON.stringify(reply.body)).toBe(201);
+      }
+      answered.set(idempotencyKey, reply.body.prompt.id);
+      // In the midst of it, for the other lanes have requests under way.
+      if (answered.size === 100) killed = one.stop('SIGKILL');
+    }
+
+    const lanes = Array.from({ length: 20 }, async (_, lane) => {
+      for (let n = 0; n < 15; n++) await createUntilAnswered(lane % 2 ? one : two);
+    });
+    await Promise.all(lanes);
+    await killed;
+    expect(killed).toBeDefined();
+
+    expect(answered.size).toBe(300);
+    const { rows } = await sql<{ id: string; events: number }>`
+      select id, (select count(*)::int from events where payment_id = payment.id) as events
+      from payments as payment where customer_reference_id = ${reference}`.execute(database.db);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(answered.values()));
+    expect(rows.filter(({ events }) => events !== 1)).toEqual([]);
+    for (const [key, id] of answered) expect(await storedUnder(key)).toBe(id);
+    expect(rows).toHaveLength(300);
+  });
 
   test('none of them has complained', async () => {
     expect(await worker?.stop()).toBe(0);

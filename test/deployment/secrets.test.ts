@@ -15,7 +15,7 @@ import {
   type MerchantWithKey,
   type PartnerWithKey,
 } from '../helpers/accounts.ts';
-import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
+import { QUICK_START } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
@@ -110,7 +110,7 @@ function expectNoSecret(output: string, environment: Record<string, string>): vo
 async function start(script: 'server' | 'worker', environment: Record<string, string>) {
   const port = await freePort();
   const child = spawn(process.execPath, [join(ROOT, `src/${script}.ts`)], {
-    env: { ...environment, ...COMPILE_CACHE, PORT: String(port) },
+    env: { ...environment, ...QUICK_START, PORT: String(port) },
   });
   const process_ = { url: `http://127.0.0.1:${port}`, output: '', exited: once(child, 'close') };
   for (const stream of [child.stdout, child.stderr]) {
@@ -147,7 +147,8 @@ test('the secrets are those of the configuration', () => {
   );
 });
 
-test('while Stripe, the reports and then the database fail', async () => {
+// They wait together: while Redis refuses, a start alone waits twenty seconds for it.
+test.concurrent('while Stripe, the reports and then the database fail', async () => {
   const [api, worker] = await Promise.all([start('server', env), start('worker', env)]);
   try {
     await api.listening();
@@ -167,29 +168,38 @@ test('while Stripe, the reports and then the database fail', async () => {
   expect(api.output).toContain('StripeAuthenticationError');
 });
 
-test.skipIf(inject('redisServer') === null)(
+test.skipIf(inject('redisServer') === null).concurrent(
   inject('redisServer') === null ? REDIS_MISSING : 'while Redis refuses the password',
   async () => {
     const redis = await launchRedis(await freePort(), ['--requirepass', 'another']);
     const { port } = new URL(redis.url);
-    const refused = { ...env, REDIS_URL: `redis://:${PASSWORDS.redis}@127.0.0.1:${port}` };
+    // Sessions with the database of the others are ended.
+    const { db, url, drop } = await cloneDatabase();
+    const merchant = await addMerchant({ db, clock, keyring });
+    const refused = {
+      ...env,
+      DATABASE_URL: url,
+      DATABASE_DIRECT_URL: url,
+      REDIS_URL: `redis://:${PASSWORDS.redis}@127.0.0.1:${port}`,
+    };
     const api = await start('server', refused);
     try {
       await api.listening();
-      const create = await call(api, shop, { path: CREATE, body: { amount: 5000 } });
+      const create = await call(api, merchant, { path: CREATE, body: { amount: 5000 } });
       expect(create.status).toBe(503);
-      expect((await call(api, shop, { path: '/external/v1/payments' })).status).toBe(200);
+      expect((await call(api, merchant, { path: '/external/v1/payments' })).status).toBe(200);
       await api.wrote('WRONGPASS');
       await api.wrote('read served without replay protection');
     } finally {
       await Promise.all([api.stop(), redis.stop()]);
+      await drop();
     }
     expectNoSecret(api.output, refused);
   },
   100_000,
 );
 
-test('when the database refuses the password, or is not there', async () => {
+test.concurrent('when the database refuses the password, or is not there', async () => {
   const wrong = new URL(database.url);
   wrong.password = PASSWORDS.main;
   const gone = new URL(wrong);
@@ -205,7 +215,7 @@ test('when the database refuses the password, or is not there', async () => {
   await Promise.all([wrong, gone].map(refuse));
 });
 
-test('when the secrets themselves are invalid', async () => {
+test.concurrent('when the secrets themselves are invalid', async () => {
   const invalid = Object.fromEntries(secretVariables().map(name => [name, secret(name)]));
   const api = await start('server', { ...env, ...invalid });
   expect(await api.exited).toEqual([1, null]);

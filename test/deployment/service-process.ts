@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Credentials, signingHeaders } from '../../src/client/index.ts';
-import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
+import { QUICK_START } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 /**
@@ -46,7 +46,7 @@ export function serviceEnvironment(
     STRIPE_SECRET_KEY: 'sk_test_unused',
     STRIPE_WEBHOOK_SECRET: 'whsec_unused',
     RATE_LIMIT_MAX: '1000000',
-    ...COMPILE_CACHE,
+    ...QUICK_START,
     DATABASE_URL: databaseUrl,
     MASTER_KEY: masterKey.toString('base64'),
     ...more,

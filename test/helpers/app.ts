@@ -114,7 +114,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { remembers } = options;
   const feedUrl = typeof remembers === 'object' ? remembers.feedUrl : databaseUrl;
   const changes = remembers ? await openTestFeed(feedUrl) : NO_CHANGE_FEED;
-  const processor = openProcessor(config, keyring, clock);
+  const processor = await openProcessor(config, keyring, clock);
   const lookUps = options.lookUps ?? NO_LOOK_UPS;
   const passwords = options.hashesSlowly ? {} : { passwordWork: LITTLE_WORK };
   const readiness = createReadiness({ db, nonces, clock });

@@ -49,14 +49,22 @@ export async function createDatabase(
   return url.href;
 }
 
+/** A session by URL, in which databases are made and dropped: one for each would cost as much as the copy. */
+const sessions = new Map<string, Promise<pg.Client>>();
+
+async function openSession(server: string): Promise<pg.Client> {
+  const session = new pg.Client({ connectionString: server });
+  // The server ends before the processes of the tests.
+  session.on('error', () => sessions.delete(server));
+  await session.connect();
+  return session;
+}
+
 async function onServer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
-  try {
-    // Two clones at once may find the template busy; the lock makes them take turns.
-    await client.query('select pg_advisory_lock(20261)');
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  const opened = sessions.get(server) ?? openSession(server);
+  sessions.set(server, opened);
+  const session = await opened;
+  // Two clones at once may find the template busy: workers take turns by the lock, and callers by the session.
+  await session.query('select pg_advisory_lock(20261)');
+  await session.query(statement).finally(() => session.query('select pg_advisory_unlock(20261)'));
 }

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { connect } from '../../src/database/connection.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -32,6 +33,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   await migrate(db);
   await db.destroy();
+  // The first session after a migration writes PostgreSQL's cache of the catalogue, which clones then have as well.
+  const first = new pg.Client({ connectionString: url });
+  await first.connect();
+  await first.end();
   project.provide('databaseServer', server.url);
   project.provide('redisServer', redis?.url ?? null);
   return async () => {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
-import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
+import { QUICK_START } from '../helpers/compile-cache.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -91,7 +91,7 @@ async function startService(env: Record<string, string>): Promise<Service> {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'test',
-      ...COMPILE_CACHE,
+      ...QUICK_START,
       PORT: '0',
       DATABASE_URL: database.url,
       MASTER_KEY: masterKey.toString('base64'),
@@ -117,7 +117,8 @@ async function startService(env: Record<string, string>): Promise<Service> {
     port,
     logs,
     async stop() {
-      child.kill('SIGTERM');
+      // In an orderly way, without waiting for a balancer first.
+      child.kill('SIGINT');
       await once(child, 'close');
     },
   };

@@ -160,7 +160,7 @@ test('a server that says nothing holds up a worker that stops for no longer than
   await once(silent, 'listening');
   onTestFinished(() => void silent.close());
   const controller = new AbortController();
-  const send = openMailServer(mailSettings((silent.address() as AddressInfo).port));
+  const send = await openMailServer(mailSettings((silent.address() as AddressInfo).port));
   const letter = {
     id: 'one',
     to: { name: 'Ada', email: 'ada@example.com' },
@@ -235,9 +235,11 @@ describe('TLS', () => {
       ...{ subject: 'About “Ada”', text: 'Nothing.\n' },
     };
     const { signal } = new AbortController();
-    await expect(openMailServer(settings(plain.port))(letter, signal)).rejects.toThrow('ETLS');
+    const plainly = await openMailServer(settings(plain.port));
+    await expect(plainly(letter, signal)).rejects.toThrow('ETLS');
     expect(plain.mails).toEqual([]);
-    await openMailServer(settings(starts.port))(letter, signal);
+    const safely = await openMailServer(settings(starts.port));
+    await safely(letter, signal);
     expect(starts.mails).toMatchObject([{ secure: true, subject: 'About “Ada”' }]);
   });
 });

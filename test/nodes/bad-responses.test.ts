@@ -19,7 +19,7 @@ const INTERVAL_MS = 3_000;
 /** Time that a request takes, in milliseconds. */
 const REQUEST_MS = 50;
 const BLOCK_MS = 400;
-const HOURS = 1;
+const HOURS = 0.5;
 const HOUR_MS = 60 * 60_000;
 const SECOND_MS = 1_000;
 const REST_SECONDS = 40;

@@ -28,7 +28,7 @@ beforeAll(async () => {
   stripe = await startStripeServer();
   service = await startTestApp({ env: stripe.env });
   shop = await addMerchant(service, { kind: 'us', addresses: {}, commissionBps: 150 });
-  processor = openProcessor(testConfig(stripe.env), service.keyring, service.clock);
+  processor = await openProcessor(testConfig(stripe.env), service.keyring, service.clock);
 });
 beforeEach(() => {
   for (const list of [stripe.received, warned, errors]) list.length = 0;
@@ -317,7 +317,7 @@ describe('an hour after its time, by the next inquiry, expires unasked', () => {
   });
 
   test('a payment of another processor', async () => {
-    const sandbox = openProcessor(testConfig(), service.keyring, service.clock);
+    const sandbox = await openProcessor(testConfig(), service.keyring, service.clock);
     await expiresUnasked(await createDue({ status: 'open' }), sandbox);
     expect(asked()).toEqual([]);
   });
