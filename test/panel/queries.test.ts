@@ -16,9 +16,10 @@ const QUERIES = 8;
 
 /**
  * What may be sent while a page is made: a new connection asks whether its server is the primary, and what keys have
- * been used for is written within a second.
+ * been used for is written within a second; and what begins or ends a transaction reads nothing.
  */
-const NOT_OF_PAGES = /pg_walfile_name|insert into (request_log|api_key_usage) /;
+const NOT_OF_PAGES =
+  /pg_walfile_name|insert into (request_log|api_key_usage) |"(begin|start transaction|commit)\b/;
 
 /** What lists are asked for beside all. */
 const FILTERS: Readonly<Record<string, readonly string[]>> = {

@@ -50,7 +50,7 @@ test('an admin records the return of a part, whose page then says so', async () 
   const { path, part, record } = await addUnderpaid();
   const before = await open(service, path, admin);
   expect(textOf(before)).toMatch(
-    /0\.00625 ETH on Ethereum .*: final Too little, and not completed\./,
+    /0\.00625\d* ETH on Ethereum .*: final Too little, and not completed\./,
   );
   expect(before.body).toContain(`<code>${part.transaction_hash}</code>`);
   const sent = await record({ to: ' Ada ' });
