@@ -64,6 +64,15 @@ test('networks are listed and set', async () => {
   expect(JSON.parse(set.out)).toMatchObject({ id: 'btc', settledBy: 'nobody' });
 });
 
+test('an operator sets the least that payers are asked for, as a decimal of the asset', async () => {
+  const set = (amount: string) => ['network', 'set', 'btc', '--least-amount', amount];
+  expect(await service.ask(...set('0.0005'))).toMatchObject({ id: 'btc', leastAmount: '0.0005' });
+  for (const wrong of ['0', '0.000000001', '-1', '1e-4', 'little']) {
+    expect(await service.refused(...set(wrong))).toContain('The least amount of btc is refused');
+  }
+  expect(await service.ask(...set('off'))).toMatchObject({ leastAmount: null });
+});
+
 test('a network has a block explorer, https alone and off by default', async () => {
   const set = (explorer: string) => ['network', 'set', 'eth', '--explorer', explorer];
   const explorer = 'https://explorer.example/tx/{hash}?lang=en';
