@@ -131,7 +131,16 @@ function compareDeposits(
       deposit.outcome === 'unknown' &&
       (row.outcome === 'late' || row.outcome === 'superseded') &&
       isRaced(history, deposit.at);
-    const outcome = isOvertaken ? deposit.outcome : row.outcome;
+    // Exact ones are recorded first, and a payment that has its funds asks for nothing by a former quote.
+    const isBesideExact =
+      deposit.outcome === 'superseded' &&
+      row.outcome === 'late' &&
+      rows.deposits.some(
+        other =>
+          other.blockchain_id !== row.blockchain_id &&
+          other.observed_at.getTime() === row.observed_at.getTime(),
+      );
+    const outcome = isOvertaken || isBesideExact ? deposit.outcome : row.outcome;
     const got = `${row.state}, ${outcome}, payment ${row.payment_id ?? 'none'}`;
     if (wanted !== got) {
       const isWrong = row.payment_id !== null && row.payment_id !== deposit.payment?.id;
