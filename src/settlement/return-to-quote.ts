@@ -30,7 +30,7 @@ export async function returnToQuote(
   const before = await findAskedBefore(db, paymentId, deposit);
   if (before === undefined || (isHere && payment.token_amount === before.tokenAmount)) return false;
   await releaseReservation(db, paymentId, now);
-  await reserveAgain(db, before.reservations, now);
+  await reserveAgain(db, before.reservations);
   await updateOpenPayment(db, paymentId, {
     blockchain_id: deposit.blockchain_id,
     address: deposit.address,

@@ -108,8 +108,9 @@ describe('what arrives for a network that was left', () => {
     });
     const [detected] = await listTransitions(service.db, payment.id);
     expect(detected?.reason).toContain('for what was asked before another quote');
-    // Undone, both are waited for.
+    // Undone, both are waited for, and no price is promised for longer.
     await send('reversed');
+    expect(await reservedSince(payment, 'eth')).toEqual(first.quoted_at);
     expect(await read(payment)).toMatchObject({
       ...{ session_status: 'pending', blockchain_id: 'eth', token_amount: first.token_amount },
     });
@@ -237,4 +238,16 @@ async function reservedOn({ id }: Payment, network: string): Promise<string[]> {
     .where('blockchain_id', '=', network)
     .execute();
   return rows.map(({ token_amount: amount }) => amount);
+}
+
+/** Since when a payment has its amount on a network reserved. */
+async function reservedSince({ id }: Payment, network: string): Promise<Date | undefined> {
+  const row = await service.db
+    .selectFrom('reservations')
+    .select('reserved_at')
+    .where('payment_id', '=', id)
+    .where('blockchain_id', '=', network)
+    .where('released_at', 'is', null)
+    .executeTakeFirst();
+  return row?.reserved_at;
 }

@@ -240,16 +240,15 @@ export async function findAskedBefore(
   return rows[0];
 }
 
-/** Reserves again what was released; what another payment has reserved meanwhile stays that one's. */
-export async function reserveAgain(
-  db: Connection,
-  ids: readonly string[],
-  now: Date,
-): Promise<void> {
+/**
+ * Reserves again what was released, at the time and so at the price of then; what another payment has reserved
+ * meanwhile stays that one's.
+ */
+export async function reserveAgain(db: Connection, ids: readonly string[]): Promise<void> {
   await sql`
     insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, rest_of,
                               cut_from, alone_from)
-    select payment_id, blockchain_id, address, token_amount, ${now}, rest_of, cut_from, alone_from
+    select payment_id, blockchain_id, address, token_amount, reserved_at, rest_of, cut_from, alone_from
     from reservations where id = any(${ids}::bigint[]) order by id
     on conflict (blockchain_id, address, token_amount) where released_at is null do nothing`.execute(
     db,

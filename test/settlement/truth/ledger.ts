@@ -400,7 +400,8 @@ export class Ledger {
           other.amount === hold.amount &&
           other.to === null,
       );
-      if (!isTaken) this.holds.push({ ...hold, from: now, to: null });
+      // At the price of then: its time goes on.
+      if (!isTaken) this.holds.push({ ...hold, to: null });
     }
     if (payment.quotedUntil !== null) {
       payment.quotedUntil = before.from + this.#rules.windowOf(network);
