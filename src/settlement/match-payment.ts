@@ -77,7 +77,10 @@ export async function matchPayment(
     isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
-  if (isPromised && paymentId === holder.paymentId) return { outcome, payment_id: paymentId };
+  // Its customer may have chosen another network since the reservation was read.
+  if (paymentId === exact?.paymentId && mayStillPay(exact, earliestAt)) {
+    return { outcome, payment_id: paymentId };
+  }
   const payment =
     paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
   if (payment !== undefined && isWaiting(payment, slot, earliestAt)) {

@@ -398,7 +398,7 @@ describe('what belongs to somebody else', () => {
     expect(await stateOf(later.id)).toBe('pending/pending');
   });
 
-  test('a payment whose customer chose another network meanwhile is not paid', async () => {
+  test('a payment whose customer chooses another network meanwhile is paid all the same', async () => {
     const { id } = await open();
     const [deposit] = await service.db.transaction().execute(async tx => {
       await lockPayment(tx, id);
@@ -409,8 +409,10 @@ describe('what belongs to somebody else', () => {
       await updateOpenPayment(tx, id, { blockchain_id: 'eth', address: ADDRESSES.eth });
       return [observed];
     });
-    expect(await deposit).toMatchObject({ outcome: 'superseded', payment_id: null });
-    expect(await stateOf(id)).toBe('pending/pending');
+    expect(await deposit).toMatchObject({ outcome: 'exact', payment_id: id });
+    expect(await findPayment(service.db, id)).toMatchObject({
+      ...{ status: 'successful', blockchain_id: 'btc', address: ADDRESSES.btc },
+    });
   });
 
   test('an exact amount is found among any number of other payments', async () => {
