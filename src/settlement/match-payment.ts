@@ -65,7 +65,7 @@ export async function matchPayment(
   const exact = (isHeld || isPromised) && isHolders ? holder : undefined;
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
-  const cut = open.length === 0 ? [] : await findCut(db, slot, when, named);
+  const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
   const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
     ...{ exact, open, cut, isNamed: named !== undefined },
     isSuperseded:
@@ -73,7 +73,8 @@ export async function matchPayment(
     reservedBefore:
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
-    isPaid: holder?.payment.status === 'successful',
+    // Funds for another of its quotes have been seen.
+    isPaid: holder?.payment.status === 'successful' || (holder?.seen ?? false),
     isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
@@ -83,6 +84,10 @@ export async function matchPayment(
   }
   const payment =
     paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
+  const isFormer = cut.some(each => each.paymentId === paymentId && each.isFormer);
+  if (payment !== undefined && isFormer && isOpen(payment, earliestAt)) {
+    return { outcome, payment_id: paymentId };
+  }
   if (payment !== undefined && isWaiting(payment, slot, earliestAt)) {
     return { outcome, payment_id: paymentId };
   }

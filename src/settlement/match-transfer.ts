@@ -33,7 +33,7 @@ export interface AddressState {
   readonly isNamed: boolean;
   /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
   readonly reservedBefore: boolean;
-  /** Whether that payment is paid. */
+  /** Whether that payment is paid, or has its funds and waits for them to be final. */
   readonly isPaid: boolean;
   /**
    * Whether exactly this amount is reserved for another payment than the transfer names, or has been

@@ -1,7 +1,12 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { deleteAskedAssignment } from '../repositories/deposits/asked-assignments.ts';
-import { listUnmatchedOf, updateDeposit } from '../repositories/deposits/deposits.ts';
+import {
+  listUnmatchedOf,
+  lockAddresses,
+  updateDeposit,
+} from '../repositories/deposits/deposits.ts';
+import { listPlacesElsewhere } from '../repositories/deposits/reservations.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import { type DepositMatch, matchPayment } from './match-payment.ts';
 import { AMOUNTS_PER_MILLE } from './match-transfer.ts';
@@ -29,7 +34,9 @@ export async function rematch(
 /**
  * Matches the unmatched deposits that may be for a payment whose funds were reversed, in the order in which they
  * came, until one of them pays it. While those funds held the payment no other ones could: the replacement of a slow
- * transaction was a duplicate, and one of a little more had no payment to be for. Call it with the address locked.
+ * transaction was a duplicate, and one of a little more had no payment to be for. Call it with the address locked; it
+ * locks the others that the payment had, of which another transaction may lock one first: then one of the two is
+ * ended by PostgreSQL, and made again.
  * @param reversed The deposit that held the payment.
  */
 export async function rematchForReopened(
@@ -38,13 +45,19 @@ export async function rematchForReopened(
   paymentId: string,
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<void> {
-  for (const unmatched of await listUnmatchedOf(db, paymentId, reversed, AMOUNTS_PER_MILLE)) {
-    const matched = await rematch(db, unmatched);
-    // Nothing has changed for other payments, to which an operator may be about to assign it.
-    if (matched.payment_id !== paymentId) continue;
-    await deleteAskedAssignment(db, unmatched.id);
-    const deposit = await updateDeposit(db, unmatched.id, { ...matched, updated_at: now });
-    await applyDeposit(db, deposit, now, actor);
-    if (matched.outcome !== 'under') return;
+  const here = { blockchainId: reversed.blockchain_id, address: reversed.address };
+  // It may have asked for something elsewhere, which arrived while those funds held it.
+  const elsewhere = await listPlacesElsewhere(db, paymentId, here);
+  if (elsewhere.length > 0) await lockAddresses(db, elsewhere);
+  for (const place of [here, ...elsewhere]) {
+    for (const unmatched of await listUnmatchedOf(db, paymentId, place, AMOUNTS_PER_MILLE)) {
+      const matched = await rematch(db, unmatched);
+      // Nothing has changed for other payments, to which an operator may be about to assign it.
+      if (matched.payment_id !== paymentId) continue;
+      await deleteAskedAssignment(db, unmatched.id);
+      const deposit = await updateDeposit(db, unmatched.id, { ...matched, updated_at: now });
+      await applyDeposit(db, deposit, now, actor);
+      if (matched.outcome !== 'under') return;
+    }
   }
 }

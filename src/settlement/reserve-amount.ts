@@ -6,6 +6,7 @@ import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
+  type FreeAmount,
   findFormerQuote,
   findFormerRest,
   insertReservation,
@@ -74,7 +75,7 @@ export async function reserveAmount(
     addresses.some(({ address }) => address === former.address) &&
     former.tokenAmount >= terms.due - terms.cutBy &&
     former.tokenAmount <= range.to &&
-    (await insert(db, claimant, { network, ...former }, terms, now))
+    (await insertFree(db, claimant, { network, ...former }, terms, now))
   ) {
     return { ...former, isFormer: true };
   }
@@ -103,7 +104,7 @@ export async function reserveRest(
   const former = await findFormerRest(db, paymentId, id);
   if (former !== undefined && terms.amounts.includes(former)) {
     const slot = { ...place, tokenAmount: former };
-    if (await insert(db, claimant, slot, terms, now)) return former;
+    if (await insertFree(db, claimant, slot, terms, now)) return former;
   }
   return reserveAt(db, claimant, place, terms, now);
 }
@@ -132,13 +133,8 @@ async function reserveAt(
   now: Date,
 ): Promise<bigint | undefined> {
   const { amounts, group } = terms;
-  const promisedSince = new Date(now.getTime() - place.network.window_minutes * MINUTE_MS);
   const listFree = (some: readonly bigint[]) =>
-    listFreeAmounts(
-      db,
-      { blockchainId: place.network.id, address: place.address },
-      { amounts: some, group, paymentId: claimant.paymentId, promisedSince },
-    );
+    listFreeOf(db, claimant, place, { ...terms, amounts: some }, now);
   const near = await listFree(amounts.slice(0, FIRST_CANDIDATES));
   const tryAll = async (some: readonly { readonly tokenAmount: bigint }[]) => {
     for (const { tokenAmount } of some) {
@@ -153,6 +149,31 @@ async function reserveAt(
     .filter(({ isApart }) => isApart)
     .toSorted((a, b) => Number(a.tokenAmount / group - b.tokenAmount / group));
   return tryAll([...nearest, ...near, ...far]);
+}
+
+function listFreeOf(
+  db: Connection,
+  { paymentId }: Claimant,
+  { network, address }: Where,
+  { amounts, group }: Terms,
+  now: Date,
+): Promise<FreeAmount[]> {
+  const promisedSince = new Date(now.getTime() - network.window_minutes * MINUTE_MS);
+  const place = { blockchainId: network.id, address };
+  return listFreeAmounts(db, place, { amounts, group, paymentId, promisedSince });
+}
+
+/** As `insert`, unless another payment was promised the amount. */
+async function insertFree(
+  db: Connection,
+  claimant: Claimant,
+  slot: Where & { readonly tokenAmount: bigint },
+  terms: Terms,
+  now: Date,
+): Promise<boolean> {
+  const only = { ...terms, amounts: [slot.tokenAmount] };
+  const [free] = await listFreeOf(db, claimant, slot, only, now);
+  return free !== undefined && insert(db, claimant, slot, terms, now);
 }
 
 /** Whether the amount was free. */

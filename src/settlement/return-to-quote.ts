@@ -37,7 +37,9 @@ export async function returnToQuote(
     token_amount: before.tokenAmount,
     token_decimals: before.decimals,
     quoted_at: before.reservedAt,
-    ...(payment.quoted_until === null ? {} : { quoted_until: before.promisedUntil }),
+    // Undone, the price is held no longer than it was promised.
+    quoted_until:
+      before.promisedUntil < payment.expires_at ? before.promisedUntil : payment.expires_at,
   });
   return true;
 }

@@ -47,7 +47,13 @@ describe('of any amounts that wait at an address', () => {
           }),
         );
         const all = [...waiting].map(([tokenAmount, cutFrom]) => ({
-          ...{ paymentId: String(tokenAmount), tokenAmount, cutFrom, isRest: false },
+          ...{
+            paymentId: String(tokenAmount),
+            tokenAmount,
+            cutFrom,
+            isRest: false,
+            isFormer: false,
+          },
           ...{ aloneFrom: null, rest: null, toleranceBps: 0, underpaid: false },
         }));
         for (const { tokenAmount: asked, paymentId: own } of all) {

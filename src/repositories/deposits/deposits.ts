@@ -74,13 +74,13 @@ const UNMATCHED_MAXIMUM = 100;
 
 /**
  * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
- * amount that it has reserved, or near it.
+ * amount that it has reserved there or had, or near it.
  * @param perMille Lowest and highest share of that amount, in per mille.
  */
 export async function listUnmatchedOf(
   db: Connection,
   paymentId: string,
-  { blockchain_id: blockchainId, address }: Pick<Deposit, 'blockchain_id' | 'address'>,
+  { blockchainId, address }: { readonly blockchainId: string; readonly address: string },
   perMille: { readonly least: bigint; readonly most: bigint },
 ): Promise<Deposit[]> {
   const { rows } = await sql<Deposit>`
@@ -88,9 +88,12 @@ export async function listUnmatchedOf(
     where blockchain_id = ${blockchainId} and address = ${address} and ${IS_WAITING}
       and observed_at >= (select created_at from payments where id = ${paymentId})
       and exists (
-        select from reservations as own
-        where own.payment_id = ${paymentId} and released_at is null
-          and own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
+        select from (
+          select * from reservations where payment_id = ${paymentId} and released_at is null
+          union all
+          select * from reservations where payment_id = ${paymentId} and released_at is not null
+        ) as own
+        where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
           and (own.token_amount = deposits.token_amount
             or deposits.token_amount * 1000
               between own.token_amount * ${perMille.least}::numeric

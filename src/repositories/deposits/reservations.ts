@@ -82,12 +82,20 @@ export async function listFreeAmounts(
 ): Promise<FreeAmount[]> {
   if (amounts.length === 0) return [];
   const { rows } = await sql<{ amount: string; isApart: boolean }>`
+    with asked as materialized (
+      select token_amount from reservations
+      where blockchain_id = ${blockchainId} and address = ${address} and released_at is null
+        and payment_id <> ${paymentId}
+      union
+      select reservations.token_amount from reservations join payments on payments.id = payment_id
+      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+        and released_at > ${promisedSince} and reserved_at > ${promisedSince}
+        and payment_id <> ${paymentId} and status = 'pending' and session_status = 'pending'
+    )
     select candidate.amount::text as amount, not exists (
-             select from reservations as live
-             where live.blockchain_id = ${blockchainId} and live.address = ${address}
-               and live.released_at is null and live.payment_id <> ${paymentId}
-               and live.token_amount >= cut.down - trunc(${group.toString()}::numeric / 2)
-               and live.token_amount < cut.rounded + ${group.toString()}::numeric) as "isApart"
+             select from asked
+             where token_amount >= cut.down - trunc(${group.toString()}::numeric / 2)
+               and token_amount < cut.rounded + ${group.toString()}::numeric) as "isApart"
     from unnest(${amounts.map(String)}::numeric[]) with ordinality as candidate (amount, slot)
     cross join lateral (
       select amount - mod(amount, ${group.toString()}::numeric) as down,
@@ -161,6 +169,8 @@ export async function findFormerQuote(
     .where('released_at', 'is not', null)
     .where('blockchain_id', '=', blockchainId)
     .where('rest_of', 'is', null)
+    // The previous release asked for amounts that others may be cut to.
+    .where('cut_from', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -238,6 +248,20 @@ export async function findAskedBefore(
       and (${outcome} <> 'exact' or own.token_amount = ${amount}::numeric)
     order by own.id desc limit 1`.execute(db);
   return rows[0];
+}
+
+/** Where else a payment asked for something before, by networks and addresses; at most 100 places. */
+export async function listPlacesElsewhere(
+  db: Connection,
+  paymentId: string,
+  { blockchainId, address }: Omit<Slot, 'tokenAmount'>,
+): Promise<Omit<Slot, 'tokenAmount'>[]> {
+  const { rows } = await sql<Omit<Slot, 'tokenAmount'>>`
+    select distinct blockchain_id as "blockchainId", address from reservations
+    where payment_id = ${paymentId} and released_at is not null
+      and (blockchain_id, address) <> (${blockchainId}, ${address})
+    order by 1, 2 limit 100`.execute(db);
+  return rows;
 }
 
 /**

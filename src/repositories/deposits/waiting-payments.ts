@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { Slot } from './reservations.ts';
+import { PROMISED_UNTIL, type Slot } from './reservations.ts';
 
 /** At most `limit` payments that had an amount reserved at an address at a time, and did not give it up before. */
 export async function listHolders(
@@ -117,6 +117,8 @@ export async function listWaiting(
 
 /** An amount that was asked for, of which a transfer may be what a wallet has left. */
 export interface CutAmount {
+  /** Whether its payment has got another quote, and the price was promised when the transfer was made. */
+  readonly isFormer: boolean;
   readonly paymentId: string;
   readonly tokenAmount: bigint;
   /** The least that settles it where a wallet has cut it short; null where only the whole does. */
@@ -124,13 +126,17 @@ export interface CutAmount {
   readonly isRest: boolean;
 }
 
+/** No window of a network is longer, so that nothing older is promised. */
+const LONGEST_WINDOW = sql`interval '1 day'`;
+
 /**
- * Amounts from `from` to below `to` that payments waited for at an address, as of `listWaiting`: of two payments at most,
- * the whole amount of each before its rest.
+ * Amounts from `from` to below `to` that payments waited for at an address, as of `listWaiting`, and those of open
+ * payments whose price was promised when they got another quote: of two payments at most, of each the one that the
+ * transfer settles, the whole amount before the rest.
  */
 export async function listCut(
   db: Connection,
-  place: Omit<Slot, 'tokenAmount'>,
+  slot: Slot,
   when: WaitedAt,
   { from, to }: { readonly from: bigint; readonly to: bigint },
   paymentId?: string,
@@ -138,16 +144,28 @@ export async function listCut(
   const within = sql`
     and reservations.token_amount >= ${from.toString()}::numeric
     and reservations.token_amount < ${to.toString()}::numeric ${ofPayment(paymentId)}`;
+  const { blockchainId, address, tokenAmount } = slot;
   const { rows } = await sql<{
     paymentId: string;
     tokenAmount: string;
     cutFrom: string | null;
     isRest: boolean;
+    isFormer: boolean;
   }>`
     select distinct on (payment_id) payment_id as "paymentId", token_amount as "tokenAmount",
-           cut_from as "cutFrom", rest_of is not null as "isRest"
-    from (${waiting(place, when, within)}) as waiting
-    order by payment_id, "isRest"
+           cut_from as "cutFrom", rest_of is not null as "isRest", "isFormer"
+    from (
+      select *, false as "isFormer" from (${waiting(slot, when, within)}) as waiting
+      union all
+      select payment_id, merchant_id, reservations.token_amount, cut_from, alone_from, rest_of, true
+      from reservations join payments on payments.id = payment_id
+           join networks on networks.id = reservations.blockchain_id
+      where reservations.blockchain_id = ${blockchainId} and reservations.address = ${address}
+        and reserved_at <= ${when.at} and released_at > ${when.endedBy}::timestamptz - ${LONGEST_WINDOW}
+        and status = 'pending' and session_status = 'pending' and expires_at >= ${when.endedBy}
+        and ${PROMISED_UNTIL('reservations')} >= ${when.endedBy} ${within}
+    ) as asked
+    order by payment_id, cut_from <= ${tokenAmount.toString()}::numeric desc nulls last, "isRest", "isFormer" desc
     limit 2`.execute(db);
   return rows.map(({ tokenAmount, cutFrom, ...row }) => ({
     ...row,

@@ -109,12 +109,16 @@ const mayBePaidElsewhere = (now: Date) => sql`
         elsewhere.until < least(${PROMISED_UNTIL('former')}, payments.expires_at),
         elsewhere.settled_by = 'chain'))`;
 
-/** Whether there is an open finding of an unreadable transaction at its address, which may have paid it. */
+/** Whether there is an open finding of an unreadable transaction where it asked for something, which may have paid it. */
 export const MAY_BE_PAID = sql`
   exists (
     select from findings
     where kind = 'unreadable' and resolved_at is null and found_at >= payments.created_at
-      and findings.blockchain_id = payments.blockchain_id and findings.address = payments.address)`;
+      and (findings.blockchain_id = payments.blockchain_id and findings.address = payments.address
+        or exists (
+          select from reservations as former
+          where former.payment_id = payments.id and former.released_at is not null
+            and former.blockchain_id = findings.blockchain_id and former.address = findings.address)))`;
 
 /** A condition that only the payment with this ID meets; none without one. */
 const isOnly = (paymentId: string | undefined) =>

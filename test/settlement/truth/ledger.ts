@@ -285,7 +285,8 @@ export class Ledger {
         : { outcome: 'superseded', payment: null };
     }
     if (last?.to != null && last.to > earliest - DAY) {
-      const isPaid = this.#payment(last.payment).state === 'successful/completed';
+      const { state } = this.#payment(last.payment);
+      const isPaid = state === 'successful/completed' || state === SEEN;
       return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
     }
     const waited = asked.filter(hold => {
@@ -298,17 +299,29 @@ export class Ledger {
     // What has been asked for since then may be paid by it, if a clock is wrong; nobody else is.
     const isAskedSince = here.some(hold => hold.amount === amount && hold.from > at);
     if (only !== undefined && isAskedSince) return { outcome: 'ambiguous', payment: null };
-    if (only !== undefined) {
-      const shortened = waited.filter(hold => this.#isCut(amount, hold));
-      const payers = new Set(shortened.map(hold => hold.payment));
-      if (payers.size > 1) return { outcome: 'ambiguous', payment: null };
-      const cut = shortened.find(hold => !hold.isRest) ?? shortened[0];
-      if (cut !== undefined) {
-        const isOver = amount > cut.amount;
-        const isEnough = isOver ? (amount - cut.amount) * 50n <= cut.amount : amount >= cut.cutFrom;
-        const outcome = cut.isRest ? 'rest' : isOver ? 'over' : 'tolerated';
-        if (isEnough) return this.#inTime(this.#payment(cut.payment), cut, outcome, earliest);
-      }
+    // What was left, at a price that is promised still.
+    const left = asked.filter(hold => {
+      const payment = this.#payment(hold.payment);
+      const isOpen = payment.state === OPEN && payment.end >= earliest - MINUTE;
+      const until = hold.from + this.#rules.windowOf(network);
+      return hold.to !== null && isOpen && until >= earliest - MINUTE;
+    });
+    const shortened = [...waited, ...left].filter(hold => this.#isCut(amount, hold));
+    const payers = new Set(shortened.map(hold => hold.payment));
+    if (payers.size > 1) return { outcome: 'ambiguous', payment: null };
+    const enough = shortened.filter(hold => amount >= hold.cutFrom);
+    const candidates = enough.length > 0 ? enough : shortened;
+    const [cut] = [
+      ...candidates.filter(hold => !hold.isRest),
+      ...candidates.filter(hold => hold.isRest),
+    ];
+    if (cut !== undefined) {
+      const isOver = amount > cut.amount;
+      const isEnough = isOver ? (amount - cut.amount) * 50n <= cut.amount : amount >= cut.cutFrom;
+      const outcome = cut.isRest ? 'rest' : isOver ? 'over' : 'tolerated';
+      const payment = this.#payment(cut.payment);
+      if (isEnough && left.includes(cut)) return { outcome, payment };
+      if (isEnough) return this.#inTime(payment, cut, outcome, earliest);
     }
     if (whole.length > 1) return { outcome: 'ambiguous', payment: null };
     if (only === undefined) return { outcome: 'unknown', payment: null };
@@ -379,9 +392,9 @@ export class Ledger {
     const { network, address, amount, outcome } = deposit;
     const before = this.#askedBefore(payment, deposit);
     const isHere = payment.network === network && payment.address === address;
-    const isFree = outcome === 'exact' || outcome === 'rest' || outcome === 'assigned';
-    if (before === undefined || !isFree) return;
-    if (isHere && (payment.amount === before.amount || outcome === 'assigned')) return;
+    if (before === undefined) return;
+    const isNamed = outcome === 'exact' || outcome === 'rest';
+    if (isHere && (payment.amount === before.amount || !isNamed)) return;
     const rest = this.holds.findLast(
       hold =>
         outcome === 'rest' &&
@@ -403,9 +416,7 @@ export class Ledger {
       // At the price of then: its time goes on.
       if (!isTaken) this.holds.push({ ...hold, to: null });
     }
-    if (payment.quotedUntil !== null) {
-      payment.quotedUntil = before.from + this.#rules.windowOf(network);
-    }
+    payment.quotedUntil = Math.min(before.from + this.#rules.windowOf(network), payment.end);
     Object.assign(payment, { network, address, amount: before.amount });
   }
 
@@ -470,14 +481,21 @@ export class Ledger {
   }
 
   #rematch({ network, address }: LedgerDeposit, payer: LedgerPayment, now: number): void {
-    for (const deposit of this.deposits.values()) {
-      const isHere = deposit.network === network && deposit.address === address;
-      const match = isHere && isWaiting(deposit) ? this.#match(deposit) : undefined;
-      // Others may be too late, or for somebody else.
-      if (match?.payment !== payer) continue;
-      Object.assign(deposit, match);
-      this.#apply(deposit, now);
-      if (match.outcome !== 'under') return;
+    const here = `${network} ${address}`;
+    const others = this.holds
+      .filter(({ payment, to }) => payment === payer.id && to !== null)
+      .map(hold => `${hold.network} ${hold.address}`)
+      .filter(place => place !== here);
+    for (const place of [here, ...[...new Set(others)].toSorted()]) {
+      for (const deposit of this.deposits.values()) {
+        const isThere = `${deposit.network} ${deposit.address}` === place;
+        const match = isThere && isWaiting(deposit) ? this.#match(deposit) : undefined;
+        // Others may be too late, or for somebody else.
+        if (match?.payment !== payer) continue;
+        Object.assign(deposit, match);
+        this.#apply(deposit, now);
+        if (match.outcome !== 'under') return;
+      }
     }
   }
 
