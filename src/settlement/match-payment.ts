@@ -74,7 +74,7 @@ export async function matchPayment(
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     // Funds for another of its quotes have been seen.
-    isPaid: holder?.payment.status === 'successful' || (holder?.seen ?? false),
+    isPaid: holder !== undefined && hasFunds(holder.payment),
     isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
   });
   if (paymentId === null) return { outcome, payment_id: null };
@@ -109,6 +109,11 @@ async function findCut(
 /** Whether a payment asked for an amount before it got another quote, whose price was promised until then. */
 function mayStillPay({ promisedUntil, payment }: Holder, earliestAt: Date): boolean {
   return isOpen(payment, earliestAt) && isBy(promisedUntil, earliestAt);
+}
+
+/** Whether a payment is paid, or its funds have been seen. */
+function hasFunds({ status, session_status: session }: PaymentInWait): boolean {
+  return status === 'successful' || (status === 'pending' && session === 'completed');
 }
 
 /** Whether a payment waits for funds, by whatever quote, and did so at a time. */
