@@ -66,7 +66,7 @@ export async function matchPayment(
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
-  const { outcome, paymentId } = matchTransfer(slot.tokenAmount, {
+  const { outcome, paymentId, isFormer } = matchTransfer(slot.tokenAmount, {
     ...{ exact, open, cut, isNamed: named !== undefined },
     isSuperseded:
       exact === undefined && !isHeld && isHolders && isOpen(holder?.payment, earliestAt),
@@ -84,8 +84,7 @@ export async function matchPayment(
   }
   const payment =
     paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
-  const isFormer = cut.some(each => each.paymentId === paymentId && each.isFormer);
-  if (payment !== undefined && isFormer && isOpen(payment, earliestAt)) {
+  if (payment !== undefined && isFormer === true && isOpen(payment, earliestAt)) {
     return { outcome, payment_id: paymentId };
   }
   if (payment !== undefined && isWaiting(payment, slot, earliestAt)) {

@@ -9,6 +9,8 @@ export interface Match {
   readonly outcome: DepositOutcome;
   /** The payment the transfer is for; null sends it to the inbox. */
   readonly paymentId: string | null;
+  /** Whether it is what a wallet has left of an amount that the payment asked for before it got another quote. */
+  readonly isFormer?: boolean;
 }
 
 /** Less than this share of the requested amount, in per mille, is no part of it: 1 %. */
@@ -96,12 +98,15 @@ export function matchTransfer(
 }
 
 /** A wallet that rounds up sends more than it was asked for. */
-function settleCut(sent: bigint, { paymentId, tokenAmount, cutFrom, isRest }: CutAmount) {
+function settleCut(
+  sent: bigint,
+  { paymentId, tokenAmount, cutFrom, isRest, isFormer }: CutAmount,
+): Match | undefined {
   const isEnough =
     sent > tokenAmount ? isSmallExcess(sent, tokenAmount) : sent >= (cutFrom ?? tokenAmount);
   if (!isEnough) return undefined;
   const outcome = isRest ? 'rest' : sent > tokenAmount ? 'over' : 'tolerated';
-  return { outcome, paymentId } as const;
+  return { outcome, paymentId, isFormer };
 }
 
 /** Whether so little is missing that it could not be sent, and is not worth asking for. */
