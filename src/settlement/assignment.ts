@@ -7,7 +7,7 @@ import { formatBaseUnits, parseBaseUnits } from '../payments/token-amount.ts';
 import { findMerchant } from '../repositories/accounts/merchants.ts';
 import { findAskedAssignment } from '../repositories/deposits/asked-assignments.ts';
 import { findMeantPayments } from '../repositories/deposits/deviations.ts';
-import { findAskedBefore } from '../repositories/deposits/reservations.ts';
+import { findAskedBefore } from '../repositories/deposits/former-quotes.ts';
 import { findRest } from '../repositories/deposits/rests.ts';
 import { lockPayment } from '../repositories/payments/moves.ts';
 

@@ -6,7 +6,7 @@ import {
   lockAddresses,
   updateDeposit,
 } from '../repositories/deposits/deposits.ts';
-import { listPlacesElsewhere } from '../repositories/deposits/reservations.ts';
+import { listPlacesElsewhere } from '../repositories/deposits/former-quotes.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import { type DepositMatch, matchPayment } from './match-payment.ts';
 import { AMOUNTS_PER_MILLE } from './match-transfer.ts';

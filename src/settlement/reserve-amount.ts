@@ -5,15 +5,14 @@ import type { Deposit } from '../database/deposit-tables.ts';
 import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { findFormerQuote, findFormerRest } from '../repositories/deposits/former-quotes.ts';
 import {
   type FreeAmount,
-  findFormerQuote,
-  findFormerRest,
-  insertReservation,
   listAddressesByUse,
   listFreeAmounts,
   type UsedAddress,
-} from '../repositories/deposits/reservations.ts';
+} from '../repositories/deposits/free-amounts.ts';
+import { insertReservation } from '../repositories/deposits/reservations.ts';
 import { leastAmount } from './least-amount.ts';
 import { FIRST_CANDIDATES, type Terms } from './quote-amounts.ts';
 

@@ -1,10 +1,7 @@
 import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
-import {
-  findAskedBefore,
-  releaseReservation,
-  reserveAgain,
-} from '../repositories/deposits/reservations.ts';
+import { findAskedBefore, reserveAgain } from '../repositories/deposits/former-quotes.ts';
+import { releaseReservation } from '../repositories/deposits/reservations.ts';
 import { lockPayment, updateOpenPayment } from '../repositories/payments/moves.ts';
 
 /**
