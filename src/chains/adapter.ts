@@ -1,5 +1,6 @@
 import type { NodeAbilities } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
+import type { Holdings } from './holdings.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
 import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
 
@@ -63,6 +64,11 @@ export interface ScanRequest {
    * the next scan (Solana).
    */
   readonly ending?: readonly string[];
+  /**
+   * Whether the blocks were scanned before, so that this scan looks for what that one was not told. Where a chain can
+   * prove that nothing is left out, and it is affordable, this scan demands the proof.
+   */
+  readonly isSecondLook?: true;
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
@@ -191,4 +197,6 @@ export interface ChainAdapter {
   /** The same for several, in as few requests as they take; reports in the order of the requests. */
   lookUpAll?(node: Node, requests: readonly LookUpRequest[]): Promise<TransactionReport[]>;
   readonly internal?: InternalTransfers;
+  /** Balances by which a scan is checked before payments expire; none where blocks prove what is in them (Bitcoin). */
+  readonly holdings?: Holdings;
 }
