@@ -2,6 +2,7 @@ import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads, readHeight } from './heads.ts';
+import { createHoldings } from './holdings.ts';
 import { internalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
@@ -64,6 +65,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     lookUpAll: lookUpTransactions,
 
     internal: internalTransfers,
+    holdings: createHoldings(memory.ranges),
   };
 }
 

@@ -40,9 +40,8 @@ export interface ScanMemory {
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
- * transactions. On chains that are covered up to their newest block, logs of blocks that may be undone are
- * asked for by the hash of the block, which a server without the block must refuse; elsewhere the second scan
- * finds what a lagging server left out.
+ * transactions. Where blocks are not final soon, logs of those that may be undone are asked for by the hash of the
+ * block, which a server without the block must refuse. The second scan finds what a lagging server left out.
  */
 export async function scanBlocks(
   node: Node,
@@ -64,7 +63,7 @@ async function scanFamily(
   const { node } = reading;
   const watched = indexWatched(request.watch);
   const isNative = watched.native.size > 0;
-  const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
+  const isByHash = !chain.isFinalSoon && request.to >= request.undoableFrom;
   if (isNative) return scanWhole(reading, request, watched, isByHash);
   if (watched.tokens.size === 0) {
     return { through: await readHeader(node, request.to), transfers: [] };
