@@ -40,6 +40,11 @@ export interface Chain {
   readonly coverage: 'tip' | 'sweep' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
+  /**
+   * Whether the second look at a block demands all its receipts, which hash to the root in its header, and takes the
+   * transfers from them. The guide on chains says what that costs.
+   */
+  readonly provesReceipts: boolean;
 }
 
 type Facts = Omit<Chain, 'id' | 'identities'>;
@@ -58,6 +63,7 @@ const BITCOIN: Facts = {
   tipIsFinal: false,
   coverage: 'poll',
   usualFinalityMs: HOUR,
+  provesReceipts: false,
 };
 const ETHEREUM: Facts = {
   family: 'evm',
@@ -71,6 +77,7 @@ const ETHEREUM: Facts = {
   tipIsFinal: false,
   coverage: 'tip',
   usualFinalityMs: 15 * MINUTE,
+  provesReceipts: true,
 };
 const BNB: Facts = {
   ...ETHEREUM,
@@ -82,6 +89,7 @@ const BNB: Facts = {
   finality: 'final',
   coverage: 'sweep',
   usualFinalityMs: 10 * SECOND,
+  provesReceipts: false,
 };
 const AVALANCHE: Facts = {
   ...BNB,
@@ -102,6 +110,7 @@ const SOLANA: Facts = {
   tipIsFinal: false,
   coverage: 'final-poll',
   usualFinalityMs: 15 * SECOND,
+  provesReceipts: false,
 };
 const TRON: Facts = {
   ...BNB,
