@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Holdings } from '../../../src/chains/holdings.ts';
+import type { Block, WatchedAddress } from '../../../src/chains/transfer.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Node } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
@@ -29,6 +30,10 @@ let model: ModelChain;
 let watcher: ModelWatcher;
 /** What nodes leave out, by their labels: hashes of transactions. */
 let hidden: Map<string, Set<string>>;
+/** The label of the node that can prove what is in a block; none unless set. */
+let provenBy: string | undefined;
+/** Which nodes were asked for a proof, and of which block. */
+let provenFor: string[];
 /** What the owners of addresses have sent elsewhere, by height. */
 let spent: { readonly address: string; readonly amount: bigint; readonly height: number }[];
 
@@ -40,6 +45,8 @@ beforeEach(async () => {
   ({ model } = await beginModel(service, CHAIN));
   hidden = new Map();
   spent = [];
+  provenBy = undefined;
+  provenFor = [];
   const { scan } = model.adapter;
   Object.assign(model.adapter, {
     scan: async (...[node, request]: Parameters<typeof scan>) => {
@@ -48,6 +55,11 @@ beforeEach(async () => {
       return { ...found, transfers };
     },
     holdings,
+    async proveTransfers(node: Node, { height }: Block, watch: readonly WatchedAddress[]) {
+      provenFor.push(`${node.label} ${height}`);
+      const range = { from: height, to: height, parentHash: null, undoableFrom: 0, watch };
+      return node.label === provenBy ? (await scan(node, range)).transfers : null;
+    },
   });
   const { db, clock } = service;
   watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
@@ -149,6 +161,23 @@ test('what another node shows is credited', async () => {
   expect(await statusOf(id)).toBe('successful/completed');
   expect(await findings()).toEqual([]);
 });
+
+test.each(['primary', 'second'])(
+  'what a block proves is credited, whoever shows it: the %s one',
+  async label => {
+    const id = await ask();
+    await tick();
+    const hash = send();
+    for (const each of ['primary', 'second']) hidden.set(each, new Set([hash]));
+    provenBy = label;
+    watcher.second = model;
+    await pass(3);
+    expect(await statusOf(id)).toBe('successful/completed');
+    const [paid] = [...model.transactions()].filter(({ transaction }) => transaction.hash === hash);
+    expect(provenFor.at(-1)).toBe(`${label} ${paid?.block.height}`);
+    expect(await findings()).toEqual([]);
+  },
+);
 
 test('what both left out when they were asked is credited when one shows it', async () => {
   const id = await ask();
