@@ -281,6 +281,19 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBeLessThanOrEqual(4);
   });
 
+  test('any other error is no failure either, and the node is asked again up to five times', async () => {
+    const list = watch(USDC, a);
+    const first = (await lookFirst(list)).slice(0, 1);
+    alterReceipts(() => {
+      throw new RpcRefusal(-32_603, 'internal error');
+    });
+    const adapter = create();
+    for (let looked = 0; looked < 9; looked++) {
+      expect(await look(list, { adapter, to: from })).toEqual(first);
+    }
+    expect(asked(RECEIPTS)).toBe(5);
+  });
+
   test('too many receipts for a response are no failure: the logs of that block are read', async () => {
     const first = await lookFirst(watch(USDC, a, c));
     const height = `0x${from.toString(16)}`;
