@@ -153,7 +153,7 @@ export interface MempoolReading {
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
-  /** Whether blocks are scanned only once, since a second scan would find nothing more (Solana). */
+  /** Whether blocks are scanned only once, since a second scan would find nothing more (Bitcoin, Solana). */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;

@@ -34,10 +34,17 @@ export interface Chain {
   /** Whether every block that a node shows is final already (Avalanche). */
   readonly tipIsFinal: boolean;
   /**
-   * What moves `watched_until`: blocks of the tip, blocks scanned a second time, each poll, or each poll as soon
-   * as all that it showed is final.
+   * Whether a block is final within a minute, so that only final ones are looked at a second time. Elsewhere the logs of
+   * a block that may be undone are asked for by its hash, which a server without the block must refuse.
    */
-  readonly coverage: 'tip' | 'sweep' | 'poll' | 'final-poll';
+  readonly isFinalSoon: boolean;
+  /**
+   * How long after a range was scanned it is scanned a second time, in milliseconds: servers behind one URL may lag, and
+   * then show less without an error.
+   */
+  readonly secondLookAfterMs: number;
+  /** What moves `watched_until`: scanned blocks, each poll, or each poll as soon as all that it showed is final. */
+  readonly coverage: 'blocks' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
   /**
@@ -61,6 +68,8 @@ const BITCOIN: Facts = {
   clockSkewMs: 2 * HOUR,
   finality: '1@100000,2@1000000,6',
   tipIsFinal: false,
+  isFinalSoon: false,
+  secondLookAfterMs: 30 * SECOND,
   coverage: 'poll',
   usualFinalityMs: HOUR,
   provesReceipts: false,
@@ -75,7 +84,9 @@ const ETHEREUM: Facts = {
   clockSkewMs: 2 * SECOND,
   finality: '12@100000,final',
   tipIsFinal: false,
-  coverage: 'tip',
+  isFinalSoon: false,
+  secondLookAfterMs: 30 * SECOND,
+  coverage: 'blocks',
   usualFinalityMs: 15 * MINUTE,
   provesReceipts: true,
 };
@@ -87,7 +98,7 @@ const BNB: Facts = {
   staleHeadMs: 30 * SECOND,
   offeredLagMs: MINUTE,
   finality: 'final',
-  coverage: 'sweep',
+  isFinalSoon: true,
   usualFinalityMs: 10 * SECOND,
   provesReceipts: false,
 };
@@ -108,6 +119,8 @@ const SOLANA: Facts = {
   clockSkewMs: 30 * SECOND,
   finality: 'final',
   tipIsFinal: false,
+  isFinalSoon: true,
+  secondLookAfterMs: 30 * SECOND,
   coverage: 'final-poll',
   usualFinalityMs: 15 * SECOND,
   provesReceipts: false,

@@ -2,6 +2,7 @@ import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads, readHeight } from './heads.ts';
+import { createHoldings } from './holdings.ts';
 import { internalTransfers } from './internal.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { proveTransfers } from './proven-transfers.ts';
@@ -65,6 +66,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
     proveTransfers: (node, block, watch) => proveTransfers(node, block, watch, memory.proven),
 
     internal: internalTransfers,
+    holdings: createHoldings(memory.ranges),
   };
 }
 

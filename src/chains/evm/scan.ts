@@ -52,10 +52,9 @@ export function createScanMemory(): ScanMemory {
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
- * transactions. On chains that are covered up to their newest block, logs of blocks that may be undone are
- * asked for by the hash of the block, which a server without the block must refuse; elsewhere the second scan
- * finds what a lagging server left out. On chains where that is affordable, the second scan demands the receipts of
- * whole blocks, which prove that nothing is left out.
+ * transactions. Where blocks are not final soon, logs of those that may be undone are asked for by the hash of the
+ * block, which a server without the block must refuse. The second scan finds what a lagging server left out: where that
+ * is affordable it demands the receipts of whole blocks, which prove that nothing is left out.
  */
 export async function scanBlocks(
   node: Node,
@@ -83,7 +82,7 @@ async function scanFamily(
   if (request.isSecondLook === true && chain.provesReceipts) {
     return scanProven(reading, request, watched, proven);
   }
-  const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
+  const isByHash = !chain.isFinalSoon && request.to >= request.undoableFrom;
   if (isNative) return scanWhole(reading, request, watched, isByHash);
   if (!isByHash) return scanRange(reading, request, watched, ranges);
   // Final blocks are scanned by ranges, the others block by block.
