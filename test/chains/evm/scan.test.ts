@@ -129,6 +129,17 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       for (const transfer of transfers) expect(transfer).toMatchObject(shared);
     });
 
+    test.each([{}, FINAL])('are the same of a node that writes digits as capitals', async range => {
+      const request = { from: height, to: height, ...range };
+      const plain = await scan(watch(USDC, a, b, c), request);
+      proxy.alter((_method, _params, result) =>
+        JSON.parse(JSON.stringify(result).replace(/(?<="0x)[0-9a-f]+/g, hex => hex.toUpperCase())),
+      );
+      const { transfers, unreadable } = await scan(watch(USDC, a, b, c), request);
+      expect(transfers).toEqual(plain.transfers);
+      expect(unreadable).toEqual([]);
+    });
+
     test.each([{}, FINAL])('are found where a node has too many for one answer', async range => {
       proxy.alter((method, params, result) => {
         const [{ topics = [] }] = params as [{ topics?: unknown[] }];
