@@ -153,6 +153,17 @@ test.each([
   expect(await status()).toBe('unsuccessful/completed');
 });
 
+test('coins that were just made are final once they can be spent', async () => {
+  const maturity = 10;
+  tell(({ transfers }) => ({ transfers: transfers.map(each => ({ ...each, maturity })) }));
+  mine(maturity - 2);
+  await tick();
+  expect(await status()).toBe('pending/completed');
+  mine();
+  await tick();
+  expect(await status()).toBe('successful/completed');
+});
+
 test('a transfer that is in another block when it is asked for again is not final by the old one', async () => {
   mine(FINAL_DEPTH - 1);
   await tick();

@@ -9,6 +9,7 @@ import type { Look } from '../../../src/nodes/daily-quota.ts';
 import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { addFinding, listOpenFindings } from '../../../src/repositories/chains/findings.ts';
+import { listBalances, putBalances } from '../../../src/repositories/chains/held-balances.ts';
 import { addRescan, findOpenRescan } from '../../../src/repositories/chains/rescans.ts';
 import { hasExpiringPayment } from '../../../src/repositories/chains/watch-list.ts';
 import { releaseReservation } from '../../../src/repositories/deposits/reservations.ts';
@@ -287,6 +288,18 @@ describe('the mempool', () => {
     },
   );
 
+  test('is told again where it could not be recorded', async () => {
+    await tick();
+    const id = await ask();
+    send();
+    const dying = watcher.tick(() => {
+      if (/recordSeen.*mempool\.ts/s.test(new Error().stack ?? '')) throw new Killed();
+    });
+    await expect(dying).rejects.toThrow(Killed);
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
   test('is listed at once when a payment is opened while the node answers', async () => {
     await listsOf(3);
     const { readHeads } = model.adapter;
@@ -375,6 +388,23 @@ describe('a reorganisation', () => {
     expect(await watcher.tick()).toBe('more');
     expect((await findChain(service.db, chain))?.cursor_height).toBe(height - 1);
     expect(await deposits()).toMatchObject([{ state: 'seen', block_height: null }]);
+  });
+
+  test('forgets what addresses held above it', async () => {
+    await ask();
+    await tick();
+    mine();
+    await tick();
+    const { height } = model.tip;
+    const held = { address: ADDRESS, balance: 1n };
+    await putBalances(service.db, chain, [
+      { ...held, height },
+      { ...held, height: height - 1 },
+    ]);
+    model.reorganise(1, () => true);
+    await tick();
+    const [newest] = await listBalances(service.db, chain, [ADDRESS]);
+    expect(newest?.height).toBe(height - 1);
   });
 
   test('has the new branch looked at twice, too', async () => {
@@ -912,6 +942,18 @@ describe('on Bitcoin', () => {
     await tick();
     await expirePayments(service.db, now(), 100);
     expect(await statusOf(id)).toBe('pending/completed');
+  });
+
+  test('a transfer is final with as many blocks as the rule says, its own among them', async () => {
+    const id = await ask();
+    await tick();
+    send();
+    for (const confirmations of [1, 2, 3]) {
+      mine();
+      await tick();
+      const isFinal = confirmations === 3;
+      expect(await statusOf(id)).toBe(`${isFinal ? 'successful' : 'pending'}/completed`);
+    }
   });
 
   test('nothing expires while the list of the mempool is too long, and blocks are read on', async () => {
