@@ -47,6 +47,11 @@ export interface Chain {
   readonly coverage: 'blocks' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
+  /**
+   * Whether the second look at a block demands all its receipts, which hash to the root in its header, and takes the
+   * transfers from them. The guide on chains says what that costs.
+   */
+  readonly provesReceipts: boolean;
 }
 
 type Facts = Omit<Chain, 'id' | 'identities'>;
@@ -67,6 +72,7 @@ const BITCOIN: Facts = {
   secondLookAfterMs: 30 * SECOND,
   coverage: 'poll',
   usualFinalityMs: HOUR,
+  provesReceipts: false,
 };
 const ETHEREUM: Facts = {
   family: 'evm',
@@ -82,6 +88,7 @@ const ETHEREUM: Facts = {
   secondLookAfterMs: 30 * SECOND,
   coverage: 'blocks',
   usualFinalityMs: 15 * MINUTE,
+  provesReceipts: true,
 };
 const BNB: Facts = {
   ...ETHEREUM,
@@ -93,6 +100,7 @@ const BNB: Facts = {
   finality: 'final',
   isFinalSoon: true,
   usualFinalityMs: 10 * SECOND,
+  provesReceipts: false,
 };
 const AVALANCHE: Facts = {
   ...BNB,
@@ -115,6 +123,7 @@ const SOLANA: Facts = {
   secondLookAfterMs: 30 * SECOND,
   coverage: 'final-poll',
   usualFinalityMs: 15 * SECOND,
+  provesReceipts: false,
 };
 const TRON: Facts = {
   ...BNB,

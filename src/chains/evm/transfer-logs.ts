@@ -69,12 +69,12 @@ export function tokenTransfers(
   });
 }
 
-/** How many logs of a receipt are transfers of watched tokens to watched addresses, of 0 as well. */
-export function countTransfers({ logs }: Receipt, { tokens }: Watched): number {
+/** The logs of a receipt that are transfers of watched tokens to watched addresses, of 0 as well. */
+export function watchedLogs({ logs }: Receipt, { tokens }: Watched): Fields[] {
   return logs.filter(log => {
     const transfer = readTransfer(log);
     return transfer !== undefined && tokens.get(transfer.contract)?.has(transfer.to) === true;
-  }).length;
+  });
 }
 
 /** Transfers of other tokens to these addresses. */

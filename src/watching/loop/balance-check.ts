@@ -11,6 +11,7 @@ import type { Watcher } from '../watcher.ts';
 import { STATE_KEPT } from './balance-increases.ts';
 import { explainRises, type Rise } from './explain-rises.ts';
 import { createPeriod } from './period.ts';
+import { proveRise } from './prove-rise.ts';
 import type { Round } from './round.ts';
 import { reportUnexplained } from './unexplained.ts';
 import { reportUnreadable } from './unreadable.ts';
@@ -112,6 +113,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     );
     for (const own of spans.values()) rises.push(...(await findRises(own, before)));
     for (const each of await explainRises(watcher, round, rises)) {
+      if (await proveRise(watcher, round, each)) continue;
       const { watched, from, to, amount } = each;
       await reportUnexplained(watcher, {
         ...{ network: watched.network.id, address: watched.address, amount, from, to },
@@ -133,10 +135,11 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     const addresses = own.map(({ watched }) => watched.address);
     const arrived = await sumArrivals(db, first.watched.network.id, range, addresses);
     return own
-      .map(({ watched, balance }) => ({
-        ...{ watched, ...range, recorded: arrived.get(watched.address) ?? 0n },
-        by: balance - (before.get(keyOf(watched))?.balance ?? 0n),
-      }))
+      .map(({ watched, balance }) => {
+        const start = before.get(keyOf(watched))?.balance ?? 0n;
+        const recorded = arrived.get(watched.address) ?? 0n;
+        return { watched, ...range, before: start, by: balance - start, recorded };
+      })
       .filter(({ by, recorded }) => by !== recorded);
   }
 

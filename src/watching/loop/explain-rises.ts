@@ -14,6 +14,8 @@ export interface Rise {
   readonly watched: WatchedAddress;
   readonly from: number;
   readonly to: number;
+  /** What the address held after the block `from`, in the asset's smallest unit. */
+  readonly before: bigint;
   /** By how much the balance rose, in the asset's smallest unit; less than 0 where it fell. */
   readonly by: bigint;
   /** What is recorded of it. */
