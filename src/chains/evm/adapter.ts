@@ -1,8 +1,9 @@
 import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
+import { Misses } from '../misses.ts';
 import { readHeads, readHeight } from './heads.ts';
-import { internalTransfers } from './internal.ts';
+import { createInternalTransfers } from './internal.ts';
 import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { ReceiptMemory } from './receipt-memory.ts';
@@ -21,7 +22,7 @@ const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
  * query, and receipts for the second scan.
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
-  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
+  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory(), misses: new Misses() };
 
   return {
     async identify(node) {
@@ -63,7 +64,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
     lookUpAll: lookUpTransactions,
 
-    internal: internalTransfers,
+    internal: createInternalTransfers(memory.misses),
   };
 }
 

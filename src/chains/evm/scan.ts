@@ -1,8 +1,8 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
+import { eachAlone, type Misses } from '../misses.ts';
 import { heightsOf, inParts } from '../ranges.ts';
-import { orThrow } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { readNative, readTokens } from './block-transfers.ts';
@@ -36,6 +36,7 @@ const BLOCKS_ONE_BY_ONE = 100;
 export interface ScanMemory {
   readonly ranges: LogRanges;
   readonly receipts: ReceiptMemory;
+  readonly misses: Misses;
 }
 
 /**
@@ -48,9 +49,9 @@ export async function scanBlocks(
   node: Node,
   request: ScanRequest,
   chain: Chain,
-  { ranges, receipts }: ScanMemory,
+  { ranges, receipts, misses }: ScanMemory,
 ): Promise<Scan> {
-  const reading: Reading = { node, request, receipts, unreadable: [] };
+  const reading: Reading = { node, request, receipts, misses, unreadable: [] };
   const scan = await scanFamily(reading, request, chain, ranges);
   return { ...scan, unreadable: reading.unreadable };
 }
@@ -110,7 +111,7 @@ async function scanRange(
   }
 }
 
-/** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
+/** As of `HitReader`. */
 async function readHitBlocks(
   node: Node,
   hits: readonly Hit[],
@@ -120,13 +121,14 @@ async function readHitBlocks(
   const blocks = new Map<number, Block | NodeFailure>([[through.height, through]]);
   const unread = heights.filter(height => height !== through.height);
   for (const together of inParts(unread, BLOCKS_ONE_BY_ONE)) {
-    const responses = await node.batch(together.map(headerCall));
+    const responses = eachAlone(node, await node.batch(together.map(headerCall)));
     for (const [index, height] of together.entries()) {
-      const response = orThrow(responses[index]);
-      if (response === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
       blocks.set(
         height,
-        readOrFailure(() => requireBlock(node, response, height)),
+        response instanceof LaggingNode
+          ? response
+          : readOrFailure(() => requireBlock(node, response, height)),
       );
     }
   }

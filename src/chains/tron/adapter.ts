@@ -7,6 +7,7 @@ import { ReceiptMemory } from '../evm/receipt-memory.ts';
 import { toAmount, toBlock, toParameter } from '../evm/responses.ts';
 import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
+import { Misses } from '../misses.ts';
 import { failure, orThrow, toFields } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import {
@@ -37,7 +38,7 @@ const ID_DIGITS = 8;
  * `/walletsolidity`.
  */
 export function createTronAdapter(chain: Chain): ChainAdapter {
-  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
+  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory(), misses: new Misses() };
 
   return {
     async identify(node) {

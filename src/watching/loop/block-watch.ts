@@ -1,3 +1,4 @@
+import { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
 import type { Watcher } from '../watcher.ts';
@@ -38,6 +39,7 @@ export function createBlockWatch(
   const { adapter, chain, clock, db } = watcher;
   const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
+  const misses = new Misses();
   const finalPolls = new FinalPolls();
   const placements = createPeriod(clock, PLACE_EVERY_MS);
   const balanceLooks = createPeriod(clock, INTERNAL_EVERY_MS);
@@ -107,6 +109,7 @@ export function createBlockWatch(
       finalHeight: heads.finalHeight ?? cursor.height,
       timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
+      misses,
     });
     balanceLooks.start();
   }

@@ -1,4 +1,4 @@
-import { failureOf, type Node } from '../../nodes/node.ts';
+import { failureOf, type Node, NodeFailure } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { depositFinding } from '../../settlement/deposit-finding.ts';
 import { disagreements } from '../metrics.ts';
@@ -25,11 +25,19 @@ export async function confirmByCheckNode(
       check,
       reached.map(({ deposit }) => deposit),
     );
+    const details = responses.flatMap(({ report }) =>
+      report.status === 'unreadable' ? [report.detail] : [],
+    );
+    if (details[0] !== undefined && details.length === responses.length) {
+      throw new NodeFailure(details[0]);
+    }
     const same: LookedUp[] = [];
     for (const shown of reached) {
       const response = responses.find(({ deposit }) => deposit.id === shown.deposit.id);
-      if (response !== undefined && isAlike(shown, response)) same.push(shown);
-      else if (response !== undefined) await reportDisagreement(watcher, check, shown, response);
+      // What it cannot read now it may show in a later look: it has not shown anything else.
+      if (response === undefined || response.report.status === 'unreadable') continue;
+      if (isAlike(shown, response)) same.push(shown);
+      else await reportDisagreement(watcher, check, shown, response);
     }
     nodes.reportSuccess(check.id);
     return same;
