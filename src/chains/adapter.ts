@@ -153,7 +153,7 @@ export interface MempoolReading {
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
-  /** Whether blocks are scanned only once, since a second scan would find nothing more (Solana). */
+  /** Whether blocks are scanned only once, since a second scan would find nothing more (Bitcoin, Solana). */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;
@@ -196,6 +196,16 @@ export interface ChainAdapter {
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
   /** The same for several, in as few requests as they take; reports in the order of the requests. */
   lookUpAll?(node: Node, requests: readonly LookUpRequest[]): Promise<TransactionReport[]>;
+  /**
+   * The transfers of tokens in a block that are proven by what its hash contains, whoever shows them (EVM).
+   * @returns null where the node does not have the block or what proves it.
+   * @throws NodeFailure also for a proof that is wrong.
+   */
+  proveTransfers?(
+    node: Node,
+    block: Pick<Block, 'hash'>,
+    watch: readonly WatchedAddress[],
+  ): Promise<readonly ChainTransfer[] | null>;
   readonly internal?: InternalTransfers;
   /** Balances by which a scan is checked before payments expire; none where blocks prove what is in them (Bitcoin). */
   readonly holdings?: Holdings;

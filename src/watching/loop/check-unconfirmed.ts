@@ -70,9 +70,12 @@ export function createUnconfirmedCheck(): UnconfirmedCheck {
       }
     }
     missing = stillMissing;
-    for (const { deposit, other } of await confirmByCheckNode(watcher, otherwise, signal)) {
+    const right = await confirmByCheckNode(watcher, node, otherwise, signal);
+    for (const { deposit, transfer, other } of right) {
+      const at = timeOf(deposit);
+      if (transfer !== undefined) observed.push(toObserved(transfer, 'seen', at));
       if (other === undefined) continue;
-      observed.push({ ...toObserved(other, 'seen', timeOf(deposit)), isCorrection: true });
+      observed.push({ ...toObserved(other, 'seen', at), isCorrection: true });
     }
     await record(watcher, observed);
   };

@@ -29,6 +29,8 @@ export interface Pass {
   readonly askedSince: Date;
   /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
+  /** As of `ScanRequest`. */
+  readonly isSecondLook?: true;
   /** Is called where addresses whose payments end have not been read to the end. */
   readonly onEndingLeft?: () => void;
   /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
@@ -115,7 +117,7 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, heads, watch, ending = [], askedSince: since, madeBy, onEndingLeft }: Pass,
+  { node, heads, watch, ending = [], isSecondLook, askedSince: since, madeBy, onEndingLeft }: Pass,
   range: Range,
   last: LastPoll,
   advance: Advance,
@@ -126,6 +128,7 @@ export async function scanRange(
     ...range,
     watch,
     ending,
+    ...(isSecondLook && { isSecondLook }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {

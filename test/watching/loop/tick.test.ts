@@ -81,6 +81,12 @@ async function tick(): Promise<string> {
   }
 }
 
+/** The second look at what was scanned, some time after the first. */
+async function lookAgain(): Promise<void> {
+  service.clock.now += chainOf(chain).secondLookAfterMs;
+  await tick();
+}
+
 const statusOf = (id: string) => stateOfPayment(service.db, id);
 const deposits = (): Promise<Deposit[]> =>
   service.db.selectFrom('deposits').selectAll().orderBy('observed_at').execute();
@@ -470,6 +476,7 @@ describe('a check node', () => {
     await tick();
     send();
     mine();
+    await tick();
     const check = Object.assign(new ModelChain(service.clock, FINAL_DEPTH), {
       blocks: model.blocks,
     });
@@ -480,7 +487,7 @@ describe('a check node', () => {
       scan: () => Promise.reject(new NodeFailure('check: block 7 has the number 8')),
     });
     mine(FINAL_DEPTH);
-    await tick();
+    await lookAgain();
     expect(watcher.failures.map(({ message }) => message)).toEqual([
       'check: who knows',
       'check: block 7 has the number 8',
@@ -489,7 +496,7 @@ describe('a check node', () => {
     expect(await statusOf(id)).toBe('pending/completed');
     Object.assign(check.adapter, own);
     mine();
-    await tick();
+    await lookAgain();
     expect(watcher.failures).toHaveLength(2);
     expect(watcher.successes.filter(label => label === 'check')).toHaveLength(2);
     expect(await statusOf(id)).toBe('successful/completed');
@@ -546,12 +553,13 @@ test('an answer without its transfers is made good by the second look', async ()
   Object.assign(block, { transactions: [transaction] });
   model.pool = [];
   for (let mined = 0; mined <= FINAL_DEPTH; mined++) model.mine([]);
-  await tick();
+  await lookAgain();
   await tick();
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
 test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
+  await begin('bnb-test');
   const id = await ask();
   await tick();
   const lying = new ModelChain(service.clock, FINAL_DEPTH);
@@ -561,6 +569,7 @@ test('a check node that lied for a while leaves nothing that is seen for ever', 
   lying.mine();
   while (lying.blocks.length < model.blocks.length) lying.mine([]);
   await tick();
+  await lookAgain();
   expect(await statusOf(id)).toBe('pending/completed');
   watcher.check = model;
   mine(FINAL_DEPTH);
@@ -606,6 +615,7 @@ describe('while the nodes are away', () => {
     mine(FINAL_DEPTH);
     await tick();
     expect(await statusOf(paid)).toBe('successful/completed');
+    await lookAgain();
     await expirePayments(service.db, now(), 100);
     expect(await statusOf(unpaid)).toBe('expired/expired');
   });
@@ -771,6 +781,7 @@ test('a rescan of blocks that the node has no more holds up nothing else', async
   service.clock.now += 20 * MINUTE_MS;
   mine();
   await tick();
+  await lookAgain();
   await expirePayments(service.db, now(), 100);
   expect(await statusOf(paid)).toBe('successful/completed');
   expect(await statusOf(unpaid)).toBe('expired/expired');
@@ -796,6 +807,7 @@ test('a refused transfer that the node cannot look up holds up nothing else', as
   service.clock.now += 20 * MINUTE_MS;
   mine();
   await tick();
+  await lookAgain();
   await expirePayments(db, now(), 100);
   expect(await statusOf(unpaid)).toBe('expired/expired');
   expect(await findings()).toHaveLength(1);

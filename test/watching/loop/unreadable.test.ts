@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LookUpRequest, ScanRequest } from '../../../src/chains/adapter.ts';
+import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
@@ -62,6 +63,7 @@ async function wait(minutes: number): Promise<void> {
   service.clock.now += minutes * MINUTE_MS;
   mine();
   await tick();
+  service.clock.now += chainOf(CHAIN).secondLookAfterMs;
   await tick();
 }
 
