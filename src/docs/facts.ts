@@ -111,7 +111,7 @@ import { REDELIVERIES_MAXIMUM } from '../webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
-import { chainTable, costTable, planTable, ruleTable } from './chain-tables.ts';
+import { chainTable, costTable, planTable, proofTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import { LIBRARIES } from './downloads/libraries.ts';
 import { readBeginning } from './downloads/library-readme.ts';
@@ -355,6 +355,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.rules': ruleTable(),
     'chains.costs': costTable(),
     'chains.plans': planTable(),
+    'chains.proofs': proofTable(),
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
     'chains.second-look': formatDuration(chainOf('eth').secondLookAfterMs / 1000),
