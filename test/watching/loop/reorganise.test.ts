@@ -61,7 +61,7 @@ test('what was not explained in undone blocks is compared anew before payments e
     await watcher.tick();
   }
   expect((await findChain(db, CHAIN))?.expires_until).not.toBeNull();
-  expect(read.every(height => height > tip - 2)).toBe(true);
+  expect(Math.min(...read)).toBe(tip - 2);
 });
 
 test('without such a finding payments go on expiring', async () => {
