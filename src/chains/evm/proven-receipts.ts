@@ -41,9 +41,9 @@ const NONE = receiptsRoot([]);
 export interface ProvenReceipts {
   /**
    * @param node The one that has shown the blocks.
-   * @returns For each block all its receipts, in their order; null where the node does not have the method, says that
-   * there are too many for a response, or has failed to prove them again and again.
-   * @throws LaggingNode if it does not have the block, NodeFailure if receipts do not hash to the root, RpcError.
+   * @returns For each block all its receipts, in their order; null where the node refuses them, says that there are too
+   * many for a response, or has failed to prove them again and again.
+   * @throws LaggingNode if it does not have the block, NodeFailure if receipts do not hash to the root.
    */
   read(node: Node, blocks: readonly WholeBlock[]): Promise<(readonly Receipt[] | null)[]>;
 }
@@ -70,11 +70,13 @@ export function createProvenReceipts(): ProvenReceipts {
       const at = asked.indexOf(block);
       const response = at === -1 ? [] : responses[at];
       if (response instanceof ResponseTooLarge) return null;
-      if (isUnable(node, response)) {
-        standing.spared = SPARED_BLOCKS;
+      if (response instanceof RpcError) {
+        const error = asNodeError(node, response);
+        if (error instanceof LaggingNode) throw error;
+        if (isUnable(response)) standing.spared = SPARED_BLOCKS;
+        else noteFailure(standing);
         return null;
       }
-      if (response instanceof RpcError) throw asNodeError(node, response);
       const receipts = prove(node, response, block);
       standing.failures = 0;
       return receipts;
@@ -95,10 +97,9 @@ export function createProvenReceipts(): ProvenReceipts {
         try {
           proven.push(...(await ask(node, together, standing)));
         } catch (error) {
-          if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-          standing.failures += 1;
-          if (standing.failures < FAILURES_MAXIMUM) throw error;
-          Object.assign(standing, { failures: 0, spared: SPARED_BLOCKS });
+          if (!(error instanceof NodeFailure)) throw error;
+          noteFailure(standing);
+          if (standing.spared === 0) throw error;
           proven.push(...together.map(() => null));
         }
       }
@@ -111,10 +112,14 @@ function toCall({ hash }: WholeBlock): NodeCall {
   return { method: 'eth_getBlockReceipts', params: [hash], mayBeTooLarge: true };
 }
 
-function isUnable(node: Node, response: unknown): boolean {
-  if (!(response instanceof RpcError)) return false;
-  if (asNodeError(node, response) instanceof LaggingNode) return false;
-  return UNABLE_CODES.includes(response.code) || UNABLE.test(response.message);
+function noteFailure(standing: Standing): void {
+  standing.failures += 1;
+  if (standing.failures < FAILURES_MAXIMUM) return;
+  Object.assign(standing, { failures: 0, spared: SPARED_BLOCKS });
+}
+
+function isUnable({ code, message }: RpcError): boolean {
+  return UNABLE_CODES.includes(code) || UNABLE.test(message);
 }
 
 /**

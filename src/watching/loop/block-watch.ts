@@ -1,10 +1,11 @@
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
+import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
 import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { createBalanceCheck } from './balance-check.ts';
 import { STATE_KEPT } from './balance-increases.ts';
-import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { checkUnconfirmed, UNPLACED_MAXIMUM } from './check-unconfirmed.ts';
 import { sweptUntil } from './coverage.ts';
 import { FinalPolls, listEnding } from './final-polls.ts';
 import { FirstLooks } from './first-looks.ts';
@@ -41,7 +42,6 @@ export function createBlockWatch(
   { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
-  const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
   const finalPolls = new FinalPolls();
   const looks = new FirstLooks();
@@ -103,7 +103,9 @@ export function createBlockWatch(
       noteDust: dust.add.bind(dust, chain.id),
       onEndingLeft: () => finalPolls.hold(),
     };
-    return { node, heads, watch, ending, askedSince: since, ...callbacks, signal };
+    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const known = { watch, ending, ...(dependent && { dependent }) };
+    return { node, heads, ...known, askedSince: since, ...callbacks, signal };
   }
 
   /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */

@@ -976,6 +976,42 @@ describe('on Bitcoin', () => {
     expect(await statusOf(unpaid)).toBe('expired/expired');
   });
 
+  test('a transfer that is nowhere is gone after two hours, whatever restarts meanwhile', async () => {
+    const { db, clock } = service;
+    const { lookUp } = model.adapter;
+    Object.assign(model.adapter, {
+      lookUp: async (...args: Parameters<typeof lookUp>) => {
+        const report = await lookUp(...args);
+        return report.status === 'replaced' ? { status: 'unknown' } : report;
+      },
+    });
+    const id = await ask();
+    await tick();
+    send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    const { pool } = model;
+    model.pool = [];
+    await tick();
+    clock.now += 110 * MINUTE_MS;
+    await tick();
+    // It is back for a moment, and two hours begin anew.
+    model.pool = pool;
+    await tick();
+    model.pool = [];
+    await tick();
+    for (const holder of ['b', 'c']) {
+      clock.now += 58 * MINUTE_MS;
+      await lapseLease(db, chain);
+      watcher = createModelWatcher({ db, clock, model, chain, holder });
+      await tick();
+      expect(await deposits()).toMatchObject([{ state: 'seen' }]);
+    }
+    clock.now += 5 * MINUTE_MS;
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
+  });
+
   test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
     const id = await ask();
     await tick();
