@@ -84,7 +84,9 @@ async function count(
   const node = await play(chain, { start, clock, decimals, contractOf });
   opened.defer(() => node.stop());
   await sql`update networks set settled_by = 'simulation'`.execute(db);
-  await sql`update chains set polled_at = null, watched_until = null`.execute(db);
+  await sql`update chains set polled_at = null, watched_until = null, expires_until = null`.execute(
+    db,
+  );
   await addNode(
     { db, clock, actor: 'bench' },
     { keyring, isProduction: false },

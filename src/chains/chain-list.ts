@@ -34,12 +34,24 @@ export interface Chain {
   /** Whether every block that a node shows is final already (Avalanche). */
   readonly tipIsFinal: boolean;
   /**
-   * What moves `watched_until`: blocks of the tip, blocks scanned a second time, each poll, or each poll as soon
-   * as all that it showed is final.
+   * Whether a block is final within a minute, so that only final ones are looked at a second time. Elsewhere the logs of
+   * a block that may be undone are asked for by its hash, which a server without the block must refuse.
    */
-  readonly coverage: 'tip' | 'sweep' | 'poll' | 'final-poll';
+  readonly isFinalSoon: boolean;
+  /**
+   * How long after a range was scanned it is scanned a second time, in milliseconds: servers behind one URL may lag, and
+   * then show less without an error.
+   */
+  readonly secondLookAfterMs: number;
+  /** What moves `watched_until`: scanned blocks, each poll, or each poll as soon as all that it showed is final. */
+  readonly coverage: 'blocks' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
+  /**
+   * Whether the second look at a block demands all its receipts, which hash to the root in its header, and takes the
+   * transfers from them. The guide on chains says what that costs.
+   */
+  readonly provesReceipts: boolean;
 }
 
 type Facts = Omit<Chain, 'id' | 'identities'>;
@@ -56,8 +68,11 @@ const BITCOIN: Facts = {
   clockSkewMs: 2 * HOUR,
   finality: '1@100000,2@1000000,6',
   tipIsFinal: false,
+  isFinalSoon: false,
+  secondLookAfterMs: 30 * SECOND,
   coverage: 'poll',
   usualFinalityMs: HOUR,
+  provesReceipts: false,
 };
 const ETHEREUM: Facts = {
   family: 'evm',
@@ -69,8 +84,11 @@ const ETHEREUM: Facts = {
   clockSkewMs: 2 * SECOND,
   finality: '12@100000,final',
   tipIsFinal: false,
-  coverage: 'tip',
+  isFinalSoon: false,
+  secondLookAfterMs: 30 * SECOND,
+  coverage: 'blocks',
   usualFinalityMs: 15 * MINUTE,
+  provesReceipts: true,
 };
 const BNB: Facts = {
   ...ETHEREUM,
@@ -80,8 +98,9 @@ const BNB: Facts = {
   staleHeadMs: 30 * SECOND,
   offeredLagMs: MINUTE,
   finality: 'final',
-  coverage: 'sweep',
+  isFinalSoon: true,
   usualFinalityMs: 10 * SECOND,
+  provesReceipts: false,
 };
 const AVALANCHE: Facts = {
   ...BNB,
@@ -100,8 +119,11 @@ const SOLANA: Facts = {
   clockSkewMs: 30 * SECOND,
   finality: 'final',
   tipIsFinal: false,
+  isFinalSoon: true,
+  secondLookAfterMs: 30 * SECOND,
   coverage: 'final-poll',
   usualFinalityMs: 15 * SECOND,
+  provesReceipts: false,
 };
 const TRON: Facts = {
   ...BNB,

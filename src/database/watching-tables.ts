@@ -26,6 +26,11 @@ export interface ChainsTable {
   polled_at: Date | null;
   /** Every transfer up to this time is recorded; null while nothing is watched. */
   watched_until: Date | null;
+  /**
+   * Payments that end up to this time may expire: nothing was left out of what a second look and the balances of their
+   * addresses have shown; null while nothing is watched.
+   */
+  expires_until: Date | null;
   lease_holder: string | null;
   /** Rises with each holder, so that a former one can never write. */
   lease_epoch: Defaulted<number>;
@@ -118,6 +123,8 @@ export interface FindingsTable {
   /** Integer of the asset's smallest unit, as text. */
   amount: ColumnType<string | null, bigint | string | null, bigint | string | null>;
   height: Height | null;
+  /** The block before the first of several, of which `height` is the last; null for one block. */
+  since_height: Height | null;
   detail: string;
   found_at: Date;
   resolved_at: Date | null;
@@ -135,8 +142,8 @@ export interface RescansTable {
   done_at: Date | null;
 }
 
-export interface NativeBalancesTable {
-  chain: string;
+export interface HeldBalancesTable {
+  blockchain_id: string;
   address: string;
   height: Height;
   /** Integer of the asset's smallest unit, as text. */
@@ -167,7 +174,7 @@ export interface WatchingTables {
   node_calls: NodeCallsTable;
   findings: FindingsTable;
   rescans: RescansTable;
-  native_balances: NativeBalancesTable;
+  held_balances: HeldBalancesTable;
 }
 
 export type ChainState = Selectable<ChainsTable>;

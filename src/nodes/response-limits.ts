@@ -38,6 +38,7 @@ const BYTES: Readonly<Record<string, number>> = {
   eth_getCode: MIB,
   eth_getTransactionByHash: 8 * MIB,
   eth_getTransactionReceipt: RESPONSE_MAXIMUM_BYTES,
+  eth_getBlockReceipts: RESPONSE_MAXIMUM_BYTES,
   eth_getLogs: RESPONSE_MAXIMUM_BYTES,
   debug_traceBlockByNumber: RESPONSE_MAXIMUM_BYTES,
   trace_block: RESPONSE_MAXIMUM_BYTES,

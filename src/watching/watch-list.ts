@@ -78,6 +78,11 @@ export function createWatchList(chain: string): WatchList {
   }
 }
 
+/** Addresses of the watch list that hold the chain's native asset. */
+export function nativeAddresses(watch: readonly WatchedAddress[]): WatchedAddress[] {
+  return watch.filter(({ network }) => network.contract === null);
+}
+
 /** The addresses of `listed` as adapters take them. */
 export function toWatched(listed: readonly ListedAddress[]): WatchedAddress[] {
   return listed.map(({ blockchainId, contract, address }) => ({

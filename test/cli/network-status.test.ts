@@ -35,6 +35,7 @@ beforeAll(async () => {
   await updateChain(db, CHAIN, {
     ...{ head_height: 1_010, final_height: 950, cursor_height: 1_000, cursor_hash: '0xa' },
     swept_height: 950,
+    expires_until: new Date(clock() - 600_000),
   });
   await sql`
     update chains set lease_holder = 'worker:7', lease_until = now() + interval '1 minute'
@@ -54,8 +55,8 @@ test('status tells how far a network is watched, by whom, and how many payments 
     created_at: new Date(clock() - 3_600_000),
     expires_at: new Date(clock() + seconds * 1_000),
   });
-  // Before what is watched, since then, and not yet.
-  for (const seconds of [-120, -30, -10, 60]) {
+  // Before what payments may expire by, some time ago, lately, and not yet.
+  for (const seconds of [-900, -200, -150, -10, 60]) {
     await addPayment(db, merchant, { ...at(seconds), blockchain_id: 'eth' });
   }
   const [status, ...others] = await service.ask<{ lagSeconds: number }[]>(

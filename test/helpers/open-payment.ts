@@ -27,7 +27,7 @@ export async function releaseAll(db: Database): Promise<void> {
 /** In an order in which nothing refers to what is gone. */
 const OF_TRANSFERS = [
   ...['asked_assignments', 'reservations', 'deposits', 'dust', 'findings', 'rescans'],
-  'native_balances',
+  'held_balances',
 ] as const;
 
 /**

@@ -18,6 +18,6 @@ export async function watchNetworks(
   await sql`update networks set settled_by = 'chain' where ${chosen}`.execute(db);
   await sql`
     update chains
-    set polled_at = ${watchedUntil}, watched_until = ${watchedUntil}, halted = null
+    set polled_at = ${watchedUntil}, watched_until = ${watchedUntil}, expires_until = ${watchedUntil}, halted = null
     where id in (select chain from networks where ${chosen})`.execute(db);
 }

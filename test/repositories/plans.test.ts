@@ -19,7 +19,7 @@ import {
 } from '../../src/repositories/accounts/inactive-merchants.ts';
 import { readPersonSigns } from '../../src/repositories/accounts/person-signs.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chains/status.ts';
-import { listEndingAddresses } from '../../src/repositories/chains/watch-list.ts';
+import { listEndingAddresses, listEndingPlaces } from '../../src/repositories/chains/watch-list.ts';
 import {
   countSharedUnmatched,
   countUnmatchedOf,
@@ -191,7 +191,7 @@ beforeAll(async () => {
   await sql`
     insert into findings
     select gen_random_uuid(), 'eth', 'unreadable', 'eth', 'odd ' || n, null, '0x' || n, null, n, 'odd',
-           now(), case when n > 20 then now() end
+           now(), case when n > 20 then now() end, null
     from generate_series(1, 5000) as n`.execute(db);
   await sql`
     insert into api_keys (id, merchant_id, name, scopes, secret, passphrase_hash, master_key_version, created_at)
@@ -667,9 +667,14 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   [
     'payments to expire',
     db => lockDuePayments(db, now, 50),
-    ['payments_expiring', 'deposits_payment', 'findings_unreadable'],
+    ['payments_expiring', 'deposits_payment', 'findings_holding'],
   ],
   ['payments that are held', db => countHeldPayments(db, now), ['payments_expiring']],
+  [
+    'places where payments end',
+    db => listEndingPlaces(db, 'eth', { after: new Date(now.getTime() - 60_000), by: now }, 100),
+    ['payments_expiring', 'payments_quoted', 'reservations_released'],
+  ],
   [
     'addresses whose payments end',
     db => listEndingAddresses(db, 'sol', now, 100),

@@ -218,7 +218,7 @@ describe('what arrives for a network that was left', () => {
     const dueOnceWatched = async (until: number | null) => {
       await service.db
         .updateTable('chains')
-        .set({ watched_until: until === null ? null : new Date(until) })
+        .set({ expires_until: until === null ? null : new Date(until) })
         .where('id', '=', 'eth')
         .execute();
       return service.db

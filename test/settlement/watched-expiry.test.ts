@@ -33,10 +33,10 @@ const now = () => new Date(service.clock.now);
 const expire = (limit = 50) => expirePayments(service.db, now(), limit);
 const statusOf = async ({ id }: { id: string }) => (await findPayment(service.db, id))?.status;
 
-async function watch(settled_by: SettledBy, watched_until: Date | null): Promise<void> {
+async function watch(settled_by: SettledBy, expires_until: Date | null): Promise<void> {
   const { db } = service;
   await db.updateTable('networks').set({ settled_by }).where('id', '=', 'btc').execute();
-  await db.updateTable('chains').set({ watched_until }).where('id', '=', 'btc').execute();
+  await db.updateTable('chains').set({ expires_until }).where('id', '=', 'btc').execute();
 }
 
 /** A payment that was due a minute ago. */

@@ -107,15 +107,17 @@ test('chains with nodes tell how far they are watched, and what waits for that',
   await updateChain(db, 'eth', {
     ...{ head_height: 110, final_height: 90, cursor_height: 105, cursor_hash: '0xa' },
     halted: 'no common block',
+    expires_until: ago(600),
   });
-  // Before what is watched, since then on two of its networks, and not yet.
+  // Before what payments may expire by, since then on two of its networks, lately, and not yet.
   for (const [blockchain_id, seconds] of [
     ...([
+      ['eth', 900],
+      ['eth', 200],
+      ['eth-usdt', 150],
       ['eth', 60],
-      ['eth', 20],
-      ['eth-usdt', 10],
       ['eth', -60],
-      ['btc-test', 10],
+      ['btc-test', 200],
     ] as const),
   ]) {
     const times = { created_at: ago(7_200), expires_at: ago(seconds) };

@@ -188,7 +188,7 @@ export async function beginModel(
 export async function watchModel(db: Database, chain: string, finality: string): Promise<void> {
   await sql`
     update chains set identity = 'model', cursor_height = null, cursor_hash = null, head_height = null,
-      swept_height = null, polled_at = null, watched_until = null, lease_until = null, halted = null
+      swept_height = null, polled_at = null, watched_until = null, expires_until = null, lease_until = null, halted = null
     where id = ${chain}`.execute(db);
   await sql`delete from chain_blocks where chain = ${chain}`.execute(db);
   await sql`

@@ -47,6 +47,9 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
   const mempoolOf = (node: Node) => memories.get(chains.get(node.id) ?? '')?.mempool;
 
   return {
+    // A block's header commits to all of its transactions.
+    looksOnce: true,
+
     async identify(node) {
       const hash = await askHash(node, 0);
       if (hash === null) throw failure(node, 'there is no first block');

@@ -9,6 +9,7 @@ import type { MempoolReading, Unreadable } from '../adapter.ts';
 import { orThrow, toList } from '../responses.ts';
 import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
+import { readAncestry } from './ancestry.ts';
 import type { WorkLimit } from './blocks.ts';
 import { isNotFound, property, readTransaction, toHash } from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
@@ -185,10 +186,18 @@ export class Mempool {
         this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));
       } else {
         const enteredAt = this.enteredAt(id);
-        const transfers = transfersOf(transaction, watched, null).map(transfer =>
-          enteredAt === undefined ? transfer : { ...transfer, enteredAt },
-        );
-        if (transfers.length > 0) this.#unrecorded.set(id, transfers);
+        const transfers = transfersOf(transaction, watched, null);
+        if (transfers.length > 0) {
+          const ancestry = await readAncestry(node, id);
+          const more = {
+            ...(ancestry.length === 0 ? {} : { ancestry }),
+            ...(enteredAt === undefined ? {} : { enteredAt }),
+          };
+          this.#unrecorded.set(
+            id,
+            transfers.map(transfer => ({ ...transfer, ...more })),
+          );
+        }
       }
       this.#see([id]);
     }

@@ -2,12 +2,12 @@ import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads, readHeight } from './heads.ts';
+import { createHoldings } from './holdings.ts';
 import { internalTransfers } from './internal.ts';
-import { createLogRanges } from './log-query.ts';
 import { lookUpTransactions } from './look-up.ts';
-import { ReceiptMemory } from './receipt-memory.ts';
+import { proveTransfers } from './proven-transfers.ts';
 import { toAmount, toBlock, toParameter } from './responses.ts';
-import { scanBlocks } from './scan.ts';
+import { createScanMemory, scanBlocks } from './scan.ts';
 import { readTokenDecimals } from './token-decimals.ts';
 
 /** Calls of one batch; a provider that takes fewer refuses it, and then gets smaller ones. */
@@ -18,10 +18,10 @@ const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /**
  * Reads Ethereum and the chains like it by the standard JSON-RPC. Remembers how many blocks each node takes in one
- * query, and receipts for the second scan.
+ * query, receipts for the second scan, and which nodes cannot give those of whole blocks.
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
-  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
+  const memory = createScanMemory();
 
   return {
     async identify(node) {
@@ -63,7 +63,10 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
     lookUpAll: lookUpTransactions,
 
+    proveTransfers: (node, block, watch) => proveTransfers(node, block, watch, memory.proven),
+
     internal: internalTransfers,
+    holdings: createHoldings(memory.ranges),
   };
 }
 

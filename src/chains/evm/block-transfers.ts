@@ -3,7 +3,7 @@ import { transferTo, type WatchedAddress } from '../transfer.ts';
 import { findNamed, readEach } from '../unreadable.ts';
 import { byHeight, hashOrNull, recipientOf, toTransaction, type WholeBlock } from './blocks.ts';
 import { type Found, type Hit, type HitReader, type Reading, readHits } from './hits.ts';
-import { countTransfers, tokenTransfers } from './transfer-logs.ts';
+import { tokenTransfers, watchedLogs } from './transfer-logs.ts';
 import type { Watched } from './watched.ts';
 
 /**
@@ -64,7 +64,7 @@ export function readTokens(
   return readHits(reading, hits, {
     readBlocks,
     toTransfers(receipt, block, count) {
-      if (countTransfers(receipt, watched) < count) {
+      if (watchedLogs(receipt, watched).length < count) {
         throw failure(node, 'a receipt lacks a transfer that is among the logs');
       }
       return tokenTransfers(node, receipt, block, watched);

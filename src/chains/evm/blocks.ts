@@ -1,5 +1,5 @@
 import { BLOCK_TIMEOUT_MS, type Node } from '../../nodes/node.ts';
-import { type Fields, failure, orThrow, toFields, toList } from '../responses.ts';
+import { type Fields, failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './responses.ts';
 
@@ -11,6 +11,8 @@ export interface WholeBlock extends Block {
   readonly transactions: readonly unknown[];
   /** As the node has sent them; undefined before there were any. */
   readonly withdrawals: unknown;
+  /** The block as the node has sent it. */
+  readonly fields: Fields;
 }
 
 /** The call for the header of a block. */
@@ -28,22 +30,34 @@ export async function readHeader(node: Node, height: number): Promise<Block> {
   return requireBlock(node, (await node.batch([headerCall(height)]))[0], height);
 }
 
-/** Reads blocks with their transactions. */
+/**
+ * Reads blocks with their transactions.
+ * @param isWhole Whether these are whole; otherwise they are their hashes.
+ */
 export async function readWholeBlocks(
   node: Node,
   heights: readonly number[],
+  isWhole = true,
 ): Promise<WholeBlock[]> {
   const calls = heights.map(height => ({
     method: 'eth_getBlockByNumber',
-    params: [toParameter(height), true],
+    params: [toParameter(height), isWhole],
   }));
   const responses = await node.batch(calls, { timeoutMs: BLOCK_TIMEOUT_MS });
   return heights.map((height, index) => {
     const block = requireBlock(node, responses[index], height);
-    const fields = toFields(node, orThrow(responses[index]), 'a block');
-    const transactions = toList(node, fields.transactions, 'the transactions of a block');
-    return { ...block, withdrawals: fields.withdrawals, transactions };
+    return toWholeBlock(node, block, responses[index]);
   });
+}
+
+/**
+ * @param value The block as the node has sent it.
+ * @throws NodeFailure
+ */
+export function toWholeBlock(node: Node, block: Block, value: unknown): WholeBlock {
+  const fields = toFields(node, value, 'a block');
+  const transactions = toList(node, fields.transactions, 'the transactions of a block');
+  return { ...block, withdrawals: fields.withdrawals, transactions, fields };
 }
 
 /**

@@ -22,11 +22,20 @@ export interface Found {
   readonly dust: readonly Arrival[];
 }
 
+export const NOTHING: Found = { transfers: [], dust: [] };
+
+export function join(one: Found, other: Found): Found {
+  return {
+    transfers: [...one.transfers, ...other.transfers],
+    dust: [...one.dust, ...other.dust],
+  };
+}
+
 /** What hits are read with. */
 export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
-  readonly receipts: ReceiptMemory;
+  readonly receipts: Pick<ReceiptMemory, 'read'>;
   /** Collects what cannot be read. */
   readonly unreadable: Unreadable[];
 }
@@ -53,7 +62,7 @@ export async function readHits(
   hits: readonly Hit[],
   reader: HitReader,
 ): Promise<Found> {
-  if (hits.length === 0) return { transfers: [], dust: [] };
+  if (hits.length === 0) return NOTHING;
   const weights = await weigh(request, hits);
   const dust = hits.filter(hasAmount).filter(hit => weights.get(hit) === 'dust');
   const kept = hits.filter(hit => weights.get(hit) !== 'dust');

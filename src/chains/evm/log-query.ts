@@ -144,13 +144,19 @@ export function asNodeError(node: Node, error: RpcError): Error {
 
 /** Query for one range of heights. */
 export function rangeQuery(watched: Watched, from: number, to: number): NodeCall {
+  return queryOf(transferFilter(watched), { from, to });
+}
+
+/** Query by any filter for one range of heights. */
+export function queryOf(
+  filter: { readonly address: readonly string[]; readonly topics: readonly unknown[] },
+  { from, to }: { readonly from: number; readonly to: number },
+): NodeCall {
   return {
     method: 'eth_getLogs',
     // A query for a few blocks that takes too long is a failure, so that another node is asked.
     ...{ mayBeTooLarge: true, mayTakeTooLong: to - from >= SLOW_RANGE },
-    params: [
-      { ...transferFilter(watched), fromBlock: toParameter(from), toBlock: toParameter(to) },
-    ],
+    params: [{ ...filter, fromBlock: toParameter(from), toBlock: toParameter(to) }],
   };
 }
 

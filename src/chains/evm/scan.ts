@@ -16,42 +16,54 @@ import {
   requireChain,
   type WholeBlock,
 } from './blocks.ts';
-import type { Found, Hit, Reading } from './hits.ts';
+import { type Found, type Hit, join, NOTHING, type Reading } from './hits.ts';
 import {
   blockQuery,
+  createLogRanges,
   hitsOfBlock,
   isTooWide,
   type LogRanges,
   rangeQuery,
   toHits,
 } from './log-query.ts';
-import type { ReceiptMemory } from './receipt-memory.ts';
+import { createProvenReceipts, type ProvenReceipts } from './proven-receipts.ts';
+import { readProven } from './proven-transfers.ts';
+import { ReceiptMemory } from './receipt-memory.ts';
 import { requireBlock } from './responses.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /** Blocks of one scan that are read whole, or whose logs are asked for one by one. */
 const BLOCKS_ONE_BY_ONE = 100;
 
+/** Blocks of one scan whose receipts are all read: some MB. */
+const BLOCKS_PROVEN = 8;
+
 /** What is remembered from one scan to the next. */
 export interface ScanMemory {
   readonly ranges: LogRanges;
   readonly receipts: ReceiptMemory;
+  readonly proven: ProvenReceipts;
+}
+
+export function createScanMemory(): ScanMemory {
+  const proven = createProvenReceipts();
+  return { ranges: createLogRanges(), receipts: new ReceiptMemory(), proven };
 }
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
- * transactions. On chains that are covered up to their newest block, logs of blocks that may be undone are
- * asked for by the hash of the block, which a server without the block must refuse; elsewhere the second scan
- * finds what a lagging server left out.
+ * transactions. Where blocks are not final soon, logs of those that may be undone are asked for by the hash of the
+ * block, which a server without the block must refuse. The second scan finds what a lagging server left out: where that
+ * is affordable it demands the receipts of whole blocks, which prove that nothing is left out.
  */
 export async function scanBlocks(
   node: Node,
   request: ScanRequest,
   chain: Chain,
-  { ranges, receipts }: ScanMemory,
+  memory: ScanMemory,
 ): Promise<Scan> {
-  const reading: Reading = { node, request, receipts, unreadable: [] };
-  const scan = await scanFamily(reading, request, chain, ranges);
+  const reading: Reading = { node, request, receipts: memory.receipts, unreadable: [] };
+  const scan = await scanFamily(reading, request, chain, memory);
   return { ...scan, unreadable: reading.unreadable };
 }
 
@@ -59,16 +71,19 @@ async function scanFamily(
   reading: Reading,
   request: ScanRequest,
   chain: Chain,
-  ranges: LogRanges,
+  { ranges, proven }: ScanMemory,
 ): Promise<Scan> {
   const { node } = reading;
   const watched = indexWatched(request.watch);
   const isNative = watched.native.size > 0;
-  const isByHash = chain.coverage === 'tip' && request.to >= request.undoableFrom;
-  if (isNative) return scanWhole(reading, request, watched, isByHash);
-  if (watched.tokens.size === 0) {
+  if (!isNative && watched.tokens.size === 0) {
     return { through: await readHeader(node, request.to), transfers: [] };
   }
+  if (request.isSecondLook === true && chain.provesReceipts) {
+    return scanProven(reading, request, watched, proven);
+  }
+  const isByHash = !chain.isFinalSoon && request.to >= request.undoableFrom;
+  if (isNative) return scanWhole(reading, request, watched, isByHash);
   if (!isByHash) return scanRange(reading, request, watched, ranges);
   // Final blocks are scanned by ranges, the others block by block.
   return request.from < request.undoableFrom
@@ -180,6 +195,24 @@ async function scanWhole(
   return { through: lastOf(node, blocks), ...join(native, tokens) };
 }
 
+/** Blocks with the receipts that prove what is in them. */
+async function scanProven(
+  reading: Reading,
+  request: ScanRequest,
+  watched: Watched,
+  proven: ProvenReceipts,
+): Promise<Scan> {
+  const { node } = reading;
+  const to = Math.min(request.to, request.from + BLOCKS_PROVEN - 1);
+  const isWhole = watched.native.size > 0;
+  const blocks = await readWholeBlocks(node, heightsOf(request.from, to), isWhole);
+  requireChain(node, blocks, request.parentHash);
+  return {
+    through: lastOf(node, blocks),
+    ...(await readProven(reading, blocks, watched, proven)),
+  };
+}
+
 async function readByRange(
   reading: Reading,
   blocks: readonly Block[],
@@ -202,15 +235,6 @@ async function readByRange(
       ? await hitsOfBlock(node, logs, only, watched, unreadable)
       : toHits(node, logs, { from, to }, watched, unreadable);
   return readTokens(reading, hits, watched, async () => byHeight(blocks));
-}
-
-const NOTHING: Found = { transfers: [], dust: [] };
-
-function join(one: Found, other: Found): Found {
-  return {
-    transfers: [...one.transfers, ...other.transfers],
-    dust: [...one.dust, ...other.dust],
-  };
 }
 
 function lastOf(node: Node, blocks: readonly Block[]): Block {

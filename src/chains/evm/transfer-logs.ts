@@ -15,8 +15,9 @@ const WORD = /^0x[0-9a-f]{64}$/;
 
 /** A Transfer event of a token. */
 interface TransferLog {
-  /** Both in lower case. */
+  /** All in lower case. */
   readonly contract: string;
+  readonly from: string;
   readonly to: string;
   /** undefined where the data of the log is no amount. */
   readonly amount: bigint | undefined;
@@ -38,7 +39,8 @@ export function readTransfer({ address, topics, data }: Fields): TransferLog | u
   if (recipient === undefined) return undefined;
   const word = lower(data);
   const amount = WORD.test(word) ? BigInt(word) : undefined;
-  return { contract: address.toLowerCase(), to: `0x${recipient}`, amount };
+  const sender = `0x${from.slice(-40)}`;
+  return { contract: address.toLowerCase(), from: sender, to: `0x${recipient}`, amount };
 }
 
 /**
@@ -67,12 +69,12 @@ export function tokenTransfers(
   });
 }
 
-/** How many logs of a receipt are transfers of watched tokens to watched addresses, of 0 as well. */
-export function countTransfers({ logs }: Receipt, { tokens }: Watched): number {
+/** The logs of a receipt that are transfers of watched tokens to watched addresses, of 0 as well. */
+export function watchedLogs({ logs }: Receipt, { tokens }: Watched): Fields[] {
   return logs.filter(log => {
     const transfer = readTransfer(log);
     return transfer !== undefined && tokens.get(transfer.contract)?.has(transfer.to) === true;
-  }).length;
+  });
 }
 
 /** Transfers of other tokens to these addresses. */

@@ -2,10 +2,8 @@ import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
-import { createLogRanges } from '../evm/log-query.ts';
-import { ReceiptMemory } from '../evm/receipt-memory.ts';
 import { toAmount, toBlock, toParameter } from '../evm/responses.ts';
-import { type ScanMemory, scanBlocks } from '../evm/scan.ts';
+import { createScanMemory, type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
 import { failure, orThrow, toFields } from '../responses.ts';
 import type { Block } from '../transfer.ts';
@@ -37,7 +35,7 @@ const ID_DIGITS = 8;
  * `/walletsolidity`.
  */
 export function createTronAdapter(chain: Chain): ChainAdapter {
-  const memory = { ranges: createLogRanges(), receipts: new ReceiptMemory() };
+  const memory = createScanMemory();
 
   return {
     async identify(node) {

@@ -106,6 +106,7 @@ export type ChainProgress = Partial<
     | 'swept_height'
     | 'polled_at'
     | 'watched_until'
+    | 'expires_until'
     | 'halted'
   >
 >;

@@ -15,6 +15,8 @@ export interface NewFinding {
   /** Integer of the asset's smallest unit. */
   readonly amount?: bigint | null;
   readonly height?: number | null;
+  /** The block before the first of several, of which `height` is the last; null for one block. */
+  readonly sinceHeight?: number | null;
   /** A sentence for operators. */
   readonly detail: string;
 }
@@ -36,6 +38,7 @@ export async function addFinding(db: Connection, finding: NewFinding, now: Date)
       address: finding.address ?? null,
       amount: finding.amount ?? null,
       height: finding.height ?? null,
+      since_height: finding.sinceHeight ?? null,
       detail: finding.detail,
       found_at: now,
       resolved_at: null,
@@ -88,6 +91,7 @@ export async function hasUnexplainedInflow(
     .selectFrom('findings')
     .select('id')
     .where('chain', '=', chain)
+    .where('blockchain_id', '=', chain)
     .where('kind', '=', 'unexplained_inflow')
     .where('address', 'in', addresses)
     .where('height', '>=', height)

@@ -41,6 +41,7 @@ export async function resetChain(db: Connection, id: string): Promise<void> {
       swept_height: null,
       polled_at: null,
       watched_until: null,
+      expires_until: null,
       halted: null,
     })
     .where('id', '=', id)
@@ -50,7 +51,12 @@ export async function resetChain(db: Connection, id: string): Promise<void> {
 
 /** Deletes the balances that increases are measured from. */
 export async function forgetBalances(db: Connection, chain: string): Promise<void> {
-  await db.deleteFrom('native_balances').where('chain', '=', chain).execute();
+  await db
+    .deleteFrom('held_balances')
+    .using('networks')
+    .whereRef('networks.id', '=', 'held_balances.blockchain_id')
+    .where('networks.chain', '=', chain)
+    .execute();
 }
 
 /** Networks of a chain, in the order of the documentation. */

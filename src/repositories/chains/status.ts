@@ -37,8 +37,8 @@ export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
 }
 
 /**
- * A network whose payments do not expire, because its chain is not watched up to their end yet, or has
- * shown something at their address that cannot be read.
+ * A network whose payments do not expire, because their end is not looked at twice yet, or because something at their
+ * address cannot be read or explained.
  */
 export interface HeldPayments {
   readonly blockchainId: string;
@@ -46,7 +46,10 @@ export interface HeldPayments {
   readonly count: number;
 }
 
-/** Overdue payments that wait for the watcher; counts at most `COUNTED_MAXIMUM` a network. */
+/** How long every payment waits for the second look at its end, in milliseconds; one that waits longer is held. */
+const USUAL_WAIT_MS = 2 * 60_000;
+
+/** Overdue payments that wait longer for the watcher than all do; counts at most `COUNTED_MAXIMUM` a network. */
 export async function countHeldPayments(db: Connection, now: Date): Promise<HeldPayments[]> {
   const { rows } = await sql<HeldPayments>`
     select networks.id as "blockchainId", chain, held.count
@@ -54,8 +57,8 @@ export async function countHeldPayments(db: Connection, now: Date): Promise<Held
       select count(*)::integer as count
       from (select from payments
             where flow = 'crypto' and status = 'pending' and session_status = 'pending'
-              and coalesce(blockchain_id, '') = networks.id and expires_at <= ${now}
-              and (expires_at > coalesce(watched_until, '-infinity') or ${MAY_BE_PAID})
+              and coalesce(blockchain_id, '') = networks.id and expires_at <= ${new Date(now.getTime() - USUAL_WAIT_MS)}
+              and (expires_at > coalesce(expires_until, '-infinity') or ${MAY_BE_PAID})
             limit ${COUNTED_MAXIMUM}) as counted) as held
     where networks.settled_by <> 'simulation' and held.count > 0
     order by networks.position`.execute(db);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
+import { PROMISED_UNTIL } from '../deposits/reservations.ts';
 import { hasRow } from '../rows.ts';
 
 /** An address that transfers may arrive at, with its network. */
@@ -125,6 +126,55 @@ export async function listEndingAddresses(
        where blockchain_id = networks.id and quoted_until <= ${by}
          and status = 'pending' and session_status = 'pending'
        order by quoted_until limit ${limit})
+    ) as ending
+    where networks.chain = ${chain}
+    order by ending.ends_at limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** An address on a network, and when something ends that was asked for there. */
+export interface EndingPlace {
+  blockchainId: string;
+  address: string;
+  endsAt: Date;
+}
+
+/** Longest time for which networks promise a price, in minutes; the constraint of `window_minutes`. */
+const WINDOW_MAXIMUM_MINUTES = 1_440;
+
+/**
+ * Where payments on a chain end, or lose a quote, after `after` and by `by`: the first `limit` of them. A quote that a
+ * customer has left for another network, or for another price, ends with its window.
+ * @param after null for any time.
+ */
+export async function listEndingPlaces(
+  db: Connection,
+  chain: string,
+  { after, by }: { readonly after: Date | null; readonly by: Date },
+  limit: number,
+): Promise<EndingPlace[]> {
+  const since = after ?? new Date(0);
+  const { rows } = await sql<EndingPlace>`
+    select networks.id as "blockchainId", ending.address, ending.ends_at as "endsAt"
+    from networks cross join lateral (
+      (select address, expires_at as ends_at from payments
+       where coalesce(blockchain_id, '') = networks.id and expires_at > ${since} and expires_at <= ${by}
+         and flow = 'crypto' and status = 'pending' and session_status = 'pending'
+       order by expires_at limit ${limit})
+      union
+      (select address, quoted_until as ends_at from payments
+       where blockchain_id = networks.id and quoted_until > ${since} and quoted_until <= ${by}
+         and status = 'pending' and session_status = 'pending'
+       order by quoted_until limit ${limit})
+      union
+      (select former.address, least(${PROMISED_UNTIL('former')}, payments.expires_at) as ends_at
+       from reservations as former join payments on payments.id = former.payment_id
+       where former.blockchain_id = networks.id
+         and released_at > ${since}::timestamptz - make_interval(mins => ${WINDOW_MAXIMUM_MINUTES})
+         and payments.status = 'pending' and payments.session_status = 'pending'
+         and least(${PROMISED_UNTIL('former')}, payments.expires_at) > ${since}
+         and least(${PROMISED_UNTIL('former')}, payments.expires_at) <= ${by}
+       order by ends_at limit ${limit})
     ) as ending
     where networks.chain = ${chain}
     order by ending.ends_at limit ${limit}`.execute(db);

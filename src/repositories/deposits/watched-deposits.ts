@@ -55,6 +55,20 @@ export function listUnplaced(
     .execute();
 }
 
+/** Sets since when deposits have been in no mempool and in no block; null for those that are in one. */
+export async function setMissingSince(
+  db: Connection,
+  ids: readonly string[],
+  since: Date | null,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .updateTable('deposits')
+    .set({ missing_since: since })
+    .where(({ eb, fn, val }) => eb('id', '=', fn.any(val(ids))))
+    .execute();
+}
+
 function unsettled(db: Connection, chain: string) {
   return ofChain(db, chain, 'seen')
     .leftJoin('payments', 'payments.id', 'deposits.payment_id')
@@ -129,12 +143,16 @@ export function listFinalAbove(
     .execute();
 }
 
-/** What arrived at addresses of a network in blocks above `from` up to `to`, by address. */
+/**
+ * What arrived at addresses of a network in blocks above `from` up to `to`, by address.
+ * @param observedSince Counts only what was recorded at this time or later, if it is given.
+ */
 export async function sumArrivals(
   db: Connection,
   blockchainId: string,
   range: { readonly from: number; readonly to: number },
   addresses: readonly string[],
+  observedSince: Date = new Date(0),
 ): Promise<Map<string, bigint>> {
   const rows = await db
     .selectFrom('deposits')
@@ -144,6 +162,7 @@ export async function sumArrivals(
     .where('state', 'in', ['seen', 'final'])
     .where('block_height', '>', range.from)
     .where('block_height', '<=', range.to)
+    .where('observed_at', '>=', observedSince)
     .where(({ eb, fn, val }) => eb('address', '=', fn.any(val(addresses))))
     .groupBy('address')
     .execute();

@@ -75,13 +75,13 @@ export const listTransitions = listBy('payment_transitions', 'payment_id', ['at'
 export const lockPayment = lockById('payments');
 
 /**
- * A query of the networks, with the time `until` which all payments on them are recorded: now, where transfers
- * are simulated; otherwise the time up to which the chain is watched; null before it has been.
+ * A query of the networks, with the time `until` which all payments on them are known to be paid or not: now, where
+ * transfers are simulated; otherwise the chain's `expires_until`; null before it has been watched.
  */
 export const known = (now: Date) => sql`
   select networks.id, settled_by,
-         case when settled_by = 'simulation' or watched_until > ${now} then ${now}
-              else watched_until end as until
+         case when settled_by = 'simulation' or expires_until > ${now} then ${now}
+              else expires_until end as until
   from networks join chains on chains.id = networks.chain`;
 
 /**
@@ -109,11 +109,14 @@ const mayBePaidElsewhere = (now: Date) => sql`
         elsewhere.until < least(${PROMISED_UNTIL('former')}, payments.expires_at),
         elsewhere.settled_by = 'chain'))`;
 
-/** Whether there is an open finding of an unreadable transaction where it asked for something, which may have paid it. */
+/**
+ * Whether there is an open finding of an unreadable transaction, or of an unexplained inflow, where it asked for something:
+ * that may have paid it.
+ */
 export const MAY_BE_PAID = sql`
   exists (
     select from findings
-    where kind = 'unreadable' and resolved_at is null and found_at >= payments.created_at
+    where kind in ('unreadable', 'unexplained_inflow') and resolved_at is null and found_at >= payments.created_at
       and (findings.blockchain_id = payments.blockchain_id and findings.address = payments.address
         or exists (
           select from reservations as former
@@ -127,7 +130,7 @@ const isOnly = (paymentId: string | undefined) =>
 /**
  * Locks at most `limit` overdue on-chain payments without funds; skips rows locked by others. Those that
  * have to wait until their network is watched up to their end are not even read, since they may be many. Those
- * that an unreadable transaction may have paid are left out.
+ * that an unreadable transaction or an unexplained inflow may have paid are left out.
  * @param paymentId Locks no other payment than this one, if it is given.
  * @returns IDs of the payments.
  */

@@ -1,7 +1,7 @@
 import type { InternalTransfers } from '../../chains/internal-transfers.ts';
 import { heightsOf, inParts } from '../../chains/ranges.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
-import type { NativeBalance } from '../../repositories/chains/native-balances.ts';
+import type { HeldBalance } from '../../repositories/chains/held-balances.ts';
 import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';
 import type { Watcher } from '../watcher.ts';
 
@@ -11,6 +11,13 @@ export interface Increase {
   readonly height: number;
   /** By how much more, in the asset's smallest unit. */
   readonly amount: bigint;
+}
+
+/** What balances and transactions show that is not recorded. */
+export interface Unrecorded {
+  readonly increases: readonly Increase[];
+  /** Addresses to which the node shows more transactions than are recorded: it left some out before. */
+  readonly lacking: readonly string[];
 }
 
 /** Most blocks that are read to explain a balance; a longer span becomes one finding. */
@@ -30,35 +37,40 @@ interface Subject extends Pick<Watcher, 'chain' | 'db'> {
 }
 
 /**
- * Finds where balances rose by more than recorded transfers and top-level transactions explain.
+ * Finds where balances rose by more than recorded transfers and top-level transactions explain, and transactions that
+ * are not recorded.
  * @param before What each address held at `from`.
  * @param after What the same addresses hold at a later block, all at the same one.
  * @throws NodeFailure.
  */
 export async function findIncreases(
   { chain, db, internal, node, dustBelow, dust }: Subject,
-  before: readonly NativeBalance[],
-  after: readonly NativeBalance[],
+  before: readonly HeldBalance[],
+  after: readonly HeldBalance[],
   from: number,
-): Promise<Increase[]> {
+): Promise<Unrecorded> {
   const to = after[0]?.height ?? from;
   const start = new Map(before.map(({ address, balance }) => [address, balance]));
   const arrived = await sumArrivals(db, chain.id, { from, to }, [...start.keys()]);
   // Most balances changed by recorded transfers alone, and need no block to be read again.
-  const excessOf = ({ address, balance }: NativeBalance) =>
+  const excessOf = ({ address, balance }: HeldBalance) =>
     balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n) - dust.of(address);
   const open = after.filter(each => {
     const excess = excessOf(each);
     return excess < 0n || (excess > 0n && excess >= dustBelow(each.address));
   });
-  if (open.length === 0) return [];
+  if (open.length === 0) return { increases: [], lacking: [] };
   const addresses = open.map(({ address }) => address);
   if (to - from > SPAN_MAXIMUM) {
-    return open
+    const increases = open
       .map(each => ({ address: each.address, height: to, amount: excessOf(each) }))
       .filter(({ amount }) => amount > 0n);
+    return { increases, lacking: [] };
   }
-  const moved = await readMoved(internal, node, { from, to }, addresses);
+  const { moved, arrivedAt } = await readMoved(internal, node, { from, to }, addresses);
+  const lacking = addresses.filter(
+    address => arrivedAt(address) > (arrived.get(address) ?? 0n) + dust.of(address),
+  );
   const increases: Increase[] = [];
   for (const { address, balance } of open) {
     const excessAt = async (height: number, known?: bigint) => {
@@ -74,7 +86,7 @@ export async function findIncreases(
       if (last.excess > 0n) increases.push({ address, height: to, amount: last.excess });
     }
   }
-  return increases;
+  return { increases, lacking };
 }
 
 interface Point {
@@ -103,13 +115,20 @@ async function bisect(
   ];
 }
 
-/** Sums of what top-level transactions moved, by address and up to a height. */
+/** What top-level transactions moved in a range. */
+interface Moved {
+  /** The sum up to a height. */
+  moved(address: string, height: number): bigint;
+  /** The sum of what arrived. */
+  arrivedAt(address: string): bigint;
+}
+
 async function readMoved(
   internal: InternalTransfers,
   node: Node,
   { from, to }: { readonly from: number; readonly to: number },
   addresses: readonly string[],
-): Promise<(address: string, height: number) => bigint> {
+): Promise<Moved> {
   const movements: { address: string; height: number; amount: bigint }[] = [];
   for (const heights of inParts(heightsOf(from + 1, to), CONCURRENCY)) {
     const read = await Promise.all(
@@ -119,10 +138,13 @@ async function readMoved(
     );
     movements.push(...read.flat());
   }
-  return (address, height) =>
-    movements
-      .filter(each => each.address === address && each.height <= height)
-      .reduce((sum, { amount }) => sum + amount, 0n);
+  const sumOf = (own: typeof movements) => own.reduce((sum, { amount }) => sum + amount, 0n);
+  return {
+    moved: (address, height) =>
+      sumOf(movements.filter(each => each.address === address && each.height <= height)),
+    arrivedAt: address =>
+      sumOf(movements.filter(each => each.address === address && each.amount > 0n)),
+  };
 }
 
 async function balanceAt(

@@ -1,10 +1,15 @@
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
+import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
+import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
+import { createBalanceCheck } from './balance-check.ts';
 import { STATE_KEPT } from './balance-increases.ts';
-import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { checkUnconfirmed, UNPLACED_MAXIMUM } from './check-unconfirmed.ts';
+import { sweptUntil } from './coverage.ts';
 import { FinalPolls, listEnding } from './final-polls.ts';
-import { findInternalTransfers, nativeAddresses, noteJoined } from './internal-transfers.ts';
+import { FirstLooks } from './first-looks.ts';
+import { findInternalTransfers, noteJoined } from './internal-transfers.ts';
 import type { Mempool } from './mempool.ts';
 import { NativeDust } from './native-dust.ts';
 import { wasPolledLately } from './occurred-at.ts';
@@ -18,6 +23,7 @@ import type { Round } from './round.ts';
 import { type Pass, scanToTip } from './scan.ts';
 import { settle } from './settle.ts';
 import { sweep } from './sweep.ts';
+import { retryUnexplained } from './unexplained.ts';
 import { retryUnreadable } from './unreadable.ts';
 
 /** How often a chain that is far behind is checked for blocks to skip, in milliseconds. */
@@ -36,9 +42,10 @@ export function createBlockWatch(
   { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
-  const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
   const finalPolls = new FinalPolls();
+  const looks = new FirstLooks();
+  const balanceCheck = createBalanceCheck(watcher);
   const placements = createPeriod(clock, PLACE_EVERY_MS);
   const balanceLooks = createPeriod(clock, INTERNAL_EVERY_MS);
   const retries = createPeriod(clock, RETRY_EVERY_MS);
@@ -52,6 +59,7 @@ export function createBlockWatch(
     }
     const pass = await prepare(round);
     const through = await scanToTip(watcher, state, pass);
+    if (through !== undefined) looks.add(through, clock());
     if (through === undefined) finalPolls.hold();
     const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
     const unread = isAtTip
@@ -60,50 +68,57 @@ export function createBlockWatch(
     const isComplete = unread.complete;
     if (isAtTip) await checkUnconfirmed(watcher, round);
     await settle(watcher, round);
-    const swept = await sweep(watcher, pass);
+    const swept = await sweep(watcher, pass, looks);
     const atCursor = through ?? (isAtTip ? heads.tip : undefined);
     if (isComplete && atCursor !== undefined) {
       await lookForInternalTransfers(round, pass.watch, atCursor);
     }
+    const expiresUntil = await decideExpiry(round, pass.watch, swept);
     const rescanned = isComplete && (await rescan(round));
     if (isComplete) await retry(round);
     const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
     const finalUntil = finalPolls.until;
-    const reached = { finalUntil, through: atCursor, swept, isComplete, isBrokenOff };
+    const reached = { finalUntil, through: atCursor, expiresUntil, isComplete, isBrokenOff };
     await recordProgress(watcher, round, reached);
     return unread.more || rescanned ? 'more' : 'done';
   };
 
   /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
-  async function prepare({ state, node, heads, signal }: Round): Promise<Pass> {
+  async function prepare(round: Round): Promise<Pass> {
+    const { state, node, heads, signal } = round;
     const watch = await watcher.watchList.read(db, new Date(clock()));
     finalPolls.reach(state, heads.finalHeight);
     const ending = await listEnding(watcher, finalPolls);
     dust.begin(state);
+    looks.begin(state, clock());
     if (state.cursor_height !== null && state.cursor_hash !== null) {
       const cursor = { height: state.cursor_height, hash: state.cursor_hash };
       // A node has no balances of older blocks. They are read once the chain has caught up.
       if (heads.tip.height - cursor.height <= STATE_KEPT)
         await noteJoined(watcher, node, watch, cursor);
     }
+    await balanceCheck.noteJoined(round, watch);
     const since = askedSince(watcher, state.watched_until);
     const callbacks = {
       noteDust: dust.add.bind(dust, chain.id),
       onEndingLeft: () => finalPolls.hold(),
     };
-    return { node, heads, watch, ending, askedSince: since, ...callbacks, signal };
+    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const known = { watch, ending, ...(dependent && { dependent }) };
+    return { node, heads, ...known, askedSince: since, ...callbacks, signal };
   }
 
   /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */
   async function lookForInternalTransfers(
-    { state, node, heads }: Round,
+    round: Round,
     watch: readonly WatchedAddress[],
     cursor: Block,
   ): Promise<void> {
     if (adapter.internal === undefined || nativeAddresses(watch).length === 0) return;
     const soon = new Date(clock() + INTERNAL_EVERY_MS);
     if (!balanceLooks.isDue() && !(await hasExpiringPayment(db, chain.id, soon))) return;
-    await findInternalTransfers(watcher, node, watch, cursor, {
+    const { state, heads } = round;
+    await findInternalTransfers(watcher, round, watch, cursor, {
       finalHeight: heads.finalHeight ?? cursor.height,
       timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
@@ -111,10 +126,23 @@ export function createBlockWatch(
     balanceLooks.start();
   }
 
-  async function retry({ node }: Round): Promise<void> {
+  /** Up to when payments may expire, by the blocks that were scanned twice; null if none were. */
+  async function decideExpiry(
+    round: Round,
+    watch: readonly WatchedAddress[],
+    swept: Block | undefined,
+  ): Promise<Date | null> {
+    if (swept === undefined || chain.coverage !== 'blocks') return null;
+    const until = sweptUntil(chain, round.heads, round.polledAt, swept);
+    return balanceCheck.run(round, watch, { swept, until });
+  }
+
+  async function retry(round: Round): Promise<void> {
     if (!retries.isDue()) return;
+    const { node } = round;
     await retryUnapplied(watcher, node);
     await retryUnreadable(watcher, node);
+    await retryUnexplained(watcher, round);
     retries.start();
   }
 }

@@ -1,14 +1,21 @@
-import { failureOf, type Node } from '../../nodes/node.ts';
+import type { ChainTransfer } from '../../chains/transfer.ts';
+import { failureOf, isNodeError, type Node } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { depositFinding } from '../../settlement/deposit-finding.ts';
 import { disagreements } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
-import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';
+import { type LookedUp, lookUpDeposits, toWatched } from './look-up-deposits.ts';
 import { readHeads } from './read-heads.ts';
 
-/** The deposits that the check node shows like the primary node, in the same block; all of them without a check node. */
+/**
+ * The deposits that the check node shows like the primary node, in the same block; all of them without a check node.
+ * Where the two contradict each other about a token, what the block itself proves is right, whoever shows it: then a
+ * deposit is returned as the right node shows it.
+ * @param primary The node that has shown them.
+ */
 export async function confirmByCheckNode(
   watcher: Watcher,
+  primary: Node,
   found: readonly LookedUp[],
   signal: AbortSignal,
 ): Promise<readonly LookedUp[]> {
@@ -25,14 +32,15 @@ export async function confirmByCheckNode(
       check,
       reached.map(({ deposit }) => deposit),
     );
-    const same: LookedUp[] = [];
+    const confirmed: LookedUp[] = [];
     for (const shown of reached) {
       const response = responses.find(({ deposit }) => deposit.id === shown.deposit.id);
-      if (response !== undefined && isAlike(shown, response)) same.push(shown);
-      else if (response !== undefined) await reportDisagreement(watcher, check, shown, response);
+      if (response === undefined) continue;
+      if (isAlike(shown, response)) confirmed.push(shown);
+      else confirmed.push(...(await decide(watcher, { primary, check }, shown, response)));
     }
     nodes.reportSuccess(check.id);
-    return same;
+    return confirmed;
   } catch (error) {
     const failure = failureOf(check, error);
     if (failure === undefined) throw error;
@@ -46,28 +54,107 @@ export async function confirmByCheckNode(
 function isAlike(one: LookedUp, other: LookedUp): boolean {
   if (one.report.status !== 'included' || other.report.status !== 'included') return false;
   if (one.report.block.hash !== other.report.block.hash) return false;
-  const [own, its] = [one.transfer ?? one.other, other.transfer ?? other.other];
-  return own?.address === its?.address && own?.tokenAmount === its?.tokenAmount;
+  return isSame(shownBy(one), shownBy(other));
+}
+
+/** What a report has in the deposit's place. */
+function shownBy({ transfer, other }: LookedUp): ChainTransfer | undefined {
+  return transfer ?? other;
+}
+
+function isSame(one: ChainTransfer | undefined, other: ChainTransfer | undefined): boolean {
+  return one?.address === other?.address && one?.tokenAmount === other?.tokenAmount;
+}
+
+interface Contradicting {
+  readonly primary: Node;
+  readonly check: Node;
+}
+
+/**
+ * Adds a finding, which names the wrong node where the block proves which one it is.
+ * @returns The deposit as the primary node shows it, if that is proven; as the check node does, if that is proven and
+ * what is recorded. Otherwise nothing: it waits.
+ */
+async function decide(
+  watcher: Watcher,
+  nodes: Contradicting,
+  shown: LookedUp,
+  response: LookedUp,
+): Promise<LookedUp[]> {
+  const { primary, check } = nodes;
+  const fact = await prove(watcher, nodes, shown, response);
+  const isPrimaryRight = fact !== null && isSame(fact, shownBy(shown));
+  const isCheckRight = fact !== null && isSame(fact, shownBy(response));
+  const wrong = isPrimaryRight ? check : isCheckRight ? primary : null;
+  await reportDisagreement(watcher, nodes, shown, response, wrong);
+  if (isPrimaryRight) return [shown];
+  return isCheckRight && response.transfer !== undefined ? [response] : [];
+}
+
+/**
+ * What the block that both nodes have at its height proves to be in the deposit's place.
+ * @returns undefined for no transfer; null where there is no proof.
+ */
+async function prove(
+  { adapter }: Watcher,
+  { primary, check }: Contradicting,
+  { deposit, report, ...shown }: LookedUp,
+  response: LookedUp,
+): Promise<ChainTransfer | undefined | null> {
+  if (deposit.contract === null || report.status !== 'included') return null;
+  const { block } = report;
+  if (block.hash !== (deposit.block_hash ?? block.hash)) return null;
+  if ((await adapter.readBlock(check, block.height))?.hash !== block.hash) return null;
+  const { network, address } = toWatched(deposit);
+  const others = [shown.other, response.other].flatMap(other => other?.address ?? []);
+  const watch = [address, ...others].map(each => ({ network, address: each }));
+  for (const node of [check, primary]) {
+    const proven = await orNull(async () => adapter.proveTransfers?.(node, block, watch));
+    if (proven == null) continue;
+    return proven.find(
+      ({ transactionHash: hash, position }) =>
+        hash === deposit.transaction_hash && position === deposit.position,
+    );
+  }
+  return null;
+}
+
+/** null where a node fails. */
+async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isNodeError(error)) throw error;
+    return null;
+  }
 }
 
 async function reportDisagreement(
   { chain, clock, db, log }: Watcher,
-  check: Node,
+  { primary, check }: Contradicting,
   shown: LookedUp,
   response: LookedUp,
+  wrong: Node | null,
 ): Promise<void> {
   const { deposit } = shown;
-  const detail = `The primary node shows it ${describe(shown)}, the check node ${check.label}: ${describe(response)}.`;
-  const finding = depositFinding(deposit, { chain: chain.id, kind: 'disagreement', detail });
+  const both = `The primary node ${primary.label} shows it ${describe(shown)}, the check node ${check.label}: ${describe(response)}.`;
+  const proof =
+    wrong === null ? '' : ` The receipts of the block prove that ${wrong.label} is wrong.`;
+  const finding = depositFinding(deposit, {
+    ...{ chain: chain.id, kind: 'disagreement', detail: both + proof },
+  });
   const isNew = await addFinding(db, finding, new Date(clock()));
   if (!isNew) return;
-  disagreements.inc({ chain: chain.id, node: check.label });
-  log.error({ chain: chain.id, node: check.label, depositId: deposit.id }, 'nodes disagree');
+  const { label } = wrong ?? check;
+  disagreements.inc({ chain: chain.id, node: label });
+  log.error({ chain: chain.id, node: label, depositId: deposit.id }, 'nodes disagree');
 }
 
-function describe({ report, transfer, other }: LookedUp): string {
+function describe(found: LookedUp): string {
+  const { report } = found;
   if (report.status !== 'included') return report.status;
-  const shown = transfer ?? other;
+  const shown = shownBy(found);
   const content =
     shown === undefined ? 'without this transfer' : `as ${shown.tokenAmount} to ${shown.address}`;
   return `in block ${report.block.hash} ${content}`;

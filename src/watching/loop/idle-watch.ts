@@ -55,9 +55,12 @@ export function createIdleWatch(
       await moveCursor(watcher, round);
       await mempool.read(round, []);
       const isRescanning = await rescan(round);
-      await lease.write((tx, { watched_until: former }) =>
+      const covered = coveredUntil(chain, heads, polledAt, tip);
+      // Nothing is reserved, so that no payment waits for a second look.
+      await lease.write((tx, { watched_until: watched, expires_until: expires }) =>
         updateChain(tx, chain.id, {
-          watched_until: later(former, coveredUntil(chain, heads, polledAt, tip)),
+          watched_until: later(watched, covered),
+          expires_until: later(expires, covered),
         }),
       );
       return isRescanning ? 'more' : 'nothing';

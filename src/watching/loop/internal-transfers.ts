@@ -1,28 +1,26 @@
 import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
-import { newId } from '../../crypto/new-id.ts';
 import { type Node, RpcError } from '../../nodes/node.ts';
-import { addFinding } from '../../repositories/chains/findings.ts';
 import {
+  type HeldBalance,
   listBalances,
-  type NativeBalance,
   putBalances,
   trimBalances,
-} from '../../repositories/chains/native-balances.ts';
-import { addUntraceableEvents } from '../../settlement/unmatched-events.ts';
+} from '../../repositories/chains/held-balances.ts';
+import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';
 import { readDustLimits } from '../../settlement/weigh-transfers.ts';
+import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { findIncreases, type Increase } from './balance-increases.ts';
 import type { NativeDust } from './native-dust.ts';
 import { recordSeen, type Timing } from './record-seen.ts';
+import { rescanRange } from './rescan.ts';
+import type { Round } from './round.ts';
+import { reportUnexplained } from './unexplained.ts';
+import { unlessNodeFails } from './unless-node-fails.ts';
 
 /** A block whose balances are read. */
 type Pinned = Pick<Block, 'height' | 'hash'>;
-
-/** Addresses of the watch list that hold the chain's native asset. */
-export function nativeAddresses(watch: readonly WatchedAddress[]): WatchedAddress[] {
-  return watch.filter(({ network }) => network.contract === null);
-}
 
 /**
  * Reads the balances at the cursor of addresses that have joined the watch list, before later blocks are scanned:
@@ -47,8 +45,9 @@ export async function noteJoined(
 
 /**
  * Finds transfers of the native asset by contracts, which no scan of blocks shows: at the cursor, a balance is higher
- * than the balance before and all top-level transactions since explain. Where the node traces, the transfer is
- * recorded; otherwise the rise becomes a finding.
+ * than the balance before and all top-level transactions since explain. Where the node traces, or another one shows
+ * it, the transfer is recorded; otherwise the rise becomes a finding. Transactions that the node left out when their
+ * blocks were scanned are recorded as well.
  * @param finalHeight Older balances than this are no longer needed.
  * @param timing As of `recordSeen`. A rise that is dust needs no explanation.
  * @param dust Dust in the blocks up to the cursor; it is cleared.
@@ -56,12 +55,13 @@ export async function noteJoined(
  */
 export async function findInternalTransfers(
   watcher: Watcher,
-  node: Node,
+  round: Round,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
   by: { readonly finalHeight: number; readonly timing: Timing; readonly dust: NativeDust },
 ): Promise<void> {
   const { finalHeight, timing, dust } = by;
+  const { node } = round;
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
   if (adapter.internal === undefined || native.length === 0) return;
@@ -81,9 +81,14 @@ export async function findInternalTransfers(
   for (const [height, group] of Map.groupBy(due, each => each.height)) {
     const own = now.filter(({ address }) => group.some(each => each.address === address));
     const subject = { db, chain, internal: adapter.internal, node, dustBelow, dust };
-    increases.push(...(await findIncreases(subject, group, own, height)));
+    const found = await findIncreases(subject, group, own, height);
+    increases.push(...found.increases);
+    const lacking = native.filter(({ address }) => found.lacking.includes(address));
+    if (lacking.length > 0) {
+      await rescanRange(watcher, round, lacking, { from: height + 1, to: cursor.height });
+    }
   }
-  await explain(watcher, node, { internal: adapter.internal, native, timing }, increases);
+  await explain(watcher, round, { internal: adapter.internal, native, timing }, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -96,7 +101,7 @@ async function readBalances(
   node: Node,
   addresses: readonly string[],
   { height, hash }: Pinned,
-): Promise<NativeBalance[]> {
+): Promise<HeldBalance[]> {
   if (addresses.length === 0) return [];
   const balances = await internal.readBalances(node, { height, hash, addresses });
   // Without a balance here, the next look compares with the balance before.
@@ -112,25 +117,54 @@ interface Explaining {
   readonly timing: Timing;
 }
 
-/** Records the transfers that a trace shows; unexplained rises become findings. */
+/** Records the transfers that a trace or another node shows; unexplained rises become findings. */
 async function explain(
   watcher: Watcher,
-  node: Node,
+  round: Round,
   { internal, native, timing }: Explaining,
   increases: readonly Increase[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
-    const traced = (await trace(internal, node, height, native))?.transfers ?? [];
+    const traced = (await trace(internal, round.node, height, native))?.transfers ?? [];
     await recordSeen(watcher, traced, timing);
-    for (const { address, amount } of group) {
+    for (const { address, amount: rise } of group) {
       const explained = traced
         .filter(transfer => transfer.address === address)
         .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
-      if (explained < amount) {
-        await reportUnexplained(watcher, { address, height, amount: amount - explained });
-      }
+      const left = rise - explained;
+      const own = native.filter(each => each.address === address);
+      const amount = left > 0n ? left - (await askAnother(watcher, round, own, height)) : left;
+      if (amount <= 0n) continue;
+      await reportUnexplained(watcher, {
+        ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
+        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it and the node does not trace it, or the node leaves a transaction out.`,
+      });
     }
   }
+}
+
+/** Records what another node shows of a block, and returns how much that is. */
+async function askAnother(
+  watcher: Watcher,
+  round: Round,
+  own: readonly WatchedAddress[],
+  height: number,
+): Promise<bigint> {
+  const { chain, db, log, nodes } = watcher;
+  const addresses = own.map(({ address }) => address);
+  const sum = async () => {
+    const arrived = await sumArrivals(db, chain.id, { from: height - 1, to: height }, addresses);
+    return [...arrived.values()].reduce((total, amount) => total + amount, 0n);
+  };
+  const message = 'no other node explains what an address holds';
+  const explained = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
+    const node = await nodes.another(round.node.id, round.signal);
+    if (node === null) return 0n;
+    const before = await sum();
+    await rescanRange(watcher, { ...round, node }, own, { from: height, to: height });
+    return (await sum()) - before;
+  });
+  return explained ?? 0n;
 }
 
 /** null where the node does not trace, or no longer has the state that a trace needs. */
@@ -146,33 +180,4 @@ async function trace(
     if (error instanceof RpcError) return null;
     throw error;
   }
-}
-
-/** Adds a finding for the operator, and events for the merchants whose address it is. */
-async function reportUnexplained(
-  { chain, clock, lease, log }: Watcher,
-  { address, height, amount }: Increase,
-): Promise<void> {
-  const id = newId();
-  const isNew = await lease.writeBeside(async tx => {
-    const now = new Date(clock());
-    const added = await addFinding(
-      tx,
-      {
-        id,
-        chain: chain.id,
-        kind: 'unexplained_inflow',
-        blockchainId: chain.id,
-        address,
-        amount,
-        height,
-        detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it, and the node does not trace it.`,
-      },
-      now,
-    );
-    const inflow = { id, blockchainId: chain.id, address, tokenAmount: amount };
-    if (added) await addUntraceableEvents(tx, inflow, now);
-    return added;
-  });
-  if (isNew) log.warn({ chain: chain.id, address, height }, 'unexplained inflow');
 }

@@ -10,8 +10,8 @@ export interface Reached {
   readonly finalUntil: Date | null;
   /** The last block that was scanned; undefined if there was none. */
   readonly through: Block | undefined;
-  /** The last one that was scanned a second time. */
-  readonly swept: Block | undefined;
+  /** Up to when payments may expire that wait for blocks to be scanned twice; null if that has not moved on. */
+  readonly expiresUntil: Date | null;
   readonly isComplete: boolean;
   /** Whether the scan ended before the newest block, so that the recent poll no longer dates new transfers. */
   readonly isBrokenOff: boolean;
@@ -25,27 +25,27 @@ export interface Reached {
 export async function recordProgress(
   { chain, lease }: Watcher,
   { heads, polledAt }: Round,
-  { finalUntil, through, swept, isComplete, isBrokenOff }: Reached,
+  { finalUntil, through, expiresUntil, isComplete, isBrokenOff }: Reached,
 ): Promise<void> {
   const { coverage } = chain;
-  const last = coverage === 'sweep' ? swept : through;
-  const isByPoll = coverage === 'poll' || coverage === 'final-poll';
+  const isByPoll = coverage !== 'blocks';
   const polledUntil = coverage === 'final-poll' ? finalUntil : polledAt;
   const covered =
-    last === undefined || polledUntil === null || (isByPoll && !isComplete)
+    through === undefined || polledUntil === null || (isByPoll && !isComplete)
       ? null
-      : coveredUntil(chain, heads, polledUntil, last);
-  await lease.write((tx, { watched_until: former }) =>
+      : coveredUntil(chain, heads, polledUntil, through);
+  await lease.write((tx, { watched_until: watched, expires_until: expires }) =>
     updateChain(tx, chain.id, {
       head_height: heads.tip.height,
       final_height: heads.finalHeight,
       ...(isComplete ? { polled_at: polledAt } : isBrokenOff ? { polled_at: null } : {}),
-      watched_until: covered === null ? former : later(former, covered),
+      watched_until: later(watched, covered),
+      expires_until: later(expires, isByPoll ? covered : expiresUntil),
     }),
   );
 }
 
-/** `watched_until` never goes back, even if a node reports an older block later. */
-export function later(former: Date | null, covered: Date): Date {
-  return former !== null && former > covered ? former : covered;
+/** Neither time goes back, even if a node reports an older block later; null leaves it. */
+export function later(former: Date | null, reached: Date | null): Date | null {
+  return reached === null || (former !== null && former > reached) ? former : reached;
 }

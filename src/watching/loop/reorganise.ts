@@ -3,7 +3,7 @@ import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
-import { cutBalances } from '../../repositories/chains/native-balances.ts';
+import { cutBalances } from '../../repositories/chains/held-balances.ts';
 import { listFinalAbove, unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { depositFinding } from '../../settlement/deposit-finding.ts';
 import { reorganisationDepth, reorganisations } from '../metrics.ts';

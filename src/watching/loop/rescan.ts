@@ -1,16 +1,15 @@
-import type { ChainTransfer } from '../../chains/transfer.ts';
+import type { ChainTransfer, WatchedAddress } from '../../chains/transfer.ts';
 import type { Node } from '../../nodes/node.ts';
 import { advanceRescan, findOpenRescan } from '../../repositories/chains/rescans.ts';
 import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
-import { toWatched } from '../watch-list.ts';
+import { nativeAddresses, toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
-import { nativeAddresses } from './internal-transfers.ts';
 import { NO_POLL } from './occurred-at.ts';
 import { createPeriod } from './period.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
 import { RETRY_EVERY_MS } from './retry-unapplied.ts';
 import type { Round } from './round.ts';
-import { type Pass, scanRange } from './scan.ts';
+import { type Pass, scanParts, scanRange } from './scan.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -68,6 +67,23 @@ async function continueRescan(watcher: Watcher, { node, heads, signal }: Round):
       }),
   );
   return true;
+}
+
+/**
+ * Scans blocks again for some addresses, and records what is new.
+ * @param range The first and the last height, both included.
+ * @throws NodeFailure, LeaseLost.
+ */
+export async function rescanRange(
+  watcher: Watcher,
+  { node, heads, signal }: Pick<Round, 'node' | 'heads' | 'signal'>,
+  watch: readonly WatchedAddress[],
+  range: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const asked = await readTimes(watcher, node, range);
+  await recordInternal(watcher, { node, watch, ...asked }, range);
+  const pass: Pass = { node, heads, watch, ...asked, isSecondLook: true, signal };
+  await scanParts(watcher, pass, range, NO_POLL, async () => undefined);
 }
 
 /**

@@ -96,14 +96,18 @@ async function settleDue(
     }
   }
   observed.push(...(await listAstray(watcher, node, absent)));
-  // Loses its block for now. `check-unconfirmed.ts` looks it up once more before anything is undone.
-  const doubtful = await confirmByCheckNode(watcher, contradicted, signal);
-  observed.push(...doubtful.map(({ deposit }) => toReported(deposit, 'seen')));
-  const final = await confirmByCheckNode(watcher, confirmed, signal);
-  for (const { deposit, transfer } of final) {
-    if (transfer !== undefined) observed.push(toObserved(transfer, 'final', timeOf(deposit)));
+  const shown = [...contradicted, ...confirmed];
+  const right = await confirmByCheckNode(watcher, node, shown, signal);
+  for (const { deposit, transfer } of right) {
+    // Loses its block for now. `check-unconfirmed.ts` looks it up once more before anything is undone.
+    if (transfer === undefined) observed.push(toReported(deposit, 'seen'));
+    else observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
-  await keepEvidence(watcher, recorded, final);
+  await keepEvidence(
+    watcher,
+    recorded,
+    confirmed.filter(each => right.includes(each)),
+  );
   await record(watcher, observed);
   await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
 }

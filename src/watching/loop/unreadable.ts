@@ -1,20 +1,14 @@
 import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
-import type { WatchedAddress } from '../../chains/transfer.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
-import {
-  addFinding,
-  listOpenFindings,
-  resolveFinding,
-} from '../../repositories/chains/findings.ts';
-import { listSettledNetworks } from '../../repositories/chains/networks.ts';
+import { addFinding, resolveFinding } from '../../repositories/chains/findings.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { NO_POLL } from './occurred-at.ts';
+import { listConcerned, listInTurn } from './open-findings.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
-import { RETRY_EVERY_MS } from './retry-unapplied.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
 const KIND = 'unreadable';
@@ -24,7 +18,6 @@ const NAMELESS_MAXIMUM = 5;
 
 /** How many of the considered findings are tried at a time; the next time it is the next ones. */
 const RETRIED_MAXIMUM = 20;
-const CONSIDERED_MAXIMUM = 1_000;
 
 /** Longest detail of a finding, in characters: a node's own message may be long. */
 const DETAIL_MAXIMUM = 500;
@@ -69,13 +62,8 @@ function gather([height, own]: [number | null, readonly Unreadable[]]): readonly
  * @throws LeaseLost.
  */
 export async function retryUnreadable(watcher: Watcher, node: Node): Promise<void> {
-  const { chain, clock, db, log } = watcher;
-  const only = { chain: chain.id, kind: KIND };
-  const open = await listOpenFindings(db, CONSIDERED_MAXIMUM, only);
-  const turn = Math.floor(clock() / RETRY_EVERY_MS) * RETRIED_MAXIMUM;
-  const start = open.length > RETRIED_MAXIMUM ? turn % open.length : 0;
-  const inTurn = [...open.slice(start), ...open.slice(0, start)].slice(0, RETRIED_MAXIMUM);
-  for (const finding of inTurn) {
+  const { chain, log } = watcher;
+  for (const finding of await listInTurn(watcher, KIND, RETRIED_MAXIMUM)) {
     const work = () => readAgain(watcher, node, finding);
     const message = 'what cannot be read is not there either';
     await unlessNodeFails(log, { chain: chain.id }, message, work);
@@ -112,14 +100,4 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
     const isRead = (scan.unreadable ?? []).length === 0;
     return isRead ? { transfers: scan.transfers, block: scan.through } : undefined;
   }
-}
-
-/** The addresses that it may have paid: that of the finding or, if it names none, all watched ones. */
-async function listConcerned(
-  { chain, clock, db, watchList }: Watcher,
-  { blockchain_id: id, address }: Finding,
-): Promise<readonly WatchedAddress[]> {
-  if (id === null || address === null) return watchList.read(db, new Date(clock()));
-  const network = (await listSettledNetworks(db, chain.id)).find(each => each.id === id);
-  return network === undefined ? [] : [{ network: { id, contract: network.contract }, address }];
 }

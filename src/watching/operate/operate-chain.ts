@@ -4,7 +4,7 @@ import type { ChainState, Finding, Rescan } from '../../database/watching-tables
 import { cutRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
 import { resolveFinding } from '../../repositories/chains/findings.ts';
-import { cutBalances } from '../../repositories/chains/native-balances.ts';
+import { cutBalances } from '../../repositories/chains/held-balances.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '../../repositories/chains/networks.ts';
 import { listNodes } from '../../repositories/chains/nodes.ts';
 import { addRescan } from '../../repositories/chains/rescans.ts';

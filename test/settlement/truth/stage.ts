@@ -123,7 +123,7 @@ export async function openStage(url: string): Promise<Stage> {
     const chains = [...new Set(NETWORKS.map(network => CHAINS[network].chain))];
     const until = chains.map(chain => new Date(step.watched[chain][when]));
     await cleaner.query(
-      `update chains set watched_until = given.until, polled_at = given.until
+      `update chains set watched_until = given.until, expires_until = given.until, polled_at = given.until
          from unnest($1::text[], $2::timestamptz[]) as given (id, until) where chains.id = given.id`,
       [chains, until],
     );

@@ -66,6 +66,12 @@ describe('a model of a chain', () => {
     while ((await watcher.tick()) === 'more');
   }
 
+  /** The second look at what was scanned, some time after the first, counts dust. */
+  async function lookAgain(): Promise<void> {
+    service.clock.now += chainOf(CHAIN).secondLookAfterMs;
+    await tick();
+  }
+
   async function mineAndTick(empty = 0): Promise<void> {
     service.clock.now += 1_000;
     model.mine();
@@ -82,6 +88,7 @@ describe('a model of a chain', () => {
     expect(await statusOf(paid)).toBe('pending/completed');
     expect(await statusOf(other)).toBe('pending/pending');
     await mineAndTick(FINAL_DEPTH);
+    await lookAgain();
     expect(await statusOf(paid)).toBe('successful/completed');
     expect(await deposits()).toMatchObject([{ outcome: 'exact', state: 'final' }]);
     expect(await events()).toEqual([]);
@@ -96,6 +103,7 @@ describe('a model of a chain', () => {
     await mineAndTick(FINAL_DEPTH);
     send(3n);
     await mineAndTick(FINAL_DEPTH);
+    await lookAgain();
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 5_601 }]);
   });
 
@@ -125,6 +133,7 @@ describe('a model of a chain', () => {
     for (let sent = 0; sent < 50; sent++) send(BigInt(rest) + 1n);
     send(2n);
     await mineAndTick(FINAL_DEPTH);
+    await lookAgain();
     expect(await statusOf(id)).toBe('successful/completed');
     // Beside the part and the rest one that is near the rest, and one near what was missing.
     expect(await deposits()).toHaveLength(4);
@@ -153,6 +162,7 @@ describe('a model of a chain', () => {
     });
     watcher.check = check;
     await tick();
+    await lookAgain();
     expect(looks).toBe(2);
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 9 }]);
   });
@@ -230,6 +240,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     expect(proxy.calls.length).toBeLessThan(100);
     await evm.mine(16);
     await look();
+    await look(chainOf('eth-test').secondLookAfterMs);
     expect(await statusOf(payment.id)).toBe('successful/completed');
     expect(await statusOf(native.id)).toBe('pending/pending');
     // The second one is what makes the deposit final.

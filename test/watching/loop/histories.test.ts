@@ -238,6 +238,8 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
   for (let mined = 0; mined < 6; mined++) model.mine([]);
   await lapseLease(db, chain);
   await tick(0);
+  clock.now += chainOf(chain).secondLookAfterMs;
+  await tick(0);
   await expirePayments(db, now(), 1000);
   return { chain, model, asked, sentAfter };
 }
@@ -279,8 +281,8 @@ async function compare({
   const rows = await db.selectFrom('dust').selectAll().execute();
   const counted = rows.reduce((sum, { transfers }) => sum + transfers, 0);
   expect(counted, 'dust is counted').toBeGreaterThanOrEqual(dust.filter(wasAsked).length);
-  // Bitcoin has no final blocks, and counts again what comes back in another block.
-  if (chain !== 'btc-test') expect(counted, 'and once').toBeLessThanOrEqual(dust.length);
+  // Elsewhere what is looked at twice may be undone, and is counted again when it comes back in another block.
+  if (chainOf(chain).isFinalSoon) expect(counted, 'and once').toBeLessThanOrEqual(dust.length);
   for (const { transfers, token_amount: sum } of rows)
     expect(BigInt(sum)).toBe(BigInt(transfers) * DUST);
   for (const deposit of deposits) {
@@ -317,8 +319,8 @@ async function compare({
 
 test.each([
   ['Bitcoin, with its mempool', 'btc-test', null],
-  ['Ethereum, covered up to its newest block', 'eth-test', UNDONE_MAXIMUM + 1],
-  ['BNB, covered by the second look', 'bnb-test', UNDONE_MAXIMUM + 1],
+  ['Ethereum, whose blocks are final late', 'eth-test', UNDONE_MAXIMUM + 1],
+  ['BNB, whose blocks are final soon', 'bnb-test', UNDONE_MAXIMUM + 1],
 ] as const)(
   '%s: every transfer is recorded once and pays whom it must',
   async (_, chain, finalDepth) => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScanRequest, TransactionReport } from '../../../src/chains/adapter.ts';
+import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
@@ -81,7 +82,7 @@ test('the block above the final one is not final', async () => {
   expect(await status()).toBe('successful/completed');
 });
 
-test('the second look ends at the final block, above which all may still be undone', async () => {
+test('the second look ends where the first one was some time ago', async () => {
   const { scan } = model.adapter;
   const requests: ScanRequest[] = [];
   Object.assign(model.adapter, {
@@ -92,9 +93,16 @@ test('the second look ends at the final block, above which all may still be undo
   });
   mine(FINAL_DEPTH + 2);
   await tick();
-  const final = model.finalHeight ?? 0;
-  expect((await findChain(service.db, CHAIN))?.swept_height).toBe(final);
-  expect(requests.every(({ undoableFrom }) => undoableFrom === final + 1)).toBe(true);
+  const seen = model.tip.height;
+  expect(requests.filter(({ isSecondLook }) => isSecondLook)).toEqual([]);
+  service.clock.now += chainOf(CHAIN).secondLookAfterMs;
+  mine();
+  await tick();
+  expect((await findChain(service.db, CHAIN))?.swept_height).toBe(seen);
+  const second = requests.filter(({ isSecondLook }) => isSecondLook);
+  expect(second.at(-1)?.to).toBe(seen);
+  const undoableFrom = (model.finalHeight ?? 0) + 1;
+  expect(second.every(request => request.undoableFrom === undoableFrom)).toBe(true);
 });
 
 test('the check node has to show the transfer in the same block', async () => {
@@ -115,7 +123,7 @@ test('the check node has to show the transfer in the same block', async () => {
   expect(await status()).toBe('successful/completed');
 });
 
-test('a transfer that has another amount when it is asked for again is not final', async () => {
+test('a transfer that has another amount when it is asked for again is not final with the first one', async () => {
   tell(({ transfers }) => ({
     transfers: transfers.map(each => ({ ...each, tokenAmount: each.tokenAmount - 1n })),
   }));
@@ -123,7 +131,37 @@ test('a transfer that has another amount when it is asked for again is not final
   await tick();
   await tick();
   expect(await status()).not.toMatch('successful');
-  expect((await deposits()).filter(({ state }) => state === 'final')).toEqual([]);
+  const final = (await deposits()).filter(({ state }) => state === 'final');
+  expect(final).toMatchObject([{ token_amount: `${PLACE.tokenAmount - 1n}`, outcome: 'under' }]);
+});
+
+test.each([
+  ['in a later block', false],
+  ['after its block was undone', true],
+])('a transaction that has failed %s ends nothing until that one is final', async (_, isUndone) => {
+  if (isUndone) model.reorganise(1, () => true);
+  mine(FINAL_DEPTH);
+  const block = model.tip;
+  const failed: TransactionReport = { status: 'failed', block };
+  Object.assign(model.adapter, { lookUp: async () => failed });
+  await tick();
+  expect(await status()).toBe('pending/completed');
+  expect(await deposits()).toMatchObject([{ state: 'seen', payment_id: id }]);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await deposits()).toMatchObject([{ state: 'failed', block_hash: block.hash }]);
+  expect(await status()).toBe('unsuccessful/completed');
+});
+
+test('coins that were just made are final once they can be spent', async () => {
+  const maturity = 10;
+  tell(({ transfers }) => ({ transfers: transfers.map(each => ({ ...each, maturity })) }));
+  mine(maturity - 2);
+  await tick();
+  expect(await status()).toBe('pending/completed');
+  mine();
+  await tick();
+  expect(await status()).toBe('successful/completed');
 });
 
 test('a transfer that is in another block when it is asked for again is not final by the old one', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
@@ -59,6 +60,7 @@ async function wait(minutes: number): Promise<void> {
   service.clock.now += minutes * MINUTE_MS;
   mine();
   await tick();
+  service.clock.now += chainOf(CHAIN).secondLookAfterMs;
   await tick();
 }
 

@@ -16,7 +16,7 @@ const PLAYED = [
     'deposit_addresses',
     'findings',
     'dust',
-    'native_balances',
+    'held_balances',
     'chain_blocks',
     'transaction_answers',
   ],
@@ -95,7 +95,7 @@ export async function openChainStage(url: string): Promise<ChainStage> {
       await cleaner.query(
         `update chains set identity = given.identity, cursor_height = null, cursor_hash = null,
            head_height = null, final_height = null, swept_height = null, polled_at = null,
-           watched_until = null, lease_until = null, halted = null
+           watched_until = null, expires_until = null, lease_until = null, halted = null
          from unnest($1::text[], $2::text[]) as given (id, identity) where chains.id = given.id`,
         [worlds.map(({ slot }) => slot.chain), identities],
       );

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chainOf } from '../../../src/chains/chain-list.ts';
+import type { Holdings } from '../../../src/chains/holdings.ts';
+import type { Block, WatchedAddress } from '../../../src/chains/transfer.ts';
+import type { Merchant } from '../../../src/database/account-tables.ts';
+import type { Node } from '../../../src/nodes/node.ts';
+import { findChain } from '../../../src/repositories/chains/chains.ts';
+import { listOpenFindings, resolveFinding } from '../../../src/repositories/chains/findings.ts';
+import { countHeldPayments } from '../../../src/repositories/chains/status.ts';
+import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPaymentAt } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
+import type { ModelChain } from '../model-chain.ts';
+import {
+  beginModel,
+  createModelWatcher,
+  FINAL_DEPTH,
+  type ModelWatcher,
+} from '../model-watcher.ts';
+
+const MINUTE_MS = 60_000;
+const CHAIN = 'bnb-test';
+const AMOUNT = 5_000n;
+
+let service: TestApp;
+let merchant: Merchant;
+let model: ModelChain;
+let watcher: ModelWatcher;
+/** What nodes leave out, by their labels: hashes of transactions. */
+let hidden: Map<string, Set<string>>;
+/** The label of the node that can prove what is in a block; none unless set. */
+let provenBy: string | undefined;
+/** Which nodes were asked for a proof, and of which block. */
+let provenFor: string[];
+/** What the owners of addresses have sent elsewhere, by height. */
+let spent: { readonly address: string; readonly amount: bigint; readonly height: number }[];
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+});
+beforeEach(async () => {
+  ({ model } = await beginModel(service, CHAIN));
+  hidden = new Map();
+  spent = [];
+  provenBy = undefined;
+  provenFor = [];
+  const { scan } = model.adapter;
+  Object.assign(model.adapter, {
+    scan: async (...[node, request]: Parameters<typeof scan>) => {
+      const found = await scan(node, { ...request, takeAwaited: async () => undefined });
+      const transfers = found.transfers.filter(each => !isHidden(node, each.transactionHash));
+      return { ...found, transfers };
+    },
+    holdings,
+    async proveTransfers(node: Node, { height }: Block, watch: readonly WatchedAddress[]) {
+      provenFor.push(`${node.label} ${height}`);
+      const range = { from: height, to: height, parentHash: null, undoableFrom: 0, watch };
+      return node.label === provenBy ? (await scan(node, range)).transfers : null;
+    },
+  });
+  const { db, clock } = service;
+  watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
+});
+afterAll(() => service.close());
+
+function isHidden(node: Node, hash: string): boolean {
+  return hidden.get(node.label)?.has(hash) === true;
+}
+
+/** What is true of an address, or what a node shows of it. */
+function arrived(address: string, from: number, to: number, shownBy?: Node): bigint {
+  let sum = 0n;
+  for (const { transaction, block } of model.transactions()) {
+    if (block.height <= from || block.height > to) continue;
+    if (shownBy !== undefined && isHidden(shownBy, transaction.hash)) continue;
+    for (const each of transaction.transfers) if (each.address === address) sum += each.tokenAmount;
+  }
+  return sum;
+}
+
+function left(address: string, from: number, to: number): bigint {
+  return spent
+    .filter(each => each.address === address && each.height > from && each.height <= to)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+const holdings: Holdings = {
+  read: async (_node, { height }, watch) => ({
+    height,
+    balances: watch.map(({ address }) => arrived(address, -1, height) - left(address, -1, height)),
+  }),
+  readMoved: async (node, { from, to }, watch) =>
+    watch.map(({ address }) => ({
+      arrived: arrived(address, from, to, node),
+      left: left(address, from, to),
+    })),
+};
+
+const now = () => new Date(service.clock.now);
+const statusOf = (id: string) => stateOfPayment(service.db, id);
+const findings = () => listOpenFindings(service.db, 100);
+
+/** A payment at the address, open for a quarter of an hour. */
+async function ask(address = 'A', tokenAmount = AMOUNT): Promise<string> {
+  const slot = { blockchainId: CHAIN, address, tokenAmount };
+  const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
+  return (await addPaymentAt(service, merchant, slot, { expires_at })).id;
+}
+
+function send(address = 'A', tokenAmount = AMOUNT): string {
+  return model.send({ blockchainId: CHAIN, address, tokenAmount }).hash;
+}
+
+async function tick(): Promise<void> {
+  service.clock.now += 3_000;
+  while ((await watcher.tick()) === 'more');
+}
+
+/** Blocks are made and read for some minutes. */
+async function pass(minutes: number): Promise<void> {
+  for (let half = 0; half < 2 * minutes; half++) {
+    service.clock.now += 27_000;
+    model.mine();
+    for (let mined = 0; mined < FINAL_DEPTH; mined++) model.mine([]);
+    await tick();
+    await expirePayments(service.db, now(), 100);
+  }
+}
+
+/** Until after the end of what was asked for at the beginning. */
+async function passTheEnd(): Promise<void> {
+  await pass(1);
+  service.clock.now += 14 * MINUTE_MS;
+  await pass(2);
+}
+
+test('what a lone node leaves out for good holds the payments of its address, until somebody has looked', async () => {
+  const [held, other] = [await ask(), await ask('B', 7_000n)];
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  await passTheEnd();
+  expect(await statusOf(held)).toBe('pending/pending');
+  expect(await statusOf(other)).toBe('expired/expired');
+  const finding = { kind: 'unexplained_inflow', address: 'A', amount: `${AMOUNT}` };
+  expect(await findings()).toMatchObject([{ ...finding, blockchain_id: CHAIN }]);
+  expect(await countHeldPayments(service.db, now())).toMatchObject([{ count: 1 }]);
+  await resolveFinding(service.db, (await findings())[0]?.id ?? '', now());
+  await pass(1);
+  expect(await statusOf(held)).toBe('expired/expired');
+});
+
+test('what another node shows is credited', async () => {
+  const id = await ask();
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  watcher.second = model;
+  await pass(2);
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test.each(['primary', 'second'])(
+  'what a block proves is credited, whoever shows it: the %s one',
+  async label => {
+    const id = await ask();
+    await tick();
+    const hash = send();
+    for (const each of ['primary', 'second']) hidden.set(each, new Set([hash]));
+    provenBy = label;
+    watcher.second = model;
+    await pass(3);
+    expect(await statusOf(id)).toBe('successful/completed');
+    const [paid] = [...model.transactions()].filter(({ transaction }) => transaction.hash === hash);
+    expect(provenFor.at(-1)).toBe(`${label} ${paid?.block.height}`);
+    expect(await findings()).toEqual([]);
+  },
+);
+
+test('what both left out when they were asked is credited when one shows it', async () => {
+  const id = await ask();
+  await tick();
+  const hash = send();
+  for (const label of ['primary', 'second']) hidden.set(label, new Set([hash]));
+  watcher.second = model;
+  await passTheEnd();
+  expect(await statusOf(id)).toBe('pending/pending');
+  expect(await findings()).toHaveLength(1);
+  hidden.delete('second');
+  await pass(3);
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test('what a server did not show while it lagged is found by the second look', async () => {
+  const id = await ask();
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  service.clock.now += 1_000;
+  model.mine();
+  for (let mined = 0; mined < FINAL_DEPTH; mined++) model.mine([]);
+  for (let looks = 0; looks < 3; looks++) await tick();
+  hidden.clear();
+  service.clock.now += chainOf(CHAIN).secondLookAfterMs;
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
+test.each([9_000n, AMOUNT])(
+  'an owner who spends %d hides nothing, and holds nobody',
+  async amount => {
+    const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
+    await tick();
+    spent = ['A', 'B'].map(address => ({ address, amount, height: model.tip.height + 1 }));
+    hidden.set('primary', new Set([send()]));
+    await passTheEnd();
+    expect(await statusOf(paid)).toBe('pending/pending');
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+    expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+  },
+);
+
+test('dust holds nobody', async () => {
+  const id = await ask();
+  await tick();
+  const dust = [send('A', 3n), send('A', 4n)];
+  hidden.set('primary', new Set(dust.slice(1)));
+  await passTheEnd();
+  expect(await statusOf(id)).toBe('expired/expired');
+  expect(await findings()).toEqual([]);
+});
+
+test('a former finding holds no payment that begins later', async () => {
+  await ask();
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  await pass(3);
+  expect(await findings()).toHaveLength(1);
+  const later = await ask('A', 8_000n);
+  await passTheEnd();
+  expect(await statusOf(later)).toBe('expired/expired');
+});
+
+test('no payment expires before the blocks up to its end were looked at twice', async () => {
+  const id = await ask();
+  await tick();
+  const end = service.clock.now + 15 * MINUTE_MS;
+  service.clock.now += 14 * MINUTE_MS;
+  let expired = false;
+  while (!expired) {
+    service.clock.now += 5_000;
+    model.mine([]);
+    await tick();
+    await expirePayments(service.db, now(), 100);
+    expired = (await statusOf(id)) === 'expired/expired';
+    const state = await findChain(service.db, CHAIN);
+    const swept = model.blocks[state?.swept_height ?? 0]?.time.getTime() ?? 0;
+    expect(state?.expires_until?.getTime()).toBeLessThanOrEqual(swept);
+    expect(service.clock.now - swept).toBeGreaterThanOrEqual(chainOf(CHAIN).secondLookAfterMs);
+    // Others may choose the network as soon as a block was looked at once.
+    expect(state?.watched_until?.getTime()).toBe(model.tip.time.getTime());
+  }
+  const late = service.clock.now - end;
+  expect(late).toBeGreaterThanOrEqual(chainOf(CHAIN).secondLookAfterMs - 3_000);
+  expect(late).toBeLessThan(2 * MINUTE_MS);
+});
