@@ -94,7 +94,7 @@ import { NONCE_MAXIMUM } from '../signing/check-headers.ts';
 import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { REPLICA_LAG_SECONDS } from '../signing/redis-info.ts';
-import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
+import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../time/database-clock.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { LATE_FOR_MS } from '../time/late-window.ts';
 import { CLOSED_AFTER_MS } from '../time/months.ts';
