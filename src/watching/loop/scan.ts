@@ -23,16 +23,12 @@ export interface Pass {
   readonly heads: Heads;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
-  /** Addresses of them whose payments end now; none unless given. */
-  readonly ending?: readonly string[];
   /** As of `Timing`. */
   readonly askedSince: Date;
   /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
   /** As of `ScanRequest`. */
   readonly isSecondLook?: true;
-  /** Is called where addresses whose payments end have not been read to the end. */
-  readonly onEndingLeft?: () => void;
   /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
   readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
@@ -117,7 +113,7 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, heads, watch, ending = [], isSecondLook, askedSince: since, madeBy, onEndingLeft }: Pass,
+  { node, heads, watch, isSecondLook, askedSince: since, madeBy }: Pass,
   range: Range,
   last: LastPoll,
   advance: Advance,
@@ -127,7 +123,6 @@ export async function scanRange(
   const request: ScanRequest = {
     ...range,
     watch,
-    ending,
     ...(isSecondLook && { isSecondLook }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
@@ -142,7 +137,6 @@ export async function scanRange(
   };
   const scan = await adapter.scan(node, request);
   const { through, transfers, dust = [], unreadable = [] } = scan;
-  if (scan.isEndingLeft === true) onEndingLeft?.();
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
