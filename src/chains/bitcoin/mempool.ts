@@ -1,14 +1,17 @@
 import {
   BLOCK_TIMEOUT_MS,
   isNodeError,
+  LaggingNode,
   type Node,
   type NodeCall,
   NodeFailure,
 } from '../../nodes/node.ts';
 import type { MempoolReading, Unreadable } from '../adapter.ts';
-import { orThrow, toList } from '../responses.ts';
+import { eachAlone } from '../misses.ts';
+import { toList } from '../responses.ts';
 import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
+import { readAncestry } from './ancestry.ts';
 import type { WorkLimit } from './blocks.ts';
 import { isNotFound, property, readTransaction, toHash } from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
@@ -170,25 +173,40 @@ export class Mempool {
     const responses = await node.batch(
       ids.map(id => ({ method: 'getrawtransaction', params: [id, false] })),
     );
-    for (const [index, id] of ids.entries()) {
-      const response = responses[index];
-      // It has left the mempool since, or another server responded: then the next list has it.
-      if (isNotFound(response)) {
-        this.#arrived.delete(id);
-        this.#backlog.delete(id);
-        continue;
-      }
-      const sent = orThrow(response);
-      const transaction = readOrFailure(() => readTransaction(node, id, sent));
+    const gone = ids.filter((_, index) => isNotFound(responses[index]));
+    // They have left the mempool since, or another server responded: then the next list has them.
+    for (const id of gone) {
+      this.#arrived.delete(id);
+      this.#backlog.delete(id);
+    }
+    const there = ids.flatMap((id, index) =>
+      gone.includes(id) ? [] : [{ id, response: responses[index] }],
+    );
+    const alone = eachAlone(
+      node,
+      there.map(({ response }) => response),
+    );
+    for (const [index, { id }] of there.entries()) {
+      const sent = alone[index];
+      const transaction =
+        sent instanceof LaggingNode ? sent : readOrFailure(() => readTransaction(node, id, sent));
       if (transaction instanceof NodeFailure) {
         const detail = transaction.message;
         this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));
       } else {
         const enteredAt = this.enteredAt(id);
-        const transfers = transfersOf(transaction, watched, null).map(transfer =>
-          enteredAt === undefined ? transfer : { ...transfer, enteredAt },
-        );
-        if (transfers.length > 0) this.#unrecorded.set(id, transfers);
+        const transfers = transfersOf(transaction, watched, null);
+        if (transfers.length > 0) {
+          const ancestry = await readAncestry(node, id);
+          const more = {
+            ...(ancestry.length === 0 ? {} : { ancestry }),
+            ...(enteredAt === undefined ? {} : { enteredAt }),
+          };
+          this.#unrecorded.set(
+            id,
+            transfers.map(transfer => ({ ...transfer, ...more })),
+          );
+        }
       }
       this.#see([id]);
     }

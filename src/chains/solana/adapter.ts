@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
+import { Misses } from '../misses.ts';
 import { toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
@@ -40,7 +41,8 @@ const MINT = { decimals: 44, isInitialized: 45, size: 82 };
  * transactions.
  */
 export function createSolanaAdapter(): ChainAdapter {
-  const accounts = new WatchedAccounts();
+  const misses = new Misses();
+  const accounts = new WatchedAccounts(misses);
   /** The newest block of the last look, whose header need not be read again. */
   let newest: Block | undefined;
 
@@ -100,11 +102,11 @@ export function createSolanaAdapter(): ChainAdapter {
     scan: (node, request) =>
       request.isSecondLook === true
         ? scanAgain(node, request, accounts)
-        : scanAccounts(node, request, accounts, newest),
+        : scanAccounts(node, request, accounts, { newest, misses }),
 
     lookUp,
 
-    holdings: createHoldings(accounts),
+    holdings: createHoldings(accounts, misses),
   };
 }
 

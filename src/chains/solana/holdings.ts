@@ -1,6 +1,7 @@
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Unreadable } from '../adapter.ts';
 import type { Held, Holdings, Moved } from '../holdings.ts';
+import type { Misses } from '../misses.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';
@@ -22,12 +23,12 @@ const READ_MAXIMUM = 300;
  * What owners hold at the finalized slot, and what moved it by the signatures that a node lists of their accounts. Nothing
  * on the chain proves such a list. Failed transactions are not read: the fee of one makes the balance lower alone.
  */
-export function createHoldings(accounts: WatchedAccounts): Holdings {
+export function createHoldings(accounts: WatchedAccounts, misses: Misses): Holdings {
   return {
     together: OWNERS_TOGETHER,
     isSecondLook: true,
     read: (node, { height }, watch) => readHeld(node, accounts, height, watch),
-    readMoved: (node, range, watch) => readMoved(node, accounts, range, watch),
+    readMoved: (node, range, watch) => readMoved(node, { accounts, misses }, range, watch),
   };
 }
 
@@ -110,11 +111,14 @@ function toAmounts(node: Node, account: unknown): Amounts {
 
 async function readMoved(
   node: Node,
-  accounts: WatchedAccounts,
+  { accounts, misses }: { readonly accounts: WatchedAccounts; readonly misses: Misses },
   { from, to }: { readonly from: number; readonly to: number },
   watch: readonly WatchedAddress[],
 ): Promise<readonly (Moved | null)[]> {
-  const listed: Listed = { signatures: new Map(), newer: new Set(), unreadable: [] };
+  const listed: Listed = {
+    ...{ signatures: new Map(), newer: new Set(), unreadable: [] },
+    refused: new Map(),
+  };
   const range = { from: from + 1, to, commitment: FINALIZED };
   await listSignatures(node, [...new Set(accounts.accountsOf(watch))], range, listed);
   const unread = new Set<WatchedAddress>();
@@ -122,6 +126,7 @@ async function readMoved(
     for (const watched of accounts.ownersOf(new Set(own), watch)) unread.add(watched);
   };
   leave(listed.unreadable.map(({ account }) => account));
+  giveUp([...listed.refused.keys()]);
   const { chosen, left } = choose([...listed.signatures.values()]);
   leave(left);
   const waiting = new Map(chosen.map(each => [each.signature, each]));
@@ -131,8 +136,18 @@ async function readMoved(
       if (add(transaction)) waiting.delete(transaction.signature);
     }
   }
-  leave([...waiting.values()].flatMap(each => [...each.accounts]));
+  giveUp([...waiting.keys()], signature => waiting.get(signature)?.accounts);
   return watch.map((watched, index) => (unread.has(watched) ? null : (sums[index] ?? null)));
+
+  /** @throws LaggingNode until several looks have shown it missing: another server may have it. */
+  function giveUp(
+    missing: readonly string[],
+    accountsOf: (each: string) => Iterable<string> | undefined = each => [each],
+  ): void {
+    const [again] = misses.count(missing, each => `moved ${each}`, true);
+    if (again !== undefined) throw new LaggingNode(`${node.label} does not show ${again}`);
+    leave(missing.flatMap(each => [...(accountsOf(each) ?? [])]));
+  }
 
   /** Returns whether it can be read. */
   function add(transaction: SolanaTransaction): boolean {

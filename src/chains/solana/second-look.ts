@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import { Misses } from '../misses.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
 import { readTransfers } from './read-transfers.ts';
@@ -23,12 +24,16 @@ export async function scanAgain(
   const end = await readEnd(node, to);
   const unreadable: Unreadable[] = [];
   await accounts.findOthers(node, watch, unreadable);
-  const listed: Listed = { signatures: new Map(), newer: new Set(), unreadable: [] };
+  const listed: Listed = {
+    ...{ signatures: new Map(), newer: new Set(), unreadable: [] },
+    refused: new Map(),
+  };
   const range = { from, to, commitment: FINALIZED };
   await listSignatures(node, [...new Set(accounts.accountsOf(watch))], range, listed);
+  for (const failure of listed.refused.values()) throw failure;
   const { own, last } = cut([...listed.signatures.values()]);
   const through = last === undefined ? end : await readEnd(node, last);
-  const found = await readTransfers(node, own, through, request);
+  const found = await readTransfers(node, own, through, request, new Misses());
   for (const { account, detail } of listed.unreadable) {
     const watched = accounts.ownersOf(new Set([account]), watch);
     unreadable.push({ transactionHash: null, height: null, watched, detail });

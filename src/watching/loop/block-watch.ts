@@ -1,10 +1,12 @@
+import { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
+import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
 import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { createBalanceCheck } from './balance-check.ts';
 import { STATE_KEPT } from './balance-increases.ts';
-import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { checkUnconfirmed, UNPLACED_MAXIMUM } from './check-unconfirmed.ts';
 import { sweptUntil } from './coverage.ts';
 import { FinalPolls } from './final-polls.ts';
 import { FirstLooks } from './first-looks.ts';
@@ -41,8 +43,8 @@ export function createBlockWatch(
   { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
-  const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
+  const misses = new Misses();
   const finalPolls = new FinalPolls();
   const looks = new FirstLooks();
   const balanceCheck = createBalanceCheck(watcher);
@@ -98,7 +100,9 @@ export function createBlockWatch(
     await balanceCheck.noteJoined(round, watch);
     const since = askedSince(watcher, state.watched_until);
     const noteDust = dust.add.bind(dust, chain.id);
-    return { node, heads, watch, askedSince: since, noteDust, signal };
+    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const known = { watch, ...(dependent && { dependent }) };
+    return { node, heads, ...known, askedSince: since, noteDust, signal };
   }
 
   /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */
@@ -115,6 +119,7 @@ export function createBlockWatch(
       finalHeight: heads.finalHeight ?? cursor.height,
       timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
+      misses,
     });
     balanceLooks.start();
   }

@@ -1,6 +1,8 @@
 import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
+import type { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { isCounted } from '../../nodes/open-node.ts';
 import {
   type HeldBalance,
   listBalances,
@@ -51,6 +53,7 @@ export async function noteJoined(
  * @param finalHeight Older balances than this are no longer needed.
  * @param timing As of `recordSeen`. A rise that is dust needs no explanation.
  * @param dust Dust in the blocks up to the cursor; it is cleared.
+ * @param misses Counts traces that a node fails to show.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInternalTransfers(
@@ -58,9 +61,14 @@ export async function findInternalTransfers(
   round: Round,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  by: { readonly finalHeight: number; readonly timing: Timing; readonly dust: NativeDust },
+  by: {
+    readonly finalHeight: number;
+    readonly timing: Timing;
+    readonly dust: NativeDust;
+    readonly misses: Misses;
+  },
 ): Promise<void> {
-  const { finalHeight, timing, dust } = by;
+  const { finalHeight, timing, dust, misses } = by;
   const { node } = round;
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
@@ -88,7 +96,7 @@ export async function findInternalTransfers(
       await rescanRange(watcher, round, lacking, { from: height + 1, to: cursor.height });
     }
   }
-  await explain(watcher, round, { internal: adapter.internal, native, timing }, increases);
+  await explain(watcher, round, { internal: adapter.internal, native, timing, misses }, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -115,17 +123,18 @@ interface Explaining {
   readonly internal: InternalTransfers;
   readonly native: readonly WatchedAddress[];
   readonly timing: Timing;
+  readonly misses: Misses;
 }
 
 /** Records the transfers that a trace or another node shows; unexplained rises become findings. */
 async function explain(
   watcher: Watcher,
   round: Round,
-  { internal, native, timing }: Explaining,
+  { internal, native, timing, misses }: Explaining,
   increases: readonly Increase[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
-    const traced = (await trace(internal, round.node, height, native))?.transfers ?? [];
+    const traced = (await trace(internal, round.node, height, native, misses))?.transfers ?? [];
     await recordSeen(watcher, traced, timing);
     for (const { address, amount: rise } of group) {
       const explained = traced
@@ -167,17 +176,23 @@ async function askAnother(
   return explained ?? 0n;
 }
 
-/** null where the node does not trace, or no longer has the state that a trace needs. */
+/**
+ * null where the node does not trace, no longer has the state that a trace needs, or fails to show the trace in several
+ * looks: then it keeps no other payment waiting.
+ */
 async function trace(
   internal: InternalTransfers,
   node: Node,
   height: number,
   native: readonly WatchedAddress[],
+  misses: Misses,
 ): Promise<Traced | null> {
   try {
     return await internal.trace(node, height, native);
   } catch (error) {
     if (error instanceof RpcError) return null;
-    throw error;
+    const isAlone = error instanceof NodeFailure && !isCounted(error);
+    if (!isAlone || misses.count([height], String, true).length > 0) throw error;
+    return null;
   }
 }

@@ -160,7 +160,7 @@ test('of too many transactions only those at other addresses are read', async ()
   ]);
 });
 
-test('what the node lists and does not have leaves it unknown what moved the balance', async () => {
+test('what the node lists and does not show in several looks leaves it unknown what moved the balance', async () => {
   const [own, other] = [newWallet().address, newWallet().address];
   const watch = [sol(own), sol(other)];
   const before = await read(watch);
@@ -170,6 +170,9 @@ test('what the node lists and does not have leaves it unknown what moved the bal
   const nonsense = alteredNode(node, (method, params, result) =>
     method === 'getTransaction' && params[0] === hash ? { nothing: 'of it' } : result,
   );
+  for (let looks = 1; looks < 3; looks++) {
+    await expect(holdings.readMoved(nonsense, range, watch)).rejects.toThrow(LaggingNode);
+  }
   expect(await holdings.readMoved(nonsense, range, watch)).toEqual([
     null,
     { arrived: 1_000_000n, left: 0n },

@@ -208,16 +208,19 @@ test('what a server did not show while it lagged is found by the second look', a
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('an owner who spends hides nothing, and holds nobody', async () => {
-  const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
-  await tick();
-  spent = ['A', 'B'].map(address => ({ address, amount: 9_000n, height: model.tip.height + 1 }));
-  hidden.set('primary', new Set([send()]));
-  await passTheEnd();
-  expect(await statusOf(paid)).toBe('pending/pending');
-  expect(await statusOf(unpaid)).toBe('expired/expired');
-  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
-});
+test.each([9_000n, AMOUNT])(
+  'an owner who spends %d hides nothing, and holds nobody',
+  async amount => {
+    const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
+    await tick();
+    spent = ['A', 'B'].map(address => ({ address, amount, height: model.tip.height + 1 }));
+    hidden.set('primary', new Set([send()]));
+    await passTheEnd();
+    expect(await statusOf(paid)).toBe('pending/pending');
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+    expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+  },
+);
 
 test('dust holds nobody', async () => {
   const id = await ask();

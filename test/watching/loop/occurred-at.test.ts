@@ -25,3 +25,16 @@ test('without such a time what is seen was made now', () => {
   const happened = occurredAt(chainOf('btc'), { block: null }, LAST, NOW);
   expect(happened).toEqual({ occurredAt: NOW, earliestAt: NOW });
 });
+
+test.each([
+  ['newest block of the last poll was made before that', 100, minutesAgo(0.5), LAST.polled_at],
+  ['a younger block of that height has replaced it since', 100, minutesAgo(0.1), minutesAgo(0.1)],
+  ['a higher block was made now', 101, minutesAgo(0.5), NOW],
+])('what is in a block: the %s', (_, height, time, latest) => {
+  const chain = { ...chainOf('btc'), clockSkewMs: 0 };
+  const happened = occurredAt(chain, { block: { height, hash: 'b', time } }, LAST, NOW);
+  expect(happened).toEqual({
+    occurredAt: latest,
+    earliestAt: height > LAST.head_height ? NOW : LAST.polled_at,
+  });
+});
