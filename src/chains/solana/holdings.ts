@@ -17,7 +17,7 @@ const OWNERS_TOGETHER = 50;
 /** How often accounts of several calls are read until all are of one slot. */
 const TRIES = 3;
 /** Transactions that one look reads to explain balances: half a minute's, with the usual rate limit. */
-const READ_MAXIMUM = 300;
+export const EXPLAINED_MAXIMUM = 300;
 
 /**
  * What owners hold at the finalized slot, and what moved it by the signatures that a node lists of their accounts. Nothing
@@ -180,7 +180,7 @@ function choose(listed: readonly ListedSignature[]) {
   const chosen = new Set<ListedSignature>();
   const left: string[] = [];
   for (const [account, own] of fewest) {
-    if (chosen.size + own.length > READ_MAXIMUM) left.push(account);
+    if (chosen.size + own.length > EXPLAINED_MAXIMUM) left.push(account);
     else for (const each of own) chosen.add(each);
   }
   return { chosen: [...chosen], left };
