@@ -38,7 +38,7 @@ type Matters = (rise: Rise, amount: bigint) => boolean;
 
 /**
  * Asks the node of the round what moved the balances and, where that explains too little, another one; where this is the
- * second look, the other one comes first. What they show and is not recorded yet is recorded. What has left is asked for
+ * second look, both are asked. What they show and is not recorded yet is recorded. What has left is asked for
  * even where a balance is as it should be: it hides as much that has arrived.
  * @returns The rises that neither explains, except for dust.
  * @throws NodeFailure of the node of the round, LeaseLost.
@@ -66,8 +66,10 @@ export async function explainRises(
 
   const unread = inexact.map(each => ({ ...each, amount: null }));
   if (isSecondLook) {
-    const open = await explainByAnother(unread);
-    return open.length === 0 ? open : explainBy(round.node, open);
+    // Either may leave out what has arrived together with what has left, so that nothing seems to be missing.
+    const open = new Set((await explainByAnother(unread)).map(({ watched }) => watched));
+    const left = await explainBy(round.node, unread);
+    return left.filter(({ watched }) => open.has(watched));
   }
   const open = await explainBy(round.node, unread);
   return open.length === 0 ? open : explainByAnother(open);
