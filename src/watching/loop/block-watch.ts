@@ -103,7 +103,9 @@ export function createBlockWatch(
       noteDust: dust.add.bind(dust, chain.id),
       onEndingLeft: () => finalPolls.hold(),
     };
-    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const dependent =
+      adapter.readMempool &&
+      (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM, state.cursor_height));
     const known = { watch, ending, ...(dependent && { dependent }) };
     return { node, heads, ...known, askedSince: since, ...callbacks, signal };
   }
