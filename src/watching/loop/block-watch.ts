@@ -1,3 +1,4 @@
+import { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
 import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
@@ -12,7 +13,7 @@ import { FirstLooks } from './first-looks.ts';
 import { findInternalTransfers, noteJoined } from './internal-transfers.ts';
 import type { Mempool } from './mempool.ts';
 import { NativeDust } from './native-dust.ts';
-import { wasPolledLately } from './occurred-at.ts';
+import { mayCountAsLately } from './occurred-at.ts';
 import { createPeriod } from './period.ts';
 import { placeCursor } from './place-cursor.ts';
 import { recordProgress } from './record-progress.ts';
@@ -43,6 +44,7 @@ export function createBlockWatch(
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
   const dust = new NativeDust();
+  const misses = new Misses();
   const finalPolls = new FinalPolls();
   const looks = new FirstLooks();
   const balanceCheck = createBalanceCheck(watcher);
@@ -76,7 +78,7 @@ export function createBlockWatch(
     const expiresUntil = await decideExpiry(round, pass.watch, swept);
     const rescanned = isComplete && (await rescan(round));
     if (isComplete) await retry(round);
-    const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
+    const isBrokenOff = !isAtTip && mayCountAsLately(state.polled_at, new Date(clock()));
     const finalUntil = finalPolls.until;
     const reached = { finalUntil, through: atCursor, expiresUntil, isComplete, isBrokenOff };
     await recordProgress(watcher, round, reached);
@@ -85,9 +87,9 @@ export function createBlockWatch(
 
   /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
   async function prepare(round: Round): Promise<Pass> {
-    const { state, node, heads, signal } = round;
+    const { state, node, heads, polledAt, signal } = round;
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    finalPolls.reach(state, heads.finalHeight);
+    finalPolls.reach(state, heads.finalHeight, polledAt);
     const ending = await listEnding(watcher, finalPolls);
     dust.begin(state);
     looks.begin(state, clock());
@@ -124,6 +126,7 @@ export function createBlockWatch(
       finalHeight: heads.finalHeight ?? cursor.height,
       timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
+      misses,
     });
     balanceLooks.start();
   }

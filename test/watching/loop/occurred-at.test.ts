@@ -38,3 +38,22 @@ test.each([
     earliestAt: height > LAST.head_height ? NOW : LAST.polled_at,
   });
 });
+
+const LENIENT = chainOf('eth');
+
+test.each([
+  ['a minute', 1, NOW],
+  ['more than a minute', 1.01, null],
+  ['a day', 1_440, null],
+])('a poll that is %s to come', (_, minutes, lately) => {
+  const last = { polled_at: minutesAgo(-minutes), head_height: 100 };
+  const block = { height: 101, hash: 'b', time: minutesAgo(30) };
+  expect(occurredAt(LENIENT, { block }, last, NOW)).toEqual({
+    occurredAt: lately ?? new Date(block.time.getTime() + LENIENT.clockSkewMs),
+    earliestAt: lately ?? new Date(block.time.getTime() - LENIENT.clockSkewMs),
+  });
+  for (const each of [{ ...block, height: 100 }, null]) {
+    const { earliestAt } = occurredAt(LENIENT, { block: each }, last, NOW);
+    expect(earliestAt.getTime()).toBeLessThanOrEqual(NOW.getTime());
+  }
+});
