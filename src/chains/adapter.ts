@@ -1,5 +1,6 @@
 import type { NodeAbilities } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
+import type { Dependent } from './dependent.ts';
 import type { Holdings } from './holdings.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
 import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
@@ -64,8 +65,8 @@ export interface ScanRequest {
    * prove that nothing is left out, and it is affordable, this scan demands the proof.
    */
   readonly isSecondLook?: true;
-  /** Outputs, as `hash:index`, of which it matters who spends them (Bitcoin). */
-  readonly spending?: ReadonlySet<string>;
+  /** Transactions in no block, of which it matters whether these blocks undo them (Bitcoin). */
+  readonly dependents?: readonly Dependent[];
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
@@ -83,8 +84,8 @@ export interface Scan {
   readonly dust?: readonly Arrival[];
   /** Elements of these blocks that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** Which transaction spends each output of `spending` that these blocks spend. None unless given. */
-  readonly spentBy?: ReadonlyMap<string, string>;
+  /** IDs of those of `dependents` in place of which these blocks have another transaction. None unless given. */
+  readonly conflicts?: ReadonlySet<string>;
 }
 
 /** A transfer to a watched address in an asset that is not watched there, such as a worthless look-alike. */

@@ -102,6 +102,7 @@ import { CLOSED_AFTER_MS } from '../time/months.ts';
 import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
 import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-up/look-ups.ts';
+import { FORGOTTEN_AFTER_MS } from '../watching/loop/check-unconfirmed.ts';
 import { IDLE_POLL_MS } from '../watching/loop/idle-watch.ts';
 import { TRACED_MAXIMUM } from '../watching/loop/rescan.ts';
 import { CONFIGURABLE_CONTRACTS } from '../watching/operate/configure-network.ts';
@@ -304,6 +305,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
     'dust.below': formatDollars(DUST_BELOW_CENTS),
     'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,
+    'bitcoin.forgotten-after': formatDuration(FORGOTTEN_AFTER_MS / 1000),
     'deposit.late-for': formatDuration(LATE_FOR_MS / 1000),
     'inquiry.first': formatDuration(FIRST_INQUIRY_MS / 1000),
     'inquiry.longest': formatDuration(PAUSES.longest / 1000),

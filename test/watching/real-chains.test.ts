@@ -19,7 +19,7 @@ import { configureNetwork } from '../../src/watching/operate/configure-network.t
 import { addNode } from '../../src/watching/operate/manage-nodes.ts';
 import type { Loop } from '../../src/worker/loop.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
-import { conflictWith, sign } from '../chains/bitcoin/spend.ts';
+import { sign } from '../chains/bitcoin/spend.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -360,10 +360,20 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     // Another process goes on, which has not seen any of them.
     await loop.end?.();
     loop = resume(CHAIN);
-    await rpc('generateblock', own, [await conflictWith(bitcoind, parent, own, 0.01)]);
+    // What the parent has spent pays the first one once more, which has to find its amount free.
+    const { vin } = await rpc('getrawtransaction', parent, true);
+    const coins = vin.map(({ txid, vout }: { txid: string; vout: number }) => ({ txid, vout }));
+    const paid = (Number(child.token_amount) / 1e8).toFixed(8);
+    const raw = await rpc('createrawtransaction', coins, [{ [child.address ?? '']: paid }]);
+    const conflict = await sign(bitcoind, raw);
+    const { txid: replacement } = await rpc('decoderawtransaction', conflict);
+    await rpc('generateblock', own, [conflict]);
     await look();
     expect(await Promise.all([child, grandchild].map(statusOf))).toEqual([
-      ...['pending/pending', 'pending/pending'],
+      ...['successful/completed', 'pending/pending'],
+    ]);
+    expect(await listPaymentDeposits(service.db, child.id)).toMatchObject([
+      { transaction_hash: replacement, outcome: 'exact', state: 'final' },
     ]);
   });
 });

@@ -100,7 +100,9 @@ export function createBlockWatch(
     await balanceCheck.noteJoined(round, watch);
     const since = askedSince(watcher, state.watched_until);
     const noteDust = dust.add.bind(dust, chain.id);
-    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const dependent =
+      adapter.readMempool &&
+      (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM, state.cursor_height));
     const known = { watch, ...(dependent && { dependent }) };
     return { node, heads, ...known, askedSince: since, noteDust, signal };
   }

@@ -11,7 +11,6 @@ import {
 } from '../../repositories/deposits/watched-deposits.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
-import { findConflicts, spendingOf } from './conflicts.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved, toReported } from './record.ts';
@@ -31,7 +30,7 @@ export interface Pass {
   readonly askedSince: Date;
   /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
-  /** Deposits in no block, which another spending in these blocks undoes (Bitcoin). */
+  /** Deposits in no block up to the cursor, which another spending in these blocks undoes (Bitcoin). */
   readonly dependent?: readonly UnsettledDeposit[];
   /** As of `ScanRequest`. */
   readonly isSecondLook?: true;
@@ -132,7 +131,7 @@ export async function scanRange(
     ...range,
     watch,
     ...(isSecondLook && { isSecondLook }),
-    ...(dependent.length > 0 && { spending: spendingOf(dependent) }),
+    ...(dependent.length > 0 && { dependents: dependent.map(toDependent) }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {
@@ -150,11 +149,15 @@ export async function scanRange(
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
   const hashes = transfers.flatMap(({ block }) => block?.hash ?? []);
-  const undone = findConflicts(dependent, scan.spentBy ?? new Map());
+  const undone = dependent.filter(each => scan.conflicts?.has(each.transaction_hash));
   const reversed = undone.map(deposit => toReported(deposit, 'reversed'));
   await recordSeen(watcher, transfers, { ...timing, reversed }, async (tx, more) => {
     await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
     await advance(tx, { from: range.from, through, dust: [...dust, ...more], hashes });
   });
   return through;
+}
+
+function toDependent({ transaction_hash: id, inputs, ancestry }: UnsettledDeposit) {
+  return { id, inputs, ancestry };
 }
