@@ -127,10 +127,11 @@ describe('SOL', () => {
 
   test('of a transaction that is listed as failed is not even read', async () => {
     const own = newWallet().address;
-    await watched(sol(own));
     solana.send([sendLamports(sender.address, own, 10n ** 18n)], [sender]);
     const before = node.asked.length;
     expect(await look(sol(own))).toEqual([]);
+    // A new account is listed, whether or not it has changed.
+    expect(node.asked.slice(before)).toContain('getSignaturesForAddress');
     expect(node.asked.slice(before)).not.toContain('getTransaction');
   });
 
