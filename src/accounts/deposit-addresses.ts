@@ -10,7 +10,7 @@ import {
   removeDepositAddresses,
 } from '../repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '../repositories/accounts/merchants.ts';
-import { findNetwork } from '../repositories/chains/networks.ts';
+import { findNetwork, listNetworks } from '../repositories/chains/networks.ts';
 import { holdAddress, leaveAddresses } from './address-holders.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
@@ -184,13 +184,16 @@ async function chooseAddress(
       `The branch has ${present.length} addresses on ${blockchainId}: name the one to remove.`,
     );
   }
+  // What is refused by now may have been accepted before.
+  if (present.includes(text)) return text;
   const address = await requireAddress(db, blockchainId, text);
   if (present.includes(address)) return address;
   throw new OperationRefused(`The branch does not have this address on ${blockchainId}.`);
 }
 
 /**
- * The canonical spelling of an address that a merchant may have: a test merchant has none on a main network.
+ * The canonical spelling of an address that a merchant may have: a test merchant has none on a main network, and nobody
+ * has the contract of a token.
  * @throws OperationRefused with the reason.
  */
 export async function requireAddressFor(
@@ -206,7 +209,14 @@ export async function requireAddressFor(
       `A test merchant has addresses on test networks alone, and ${blockchainId} is a main network.`,
     );
   }
-  return requireAddress(db, blockchainId, text);
+  const address = await requireAddress(db, blockchainId, text);
+  // Some are configured, and so in no list of the parser.
+  const networks = await listNetworks(db);
+  const own = networks.find(({ contract }) => contract === address);
+  if (own === undefined) return address;
+  throw new OperationRefused(
+    `The address is refused: this is the contract of ${own.id}, not a wallet.`,
+  );
 }
 
 /** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */

@@ -11,6 +11,8 @@ const TEXT_LENGTH = 34;
 const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'the contract of USDT'],
   ['TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', 'the contract of USDC'],
+  ['TUpMhErZL2fhh4sVNULAbNKLokS4GjC1F4', 'the contract of TUSD'],
+  ['TPYmHEhy5n8TCEfYGqW2rPxsghSfzghPDn', 'the contract of USDD'],
   ['TNUC9Qb1rRpS5CbWLmNMxXBjyFoydXjWFR', 'the contract of wrapped TRX'],
   // java-tron, config.conf, genesis.block: the account "Blackhole".
   ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', 'the blackhole account that burns coins'],
@@ -45,8 +47,9 @@ function refuseOtherForms(text: string): void {
 }
 
 function refuseUnspendable(text: string, account: Uint8Array): void {
-  // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum.
-  if (account.subarray(0, 18).every(byte => byte === 0)) {
+  // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum, and those of Tron
+  // alone begin at 0x1000001 (java-tron, PrecompiledContracts).
+  if (account.subarray(0, 16).every(byte => byte === 0)) {
     throw new InvalidAddress(
       'this is the zero address or a reserved one: nobody can spend from it',
     );

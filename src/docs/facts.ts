@@ -20,6 +20,7 @@ import { ADDRESSES_MAXIMUM } from '../accounts/deposit-addresses.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
+import { chainOf } from '../chains/chain-list.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
@@ -110,7 +111,7 @@ import { REDELIVERIES_MAXIMUM } from '../webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
-import { chainTable, costTable, planTable, ruleTable } from './chain-tables.ts';
+import { chainTable, costTable, planTable, proofTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import { LIBRARIES } from './downloads/libraries.ts';
 import { readBeginning } from './downloads/library-readme.ts';
@@ -354,8 +355,10 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.rules': ruleTable(),
     'chains.costs': costTable(),
     'chains.plans': planTable(),
+    'chains.proofs': proofTable(),
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
+    'chains.second-look': formatDuration(chainOf('eth').secondLookAfterMs / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
     'chains.idle-looks': timesADay(IDLE_POLL_MS),
     'nodes.head-poll': formatDuration(HEAD_AGE_MS / 1000),

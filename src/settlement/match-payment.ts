@@ -3,10 +3,11 @@ import type { Connection } from '../database/connection.ts';
 import type { Deposit } from '../database/deposit-tables.ts';
 import { findNetwork } from '../repositories/chains/networks.ts';
 import {
+  findReservations,
   type Holder,
-  isReservedSince,
   lockHolders,
   type PaymentInWait,
+  type ReservationsOfSlot,
   type Slot,
 } from '../repositories/deposits/reservations.ts';
 import {
@@ -45,7 +46,8 @@ const NAMED_MAXIMUM = 1_000;
 /**
  * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
  * payment is checked again under the lock: after its reservation was read it may have ended or moved to
- * another network.
+ * another network. Customers choose networks without the address's lock, so that an amount may be reserved or given up
+ * while this reads: then it reads again.
  * @param references Accounts that may be the reference of a payment. If one of them names a payment, the transfer
  * can only be for that one, also when that one has its funds already. Its amount is still judged like that of any
  * transfer, and does not match where another payment asks for exactly that amount.
@@ -66,6 +68,12 @@ export async function matchPayment(
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
+  // What it gets by the promised price it gets however that has changed.
+  const isCertain = exact !== undefined && (exact.seen || mayStillPay(exact, earliestAt));
+  const now = isCertain ? undefined : await findReservations(db, slot, at);
+  if (now !== undefined && hasChanged(holder, now)) {
+    return matchPayment(db, slot, { occurredAt: at, earliestAt }, references);
+  }
   const { outcome, paymentId, isFormer } = matchTransfer(slot.tokenAmount, {
     ...{ exact, open, cut, isNamed: named !== undefined },
     isSuperseded:
@@ -75,13 +83,11 @@ export async function matchPayment(
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
     // Funds for another of its quotes have been seen.
     isPaid: holder !== undefined && hasFunds(holder.payment),
-    isReservedElsewhere: exact === undefined && (isHeld || (await isReservedSince(db, slot, at))),
+    isReservedElsewhere: exact === undefined && (isHeld || now?.isReservedSince === true),
   });
   if (paymentId === null) return { outcome, payment_id: null };
   // Its customer may have chosen another network since the reservation was read.
-  if (paymentId === exact?.paymentId && mayStillPay(exact, earliestAt)) {
-    return { outcome, payment_id: paymentId };
-  }
+  if (isCertain) return { outcome, payment_id: paymentId };
   const payment =
     paymentId === holder?.paymentId ? holder.payment : await lockPayment(db, paymentId);
   if (payment !== undefined && isFormer === true && isOpen(payment, earliestAt)) {
@@ -91,6 +97,15 @@ export async function matchPayment(
     return { outcome, payment_id: paymentId };
   }
   return { outcome: isOpen(payment, earliestAt) ? 'superseded' : 'late', payment_id: null };
+}
+
+/** Whether an amount has been reserved or given up since its holder was read. */
+function hasChanged(holder: Holder | undefined, { latestId, heldBy }: ReservationsOfSlot): boolean {
+  if (holder === undefined) return latestId !== null;
+  return (
+    latestId !== holder.reservationId ||
+    (heldBy === holder.paymentId) !== (holder.releasedAt === null)
+  );
 }
 
 /** What was waited for of which a wallet may have left the amount; see `listCut`. */
@@ -145,13 +160,17 @@ async function findNamed(
   return holders.find(paymentId => marks.has(solanaReference(paymentId)));
 }
 
-/** Whether a transfer to the slot has exactly the amount that a waiting payment asks for. `holder` is locked. */
+/**
+ * Whether a transfer to the slot has exactly the amount that a waiting payment asks for. `holder` is locked; what it has
+ * reserved was read before.
+ */
 export function isExact(
   holder: Holder | undefined,
   slot: Slot,
   earliestAt: Date,
 ): holder is Holder {
   if (holder?.releasedAt !== null || holder.isRest) return false;
+  if (holder.payment.token_amount !== slot.tokenAmount.toString()) return false;
   return isWaiting(holder.payment, slot, earliestAt);
 }
 

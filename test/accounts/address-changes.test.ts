@@ -7,10 +7,11 @@ import {
   requireSecondAdmin,
 } from '../../src/accounts/address-changes.ts';
 import { applyDueChanges, approveChange, cancelChange } from '../../src/accounts/apply-changes.ts';
-import { setAddress } from '../../src/accounts/deposit-addresses.ts';
+import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
 import type { AddressChange } from '../../src/database/account-tables.ts';
 import { listAuditEntries } from '../../src/repositories/accounts/audit-log.ts';
 import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
+import { updateNetwork } from '../../src/repositories/chains/networks.ts';
 import { updatePerson } from '../../src/repositories/people/people.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -255,4 +256,27 @@ test('an address is checked as the command does, and never repeated in a refusal
   await expect(check(wrong)).rejects.toThrow('The address is refused: ');
   await expect(check(wrong)).rejects.not.toThrow(wrong);
   await expect(check(newAddress(), 'nowhere')).rejects.toThrow('There is no network');
+});
+
+test('the contract of a token is no address of a merchant, also one that is configured', async () => {
+  const { merchant, branches } = await openOldAccount();
+  const [branchId] = branches;
+  const contract = newAddress();
+  const setContract = (text: string | null) =>
+    updateNetwork(service.db, 'eth-usdt-test', { contract: text });
+  const owner = { merchantId: merchant.id, branchId };
+  // It was accepted before it was configured, and can be removed.
+  await setAddress(operatorOf(service), owner, NETWORK, contract);
+  await setContract(contract);
+  try {
+    const refusal = 'this is the contract of eth-usdt-test, not a wallet';
+    await expect(setAddress(operatorOf(service), owner, 'bnb', contract)).rejects.toThrow(refusal);
+    const wanted = { ...owner, kind: 'address.add' as const, blockchainId: 'bnb', text: contract };
+    await expect(
+      checkAddress(service.db, { ...wanted, branchId: branchId ?? '' }, new Date(service.clock())),
+    ).rejects.toThrow(refusal);
+    await removeAddress(operatorOf(service), owner, NETWORK, contract);
+  } finally {
+    await setContract(null);
+  }
 });

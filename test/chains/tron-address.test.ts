@@ -18,7 +18,7 @@ const WALLETS = [
 
 const account = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
-  .filter(bytes => bytes.subarray(0, 18).some(byte => byte !== 0));
+  .filter(bytes => bytes.subarray(0, 16).some(byte => byte !== 0));
 const address = account.map(bytes => base58check.encode(Uint8Array.of(0x41, ...bytes)));
 
 describe('wallets', () => {
@@ -79,6 +79,8 @@ describe('refusals', () => {
     ['T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', 'zero address'],
     ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'contract of USDT'],
     ['TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', 'contract of USDC'],
+    ['TUpMhErZL2fhh4sVNULAbNKLokS4GjC1F4', 'contract of TUSD'],
+    ['TPYmHEhy5n8TCEfYGqW2rPxsghSfzghPDn', 'contract of USDD'],
     ['TNUC9Qb1rRpS5CbWLmNMxXBjyFoydXjWFR', 'contract of wrapped TRX'],
     ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', 'blackhole'],
   ])('refuses %s: %s', (text, reason) => {
@@ -88,8 +90,13 @@ describe('refusals', () => {
   });
 
   it('refuses the addresses of precompiled contracts', () => {
-    const text = base58check.encode(Uint8Array.of(0x41, ...new Uint8Array(19), 9));
-    expect(refusalOf('tron', 'production', text)).toContain('reserved');
+    for (const last of [
+      [0, 0, 0, 9],
+      [1, 0, 0, 13],
+    ]) {
+      const text = base58check.encode(Uint8Array.of(0x41, ...new Uint8Array(16), ...last));
+      expect(refusalOf('tron', 'production', text)).toContain('reserved');
+    }
   });
 
   it('refuses a changed character', () => {

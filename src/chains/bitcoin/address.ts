@@ -14,6 +14,12 @@ const NETWORK_OF_VERSION: ReadonlyMap<number | undefined, 'production' | 'test'>
 // One version byte and a 20-byte hash.
 const PAYLOAD_LENGTH = 21;
 
+// Vanity texts with a checksum, made by hand: nobody has found a key for one, and coins sent there are burnt.
+const BURN_ADDRESSES: ReadonlySet<string> = new Set([
+  '1BitcoinEaterAddressDontSendf59kuE',
+  '1CounterpartyXXXXXXXXXXXXXXXUWLpVr',
+]);
+
 /**
  * Parses a P2PKH, P2SH, P2WPKH, P2WSH or P2TR address: base58check for the first two, BIP-173 and
  * BIP-350 for the others.
@@ -43,7 +49,7 @@ function parseBase58Address(environment: 'production' | 'test', text: string): s
     );
   }
   // No key or script with this hash is known: coins sent there are burnt.
-  if (payload.subarray(1).every(byte => byte === 0)) {
+  if (BURN_ADDRESSES.has(text) || payload.subarray(1).every(byte => byte === 0)) {
     throw new InvalidAddress('this is a burn address: nobody can spend from it');
   }
   return text;

@@ -1,12 +1,14 @@
 import {
   BLOCK_TIMEOUT_MS,
   isNodeError,
+  LaggingNode,
   type Node,
   type NodeCall,
   NodeFailure,
 } from '../../nodes/node.ts';
 import type { MempoolReading, Unreadable } from '../adapter.ts';
-import { orThrow, toList } from '../responses.ts';
+import { eachAlone } from '../misses.ts';
+import { toList } from '../responses.ts';
 import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { readAncestry } from './ancestry.ts';
@@ -171,16 +173,23 @@ export class Mempool {
     const responses = await node.batch(
       ids.map(id => ({ method: 'getrawtransaction', params: [id, false] })),
     );
-    for (const [index, id] of ids.entries()) {
-      const response = responses[index];
-      // It has left the mempool since, or another server responded: then the next list has it.
-      if (isNotFound(response)) {
-        this.#arrived.delete(id);
-        this.#backlog.delete(id);
-        continue;
-      }
-      const sent = orThrow(response);
-      const transaction = readOrFailure(() => readTransaction(node, id, sent));
+    const gone = ids.filter((_, index) => isNotFound(responses[index]));
+    // They have left the mempool since, or another server responded: then the next list has them.
+    for (const id of gone) {
+      this.#arrived.delete(id);
+      this.#backlog.delete(id);
+    }
+    const there = ids.flatMap((id, index) =>
+      gone.includes(id) ? [] : [{ id, response: responses[index] }],
+    );
+    const alone = eachAlone(
+      node,
+      there.map(({ response }) => response),
+    );
+    for (const [index, { id }] of there.entries()) {
+      const sent = alone[index];
+      const transaction =
+        sent instanceof LaggingNode ? sent : readOrFailure(() => readTransaction(node, id, sent));
       if (transaction instanceof NodeFailure) {
         const detail = transaction.message;
         this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));

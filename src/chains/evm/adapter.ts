@@ -3,7 +3,7 @@ import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads, readHeight } from './heads.ts';
 import { createHoldings } from './holdings.ts';
-import { internalTransfers } from './internal.ts';
+import { createInternalTransfers } from './internal.ts';
 import { lookUpTransactions } from './look-up.ts';
 import { proveTransfers } from './proven-transfers.ts';
 import { toAmount, toBlock, toParameter } from './responses.ts';
@@ -65,7 +65,7 @@ export function createEvmAdapter(chain: Chain): ChainAdapter {
 
     proveTransfers: (node, block, watch) => proveTransfers(node, block, watch, memory.proven),
 
-    internal: internalTransfers,
+    internal: createInternalTransfers(memory.misses),
     holdings: createHoldings(memory.ranges),
   };
 }

@@ -18,17 +18,26 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
   ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'the contract of USDC on Ethereum'],
   ['0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7', 'the contract of USDT on Avalanche'],
   ['0x55d398326f99059fF775485246999027B3197955', 'the contract of USDT on BNB Smart Chain'],
+  ['0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', 'the contract of USDC on Avalanche'],
+  ['0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 'the contract of USDC on BNB Smart Chain'],
   ['0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', 'the contract of USDC on Sepolia'],
+  ['0x6B175474E89094C44Da98b954EedeAC495271d0F', 'the contract of DAI on Ethereum'],
+  // Staking of Ethereum (ethereum/consensus-specs, DEPOSIT_CONTRACT_ADDRESS).
+  ['0x00000000219ab540356cBB839Cbe05303d7705Fa', 'the deposit contract of Ethereum'],
   ['0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', 'the contract of wrapped ETH'],
   ['0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c', 'the contract of wrapped BNB'],
   ['0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7', 'the contract of wrapped AVAX'],
   // ERC-7528: represents the native coin where a token address is expected.
   ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', 'the placeholder for the native coin'],
+  ['0xdEAD000000000000000042069420694206942069', 'a burn address'],
 ]);
 
-// Precompiled contracts use the last two bytes, from 1 up (EIP-1352), and so does the burn address
-// 0x…dEaD. No key is known whose address begins with 18 zero bytes.
-const RESERVED = /^0x0{36}/;
+// Precompiled contracts use the last two bytes, from 1 up (EIP-1352; 0x100 is P-256 of RIP-7212), and so do the
+// system contracts of BNB Smart Chain and the burn address 0x…dEaD. Avalanche has its own ones, and burns its fees,
+// at 0x01, 0x02 and 0x03 with the last byte (coreth, reservedRanges). No key is known with 17 zero bytes in its address.
+const RESERVED = /^0x(0{36}|0[123]0{36}[0-9a-f]{2}$)/i;
+/** Burn addresses that people make up: one digit throughout, or a word again and again. */
+const REPEATED = /^0x((.)\2{39}|(dead){10})$/i;
 
 /**
  * Parses a 0x address. Text in one case carries no checksum and is accepted; mixed case must match
@@ -110,9 +119,9 @@ function refuseUnspendable(address: string): void {
   if (/^0x0+$/.test(address)) {
     throw new InvalidAddress('this is the zero address: nobody can spend from it');
   }
-  if (RESERVED.test(address)) {
+  const what = NOT_A_WALLET.get(address);
+  if (what === undefined && (RESERVED.test(address) || REPEATED.test(address))) {
     throw new InvalidAddress('this is a reserved or burn address: nobody can spend from it');
   }
-  const what = NOT_A_WALLET.get(address);
   if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
 }

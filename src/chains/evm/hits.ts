@@ -1,6 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, ScanRequest, Unreadable, Weight } from '../adapter.ts';
-import { failure } from '../responses.ts';
+import type { Misses } from '../misses.ts';
 import type { Block, ChainTransfer, WatchedAddress } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';
@@ -36,13 +36,17 @@ export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
   readonly receipts: Pick<ReceiptMemory, 'read'>;
+  readonly misses: Misses;
   /** Collects what cannot be read. */
   readonly unreadable: Unreadable[];
 }
 
 /** How the transfers of hits are read: native ones and tokens differ. */
 export interface HitReader {
-  /** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
+  /**
+   * The blocks of hits by their heights; in place of one that cannot be read, its failure, which is a LaggingNode
+   * where the node does not have it.
+   */
   readBlocks(hits: readonly Hit[]): Promise<ReadonlyMap<number, Block | NodeFailure>>;
   /**
    * Every transfer of a transaction, whether or not it is dust.
@@ -54,11 +58,12 @@ export interface HitReader {
 
 /**
  * Reads the transactions of hits by their receipts: first those that pay an address at which a payment waits, and
- * none for dust. A transaction that cannot be read is reported, with the addresses that it pays more than dust.
- * @throws NodeFailure
+ * none for dust. A transaction that cannot be read is reported, with the addresses that it pays more than dust; so is
+ * one that the node does not have even in a later look.
+ * @throws NodeFailure, LaggingNode where a later look may find what is missing; awaited transfers are handed on before.
  */
 export async function readHits(
-  { node, request, receipts, unreadable }: Reading,
+  { node, request, receipts, misses, unreadable }: Reading,
   hits: readonly Hit[],
   reader: HitReader,
 ): Promise<Found> {
@@ -71,6 +76,7 @@ export async function readHits(
   const dustOf = Map.groupBy(dust, hashOf);
 
   const responses: (Receipt | NodeFailure)[] = [];
+  const missing: Missing[] = [];
   const read = async (group: readonly Hit[]): Promise<ChainTransfer[]> => {
     const found = await receipts.read(node, group);
     responses.push(...found.values());
@@ -87,8 +93,10 @@ export async function readHits(
           : readOrFailure(() => reader.toTransfers(receipt, block, count));
       if (Array.isArray(transfers)) return without(transfers, worthless);
       const watched = [...new Set(own.map(hit => hit.watched))];
-      const detail = (transfers as NodeFailure).message;
-      unreadable.push({ transactionHash, height, watched, detail });
+      const reason = transfers as NodeFailure;
+      const unread = { transactionHash, height, watched, detail: reason.message };
+      if (reason instanceof LaggingNode) missing.push({ ...unread, reason });
+      else unreadable.push(unread);
       return [];
     });
   };
@@ -96,12 +104,27 @@ export async function readHits(
   if (first.length > 0) await request.takeAwaited?.(first);
   const others = await read(kept.filter(hit => !awaited.has(hit.transactionHash)));
   refuseNoneRead(responses);
+  const [again] = misses.count(
+    missing,
+    hashOf,
+    responses.some(each => !(each instanceof NodeFailure)),
+  );
+  if (again !== undefined) throw again.reason;
+  unreadable.push(...missing.map(({ reason: _, ...unread }) => unread));
   return { transfers: [...first, ...others], dust };
+}
+
+/** A transaction that the node has listed, and does not have. */
+interface Missing extends Unreadable {
+  readonly transactionHash: string;
+  readonly reason: LaggingNode;
 }
 
 /** @throws NodeFailure if there are several receipts and none can be read: then the node is at fault. */
 function refuseNoneRead(receipts: readonly (Receipt | NodeFailure)[]): void {
-  const [first, ...others] = receipts.filter(each => each instanceof NodeFailure);
+  const [first, ...others] = receipts.filter(
+    each => each instanceof NodeFailure && !(each instanceof LaggingNode),
+  );
   if (first !== undefined && others.length > 0 && others.length + 1 === receipts.length) {
     throw first;
   }
@@ -123,11 +146,11 @@ function hasAmount(hit: Hit): hit is Hit & Arrival {
   return hit.tokenAmount !== undefined;
 }
 
-function hashOf({ transactionHash }: Hit): string {
+function hashOf({ transactionHash }: Pick<Hit, 'transactionHash'>): string {
   return transactionHash;
 }
 
-/** @throws NodeFailure unless the hits are of the block. */
+/** The block of hits, or the failure to read it: a LaggingNode where they are of another branch. */
 function requireBlockOf(
   node: Node,
   blocks: ReadonlyMap<number, Block | NodeFailure>,
@@ -137,7 +160,7 @@ function requireBlockOf(
   const block = blocks.get(height);
   if (block instanceof NodeFailure) return block;
   if (block === undefined || hits.some(({ blockHash }) => blockHash !== block.hash)) {
-    throw failure(node, 'a log came of another branch');
+    return new LaggingNode(`${node.label}: a log of block ${height} came of another branch`);
   }
   return block;
 }

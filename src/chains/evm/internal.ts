@@ -1,5 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { InternalTransfers, Traced } from '../internal-transfers.ts';
+import type { Misses } from '../misses.ts';
 import { orThrow, toFields, toList } from '../responses.ts';
 import { type Block, transferTo, type WatchedAddress } from '../transfer.ts';
 import { readBalances } from './balances.ts';
@@ -40,7 +41,13 @@ export async function trace(
 }
 
 /** Finds what contracts send in the native asset of Ethereum and the chains like it. */
-export const internalTransfers: InternalTransfers = { readBalances, readMovements, trace };
+export function createInternalTransfers(misses: Misses): InternalTransfers {
+  return {
+    readBalances,
+    readMovements: (node, height, addresses) => readMovements(node, height, addresses, misses),
+    trace,
+  };
+}
 
 async function traceBlock(
   node: Node,

@@ -1,13 +1,15 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { isNodeError, LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ForeignTransfer, LookUpRequest, TransactionReport } from '../adapter.ts';
 import type { Traced } from '../internal-transfers.ts';
+import { eachAlone } from '../misses.ts';
 import { inParts } from '../ranges.ts';
-import { orThrow, toFields } from '../responses.ts';
+import { toFields } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
-import { byHeight, readHeaders, toTransaction } from './blocks.ts';
+import { headerCall, toTransaction } from './blocks.ts';
 import { trace } from './internal.ts';
 import { type Receipt, toReceipt } from './receipts.ts';
+import { requireBlock } from './responses.ts';
 import { foreignTransfers, tokenTransfers } from './transfer-logs.ts';
 import { allAddresses, indexWatched } from './watched.ts';
 
@@ -20,7 +22,8 @@ const FOREIGN_MAXIMUM = 20;
 const TRANSACTIONS_PER_BATCH = 25;
 
 /**
- * The states of transactions, from their receipts and from the blocks that the node has at their heights.
+ * The states of transactions, from their receipts and from the blocks that the node has at their heights. One that the
+ * node refuses to show, or contradicts itself about, is unreadable and keeps no other from being told.
  * @returns Reports in the order of the requests.
  */
 export async function lookUpTransactions(
@@ -44,19 +47,21 @@ async function lookUpTogether(
       { method: 'eth_getTransactionByHash', params: [transactionHash] },
     ]),
   );
+  const alone = eachAlone(node, responses);
   const found = requests.map((request, index) => {
-    const receipt = orThrow(responses[2 * index]);
+    const [receipt, transaction] = alone.slice(2 * index);
+    const refused = [receipt, transaction].find(each => each instanceof LaggingNode);
     return {
       request,
-      receipt: readOrFailure(() => toReceipt(node, receipt, request.transactionHash)),
-      transaction: orThrow(responses[2 * index + 1]),
+      receipt: refused ?? readOrFailure(() => toReceipt(node, receipt, request.transactionHash)),
+      transaction,
     };
   });
   // Read after the receipts, so that a block that was undone meanwhile is noticed.
   const heights = found.flatMap(({ receipt }) =>
     receipt instanceof NodeFailure ? [] : (receipt?.height ?? []),
   );
-  const headers = byHeight(await readHeaders(node, [...new Set(heights)]));
+  const headers = await readHeaders(node, [...new Set(heights)]);
   const traceOnce = createTracing(node, requests);
   const reports: TransactionReport[] = [];
   for (const { request, receipt, transaction } of found) {
@@ -71,18 +76,37 @@ async function lookUpTogether(
   return reports;
 }
 
+/** Headers by their heights; in place of one that cannot be read, its failure. */
+async function readHeaders(
+  node: Node,
+  heights: readonly number[],
+): Promise<Map<number, Block | NodeFailure>> {
+  const responses = eachAlone(node, await node.batch(heights.map(headerCall)));
+  return new Map(
+    heights.map((height, index) => {
+      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
+      if (response instanceof LaggingNode) return [height, response];
+      return [height, readOrFailure(() => requireBlock(node, response, height))];
+    }),
+  );
+}
+
+function unreadable(node: Node, what: string): TransactionReport {
+  return { status: 'unreadable', detail: `${node.label} has ${what}` };
+}
+
 function reportWithoutReceipt(node: Node, transaction: unknown): TransactionReport {
   if (transaction === null || transaction === undefined) return { status: 'unknown' };
   const isPending = toFields(node, transaction, 'a transaction').blockNumber == null;
   if (isPending) return { status: 'pending', transfers: [] };
-  throw new NodeFailure(`${node.label} has a transaction in a block, and no receipt of it`);
+  return unreadable(node, 'a transaction in a block, and no receipt of it');
 }
 
 interface Found {
   readonly receipt: Receipt;
   /** As the node has sent it. */
   readonly transaction: unknown;
-  readonly headers: ReadonlyMap<number, Block>;
+  readonly headers: ReadonlyMap<number, Block | NodeFailure>;
 }
 
 const NOTHING: Traced = { transfers: [], unread: new Set() };
@@ -107,8 +131,9 @@ async function reportOf(
   traceOnce: Trace,
 ): Promise<TransactionReport> {
   const block = headers.get(receipt.height);
+  if (block instanceof NodeFailure) return { status: 'unreadable', detail: block.message };
   if (block === undefined || block.hash !== receipt.blockHash) {
-    throw new NodeFailure(`${node.label} has a receipt of another branch`);
+    return unreadable(node, 'a receipt of another branch');
   }
   if (!receipt.succeeded) return { status: 'failed', block };
 
@@ -126,10 +151,11 @@ async function reportOf(
     transfers.push(transferTo(own, arrived));
   }
   const mayPayMore = watched.native.size > 0 && receipt.gasUsed > PLAIN_TRANSFER_GAS;
-  const shown = mayPayMore ? await traceOnce(block.height) : NOTHING;
+  const shown = mayPayMore ? await traceOnce(block.height).catch(toFailure) : NOTHING;
+  if (shown instanceof Error) return { status: 'unreadable', detail: shown.message };
   const traced = shown?.unread.has(transactionHash) === true ? null : shown;
   if (traced?.transfers.some(each => each.block?.hash !== block.hash)) {
-    throw new NodeFailure(`${node.label} has a trace of another branch`);
+    return unreadable(node, 'a trace of another branch');
   }
   const internal = (traced?.transfers ?? []).filter(
     each =>
@@ -144,4 +170,10 @@ async function reportOf(
   }
   const untraced = traced === null && ({ untraced: true } as const);
   return { status: 'included', block, transfers, foreign, ...untraced };
+}
+
+/** A trace that the node does not give is one of a single block. */
+function toFailure(error: unknown): Error {
+  if (isNodeError(error)) return error;
+  throw error;
 }

@@ -1,5 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../internal-transfers.ts';
+import type { Misses } from '../misses.ts';
 import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { readWholeBlocks, toTransaction, type WholeBlock } from './blocks.ts';
@@ -17,12 +18,13 @@ const lower = (address: unknown) => (typeof address === 'string' ? address.toLow
  * of all of them, and withdrawals of validators. A value that a top-level transaction gives to a contract that it
  * creates is left to the trace, which shows where the contract is. Rewards of the block's proposer are left out.
  * @returns Movements with the spelling of `addresses`, several for an address that moved several times.
- * @throws NodeFailure
+ * @throws NodeFailure, LaggingNode where a later look may find a receipt that is missing.
  */
 export async function readMovements(
   node: Node,
   height: number,
   addresses: readonly string[],
+  misses: Misses,
 ): Promise<readonly Movement[]> {
   const spelling = new Map(addresses.map(address => [address.toLowerCase(), address]));
   const [block] = await readWholeBlocks(node, [height]);
@@ -46,8 +48,15 @@ export async function readMovements(
     const own = spelling.get(address ?? '');
     if (own !== undefined && amount !== 0n) movements.push({ address: own, amount });
   };
-  for (const { hash, from, to, value } of concerned) {
-    const receipt = requireReceipt(node, receipts, hash, block);
+  const read = concerned.map(each => ({
+    ...each,
+    receipt: requireReceipt(node, receipts, each.hash, block),
+  }));
+  const missing = read.filter(({ receipt }) => receipt instanceof LaggingNode);
+  const isOneThere = missing.length < read.length;
+  const [again] = misses.count(missing, ({ hash }) => hash, isOneThere);
+  if (again?.receipt instanceof LaggingNode) throw again.receipt;
+  for (const { from, to, value, receipt } of read) {
     if (receipt instanceof NodeFailure) continue;
     const fee = readOrFailure(() => feeOf(node, receipt));
     if (!(fee instanceof NodeFailure)) move(from, -fee);

@@ -17,8 +17,13 @@ import { toCount, toHash } from './responses.ts';
 
 /** Blocks whose receipts are asked for in one batch: some 500 to 900 KB each on Ethereum. */
 const BLOCKS_PER_BATCH = 4;
-/** Responses in a row that prove nothing until a node counts as unable to. Others are asked meanwhile. */
+/**
+ * Responses in a row that prove nothing until a node counts as unable to, and of one block until it is read without proof.
+ * Others are asked meanwhile.
+ */
 const FAILURES_MAXIMUM = 5;
+/** Blocks of a node that are remembered as unproven: more than a look has. */
+const UNPROVEN_MAXIMUM = 100;
 /** Blocks for which a node that is unable to is not asked again: 20 minutes of Ethereum. */
 const SPARED_BLOCKS = 100;
 
@@ -54,6 +59,8 @@ interface Standing {
   failures: number;
   /** For how many blocks it is not asked. */
   spared: number;
+  /** How often it has not proven a block, by its hash: it may prove all others each time. */
+  readonly unproven: Map<string, number>;
 }
 
 export function createProvenReceipts(): ProvenReceipts {
@@ -77,15 +84,20 @@ export function createProvenReceipts(): ProvenReceipts {
         else noteFailure(standing);
         return null;
       }
-      const receipts = prove(node, response, block);
-      standing.failures = 0;
-      return receipts;
+      try {
+        const receipts = prove(node, response, block);
+        standing.failures = 0;
+        return receipts;
+      } catch (error) {
+        if (isGivenUp(standing, block)) return null;
+        throw error;
+      }
     });
   }
 
   return {
     async read(node, blocks) {
-      const standing = standings.get(node.id) ?? { failures: 0, spared: 0 };
+      const standing = standings.get(node.id) ?? { failures: 0, spared: 0, unproven: new Map() };
       standings.set(node.id, standing);
       const proven: (readonly Receipt[] | null)[] = [];
       for (const together of inParts(blocks, BLOCKS_PER_BATCH)) {
@@ -106,6 +118,15 @@ export function createProvenReceipts(): ProvenReceipts {
       return proven;
     },
   };
+}
+
+/** Counts a block that was not proven, and returns whether that was often enough. */
+function isGivenUp({ unproven }: Standing, { hash }: WholeBlock): boolean {
+  const times = unproven.get(hash) ?? 0;
+  const [oldest] = unproven.keys();
+  if (oldest !== undefined && unproven.size >= UNPROVEN_MAXIMUM) unproven.delete(oldest);
+  unproven.set(hash, times + 1);
+  return times >= FAILURES_MAXIMUM;
 }
 
 function toCall({ hash }: WholeBlock): NodeCall {

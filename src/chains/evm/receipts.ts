@@ -1,6 +1,7 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
+import { eachAlone } from '../misses.ts';
 import { inParts } from '../ranges.ts';
-import { type Fields, failure, orThrow, toFields, toList } from '../responses.ts';
+import { type Fields, failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { OtherResponse, readEach } from '../unreadable.ts';
 import { toCount, toHash } from './responses.ts';
@@ -53,9 +54,9 @@ function toStatus(node: Node, value: unknown): boolean {
 
 /**
  * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
- * cannot be read, its failure.
+ * cannot be read, its failure: a LaggingNode where the node refuses it.
  * @param isPart As of `readEach`.
- * @throws NodeFailure if they are several and none can be read, RpcError.
+ * @throws NodeFailure if they are several and none can be read, RpcError if each of several is refused.
  */
 export async function readReceipts(
   node: Node,
@@ -67,9 +68,13 @@ export async function readReceipts(
     const responses = await node.batch(
       together.map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
     );
-    const listed = together.map((hash, index) => ({ hash, response: orThrow(responses[index]) }));
+    const alone = eachAlone(node, responses);
+    const listed = together.map((hash, index) => ({ hash, response: alone[index] }));
+    for (const { hash, response } of listed) {
+      if (response instanceof LaggingNode) receipts.set(hash, response);
+    }
     const read = readEach(
-      listed,
+      listed.filter(({ response }) => !(response instanceof LaggingNode)),
       ({ hash, response }) => [{ hash, receipt: toReceipt(node, response, hash) }],
       ({ hash }, detail) => receipts.set(hash, new NodeFailure(detail)),
       isPart,
@@ -79,10 +84,7 @@ export async function readReceipts(
   return receipts;
 }
 
-/**
- * @returns The failure if it cannot be read.
- * @throws NodeFailure unless the receipt is there, and of this block.
- */
+/** The receipt of a transaction in this block, or the failure to read it: a LaggingNode where there is none. */
 export function requireReceipt(
   node: Node,
   receipts: ReadonlyMap<string, Receipt | NodeFailure>,
@@ -92,7 +94,9 @@ export function requireReceipt(
   const receipt = receipts.get(transactionHash);
   if (receipt instanceof NodeFailure) return receipt;
   if (receipt?.blockHash !== hash) {
-    throw failure(node, 'a receipt is missing, or of another branch');
+    return new LaggingNode(
+      `${node.label}: the receipt of ${transactionHash} is missing, or of another branch`,
+    );
   }
   return receipt;
 }

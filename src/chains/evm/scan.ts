@@ -1,8 +1,8 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
+import { eachAlone, Misses } from '../misses.ts';
 import { heightsOf, inParts } from '../ranges.ts';
-import { orThrow } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { readNative, readTokens } from './block-transfers.ts';
@@ -42,12 +42,14 @@ const BLOCKS_PROVEN = 8;
 export interface ScanMemory {
   readonly ranges: LogRanges;
   readonly receipts: ReceiptMemory;
+  readonly misses: Misses;
   readonly proven: ProvenReceipts;
 }
 
 export function createScanMemory(): ScanMemory {
   const proven = createProvenReceipts();
-  return { ranges: createLogRanges(), receipts: new ReceiptMemory(), proven };
+  const misses = new Misses();
+  return { ranges: createLogRanges(), receipts: new ReceiptMemory(), misses, proven };
 }
 
 /**
@@ -62,7 +64,8 @@ export async function scanBlocks(
   chain: Chain,
   memory: ScanMemory,
 ): Promise<Scan> {
-  const reading: Reading = { node, request, receipts: memory.receipts, unreadable: [] };
+  const { receipts, misses } = memory;
+  const reading: Reading = { node, request, receipts, misses, unreadable: [] };
   const scan = await scanFamily(reading, request, chain, memory);
   return { ...scan, unreadable: reading.unreadable };
 }
@@ -125,7 +128,7 @@ async function scanRange(
   }
 }
 
-/** The blocks of hits by their heights; in place of one that cannot be read, its failure. */
+/** As of `HitReader`. */
 async function readHitBlocks(
   node: Node,
   hits: readonly Hit[],
@@ -135,13 +138,14 @@ async function readHitBlocks(
   const blocks = new Map<number, Block | NodeFailure>([[through.height, through]]);
   const unread = heights.filter(height => height !== through.height);
   for (const together of inParts(unread, BLOCKS_ONE_BY_ONE)) {
-    const responses = await node.batch(together.map(headerCall));
+    const responses = eachAlone(node, await node.batch(together.map(headerCall)));
     for (const [index, height] of together.entries()) {
-      const response = orThrow(responses[index]);
-      if (response === null) throw new NodeFailure(`${node.label} has no block ${height}`);
+      const response = responses[index] ?? new LaggingNode(`${node.label} has no block ${height}`);
       blocks.set(
         height,
-        readOrFailure(() => requireBlock(node, response, height)),
+        response instanceof LaggingNode
+          ? response
+          : readOrFailure(() => requireBlock(node, response, height)),
       );
     }
   }

@@ -1,12 +1,13 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { writeJson } from '../../nodes/parse-json.ts';
 import type { ScanRequest, Unreadable } from '../adapter.ts';
+import { eachAlone, type Misses } from '../misses.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { associatedAccount } from './programs.ts';
-import { CONFIRMED, orThrow, toText, toValue } from './responses.ts';
+import { CONFIRMED, isLagging, orThrow, toText, toValue } from './responses.ts';
 import type { ListedSignature } from './signatures.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */
@@ -46,6 +47,13 @@ export class WatchedAccounts {
   #last: ScannedSlots & { readonly read: readonly string[] } = { from: 0, to: -1, read: [] };
   #turn = 0;
   #looks = 0;
+  readonly #misses: Misses;
+  /** Owners and mints whose token accounts the node has refused to list: they are asked for with the next look. */
+  readonly #refused = new Set<string>();
+
+  constructor(misses: Misses) {
+    this.#misses = misses;
+  }
 
   /** Every account of these owners. */
   accountsOf(watch: readonly WatchedAddress[]): string[] {
@@ -174,7 +182,8 @@ export class WatchedAccounts {
   ): Promise<void> {
     const tokens = watch.filter(({ network }) => network.contract !== null);
     const isNew = ({ network, address }: WatchedAddress) =>
-      !this.#tokenAccounts.has(`${address} ${network.contract}`);
+      !this.#tokenAccounts.has(`${address} ${network.contract}`) ||
+      this.#refused.has(`${address} ${network.contract}`);
     const others = isRound ? this.#inTurn(tokens) : [];
     const asked = [...new Set([...tokens.filter(isNew), ...others])];
     for (const together of inParts(asked, ACCOUNTS_PER_CALL)) {
@@ -188,11 +197,24 @@ export class WatchedAccounts {
           ],
         })),
       );
+      for (const response of responses) if (isLagging(response)) orThrow(node, response);
+      const alone = eachAlone(node, responses);
       for (const [index, watched] of together.entries()) {
         const onUnreadable = (detail: string) =>
           unreadable.push({ transactionHash: null, height: null, watched: [watched], detail });
+        const response = alone[index];
+        const key = `${watched.address} ${watched.network.contract}`;
+        if (response instanceof LaggingNode) {
+          if (this.#misses.count([key], each => each, true).length > 0) this.#refused.add(key);
+          else {
+            this.#refused.delete(key);
+            onUnreadable(response.message);
+          }
+          continue;
+        }
         // Read first: an owner that is known is not new any more, and is asked again only in turn.
-        const found = toAccounts(node, responses[index], onUnreadable);
+        const found = toAccounts(node, response, onUnreadable);
+        this.#refused.delete(key);
         const own = this.#tokenAccountsOf(watched.address, watched.network.contract ?? '');
         for (const account of found) own.add(account);
       }
@@ -205,7 +227,7 @@ function toAccounts(
   response: unknown,
   onUnreadable: (detail: string) => void,
 ): string[] {
-  const { value } = toValue(node, orThrow(node, response), 'token accounts');
+  const { value } = toValue(node, response, 'token accounts');
   return readEach(
     toList(node, value, 'token accounts'),
     each => [toText(node, toFields(node, each, 'a token account').pubkey, 'a token account')],

@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
+import { Misses } from '../misses.ts';
 import { toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
@@ -38,7 +39,8 @@ const MINT = { decimals: 44, isInitialized: 45, size: 82 };
  * transactions.
  */
 export function createSolanaAdapter(): ChainAdapter {
-  const accounts = new WatchedAccounts();
+  const misses = new Misses();
+  const accounts = new WatchedAccounts(misses);
   /** The newest block of the last look, whose header need not be read again. */
   let newest: Block | undefined;
 
@@ -95,7 +97,7 @@ export function createSolanaAdapter(): ChainAdapter {
 
     readBlock: readBlockAt,
 
-    scan: (node, request) => scanAccounts(node, request, accounts, newest),
+    scan: (node, request) => scanAccounts(node, request, accounts, { newest, misses }),
 
     lookUp,
   };

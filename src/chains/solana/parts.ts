@@ -66,7 +66,8 @@ export async function* readInParts(
     );
     const calls = whole.length;
     whole = [];
-    return { transactions: read.flat(), unreadable: new Map(), blocks, calls };
+    const none = new Map();
+    return { transactions: read.flat(), unreadable: none, missing: none, blocks, calls };
   }
 }
 

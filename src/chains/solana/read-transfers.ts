@@ -1,5 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, ScanRequest } from '../adapter.ts';
+import type { Misses } from '../misses.ts';
 import type { Block, ChainTransfer } from '../transfer.ts';
 import { readEach } from '../unreadable.ts';
 import { type Part, readInParts } from './parts.ts';
@@ -20,7 +21,7 @@ export interface Found {
   readonly dust: readonly Arrival[];
   /** What is wrong with transactions that cannot be read, by signature. */
   readonly unreadable: ReadonlyMap<string, string>;
-  /** Those of earlier slots that are left for the next look. */
+  /** Those that are left for the next look: of earlier slots, and what the node may have then. */
   readonly left: readonly ListedSignature[];
 }
 
@@ -35,13 +36,14 @@ interface Hit {
  * those, unless a list lagged or the process has just started; there may be thousands, so each look reads a few. The
  * blocks of dust are not read, and awaited transfers are handed on before more is read.
  * @param through The newest block.
- * @throws NodeFailure, RpcError.
+ * @throws NodeFailure, RpcError; LaggingNode where the node has none of several.
  */
 export async function readTransfers(
   node: Node,
   listed: readonly ListedSignature[],
   through: Block,
   { from, watch, weigh, takeAwaited }: Omit<ScanRequest, 'to'>,
+  misses: Misses,
 ): Promise<Found> {
   const transfers: ChainTransfer[] = [];
   const dust: ChainTransfer[] = [];
@@ -52,6 +54,8 @@ export async function readTransfers(
   const inOrder = (one: Arrival, other: Arrival) =>
     (places.get(one.transactionHash) ?? 0) - (places.get(other.transactionHash) ?? 0);
   const left = new Map(listed.map(each => [each.signature, each]));
+  const missing = new Map<string, LaggingNode>();
+  let areOthersThere = false;
   const [earlier, own] = [listed.filter(isEarlier), listed.filter(each => !isEarlier(each))];
   for await (const part of readInParts(node, own)) await take(part);
   let calls = 0;
@@ -60,7 +64,20 @@ export async function readTransfers(
     calls += part.calls;
     if (calls >= CALLS_FOR_EARLIER) break;
   }
+  giveUp();
   return { transfers, dust: dust.toSorted(inOrder), unreadable, left: [...left.values()] };
+
+  /** Leaves what is missing to the next look, unless several have shown it missing. */
+  function giveUp(): void {
+    const again = new Map(misses.count([...missing], ([signature]) => signature, areOthersThere));
+    const [first] = again.values();
+    if (first !== undefined && missing.size > 1 && !areOthersThere) throw first;
+    for (const [signature, { message }] of missing) {
+      if (again.has(signature)) continue;
+      unreadable.set(signature, message);
+      left.delete(signature);
+    }
+  }
 
   function isEarlier({ slot }: ListedSignature): boolean {
     return slot < from;
@@ -70,11 +87,12 @@ export async function readTransfers(
     for (const { signature } of part.transactions) left.delete(signature);
     for (const signature of part.unreadable.keys()) left.delete(signature);
     for (const [signature, detail] of part.unreadable) unreadable.set(signature, detail);
+    for (const [signature, failure] of part.missing) missing.set(signature, failure);
+    areOthersThere ||= part.transactions.length > 0;
     const hits = readEach(part.transactions, toHit, onUnreadable, IN_RESPONSES_OF_THEIR_OWN);
     const arrived = hits.flatMap(hit => hit.transfers).toSorted(inOrder);
     const weights = (await weigh?.(arrived)) ?? [];
     const weightOf = new Map(arrived.map((transfer, index) => [transfer, weights[index]]));
-    dust.push(...arrived.filter(transfer => weightOf.get(transfer) === 'dust'));
     const kept = hits
       .map(({ transaction, transfers: all }) => ({
         transaction,
@@ -82,12 +100,24 @@ export async function readTransfers(
       }))
       .filter(hit => hit.transfers.length > 0);
     const blocks = await readBlocksOf(kept, part.blocks);
+    const hasBlock = ({ transaction: { signature, slot } }: Hit) => {
+      const block = blocks.get(slot);
+      if (!(block instanceof LaggingNode)) return true;
+      missing.set(signature, block);
+      const own = listed.find(each => each.signature === signature);
+      if (own !== undefined) left.set(signature, own);
+      return false;
+    };
     const placed = readEach(
-      kept,
+      kept.filter(hasBlock),
       hit => hit.transfers.map(transfer => [transfer, withBlock(hit, transfer, blocks)] as const),
       ({ transaction }, detail) => onUnreadable(transaction, detail),
       IN_RESPONSES_OF_THEIR_OWN,
     );
+    // What is left is weighed again with the next look.
+    const isDust = (transfer: ChainTransfer) =>
+      weightOf.get(transfer) === 'dust' && !missing.has(transfer.transactionHash);
+    dust.push(...arrived.filter(isDust));
     transfers.push(...placed.map(([, transfer]) => transfer));
     const awaited = placed.filter(([transfer]) => weightOf.get(transfer) === 'awaited');
     if (awaited.length > 0) await takeAwaited?.(awaited.map(([, transfer]) => transfer));

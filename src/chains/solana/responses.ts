@@ -1,4 +1,5 @@
 import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { refusedAlone } from '../misses.ts';
 import { failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
@@ -28,15 +29,19 @@ const NOT_YET = [-32004, -32014];
  */
 const LAGGING = [-32004, -32005, -32014, -32016, -32019];
 
+/** Whether another server may have the result. */
+export function isLagging(response: unknown): response is RpcError {
+  return response instanceof RpcError && LAGGING.includes(response.code);
+}
+
 /**
  * A result of a batch.
  * @throws LaggingNode where another server may have the result, RpcError for any other error of the node.
  */
 export function orThrow(node: Node, response: unknown): unknown {
   if (!(response instanceof RpcError)) return response;
-  const { code, message } = response;
-  if (!LAGGING.includes(code)) throw response;
-  throw new LaggingNode(`${node.label}: ${message}`, { cause: response });
+  if (!isLagging(response)) throw response;
+  throw new LaggingNode(`${node.label}: ${response.message}`, { cause: response });
 }
 
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,88}$/;
@@ -150,8 +155,9 @@ async function askOne(node: Node, call: NodeCall): Promise<unknown> {
 }
 
 /**
- * Blocks by their slots; in place of one that cannot be read, its failure.
- * @throws NodeFailure for a slot of which the node has no block, or keeps none.
+ * Blocks by their slots; in place of one that cannot be read, its failure, which is a LaggingNode where the node does not
+ * have it.
+ * @throws NodeFailure
  */
 export async function readBlocksAt(
   node: Node,
@@ -163,12 +169,20 @@ export async function readBlocksAt(
   const responses = calls.length === 0 ? [] : await node.batch(calls);
   const blocks = new Map<number, Block | NodeFailure>();
   for (const [index, slot] of distinct.entries()) {
-    const block = readOrFailure(() => toSlotBlock(node, responses[index], slot));
-    if (block === null || block === 'skipped') {
-      throw new LaggingNode(`${node.label} has no block of slot ${slot}`);
-    }
-    if (block === 'gone') throw new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
-    blocks.set(slot, block);
+    blocks.set(slot, blockOrFailure(node, responses[index], slot));
   }
   return blocks;
+}
+
+function blockOrFailure(node: Node, response: unknown, slot: number): Block | NodeFailure {
+  try {
+    const block = readOrFailure(() => toSlotBlock(node, response, slot));
+    if (block === 'gone') return new NodeFailure(`${node.label} keeps no block of slot ${slot}`);
+    if (block !== null && block !== 'skipped') return block;
+    return new LaggingNode(`${node.label} has no block of slot ${slot}`);
+  } catch (error) {
+    if (error instanceof LaggingNode) return error;
+    if (error instanceof RpcError) return refusedAlone(node, error);
+    throw error;
+  }
 }

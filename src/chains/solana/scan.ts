@@ -1,5 +1,6 @@
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import type { Misses } from '../misses.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
 import { readTransfers } from './read-transfers.ts';
@@ -23,7 +24,7 @@ export async function scanAccounts(
   node: Node,
   request: ScanRequest,
   accounts: WatchedAccounts,
-  newest: Block | undefined,
+  { newest, misses }: { readonly newest: Block | undefined; readonly misses: Misses },
 ): Promise<Scan> {
   const { from, to, watch, undoableFrom, ending = [] } = request;
   const through = newest?.height === to ? newest : await readBlockAt(node, to);
@@ -33,7 +34,9 @@ export async function scanAccounts(
   try {
     const unreadable: Unreadable[] = [];
     const changed = await accounts.findChanged(node, watch, to, unreadable);
-    const listed: Listed = { signatures: new Map(), newer: new Set(), unreadable: [] };
+    const listed: Listed = {
+      ...{ signatures: new Map(), newer: new Set(), refused: new Map(), unreadable: [] },
+    };
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);
     const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
@@ -48,13 +51,21 @@ export async function scanAccounts(
       unreadable.push({ transactionHash: null, height: null, watched, detail });
     }
     const unread = [...listed.signatures.values()].filter(each => !accounts.hasRead(each));
-    const found = await readTransfers(node, unread, through, request);
+    const found = await readTransfers(node, unread, through, request, misses);
     for (const [signature, detail] of found.unreadable) {
       const own = listed.signatures.get(signature)?.accounts ?? new Set();
       const watched = accounts.ownersOf(own, watch);
       unreadable.push({ transactionHash: signature, height: null, watched, detail });
     }
     const left = new Set(found.left.flatMap(each => [...each.accounts]));
+    const again = new Map(misses.count([...listed.refused], ([account]) => account, true));
+    for (const [account, { message: detail }] of listed.refused) {
+      if (again.has(account)) left.add(account);
+      else {
+        const watched = accounts.ownersOf(new Set([account]), watch);
+        unreadable.push({ transactionHash: null, height: null, watched, detail });
+      }
+    }
     for (const { signature } of found.left) listed.signatures.delete(signature);
     accounts.noteRead(request, listed.signatures.values());
     accounts.listAgain([...listed.newer, ...left]);

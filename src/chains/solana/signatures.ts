@@ -1,8 +1,9 @@
-import { LaggingNode, type Node, type NodeFailure } from '../../nodes/node.ts';
+import { LaggingNode, type Node, type NodeFailure, RpcError } from '../../nodes/node.ts';
+import { eachAlone, refusedAlone } from '../misses.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
-import { type Commitment, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
+import { type Commitment, isLagging, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
 /** Each transaction is a response, or a part of a block: that none can be read does not make a list wrong. */
@@ -27,6 +28,8 @@ export interface Listed {
   readonly signatures: Map<string, ListedSignature>;
   /** Accounts that have further ones, in slots above those that were listed. */
   readonly newer: Set<string>;
+  /** Accounts whose lists the node refuses. */
+  readonly refused: Map<string, LaggingNode>;
   /** Entries that cannot be read: the account whose list it is, and what is wrong. */
   readonly unreadable: { readonly account: string; readonly detail: string }[];
 }
@@ -41,7 +44,7 @@ export interface ListedSlots {
 /**
  * Lists signatures of transactions without an error that concern these accounts. The node must have reached
  * `slots.to`.
- * @throws NodeFailure, also for a full list whose end cannot be read.
+ * @throws NodeFailure, also for a full list whose end cannot be read; RpcError where it refuses each of several lists.
  */
 export async function listSignatures(
   node: Node,
@@ -67,8 +70,15 @@ export async function listSignatures(
       })),
     );
     const more: typeof waiting = [];
+    for (const response of responses) if (isLagging(response)) orThrow(node, response);
+    const alone = eachAlone(node, responses);
     for (const [index, { account }] of together.entries()) {
-      const last = takePage(node, responses[index], account, slots, listed);
+      const response = alone[index];
+      if (response instanceof LaggingNode) {
+        listed.refused.set(account, response);
+        continue;
+      }
+      const last = takePage(node, response, account, slots, listed);
       if (last !== undefined) more.push({ account, before: last });
     }
     waiting = [...waiting.slice(TOGETHER), ...more];
@@ -83,7 +93,7 @@ function takePage(
   { from, to }: ListedSlots,
   { signatures, newer, unreadable }: Listed,
 ): string | undefined {
-  const page = toList(node, orThrow(node, response), 'signatures');
+  const page = toList(node, response, 'signatures');
   const read = readEach(
     page,
     each => {
@@ -117,11 +127,13 @@ export interface ReadTransactions {
   readonly transactions: readonly SolanaTransaction[];
   /** By signature. */
   readonly unreadable: ReadonlyMap<string, string>;
+  /** Those that the node has listed and does not have, by signature. */
+  readonly missing: ReadonlyMap<string, LaggingNode>;
 }
 
 /**
  * The transactions of these signatures.
- * @throws NodeFailure for one that the node has listed and does not have, RpcError.
+ * @throws NodeFailure
  */
 export async function readTransactions(
   node: Node,
@@ -129,6 +141,7 @@ export async function readTransactions(
 ): Promise<ReadTransactions> {
   const transactions: SolanaTransaction[] = [];
   const unreadable = new Map<string, string>();
+  const missing = new Map<string, LaggingNode>();
   for (const together of inParts(signatures, TOGETHER)) {
     const responses = await node.batch(together.map(each => transactionCall(each)));
     const listed = together.map((signature, index) => ({ signature, response: responses[index] }));
@@ -137,14 +150,15 @@ export async function readTransactions(
         unreadable.set(signature, response.message);
         continue;
       }
-      const read = orThrow(node, response);
-      if (read === null || read === undefined) {
-        throw new LaggingNode(`${node.label} has no transaction ${signature}, which it has listed`);
+      if (response instanceof RpcError) missing.set(signature, refusedAlone(node, response));
+      if (response === null || response === undefined) {
+        const message = `${node.label} has no transaction ${signature}, which it has listed`;
+        missing.set(signature, new LaggingNode(message));
       }
     }
     transactions.push(
       ...readEach(
-        listed.filter(({ response }) => !isUnsupported(response)),
+        listed.filter(({ signature }) => !missing.has(signature) && !unreadable.has(signature)),
         ({ signature, response }) =>
           [toTransaction(node, response, signature)].filter(each => each !== null),
         ({ signature }, detail) => unreadable.set(signature, detail),
@@ -152,7 +166,7 @@ export async function readTransactions(
       ),
     );
   }
-  return { transactions, unreadable };
+  return { transactions, unreadable, missing };
 }
 
 /** One transaction: null if it is in no block of the node's branch, the failure if it cannot be read. */

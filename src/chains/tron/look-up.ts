@@ -95,7 +95,8 @@ async function readTokens(
 ): Promise<Tokens | NodeFailure> {
   const prefixed = toPrefixedHash(hash);
   const receipt = (await readReceipts(rpc, [prefixed])).get(prefixed);
-  if (receipt === undefined) return NONE;
+  // It is in a block by the other interface, which another server may have answered.
+  if (receipt === undefined) return new NodeFailure(`${rpc.label} has no receipt of ${hash}`);
   if (receipt instanceof NodeFailure) return receipt;
   if (receipt.blockHash !== header.hash) {
     throw new NodeFailure(`${rpc.label} has a receipt of another branch`);

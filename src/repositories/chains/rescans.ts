@@ -52,14 +52,19 @@ export async function addRescanOnce(
   return (numAffectedRows ?? 0n) > 0n;
 }
 
-/** The oldest rescan of a chain that is not done. */
-export function findOpenRescan(db: Connection, chain: string): Promise<Rescan | undefined> {
+/** The oldest rescan of a chain that is not done, except for some. */
+export function findOpenRescan(
+  db: Connection,
+  chain: string,
+  except: readonly Rescan['id'][] = [],
+): Promise<Rescan | undefined> {
   return db
     .selectFrom('rescans')
     .innerJoin('networks', 'networks.id', 'rescans.blockchain_id')
     .selectAll('rescans')
     .where('networks.chain', '=', chain)
     .where('done_at', 'is', null)
+    .where(sql<boolean>`rescans.id <> all(${except}::bigint[])`)
     .orderBy('rescans.id')
     .limit(1)
     .executeTakeFirst();

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
-import { hasRow } from '../rows.ts';
 
 /** The network, address and amount by which a transfer is matched to a payment. */
 export interface Slot {
@@ -68,6 +67,7 @@ export async function releaseReservation(
 
 /** The payment that had an amount reserved at a time. */
 export interface Holder {
+  reservationId: string;
   paymentId: string;
   /** Whether enough funds for it have been seen already. */
   seen: boolean;
@@ -83,7 +83,13 @@ export interface Holder {
 /** The columns by which it is decided whether a payment waits for a transfer. */
 export type PaymentInWait = Pick<
   Payment,
-  'status' | 'session_status' | 'blockchain_id' | 'address' | 'expires_at' | 'quoted_until'
+  | 'status'
+  | 'session_status'
+  | 'blockchain_id'
+  | 'address'
+  | 'token_amount'
+  | 'expires_at'
+  | 'quoted_until'
 >;
 
 /**
@@ -99,7 +105,8 @@ export async function lockHolders(
 ): Promise<(Holder | undefined)[]> {
   if (slots.length === 0) return [];
   const { rows } = await sql<{ place: number } & Omit<Holder, 'payment'> & Holder['payment']>`
-    select slot.place, latest.payment_id as "paymentId", session_status = 'completed' as seen,
+    select slot.place, latest.id::text as "reservationId", latest.payment_id as "paymentId",
+           session_status = 'completed' as seen,
            latest.rest_of is not null as "isRest",
            case when not exists (
              select from reservations as again
@@ -109,7 +116,7 @@ export async function lockHolders(
            ) then latest.released_at end as "releasedAt",
            ${PROMISED_UNTIL('latest')} as "promisedUntil",
            payments.status, payments.session_status, payments.blockchain_id, payments.address,
-           payments.expires_at, payments.quoted_until
+           payments.token_amount, payments.expires_at, payments.quoted_until
     from unnest(${slots.map(slot => slot.blockchainId)}::text[],
                 ${slots.map(slot => slot.address)}::text[],
                 ${slots.map(slot => slot.tokenAmount)}::numeric[],
@@ -127,8 +134,11 @@ export async function lockHolders(
     order by slot.place
     for update of payments`.execute(db);
   const holders: (Holder | undefined)[] = slots.map(() => undefined);
-  for (const { place, paymentId, seen, isRest, releasedAt, promisedUntil, ...payment } of rows) {
-    holders[place - 1] = { paymentId, seen, isRest, releasedAt, promisedUntil, payment };
+  for (const row of rows) {
+    const { place, reservationId, paymentId, seen, isRest, releasedAt, promisedUntil, ...payment } =
+      row;
+    const reservation = { reservationId, paymentId, seen, isRest, releasedAt, promisedUntil };
+    holders[place - 1] = { ...reservation, payment };
   }
   return holders;
 }
@@ -137,21 +147,30 @@ export async function lockHolders(
 export const PROMISED_UNTIL = (reservation: string) =>
   sql<Date>`${sql.ref(reservation)}.reserved_at + networks.window_minutes * interval '1 minute'`;
 
-/**
- * Whether an amount has been reserved since a time, by any payment. Clocks of blocks and ours differ, so that a
- * transfer may look older than the reservation of the amount that it pays.
- */
-export async function isReservedSince(
+/** The reservations of an amount, as they are when it is asked for. */
+export interface ReservationsOfSlot {
+  /** The one that `lockHolders` finds. */
+  latestId: string | null;
+  /** The payment that has the amount reserved now. */
+  heldBy: string | null;
+  /**
+   * Whether it has been reserved since the time, by any payment. Clocks of blocks and ours differ, so that a transfer may
+   * look older than the reservation of the amount that it pays.
+   */
+  isReservedSince: boolean;
+}
+
+export async function findReservations(
   db: Connection,
   { blockchainId, address, tokenAmount }: Slot,
   at: Date,
-): Promise<boolean> {
-  const query = db
-    .selectFrom('reservations')
-    .select('id')
-    .where('blockchain_id', '=', blockchainId)
-    .where('address', '=', address)
-    .where('token_amount', '=', tokenAmount.toString())
-    .where('reserved_at', '>', at);
-  return hasRow(query);
+): Promise<ReservationsOfSlot> {
+  const { rows } = await sql<ReservationsOfSlot>`
+    select (max(id) filter (where reserved_at <= ${at}))::text as "latestId",
+           max(payment_id::text) filter (where released_at is null) as "heldBy",
+           coalesce(bool_or(reserved_at > ${at}), false) as "isReservedSince"
+    from reservations
+    where blockchain_id = ${blockchainId} and address = ${address}
+      and token_amount = ${tokenAmount.toString()}::numeric`.execute(db);
+  return rows[0] ?? { latestId: null, heldBy: null, isReservedSince: false };
 }

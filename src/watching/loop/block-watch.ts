@@ -1,3 +1,4 @@
+import { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
 import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
@@ -43,6 +44,7 @@ export function createBlockWatch(
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
   const dust = new NativeDust();
+  const misses = new Misses();
   const finalPolls = new FinalPolls();
   const looks = new FirstLooks();
   const balanceCheck = createBalanceCheck(watcher);
@@ -122,6 +124,7 @@ export function createBlockWatch(
       finalHeight: heads.finalHeight ?? cursor.height,
       timing: { last: state, askedSince: askedSince(watcher, state.watched_until) },
       dust,
+      misses,
     });
     balanceLooks.start();
   }

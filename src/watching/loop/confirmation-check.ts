@@ -1,5 +1,5 @@
 import type { ChainTransfer } from '../../chains/transfer.ts';
-import { failureOf, isNodeError, type Node } from '../../nodes/node.ts';
+import { failureOf, isNodeError, type Node, NodeFailure } from '../../nodes/node.ts';
 import { addFinding } from '../../repositories/chains/findings.ts';
 import { depositFinding } from '../../settlement/deposit-finding.ts';
 import { disagreements } from '../metrics.ts';
@@ -32,10 +32,17 @@ export async function confirmByCheckNode(
       check,
       reached.map(({ deposit }) => deposit),
     );
+    const details = responses.flatMap(({ report }) =>
+      report.status === 'unreadable' ? [report.detail] : [],
+    );
+    if (details[0] !== undefined && details.length === responses.length) {
+      throw new NodeFailure(details[0]);
+    }
     const confirmed: LookedUp[] = [];
     for (const shown of reached) {
       const response = responses.find(({ deposit }) => deposit.id === shown.deposit.id);
-      if (response === undefined) continue;
+      // What it cannot read now it may show in a later look: it has not shown anything else.
+      if (response === undefined || response.report.status === 'unreadable') continue;
       if (isAlike(shown, response)) confirmed.push(shown);
       else confirmed.push(...(await decide(watcher, { primary, check }, shown, response)));
     }

@@ -1,6 +1,8 @@
 import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
+import type { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { isCounted } from '../../nodes/open-node.ts';
 import {
   type HeldBalance,
   listBalances,
@@ -51,6 +53,7 @@ export async function noteJoined(
  * @param finalHeight Older balances than this are no longer needed.
  * @param timing As of `recordSeen`. A rise that is dust needs no explanation.
  * @param dust Dust in the blocks up to the cursor; it is cleared.
+ * @param misses Counts traces that a node fails to show.
  * @throws NodeFailure, LeaseLost.
  */
 export async function findInternalTransfers(
@@ -58,9 +61,14 @@ export async function findInternalTransfers(
   round: Round,
   watch: readonly WatchedAddress[],
   cursor: Pinned,
-  by: { readonly finalHeight: number; readonly timing: Timing; readonly dust: NativeDust },
+  by: {
+    readonly finalHeight: number;
+    readonly timing: Timing;
+    readonly dust: NativeDust;
+    readonly misses: Misses;
+  },
 ): Promise<void> {
-  const { finalHeight, timing, dust } = by;
+  const { finalHeight, timing, dust, misses } = by;
   const { node } = round;
   const { adapter, chain, db, lease } = watcher;
   const native = nativeAddresses(watch);
@@ -88,7 +96,7 @@ export async function findInternalTransfers(
       await rescanRange(watcher, round, lacking, { from: height + 1, to: cursor.height });
     }
   }
-  await explain(watcher, round, { internal: adapter.internal, native, timing }, increases);
+  await explain(watcher, round, { internal: adapter.internal, native, timing, misses }, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -115,25 +123,32 @@ interface Explaining {
   readonly internal: InternalTransfers;
   readonly native: readonly WatchedAddress[];
   readonly timing: Timing;
+  readonly misses: Misses;
 }
 
 /** Records the transfers that a trace or another node shows; unexplained rises become findings. */
 async function explain(
   watcher: Watcher,
   round: Round,
-  { internal, native, timing }: Explaining,
+  { internal, native, timing, misses }: Explaining,
   increases: readonly Increase[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
-    const traced = (await trace(internal, round.node, height, native))?.transfers ?? [];
+    const traced = (await trace(internal, round.node, height, native, misses))?.transfers ?? [];
     await recordSeen(watcher, traced, timing);
     for (const { address, amount: rise } of group) {
-      const explained = traced
+      const byTrace = traced
         .filter(transfer => transfer.address === address)
         .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
-      const left = rise - explained;
+      const place = { address, height };
+      const shown = await sumShown(internal, round.node, place);
+      const leftOf = async () => {
+        const byOthers = (await sumRecorded(watcher, place)) - shown;
+        return rise - (byOthers > byTrace ? byOthers : byTrace);
+      };
       const own = native.filter(each => each.address === address);
-      const amount = left > 0n ? left - (await askAnother(watcher, round, own, height)) : left;
+      if ((await leftOf()) > 0n) await askAnother(watcher, round, own, height);
+      const amount = await leftOf();
       if (amount <= 0n) continue;
       await reportUnexplained(watcher, {
         ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
@@ -143,41 +158,61 @@ async function explain(
   }
 }
 
-/** Records what another node shows of a block, and returns how much that is. */
+/** An address in a block. */
+interface Place {
+  readonly address: string;
+  readonly height: number;
+}
+
+/** What top-level transactions of a block brought to an address, as a node shows them. */
+async function sumShown(
+  internal: InternalTransfers,
+  node: Node,
+  { address, height }: Place,
+): Promise<bigint> {
+  const movements = await internal.readMovements(node, height, [address]);
+  return movements.reduce((sum, { amount }) => (amount > 0n ? sum + amount : sum), 0n);
+}
+
+/** What is recorded to have come to an address in a block, whoever has shown it. */
+async function sumRecorded({ chain, db }: Watcher, { address, height }: Place): Promise<bigint> {
+  const range = { from: height - 1, to: height };
+  return (await sumArrivals(db, chain.id, range, [address])).get(address) ?? 0n;
+}
+
+/** Records what another node shows of a block. */
 async function askAnother(
   watcher: Watcher,
   round: Round,
   own: readonly WatchedAddress[],
   height: number,
-): Promise<bigint> {
-  const { chain, db, log, nodes } = watcher;
-  const addresses = own.map(({ address }) => address);
-  const sum = async () => {
-    const arrived = await sumArrivals(db, chain.id, { from: height - 1, to: height }, addresses);
-    return [...arrived.values()].reduce((total, amount) => total + amount, 0n);
-  };
+): Promise<void> {
+  const { chain, log, nodes } = watcher;
   const message = 'no other node explains what an address holds';
-  const explained = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
+  await unlessNodeFails(log, { chain: chain.id }, message, async () => {
     const node = await nodes.another(round.node.id, round.signal);
-    if (node === null) return 0n;
-    const before = await sum();
+    if (node === null) return;
     await rescanRange(watcher, { ...round, node }, own, { from: height, to: height });
-    return (await sum()) - before;
   });
-  return explained ?? 0n;
 }
 
-/** null where the node does not trace, or no longer has the state that a trace needs. */
+/**
+ * null where the node does not trace, no longer has the state that a trace needs, or fails to show the trace in several
+ * looks: then it keeps no other payment waiting.
+ */
 async function trace(
   internal: InternalTransfers,
   node: Node,
   height: number,
   native: readonly WatchedAddress[],
+  misses: Misses,
 ): Promise<Traced | null> {
   try {
     return await internal.trace(node, height, native);
   } catch (error) {
     if (error instanceof RpcError) return null;
-    throw error;
+    const isAlone = error instanceof NodeFailure && !isCounted(error);
+    if (!isAlone || misses.count([height], String, true).length > 0) throw error;
+    return null;
   }
 }

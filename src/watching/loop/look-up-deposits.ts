@@ -1,7 +1,8 @@
-import type { TransactionReport } from '../../chains/adapter.ts';
+import type { ChainAdapter, LookUpRequest, TransactionReport } from '../../chains/adapter.ts';
 import { inParts } from '../../chains/ranges.ts';
 import { type ChainTransfer, transferTo } from '../../chains/transfer.ts';
-import type { Node } from '../../nodes/node.ts';
+import { failureOf, type Node, type NodeFailure } from '../../nodes/node.ts';
+import { isCounted } from '../../nodes/open-node.ts';
 import type { UnsettledDeposit } from '../../repositories/deposits/watched-deposits.ts';
 import { differs } from '../../settlement/correct-deposit.ts';
 import type { Watcher } from '../watcher.ts';
@@ -45,8 +46,7 @@ export async function lookUpDeposits(
       blockHash: own[0]?.block_hash ?? null,
       isFinal: own.every(({ block_height: height }) => (height ?? Infinity) <= (finalHeight ?? -1)),
     }));
-    const reports = await (adapter.lookUpAll?.(node, requests) ??
-      Promise.all(requests.map(request => adapter.lookUp(node, request))));
+    const reports = await lookUpEach(adapter, node, requests);
     for (const [index, [, own]] of together.entries()) {
       const report = reports[index];
       if (report === undefined) continue;
@@ -62,6 +62,37 @@ export async function lookUpDeposits(
     }
   }
   return found;
+}
+
+/**
+ * Reports in the order of the requests. Where the node fails at one of them, that one is unreadable.
+ * @throws NodeFailure if it fails at each of several, or does not respond at all.
+ */
+async function lookUpEach(
+  adapter: ChainAdapter,
+  node: Node,
+  requests: readonly LookUpRequest[],
+): Promise<readonly TransactionReport[]> {
+  if (adapter.lookUpAll !== undefined && requests.length > 1) {
+    return adapter.lookUpAll(node, requests);
+  }
+  const failures: NodeFailure[] = [];
+  const reports = await Promise.all(
+    requests.map(async (request): Promise<TransactionReport> => {
+      try {
+        return await adapter.lookUp(node, request);
+      } catch (error) {
+        const failure = failureOf(node, error);
+        if (failure === undefined) throw error;
+        failures.push(failure);
+        return { status: 'unreadable', detail: failure.message };
+      }
+    }),
+  );
+  const [first, ...others] = failures;
+  if (first === undefined || failures.length < requests.length) return reports;
+  if (others.length > 0 || isCounted(first)) throw first;
+  return reports;
 }
 
 export function toWatched({ blockchain_id: id, contract, address }: UnsettledDeposit) {

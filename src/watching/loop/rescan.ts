@@ -1,4 +1,5 @@
 import type { ChainTransfer, WatchedAddress } from '../../chains/transfer.ts';
+import type { Rescan } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
 import { advanceRescan, findOpenRescan } from '../../repositories/chains/rescans.ts';
 import { listConfiguredAddresses } from '../../repositories/chains/watch-list.ts';
@@ -16,7 +17,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Goes on with the oldest rescan of the chain, which an operator or a look-up has asked for. The node may have
- * deleted its blocks, which must not keep the chain from being watched: the rescan waits then.
+ * deleted its blocks, which must keep neither the chain from being watched nor other rescans: it waits then.
  * @returns Whether there was one.
  * @throws LeaseLost.
  */
@@ -25,13 +26,19 @@ export type Rescans = (round: Round) => Promise<boolean>;
 export function createRescans(watcher: Watcher): Rescans {
   const { chain, clock, log } = watcher;
   const rests = createPeriod(clock, RETRY_EVERY_MS);
+  /** Those that wait, until their rest is over. */
+  let waiting: Rescan['id'][] = [];
   return async round => {
-    if (!rests.isDue()) return false;
+    if (waiting.length > 0 && rests.isDue()) waiting = [];
+    const rescan = await findOpenRescan(watcher.db, chain.id, waiting);
+    if (rescan === undefined) return false;
     const message = 'rescan waits for a node that can do it';
-    const work = () => continueRescan(watcher, round);
+    const work = () => continueRescan(watcher, rescan, round).then(() => true);
     const hasRescanned = await unlessNodeFails(log, { chain: chain.id }, message, work);
-    if (hasRescanned === undefined) rests.start();
-    return hasRescanned ?? false;
+    if (hasRescanned !== undefined) return true;
+    if (waiting.length === 0) rests.start();
+    waiting.push(rescan.id);
+    return false;
   };
 }
 
@@ -39,17 +46,19 @@ export function createRescans(watcher: Watcher): Rescans {
  * Scans as many blocks as the adapter takes at once, for every configured address of the network. Dust is not
  * counted, since it may have been before.
  */
-async function continueRescan(watcher: Watcher, { node, heads, signal }: Round): Promise<boolean> {
+async function continueRescan(
+  watcher: Watcher,
+  rescan: Rescan,
+  { node, heads, signal }: Round,
+): Promise<void> {
   const { chain, db } = watcher;
-  const rescan = await findOpenRescan(db, chain.id);
-  if (rescan === undefined) return false;
   const watch = toWatched(await listConfiguredAddresses(db, rescan.blockchain_id));
   const end = Math.min(rescan.to_height, heads.tip.height);
   const from = rescan.next_height;
   if (from > end) {
     const done = { height: rescan.to_height + 1, doneAt: new Date(watcher.clock()) };
     await watcher.lease.write(tx => advanceRescan(tx, rescan.id, done));
-    return true;
+    return;
   }
   // The blocks' times decide which amounts were asked for, so they must not be far apart.
   const to = Math.min(end, from + Math.floor(DAY_MS / chain.blockMs) - 1);
@@ -66,7 +75,6 @@ async function continueRescan(watcher: Watcher, { node, heads, signal }: Round):
         doneAt: through.height >= end ? new Date(watcher.clock()) : null,
       }),
   );
-  return true;
 }
 
 /**

@@ -12,7 +12,6 @@ const base58check = createBase58check(sha256);
 const MAINNET = [
   '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', // genesis block
   '1FsSia9rv4NeEwvJ2GvXrX7LyxYspbN2mo',
-  '1BitcoinEaterAddressDontSendf59kuE', // burns, but no rule can know
   '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
   '36j4NfKv6Akva9amjWrLG6MuSQym1GuEmm',
   'bc1qvyq0cc6rahyvsazfdje0twl7ez82ndmuac2lhv',
@@ -167,7 +166,13 @@ describe('what nobody can spend', () => {
   it('refuses an all-zero hash', () => {
     const zeros = new Uint8Array(20);
     const segwit = bech32.encode('bc', [0, ...bech32.toWords(zeros)]);
-    expect(refusalOf('bitcoin', 'production', '1111111111111111111114oLvT2')).toContain('burn');
+    for (const text of [
+      '1111111111111111111114oLvT2',
+      '1BitcoinEaterAddressDontSendf59kuE',
+      '1CounterpartyXXXXXXXXXXXXXXXUWLpVr',
+    ]) {
+      expect(refusalOf('bitcoin', 'production', text)).toContain('burn');
+    }
     expect(refusalOf('bitcoin', 'production', segwit)).toContain('burn');
   });
 

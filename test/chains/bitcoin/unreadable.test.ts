@@ -115,6 +115,23 @@ test('one transaction that is nonsense keeps no other from being credited', asyn
   );
 });
 
+test('a transaction of the mempool that the node refuses is a finding, and stops no other', async () => {
+  const [refused, other] = [toSent(pay(7, 1)), toSent(pay(8, 2))];
+  const whole = nodeOf([toSent(COINBASE), refused, other]);
+  const own = reversed(refused.id);
+  const node = alteredNode(whole, (method, [id], result) =>
+    method === 'getrawtransaction' && id === own ? new RpcError(-32_603, 'internal') : result,
+  );
+  const adapter = createBitcoinAdapter();
+  await adapter.readHeads(node, null, true);
+  const reading = await adapter.readMempool?.(node, watch(SHOP));
+  expect(reading).toMatchObject({
+    transfers: [{ tokenAmount: 8n }],
+    unreadable: [{ transactionHash: own }],
+    complete: true,
+  });
+});
+
 test('a transaction of a kind that is not known is told by its script, and as such when it is looked up', async () => {
   const known = toSent(pay(7, 1));
   const odd = { id: idOf(pay(8, 2)), hex: `ff${SCRIPT.toString('hex')}ff` };

@@ -70,6 +70,18 @@ describe.each(FAMILIES)('%s', family => {
     ['0x0000000000000000000000000000000000000100', 'reserved or burn'],
     ['0x000000000000000000000000000000000000dEaD', 'reserved or burn'],
     ['0x000000000000000000000000000000000000dead', 'reserved or burn'],
+    ['0x00000000000000000000000000000000000001fF', 'reserved or burn'],
+    ['0x0000000000000000000000000000000000001004', 'reserved or burn'],
+    ['0x0100000000000000000000000000000000000000', 'reserved or burn'],
+    ['0x0200000000000000000000000000000000000005', 'reserved or burn'],
+    ['0x1111111111111111111111111111111111111111', 'reserved or burn'],
+    ['0xFFfFfFffFFfffFFfFFfFFFFFffFFFffffFfFFFfF', 'reserved or burn'],
+    ['0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead', 'reserved or burn'],
+    ['0xdEAD000000000000000042069420694206942069', 'burn address'],
+    ['0x00000000219ab540356cBB839Cbe05303d7705Fa', 'deposit contract of Ethereum'],
+    ['0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', 'contract of USDC on Avalanche'],
+    ['0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 'contract of USDC on BNB Smart Chain'],
+    ['0x6B175474E89094C44Da98b954EedeAC495271d0F', 'contract of DAI'],
     ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', 'placeholder'],
     ['0xdAC17F958D2ee523a2206206994597C13D831ec7', 'contract of USDT on Ethereum'],
     ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'contract of USDC on Ethereum'],
@@ -105,7 +117,7 @@ describe.each(FAMILIES)('%s', family => {
   it('gives one canonical form to every spelling of the same 20 bytes', () => {
     const account = fc
       .uint8Array({ minLength: 20, maxLength: 20 })
-      .filter(bytes => bytes.subarray(0, 18).some(byte => byte !== 0));
+      .filter(bytes => new Set(bytes).size > 4);
     const property = fc.property(account, bytes => {
       const small = `0x${hex.encode(bytes)}`;
       const address = parseAddress(family, 'production', small);

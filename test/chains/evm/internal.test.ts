@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { internalTransfers as internal } from '../../../src/chains/evm/internal.ts';
+import { createInternalTransfers } from '../../../src/chains/evm/internal.ts';
+import { Misses } from '../../../src/chains/misses.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
@@ -7,6 +8,8 @@ import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { inCapitals } from './in-capitals.ts';
 import { NATIVE, watch } from './networks.ts';
+
+const internal = createInternalTransfers(new Misses());
 
 const METHODS = ['debug_traceBlockByNumber', 'trace_block'] as const;
 const SALT = `0x${'5a'.repeat(32)}`;

@@ -327,6 +327,21 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBe(before + 2);
   });
 
+  test('a block that a node never proves is read without proof in the end, whatever else it proves', async () => {
+    const list = watch(USDC, a, c);
+    const first = await lookFirst(list);
+    const height = `0x${(from + 2).toString(16)}`;
+    alterReceipts(all => (all[0]?.blockNumber === height ? all.slice(1) : all));
+    const adapter = create();
+    for (let failed = 0; failed < 5; failed++) {
+      await expect(look(list, { adapter })).rejects.toThrow(NodeFailure);
+    }
+    node.asked.length = 0;
+    expect(await look(list, { adapter })).toEqual(first);
+    expect(asked(RECEIPTS)).toBe(Math.ceil(BLOCKS / 2));
+    expect(asked('eth_getLogs')).toBe(1);
+  });
+
   describe('transfers that a block proves', () => {
     const prove = async (hash: string, list: readonly WatchedAddress[], adapter = create()) =>
       adapter.proveTransfers?.(node, { hash }, list);

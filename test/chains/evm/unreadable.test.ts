@@ -5,7 +5,7 @@ import { chainOf } from '../../../src/chains/chain-list.ts';
 import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
 import { TRANSFER } from '../../../src/chains/evm/transfer-logs.ts';
 import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { someAddress, USDC_TEST } from '../../helpers/evm.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
@@ -60,7 +60,7 @@ function nodeOf(chain: readonly (readonly Payment[])[]): Node {
       .map(({ each, id }) =>
         isWhole === true
           ? {
-              ...{ hash: id, from: STRANGER.toLowerCase() },
+              ...{ hash: id, from: STRANGER.toLowerCase(), blockNumber: quantity(height) },
               to: each.isToken ? USDC_TEST.toLowerCase() : toOf(each).toLowerCase(),
               value: each.isToken ? '0x0' : quantity(each.amount),
             }
@@ -241,6 +241,89 @@ test('receipts that cannot be read stop neither look while another one can', asy
   await expect(createEvmAdapter(chain).scan(none, request)).rejects.toThrow(NodeFailure);
 });
 
+/** The node without some receipts, in one of the ways in which it may not have them. */
+const withoutReceipts = (node: Node, missing: readonly string[], instead: unknown) =>
+  alteredNode(node, (method, [hash], result) =>
+    method === 'eth_getTransactionReceipt' && missing.includes(String(hash)) ? instead : result,
+  );
+
+test.each<[string, unknown]>([
+  ['null', null],
+  ['refused', new RpcError(-32_000, 'transaction indexing is in progress')],
+])(
+  'a receipt that stays %s is asked for again, and then a finding that stops no other',
+  async (_, instead) => {
+    const paid = (shop: number) => ({ isToken: true, shop, amount: 5 });
+    const whole = nodeOf([[paid(0), paid(1)], [paid(2)]]);
+    const missing = idOf(FROM, 0);
+    const node = withoutReceipts(whole, [missing], instead);
+    const adapter = createEvmAdapter(chain);
+    const taken: string[] = [];
+    const request: ScanRequest = {
+      ...{ from: FROM, to: FROM + 1, undoableFrom: FROM, parentHash: null },
+      watch: MODES['blocks by hash'].watch,
+      weigh: async arrivals => arrivals.map(() => 'awaited'),
+      takeAwaited: async transfers => void taken.push(...transfers.map(({ address }) => address)),
+    };
+    for (let look = 1; look <= 2; look++) {
+      await expect(adapter.scan(node, request)).rejects.toThrow(LaggingNode);
+      expect(taken.splice(0)).toEqual([SHOPS[1], SHOPS[2]]);
+    }
+    const { transfers, unreadable } = await adapter.scan(node, request);
+    expect(transfers.map(({ address }) => address)).toEqual([SHOPS[1], SHOPS[2]]);
+    const watched = [{ address: SHOPS[0] }];
+    expect(unreadable).toMatchObject([{ transactionHash: missing, height: FROM, watched }]);
+    // The second look at the blocks does not wait once more, and takes it when it is there.
+    expect((await adapter.scan(node, request)).unreadable).toHaveLength(1);
+    const healed = await adapter.scan(whole, request);
+    expect(healed.unreadable).toEqual([]);
+    expect(healed.transfers).toHaveLength(3);
+  },
+);
+
+test('a node that has none of several receipts is behind, and holds the chain only for a while', async () => {
+  const paid = (shop: number) => ({ isToken: true, shop, amount: 5 });
+  const both = [idOf(FROM, 0), idOf(FROM, 1)];
+  const node = withoutReceipts(nodeOf([[paid(0), paid(1)]]), both, null);
+  const adapter = createEvmAdapter(chain);
+  const range = { from: FROM, to: FROM, undoableFrom: FROM, parentHash: null };
+  const request = { ...range, watch: MODES['blocks by hash'].watch };
+  for (let look = 1; look < 10; look++) {
+    await expect(adapter.scan(node, request)).rejects.toThrow(LaggingNode);
+  }
+  expect((await adapter.scan(node, request)).unreadable).toMatchObject(
+    both.map(transactionHash => ({ transactionHash })),
+  );
+});
+
+test('a block in the middle of a range that stays away is a finding for each payment in it', async () => {
+  const paid = (shop: number) => ({ isToken: true, shop, amount: 5 });
+  const whole = nodeOf([[paid(0)], [paid(1)], [paid(2)]]);
+  const node = alteredNode(whole, (method, [height], result) =>
+    method === 'eth_getBlockByNumber' && Number(height) === FROM + 1 ? null : result,
+  );
+  const adapter = createEvmAdapter(chain);
+  const to = FROM + 2;
+  const { watch } = MODES.ranges;
+  const request = { from: FROM, to, undoableFrom: to + 1, parentHash: null, watch };
+  const look = () => adapter.scan(node, request);
+  await expect(look()).rejects.toThrow(LaggingNode);
+  await expect(look()).rejects.toThrow(LaggingNode);
+  const { transfers, unreadable } = await look();
+  expect(transfers.map(({ address }) => address)).toEqual([SHOPS[0], SHOPS[2]]);
+  expect(unreadable).toMatchObject([{ transactionHash: idOf(FROM + 1, 0), height: FROM + 1 }]);
+});
+
+test('what moved a balance is told without a receipt that stays away', async () => {
+  const paid = (shop: number) => ({ isToken: false, shop, amount: 5 });
+  const node = withoutReceipts(nodeOf([[paid(0), paid(1)]]), [idOf(FROM, 0)], null);
+  const { internal } = createEvmAdapter(chain);
+  const look = () => internal?.readMovements(node, FROM, SHOPS);
+  await expect(look()).rejects.toThrow(LaggingNode);
+  await expect(look()).rejects.toThrow(LaggingNode);
+  expect(await look()).toEqual([{ address: SHOPS[1], amount: 5n }]);
+});
+
 test('a log without an amount is never dust: its receipt tells, or it is a finding', async () => {
   const paid = { isToken: true, shop: 1, amount: 5 };
   const node = nodeOf([[paid, { ...paid, amount: 1 }, { ...paid, shop: 2 }]]);
@@ -276,13 +359,23 @@ test('a log without an amount is never dust: its receipt tells, or it is a findi
   expect(unreadable).toMatchObject([finding]);
 });
 
-test.each(['eth_getTransactionReceipt', 'eth_getTransactionByHash'])(
-  'a look-up whose %s cannot be read keeps no other from being told',
-  async method => {
+test.each<[string, unknown?]>([
+  ['eth_getTransactionReceipt'],
+  ['eth_getTransactionByHash'],
+  ['eth_getTransactionReceipt', null],
+  ['eth_getTransactionReceipt', new RpcError(-32_000, 'internal error')],
+  ['eth_getTransactionByHash', new RpcError(-32_000, 'internal error')],
+])(
+  'a look-up whose %s cannot be read keeps no other from being told (%s)',
+  async (method, instead) => {
     const paid = { isToken: true, shop: 1, amount: 5 };
     const [first, second] = [idOf(FROM, 0), idOf(FROM, 1)];
     const node = alteredNode(nodeOf([[paid, { ...paid, shop: 2 }]]), (asked, [hash], result) =>
-      asked === method && hash === first ? { ...(result as object), hash: 1, logs: 1 } : result,
+      asked !== method || hash !== first
+        ? result
+        : instead === undefined
+          ? { ...(result as object), hash: 1, logs: 1 }
+          : instead,
     );
     const reports = await createEvmAdapter(chain).lookUpAll?.(
       node,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChainAdapter, Scan } from '../../../src/chains/adapter.ts';
 import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { writeJson } from '../../../src/nodes/parse-json.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';
@@ -132,6 +132,93 @@ test.each(Object.keys(SITES) as Site[])(
       }),
       { numRuns: 15, seed: 1 },
     );
+  },
+);
+
+const REFUSAL = new RpcError(-32_603, 'internal error');
+
+test.each<[string, string, unknown]>([
+  ['a transaction that stays null', 'getTransaction', null],
+  ['a transaction that is refused', 'getTransaction', REFUSAL],
+  ['a block that stays null', 'getBlock', null],
+  ['a block that is refused', 'getBlock', REFUSAL],
+])('%s is left to later looks, and then a finding that stops no other', async (_, of, instead) => {
+  const [missing, other] = [newWallet().address, newWallet().address];
+  const watch = [sol(missing), sol(other)];
+  const adapter = await watching(watch);
+  let from = solana.slot;
+  const own = from;
+  const transactionHash = pay(missing, 1_000_000n);
+  solana.mine();
+  pay(other, 2_000_000n);
+  const altered = alteredNode(node, (method, [what], result) =>
+    method === of && what === (of === 'getBlock' ? own : transactionHash) ? instead : result,
+  );
+  const looks: Scan[] = [];
+  for (let look = 0; look < 4; look++) {
+    looks.push(await scan(adapter, altered, from, watch));
+    from = solana.slot + 1;
+    solana.mine();
+  }
+  expect(looks.map(({ transfers }) => transfers.map(({ address }) => address))).toEqual([
+    ...[[other], [], [], []],
+  ]);
+  const finding = [{ transactionHash, watched: [sol(missing)] }];
+  expect(looks.map(({ unreadable }) => unreadable)).toMatchObject([[], [], finding, []]);
+});
+
+test('one that is there in a later look is credited then', async () => {
+  const own = newWallet().address;
+  const adapter = await watching([sol(own)]);
+  const from = solana.slot;
+  pay(own, 1_000_000n);
+  const altered = alteredNode(node, (method, _, result) =>
+    method === 'getTransaction' ? null : result,
+  );
+  expect((await scan(adapter, altered, from, [sol(own)])).transfers).toEqual([]);
+  const next = solana.slot + 1;
+  solana.mine();
+  const { transfers, unreadable } = await scan(adapter, node, next, [sol(own)]);
+  expect(transfers).toMatchObject([{ address: own, tokenAmount: 1_000_000n }]);
+  expect(unreadable).toEqual([]);
+});
+
+test('a node that has none of several listed transactions lags', async () => {
+  const [one, other] = [newWallet().address, newWallet().address];
+  const watch = [sol(one), sol(other)];
+  const adapter = await watching(watch);
+  const from = solana.slot;
+  pay(one, 1_000_000n);
+  pay(other, 1_000_000n);
+  const altered = alteredNode(node, (method, _, result) =>
+    method === 'getTransaction' ? null : result,
+  );
+  await expect(scan(adapter, altered, from, watch)).rejects.toThrow(LaggingNode);
+  expect((await scan(adapter, node, from, watch)).transfers).toHaveLength(2);
+});
+
+test.each(['getSignaturesForAddress', 'getTokenAccountsByOwner'])(
+  'a refusal of %s for one account stops no other, and is a finding where it stays',
+  async of => {
+    const [refused, other] = [newWallet().address, newWallet().address];
+    const accounts = [refused, other].map(owner => solana.fund(owner, 0n));
+    const watch = [usdc(refused), usdc(other)];
+    const adapter = createSolanaAdapter();
+    solana.mine();
+    const altered = alteredNode(node, (method, [who], result) =>
+      method === of && (who === refused || who === accounts[0]) ? REFUSAL : result,
+    );
+    let from = solana.slot;
+    solana.sendInSlot([sendTokens(senderTokens, accounts[1] ?? '', sender.address, 7n)], [sender]);
+    const looks: Scan[] = [];
+    for (let look = 0; look < 3; look++) {
+      looks.push(await scan(adapter, altered, from, watch));
+      from = solana.slot + 1;
+      solana.mine();
+    }
+    expect(looks[0]?.transfers).toMatchObject([{ address: other, tokenAmount: 7n }]);
+    const finding = { transactionHash: null, watched: [usdc(refused)] };
+    expect(looks.map(({ unreadable }) => unreadable)).toMatchObject([[], [], [finding]]);
   },
 );
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { ChainTransfer } from '../../../src/chains/transfer.ts';
 import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
-import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
 import {
@@ -201,4 +201,26 @@ test('an answer that is no list is a fault of the node, never "nothing came"', a
       await expect(scan(altered)).rejects.toThrow(NodeFailure);
     }
   }
+});
+
+const withoutReceipt = (hash: string) =>
+  alteredNode(node, (method, [asked], result) =>
+    method === 'eth_getTransactionReceipt' && asked === `0x${hash}` ? null : result,
+  );
+
+test('a token transfer whose receipt stays away is a finding in the scan, and unreadable alone', async () => {
+  const paid = sendTokens({ contract: USDT, to: OWN, amount: 8n });
+  mine(paid, sendTokens({ contract: USDT, to: OWN, amount: 9n }));
+  const transactionHash = paid.id;
+  const altered = withoutReceipt(transactionHash);
+  await expect(scan(altered)).rejects.toThrow(LaggingNode);
+  await expect(scan(altered)).rejects.toThrow(LaggingNode);
+  const { transfers, unreadable } = await scan(altered);
+  expect(transfers.map(({ tokenAmount }) => tokenAmount)).toEqual([9n]);
+  expect(unreadable).toMatchObject([{ transactionHash, watched: [{ address: OWN }] }]);
+  const request = { transactionHash, watch: [TOKEN], inputs: null, blockHash: null };
+  expect(await adapter.lookUp(altered, request)).toMatchObject({ status: 'unreadable' });
+  expect(await adapter.lookUp(node, request)).toMatchObject({
+    ...{ status: 'included', transfers: [{ tokenAmount: 8n }] },
+  });
 });

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { LookUpRequest, ScanRequest } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { BalanceQuery } from '../../../src/chains/internal-transfers.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
+import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings, resolveFinding } from '../../../src/repositories/chains/findings.ts';
+import { addRescan, listOpenRescans } from '../../../src/repositories/chains/rescans.ts';
 import { countHeldPayments } from '../../../src/repositories/chains/status.ts';
 import { listDust } from '../../../src/repositories/deposits/dust.ts';
 import { lockLapsedQuotes, updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
@@ -12,7 +15,7 @@ import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPaymentAt } from '../../helpers/open-payment.ts';
 import { stateOfPayment } from '../../helpers/payments.ts';
-import type { ModelChain } from '../model-chain.ts';
+import { ModelChain } from '../model-chain.ts';
 import { beginModel, FINAL_DEPTH, type ModelWatcher } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
@@ -214,6 +217,107 @@ test('a deposit whose transaction cannot be read any more stays as it is, and ho
   await wait(1);
   expect(await statusOf(id)).toBe('successful/completed');
   expect(await findings()).toEqual([]);
+});
+
+/** Has the node of the model fail where it is asked for one transaction. */
+function failAt(chain: ModelChain, hash: string): void {
+  const { lookUp } = chain.adapter;
+  Object.assign(chain.adapter, {
+    lookUp: async (node: Node, request: LookUpRequest) => {
+      if (request.transactionHash === hash)
+        throw new NodeFailure('its answers do not fit together');
+      return lookUp(node, request);
+    },
+  });
+}
+
+test('a deposit at whose transaction the node fails is a finding, and keeps no other from being final', async () => {
+  const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
+  await tick();
+  const { lookUp } = model.adapter;
+  const { hash } = send(5n, 'A');
+  failAt(model, hash);
+  send(6n, 'B');
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await statusOf(other)).toBe('successful/completed');
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await findings()).toMatchObject([{ kind: 'unreadable', transaction_hash: hash }]);
+  Object.assign(model.adapter, { lookUp });
+  await wait(1);
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await findings()).toEqual([]);
+});
+
+test('a check node that fails at one transaction says nothing of it, and confirms the others', async () => {
+  const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
+  await tick();
+  const { hash } = send(5n, 'A');
+  send(6n, 'B');
+  mine(FINAL_DEPTH);
+  const check = new ModelChain(service.clock, FINAL_DEPTH);
+  Object.assign(check, { blocks: model.blocks });
+  failAt(check, hash);
+  watcher.check = check;
+  await tick();
+  expect(await statusOf(other)).toBe('successful/completed');
+  expect(await statusOf(id)).toBe('pending/completed');
+  expect(await findings()).toEqual([]);
+  watcher.check = model;
+  mine();
+  await tick();
+  expect(await statusOf(id)).toBe('successful/completed');
+});
+
+test('a block that the node fails to trace holds up nobody for long, and is a finding', async () => {
+  await ask(5n, 'A');
+  let held = 0n;
+  Object.assign(model.adapter, {
+    internal: {
+      readBalances: async (_node: unknown, { addresses }: BalanceQuery) =>
+        addresses.map(() => held),
+      readMovements: async () => [],
+      trace: async () => {
+        throw new NodeFailure('the trace lacks a transaction');
+      },
+    },
+  });
+  await tick();
+  held = 9n;
+  service.clock.now += MINUTE_MS;
+  mine();
+  const reached = async () => (await findChain(service.db, CHAIN))?.watched_until;
+  const before = await reached();
+  for (let look = 1; look <= 2; look++) await expect(tick()).rejects.toThrow(NodeFailure);
+  expect(await reached()).toEqual(before);
+  await tick();
+  expect(await reached()).not.toEqual(before);
+  expect(await findings()).toMatchObject([{ kind: 'unexplained_inflow', amount: '9' }]);
+});
+
+test('a rescan that the node cannot do lets another one go on', async () => {
+  const { db } = service;
+  await tick();
+  const { scan } = model.adapter;
+  Object.assign(model.adapter, {
+    scan: async (node: Node, request: ScanRequest) => {
+      if (request.from === 3) throw new NodeFailure('block 3 is pruned');
+      return scan(node, request);
+    },
+  });
+  for (const height of [3, 4]) {
+    const blocks = { blockchainId: CHAIN, from: height, to: height, askedBy: 'operator' };
+    await addRescan(db, blocks, now());
+  }
+  await ask(5n, 'A');
+  for (let look = 0; look < 4; look++) {
+    mine();
+    await tick();
+  }
+  expect(await listOpenRescans(db, 10)).toMatchObject([{ from_height: 3 }]);
+  Object.assign(model.adapter, { scan });
+  await wait(1);
+  expect(await listOpenRescans(db, 10)).toEqual([]);
 });
 
 test('one that a reorganisation has undone, and that cannot be read then, is not reversed', async () => {

@@ -131,7 +131,7 @@ export function answerEvm(
     if (to - from >= view.logRange) throw new Refused(-32_005, 'block range is too wide');
     const last = block === undefined ? view.logsUpTo : to;
     const isAsked = (log: { address: string; topics: readonly string[] }) =>
-      address.includes(log.address) &&
+      address.some(each => each.toLowerCase() === log.address) &&
       topics.every(
         (topic, index) => topic === null || [topic].flat().includes(log.topics[index] ?? ''),
       );
