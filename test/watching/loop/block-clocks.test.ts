@@ -102,7 +102,7 @@ test('an exact amount never goes to the inbox where clocks of blocks are up to 1
       expect(status).toBe('successful');
     }),
     {
-      numRuns: runs(24),
+      numRuns: runs(12),
       examples: [
         // Found after an outage, by the second look alone, and where the cursor is placed anew.
         [AT_ONCE],

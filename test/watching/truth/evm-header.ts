@@ -25,7 +25,8 @@ export const EVM: Family = {
     headers.set(transactions, header);
     return headerHash(header) ?? '';
   },
-  skewMs: 2_000,
+  // What nodes take, and the second that it is rounded by.
+  skewMs: 16_000,
   isSparse: false,
   nothing: zeros(32),
 };
