@@ -8,6 +8,7 @@ import { createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { play } from './day.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { addMerchants } from './merchants.ts';
+import { measureProofs } from './receipt-proofs.ts';
 import type { Resources } from './resources.ts';
 import { seedWaiting } from './waiting-payments.ts';
 
@@ -54,7 +55,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
       findings.push({ subject, measured, value, goal: null });
     }
   }
-  return findings;
+  return [...findings, ...(await measureProofs())];
 }
 
 async function count(
@@ -84,7 +85,9 @@ async function count(
   const node = await play(chain, { start, clock, decimals, contractOf });
   opened.defer(() => node.stop());
   await sql`update networks set settled_by = 'simulation'`.execute(db);
-  await sql`update chains set polled_at = null, watched_until = null, expires_until = null`.execute(db);
+  await sql`update chains set polled_at = null, watched_until = null, expires_until = null`.execute(
+    db,
+  );
   await addNode(
     { db, clock, actor: 'bench' },
     { keyring, isProduction: false },

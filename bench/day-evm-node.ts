@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
+import { NATIVE_BALANCES, TOKEN_BALANCES } from '../src/chains/evm/balance-programs.ts';
+import { receiptsRoot } from '../src/chains/evm/receipts-root.ts';
 import { Refusal, type RpcServer, serveRpc } from './day-server.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SENDER = `0x${'5e'.repeat(20)}`;
-/** Digits of the program in front of the addresses of a call for balances. */
-const PROGRAM_DIGITS = 2 + 2 * 39;
 const FIRST = 1_000_000;
+/** Three quarters of the bits are set, as in a full block of Ethereum. */
+const BLOOM = `0x${'7'.repeat(512)}`;
+/** Logs of a transaction that pays no watched address. */
+const STRANGERS_LOGS = 2;
 
 export interface EvmDay {
   readonly name: string;
@@ -39,7 +43,25 @@ export interface DayNode extends RpcServer {
 }
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
+const stranger = (index: number) => `0x${index.toString(16).padStart(64, 'c')}`;
 const word = (digits: string) => digits.replace(/^0x/, '').toLowerCase().padStart(64, '0');
+
+/** What of a receipt is hashed. */
+function toHashed(receipt: {
+  readonly type: string;
+  readonly cumulativeGasUsed: string;
+  readonly logs: readonly {
+    readonly address: string | null;
+    readonly topics: string[];
+    readonly data: string;
+  }[];
+}) {
+  return {
+    ...{ type: Number(receipt.type), succeeded: true, logsBloom: BLOOM },
+    cumulativeGasUsed: Number(receipt.cumulativeGasUsed),
+    logs: receipt.logs.map(log => ({ ...log, address: log.address ?? '' })),
+  };
+}
 
 /** A node whose blocks follow from their heights: nothing of them is kept but the payments. */
 export async function startEvmDay(day: EvmDay): Promise<DayNode> {
@@ -52,11 +74,35 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
       ...{ from: SENDER, to: `0x${index.toString(16).padStart(40, 'b')}` },
       ...{ gas: '0x5208', gasPrice: '0x3b9aca00', maxFeePerGas: '0x77359400', nonce: hex(index) },
       ...{ maxPriorityFeePerGas: '0x3b9aca00', chainId: hex(day.chainId), accessList: [] },
-      ...{ hash: `0x${index.toString(16).padStart(64, 'c')}`, transactionIndex: hex(index) },
+      ...{ hash: stranger(index), transactionIndex: hex(index) },
       ...{ value: hex(index * 1_000_000_007), v: '0x1', yParity: '0x1' },
       ...{ r: `0x${'7a'.repeat(32)}`, s: `0x${'7b'.repeat(32)}`, input: `0x${'ab'.repeat(68)}` },
     }),
   ).join(',');
+
+  const othersHashes = Array.from({ length: day.transactions }, (_, index) => stranger(index));
+  const othersReceipts = othersHashes.map((transactionHash, index) => ({
+    ...{ transactionHash, type: '0x2', status: '0x1', gasUsed: '0xfde8', logsBloom: BLOOM },
+    ...{ cumulativeGasUsed: hex(65_000 * (index + 1)), effectiveGasPrice: '0x3b9aca00' },
+    ...{ blockHash: 'BLOCK', blockNumber: 'HEIGHT', transactionIndex: hex(index) },
+    logs: Array.from({ length: STRANGERS_LOGS }, (_, place) => ({
+      ...{ address: SENDER, data: `0x${word(hex(index))}`, removed: false, logIndex: hex(place) },
+      topics: [TRANSFER, `0x${word(SENDER)}`, `0x${word(hex(index))}`],
+      ...{ blockHash: 'BLOCK', blockNumber: 'HEIGHT', transactionHash },
+    })),
+  }));
+  const othersText = othersReceipts.map(each => JSON.stringify(each));
+  const roots = new Map<string, string>();
+
+  /** Of a block with these payments. */
+  function rootOf(own: readonly Payment[]): string {
+    const key = own.map(({ hash }) => hash).join();
+    const known = roots.get(key);
+    if (known !== undefined) return known;
+    const root = receiptsRoot([...own.map(receipt), ...othersReceipts].map(toHashed));
+    roots.set(key, root);
+    return root;
+  }
 
   const tip = () => FIRST + Math.floor((day.clock() - day.start) / day.blockMs);
   const hashOf = (height: number) =>
@@ -69,9 +115,13 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
       tag === 'latest' ? newest : tag === 'finalized' ? newest - day.finalDepth : Number(tag);
     if (height > newest) return 'null';
     const time = Math.floor((day.start + (height - FIRST) * day.blockMs) / 1_000);
-    const header = `"number":"${hex(height)}","hash":"${hashOf(height)}","parentHash":"${hashOf(height - 1)}","timestamp":"${hex(time)}"`;
-    if (!isWhole) return `{${header},"transactions":[]}`;
-    const own = (payments.get(height) ?? []).map(each => JSON.stringify(transaction(each)));
+    const paid = payments.get(height) ?? [];
+    const header = `"number":"${hex(height)}","hash":"${hashOf(height)}","parentHash":"${hashOf(height - 1)}","timestamp":"${hex(time)}","receiptsRoot":"${rootOf(paid)}"`;
+    if (!isWhole) {
+      const hashes = [...paid.map(({ hash }) => hash), ...othersHashes];
+      return `{${header},"transactions":${JSON.stringify(hashes)}}`;
+    }
+    const own = paid.map(each => JSON.stringify(transaction(each)));
     const all = [...own, ...(others === '' ? [] : [others])].join(',');
     return `{${header},"withdrawals":[],"transactions":[${all}]}`;
   }
@@ -95,9 +145,17 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
     const { hash, height, contract } = payment;
     return {
       ...{ transactionHash: hash, blockHash: hashOf(height), blockNumber: hex(height) },
-      ...{ status: '0x1', gasUsed: '0x5208', effectiveGasPrice: '0x1' },
+      ...{ status: '0x1', gasUsed: '0x5208', effectiveGasPrice: '0x1', type: '0x0' },
+      ...{ cumulativeGasUsed: '0x5208', logsBloom: BLOOM },
       logs: contract === null ? [] : [log(payment)],
     };
+  }
+
+  function receipts(blockHash: string): string {
+    const height = heightOf(blockHash);
+    const own = (payments.get(height) ?? []).map(each => JSON.stringify(receipt(each)));
+    const all = [...own, ...othersText].join(',');
+    return `[${all.replaceAll('BLOCK', blockHash).replaceAll('HEIGHT', hex(height))}]`;
   }
 
   function logs(filter: Record<string, unknown>) {
@@ -128,12 +186,14 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
         : heightOf((place as { blockHash: string }).blockHash);
     const balances = new Map<string, bigint>();
     for (const payment of [...payments.values()].flat()) {
-      if (payment.contract !== null || payment.height > height) continue;
-      const key = payment.to.slice(2).toLowerCase();
+      if (payment.height > height) continue;
+      const key = `${payment.contract ?? '0x'}${payment.to.slice(2)}`.slice(2).toLowerCase();
       balances.set(key, (balances.get(key) ?? 0n) + payment.amount);
     }
-    const addresses = data.slice(PROGRAM_DIGITS).match(/.{40}/g) ?? [];
-    return `0x${addresses.map(each => word(hex(balances.get(each) ?? 0n))).join('')}`;
+    const asked = data.startsWith(`0x${TOKEN_BALANCES.code}`)
+      ? data.slice(2 + TOKEN_BALANCES.code.length).match(/.{80}/g)
+      : data.slice(2 + NATIVE_BALANCES.code.length).match(/.{40}/g);
+    return `0x${(asked ?? []).map(each => word(hex(balances.get(each) ?? 0n))).join('')}`;
   }
 
   const server = await serveRpc((method, params) => {
@@ -147,6 +207,8 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
         return block(first, second === true);
       case 'eth_getLogs':
         return JSON.stringify(logs(first as Record<string, unknown>));
+      case 'eth_getBlockReceipts':
+        return receipts(String(first));
       case 'eth_getTransactionReceipt': {
         const payment = byHash.get(String(first));
         return payment === undefined ? 'null' : JSON.stringify(receipt(payment));

@@ -84,7 +84,9 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   let now = start;
   const clock = () => now;
   await sql`update networks set settled_by = 'simulation'`.execute(db);
-  await sql`update chains set polled_at = null, watched_until = null, expires_until = null`.execute(db);
+  await sql`update chains set polled_at = null, watched_until = null, expires_until = null`.execute(
+    db,
+  );
   await sql`update networks set contract = ${TRON_TEST_TOKEN} where id = 'tron-usdt-test'`.execute(
     db,
   );

@@ -32,7 +32,9 @@ export async function watchChain(
   // The other chains look as if they were watched.
   await sql`update networks set settled_by = 'simulation' where chain = ${NETWORK}`.execute(db);
   await sql`
-    update chains set polled_at = null, watched_until = null, expires_until = null where id = ${NETWORK}`.execute(db);
+    update chains set polled_at = null, watched_until = null, expires_until = null where id = ${NETWORK}`.execute(
+    db,
+  );
   await setAddress(operator, { merchantId: shop.merchant.id }, NETWORK, MERCHANT);
   await addNode(
     operator,

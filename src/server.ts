@@ -26,7 +26,8 @@ await runProcess('api', async (config, logger, signal) => {
   await reportRights(config, storage, logger);
   await reportUnwatched(config, storage.db, logger);
   await reportDemoPeople(config, storage.db, logger);
-  const demoOperator = { ...storage, clock: Date.now, actor: 'demo', origin: 'demo' } as const;
+  const clock = storage.databaseClock.now;
+  const demoOperator = { ...storage, clock, actor: 'demo', origin: 'demo' } as const;
   if (config.databaseUrl === null) {
     await makeDemo(config.dataDirectory, demoOperator);
   }
@@ -35,13 +36,13 @@ await runProcess('api', async (config, logger, signal) => {
   const readiness = async () => (signal.aborted ? NOT_SERVING : deps.readiness());
   const app = await buildApp(config, { ...deps, readiness });
   opened.defer(() => app.close());
-  const { db, reports, nonces, changes, rates, clock, clockWatch } = deps;
+  const { db, reports, nonces, changes, rates } = deps;
   const monitoring = await openMonitoring(
     config.metrics,
     {
       readiness: async () => (app.server.listening ? readiness() : NOT_SERVING),
       pools: { main: db, reports },
-      clockWatch,
+      databaseClock: storage.databaseClock,
       durability: storage.durability,
       replica: config.reportsUrl === null ? undefined : { primary: db, replica: reports },
       restores: storage.restores,

@@ -4,7 +4,6 @@ import { openRates } from './rates/open-rates.ts';
 import { runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
-import { watchClock } from './telemetry/clock-watch.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -17,16 +16,14 @@ await runProcess('worker', async (config, logger, signal) => {
   await storage.restores.start(storage.db);
   await reportRights(config, storage, logger);
   logger.info('working');
-  const clock = Date.now;
-  const { db, directUrl, keyring } = storage;
-  const clockWatch = await watchClock({ db, clock, log: logger });
-  opened.defer(() => clockWatch.close());
+  const { databaseClock, db, directUrl, keyring } = storage;
+  const clock = databaseClock.now;
   const monitoring = await openMonitoring(
     config.metrics,
     {
-      readiness: createReadiness({ db, clockWatch, restores: storage.restores }),
+      readiness: createReadiness({ db, databaseClock, restores: storage.restores }),
       pools: { main: db },
-      clockWatch,
+      databaseClock,
       durability: storage.durability,
       restores: storage.restores,
       worker: { directUrl, clock, log: logger, chains: listChains() },

@@ -2,7 +2,11 @@ import { audited, columnsToSet, OperationRefused, type Operator } from '../audit
 import { untilHeard } from '../database/change-feed.ts';
 import type { Database } from '../database/connection.ts';
 import type { Network } from '../database/network-tables.ts';
-import { lockShippedTestNetworks, updateNetwork } from '../repositories/chains/networks.ts';
+import {
+  hasShippedTestNetworks,
+  lockShippedTestNetworks,
+  updateNetwork,
+} from '../repositories/chains/networks.ts';
 
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;
@@ -56,6 +60,8 @@ export function setNetwork(
 export async function switchOffTestNetworks(
   operator: Operator & { readonly db: Database },
 ): Promise<string[]> {
+  // A process that may not write, for now, starts all the same.
+  if (!(await hasShippedTestNetworks(operator.db))) return [];
   const ids = await operator.db.transaction().execute(async tx => {
     const shipped = await lockShippedTestNetworks(tx);
     for (const { id } of shipped) await setNetwork({ ...operator, db: tx }, id, { active: false });

@@ -69,6 +69,8 @@ export interface ScanRequest {
    * prove that nothing is left out, and it is affordable, this scan demands the proof.
    */
   readonly isSecondLook?: true;
+  /** Outputs, as `hash:index`, of which it matters who spends them (Bitcoin). */
+  readonly spending?: ReadonlySet<string>;
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
@@ -86,6 +88,8 @@ export interface Scan {
   readonly dust?: readonly Arrival[];
   /** Elements of these blocks that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
+  /** Which transaction spends each output of `spending` that these blocks spend. None unless given. */
+  readonly spentBy?: ReadonlyMap<string, string>;
   /** Whether transfers to addresses whose payments end are left, so that these must not end yet (Solana). */
   readonly isEndingLeft?: boolean;
 }
@@ -111,7 +115,7 @@ export type TransactionReport =
   /** In a block, and reverted. */
   | { readonly status: 'failed'; readonly block: Block }
   | { readonly status: 'pending'; readonly transfers: readonly ChainTransfer[] }
-  /** Another transaction has spent its inputs (Bitcoin). */
+  /** Another transaction has spent its inputs, or those of an ancestor that was not in a block (Bitcoin). */
   | { readonly status: 'replaced' }
   /** The node has it, but it cannot be read, so that its transfers are unknown. */
   | { readonly status: 'unreadable'; readonly detail: string }
@@ -122,6 +126,8 @@ export interface LookUpRequest {
   readonly watch: readonly WatchedAddress[];
   /** Outputs that the transaction spends, where they are known (Bitcoin). */
   readonly inputs: readonly string[] | null;
+  /** Outputs that its ancestors spent in the mempool, where they are known (Bitcoin). */
+  readonly ancestry?: readonly string[] | null;
   /** The block that it was last seen in; null in the mempool, and where none is known. */
   readonly blockHash: string | null;
   /**

@@ -58,6 +58,12 @@ type Facts = Omit<Chain, 'id' | 'identities'>;
 
 // Pauses, rings, limits and rules: as fast as the chains' own blocks and finality make useful, and within
 // the allowance of a free plan.
+/**
+ * Nodes take blocks whose time is up to 15 s to come (go-ethereum), so that clocks of those who make them may be that
+ * far apart, and of ours; times of blocks are whole seconds.
+ */
+const BLOCK_CLOCKS_APART_MS = 17 * SECOND;
+
 const BITCOIN: Facts = {
   family: 'bitcoin',
   pauseMs: 10 * SECOND,
@@ -81,7 +87,7 @@ const ETHEREUM: Facts = {
   ring: 64,
   staleHeadMs: 90 * SECOND,
   offeredLagMs: 3 * MINUTE,
-  clockSkewMs: 2 * SECOND,
+  clockSkewMs: BLOCK_CLOCKS_APART_MS,
   finality: '12@100000,final',
   tipIsFinal: false,
   isFinalSoon: false,

@@ -40,6 +40,8 @@ export interface ChainTransfer {
   readonly enteredAt?: Date;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs: readonly string[] | null;
+  /** Outputs that its ancestors in the mempool spend, likewise (Bitcoin); none unless given. */
+  readonly ancestry?: readonly string[];
   /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
   readonly maturity: number;
   /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay); none elsewhere. */

@@ -35,9 +35,10 @@ export async function withSession(
     const { prepareStorage } = await import('../runtime/storage.ts');
     // The command's user need not read what is done to a database before any work on it.
     await prepareStorage(config, storage, { info: () => undefined });
-    const { db, directUrl, keyring } = storage;
+    const { databaseClock, db, directUrl, keyring } = storage;
+    const clock = databaseClock.now;
     if (!mayBeRestored) await storage.restores.look(db);
-    await work({ db, directUrl, keyring, config, clock: Date.now, actor, origin: 'cli' });
+    await work({ db, directUrl, keyring, config, clock, actor, origin: 'cli' });
   };
   await withStorage(terminal, prepareAndWork, logLevel);
 }

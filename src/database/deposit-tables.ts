@@ -68,6 +68,13 @@ export interface DepositsTable {
   source: Defaulted<DepositSource>;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   inputs: string[] | null;
+  /**
+   * Outputs that its unconfirmed ancestors spent when it was seen in a mempool (Bitcoin), as `hash:index`: whoever else
+   * spends one of them, in a block, undoes it. null elsewhere.
+   */
+  ancestry: Defaulted<string[] | null>;
+  /** Since when it is neither in a mempool nor in a block (Bitcoin); null while it is. */
+  missing_since: Defaulted<Date | null>;
   /** Accounts by which a wallet may have named the payment that it is for (Solana Pay); null for none. */
   reference_accounts: Defaulted<string[] | null>;
   /** Whether its price is recorded once it is final for a payment; false for one of an earlier release. */

@@ -96,7 +96,7 @@ import { NONCE_MAXIMUM } from '../signing/check-headers.ts';
 import { NONCE_BUCKETS } from '../signing/nonce-buckets.ts';
 import { NONCE_LIFETIME_SECONDS } from '../signing/nonce-store.ts';
 import { REPLICA_LAG_SECONDS } from '../signing/redis-info.ts';
-import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../telemetry/clock-watch.ts';
+import { CLOCK_MAXIMUM_SECONDS, CLOCK_REPORTED_SECONDS } from '../time/database-clock.ts';
 import { TREND_DAYS } from '../time/days.ts';
 import { LATE_FOR_MS } from '../time/late-window.ts';
 import { CLOSED_AFTER_MS } from '../time/months.ts';
@@ -113,7 +113,7 @@ import { REDELIVERIES_MAXIMUM } from '../webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '../webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
 import { TEST_ID_PREFIX } from '../webhooks/test-event.ts';
-import { chainTable, costTable, planTable, ruleTable } from './chain-tables.ts';
+import { chainTable, costTable, planTable, proofTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import { LIBRARIES } from './downloads/libraries.ts';
 import { readBeginning } from './downloads/library-readme.ts';
@@ -357,8 +357,10 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.rules': ruleTable(),
     'chains.costs': costTable(),
     'chains.plans': planTable(),
+    'chains.proofs': proofTable(),
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
+    'chains.second-look': formatDuration(chainOf('eth').secondLookAfterMs / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
     'chains.idle-looks': timesADay(IDLE_POLL_MS),
     'chains.tron-span': formatDuration((SPAN_MAXIMUM * chainOf('tron').blockMs) / 1000),

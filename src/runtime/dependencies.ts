@@ -11,7 +11,6 @@ import { openRates } from '../rates/open-rates.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
 import { createPostgresNonces } from '../signing/postgres-nonces.ts';
-import { type ClockWatch, watchClock } from '../telemetry/clock-watch.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LookUps } from '../watching/look-up/look-ups.ts';
@@ -39,7 +38,6 @@ export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
 
 /** Close it after the application. */
 export interface OpenDependencies extends Dependencies {
-  readonly clockWatch: ClockWatch;
   close(): Promise<void>;
 }
 
@@ -50,13 +48,13 @@ export interface OpenDependencies extends Dependencies {
  */
 export async function openDependencies(
   config: Config,
-  { db, directUrl, keyring, restores }: Storage,
+  { databaseClock, db, directUrl, keyring, restores }: Storage,
   logger: FastifyBaseLogger,
 ): Promise<OpenDependencies> {
   if (config.reportsUrl !== null) {
     await refusePooler('DATABASE_REPORTS_URL', config.reportsUrl, 'eps-reports');
   }
-  const clock = Date.now;
+  const clock = databaseClock.now;
   // Before anything else is opened, because it may be refused.
   const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
   const nonces = await openNonces(config, db, { clock, logger, keptSince });
@@ -78,14 +76,11 @@ export async function openDependencies(
     ...{ db, keyring, clock, logger },
     isProduction: config.environment === 'production',
   });
-  const clockWatch = await watchClock({ db, clock, log: logger });
-  const readiness = createReadiness({ db, nonces, clockWatch, restores });
+  const readiness = createReadiness({ db, nonces, databaseClock, restores });
   return {
     ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock },
     ...{ lookUps, logger },
-    clockWatch,
     async close() {
-      clockWatch.close();
       await Promise.all([
         ...[nonces.close(), lookUps.close(), changes.close()],
         ...[reads.destroy(), reports.destroy()],

@@ -8,12 +8,14 @@ import { leadsToPostgres } from '../database/direct.ts';
 import type { Durability } from '../database/durability.ts';
 import { isAccessDenied } from '../database/errors.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { readDatabaseClock } from '../database/ping.ts';
 import { primaryOf } from '../database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
 import { createWriteGate } from '../database/write-gate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
+import { createDatabaseClock, type DatabaseClock } from '../time/database-clock.ts';
 import { watchDurability } from './durability.ts';
 import { reportPooledSettings } from './pooled-settings.ts';
 import { openNewestMark } from './redis-mark.ts';
@@ -40,6 +42,8 @@ export interface Storage {
   readonly keyring: Keyring;
   /** Refuses writes that could be lost with one machine; null where that is not asked for. */
   readonly durability: Durability | null;
+  /** What decides about time. Refuses writes while the machine's clock is too far away, and before it is measured. */
+  readonly databaseClock: DatabaseClock;
   /** Refuses writes of a database that was restored, from when it is told to look. */
   readonly restores: RestoreWatch;
   /** Closes the pool, and stops the embedded server if this process started it. */
@@ -76,11 +80,15 @@ export async function openStorage(
   const isService = holder === 'service';
   // A command takes the service's word for it, and says so itself where it writes.
   const mark = isService && config.redisUrl !== null ? await openNewestMark(config.redisUrl) : null;
+  const databaseClock = createDatabaseClock({
+    ask: () => readDatabaseClock(db),
+    log: isService ? logger : null,
+  });
   const restores = createRestoreWatch({
-    ...{ primary: primaryOf(directUrl), mark, clock: Date.now },
+    ...{ primary: primaryOf(directUrl), mark, clock: databaseClock.now },
     logger: isService ? logger : null,
   });
-  const db = connect({
+  const db: Database = connect({
     url,
     pooler,
     poolSize: config.databasePoolSize,
@@ -90,12 +98,16 @@ export async function openStorage(
       ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
       : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
-    gate: createWriteGate(() => durability?.reason() ?? null, restores.reason),
+    gate: createWriteGate(
+      () => durability?.reason() ?? null,
+      restores.reason,
+      databaseClock.reason,
+    ),
   });
   if (pooler && isService) await reportPooledSettings(db, logger);
   const close = async () => {
     // At once: a look at a database that hangs ends when its connection is cut.
-    await Promise.all([durability?.close(), restores.close(), db.destroy()]);
+    await Promise.all([durability?.close(), databaseClock.close(), restores.close(), db.destroy()]);
     await embedded?.stop();
   };
   try {
@@ -104,7 +116,7 @@ export async function openStorage(
         ? config.masterKeys
         : [await readOrCreateMasterKey(config.dataDirectory)];
     const keyring = createKeyring(masterKeys);
-    return { db, directUrl, ownerUrl, keyring, durability, restores, close };
+    return { db, directUrl, ownerUrl, keyring, durability, databaseClock, restores, close };
   } catch (error) {
     await close();
     throw error;
@@ -211,8 +223,8 @@ export class MigrationsPending extends Error {
 }
 
 /**
- * Makes sure that the database can be worked on. The embedded one is brought up to date first; in
- * production, test networks that are active as shipped are switched off.
+ * Makes sure that the database can be worked on, and goes by its clock from then on. The embedded one is brought up to
+ * date first; in production, test networks that are active as shipped are switched off.
  * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing,
  * ServiceRoleError when the service's role has not been granted anything yet.
  */
@@ -221,13 +233,15 @@ export async function prepareStorage(
   storage: Storage,
   logger: Pick<FastifyBaseLogger, 'info'>,
 ): Promise<void> {
-  const { db, keyring } = storage;
+  const { databaseClock, db, keyring } = storage;
   if (config.databaseUrl === null) await migrateStorage(storage);
   const pending = await pendingInStorage(storage);
   if (pending.length > 0) throw new MigrationsPending(pending);
-  await checkMasterKeys(db, keyring, new Date());
+  await databaseClock.start();
+  const clock = databaseClock.now;
+  await checkMasterKeys(db, keyring, new Date(clock()));
   if (config.environment === 'production') {
-    const networks = await switchOffTestNetworks({ db, clock: Date.now, actor: 'service' });
+    const networks = await switchOffTestNetworks({ db, clock, actor: 'service' });
     if (networks.length > 0) logger.info({ networks }, 'test networks are off in production');
   }
 }

@@ -32,6 +32,8 @@ export interface ObservedTransfer {
   readonly source: DepositSource;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs?: readonly string[] | null;
+  /** As of `ChainTransfer`. */
+  readonly ancestry?: readonly string[];
   /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
   readonly references?: readonly string[];
   readonly finality: Finality;
@@ -65,6 +67,7 @@ export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, no
     earliest_at: earliestAt,
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
+    ancestry: transfer.ancestry === undefined ? null : [...transfer.ancestry],
     reference_accounts: references.length === 0 ? null : [...references],
     ...blockColumns(transfer, now),
   };

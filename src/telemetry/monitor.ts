@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Registry, register } from 'prom-client';
 import { connect, type Database } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
 import type { Clock } from '../time/clock.ts';
+import type { DatabaseClock } from '../time/database-clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
 import { type ChainLimits, registerChainGauges } from './chain-gauges.ts';
-import type { ClockWatch } from './clock-watch.ts';
 import { type RateReadings, registerRateGauges } from './rate-gauges.ts';
 import type { Readiness, RestoreState } from './readiness.ts';
 import {
@@ -23,7 +23,7 @@ export interface Monitored {
   readonly readiness: () => Promise<Readiness>;
   /** Pools by name. */
   readonly pools: Readonly<Record<string, Database>>;
-  readonly clockWatch?: ClockWatch;
+  readonly databaseClock?: Pick<DatabaseClock, 'offsetSeconds'>;
   /** null where the database is one server; left out where there is none. */
   readonly durability?: Pick<Durability, 'standbys' | 'reason'> | null;
   /** Present where reports are read from a server of their own. */
@@ -61,7 +61,7 @@ export interface Monitor {
 export function createMonitor({
   readiness,
   pools,
-  clockWatch,
+  databaseClock,
   durability,
   replica,
   restores,
@@ -71,7 +71,7 @@ export function createMonitor({
 }: Monitored): Monitor {
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
-  if (clockWatch !== undefined) registerClockGauge(gauges, clockWatch);
+  if (databaseClock !== undefined) registerClockGauge(gauges, databaseClock);
   if (durability !== undefined) registerDurabilityGauges(gauges, durability);
   if (replica !== undefined) registerReplicaGauge(gauges, replica);
   if (restores !== undefined) registerRestoreGauge(gauges, restores);

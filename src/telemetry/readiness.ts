@@ -1,9 +1,8 @@
 import type { Database } from '../database/connection.ts';
 import { ping } from '../database/ping.ts';
 import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
-import type { Clock } from '../time/clock.ts';
+import type { ClockState, DatabaseClock } from '../time/database-clock.ts';
 import { within } from '../time/within.ts';
-import { type ClockWatch, isClockUsable } from './clock-watch.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** How long a result is reused, in milliseconds, so that probes cannot become a load. */
@@ -16,10 +15,11 @@ interface Dependencies {
   /** Left out where no requests are authenticated. */
   readonly nonces?: Pick<NonceStore, 'probe'>;
   /** Left out where the clock is not compared with the database's. */
-  readonly clockWatch?: ClockWatch;
+  readonly databaseClock?: Pick<DatabaseClock, 'state'>;
   /** Left out where nobody looks whether the database was restored. */
   readonly restores?: RestoreState;
-  readonly clock?: Clock;
+  /** Milliseconds since any time; a timer unless given, which no change of the machine's clock moves. */
+  readonly clock?: () => number;
 }
 
 /** Whether the database was restored, and nobody has confirmed it. */
@@ -28,13 +28,7 @@ export interface RestoreState {
 }
 
 /** The state of a dependency, as /readyz shows it. */
-type DependencyState =
-  | 'ok'
-  | 'partly unavailable'
-  | 'unavailable'
-  | 'may evict nonces'
-  | 'wrong'
-  | 'unconfirmed';
+type DependencyState = ClockState | 'partly unavailable' | 'may evict nonces' | 'unconfirmed';
 
 /** With nonces of some keys unavailable the others are served; with a restore that nobody has confirmed, reads go on. */
 const READY: readonly DependencyState[] = ['ok', 'partly unavailable', 'unconfirmed'];
@@ -52,16 +46,16 @@ export const NOT_SERVING: Readiness = { ready: false, body: { status: 'unavailab
 export function createReadiness({
   db,
   nonces,
-  clockWatch,
+  databaseClock,
   restores,
-  clock = Date.now,
+  clock,
 }: Dependencies): () => Promise<Readiness> {
   return snapshotOf(
     async () => {
       const states: Record<string, Promise<DependencyState>> = {
         database: stateOf(ping(db).then(() => 'ok')),
         ...(nonces && { nonces: stateOf(nonces.probe().then(toState)) }),
-        ...(clockWatch && { clock: Promise.resolve(isClockUsable(clockWatch) ? 'ok' : 'wrong') }),
+        ...(databaseClock && { clock: Promise.resolve(databaseClock.state()) }),
         ...(restores?.isUnconfirmed() && { restore: Promise.resolve('unconfirmed' as const) }),
       };
       const found = await Promise.all(

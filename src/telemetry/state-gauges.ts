@@ -4,7 +4,7 @@ import { type Database, poolUse } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
 import { readReplicaLag } from '../database/replica-lag.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
-import type { ClockWatch } from './clock-watch.ts';
+import type { DatabaseClock } from '../time/database-clock.ts';
 import { type RestoreState, resultInTime } from './readiness.ts';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
@@ -91,8 +91,11 @@ export function registerRestoreGauge(registry: Registry, restores: RestoreState)
 }
 
 /** Registers the gauge of the clock. */
-export function registerClockGauge(registry: Registry, watch: ClockWatch): void {
-  snapshotGauges(registry, async () => watch.offsetSeconds() ?? null)(
+export function registerClockGauge(
+  registry: Registry,
+  clock: Pick<DatabaseClock, 'offsetSeconds'>,
+): void {
+  snapshotGauges(registry, async () => clock.offsetSeconds() ?? null)(
     'eps_clock_offset_seconds',
     "How far the clock of the process is ahead of the database's; negative when it is behind",
     [],

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { WritesRefused } from '../database/errors.ts';
+import type { DatabaseClock } from '../time/database-clock.ts';
 
 /** From an idle run to one that works off an outage, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -63,6 +64,12 @@ export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 const abortablePause: Pause = (milliseconds, signal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
+interface LoopOptions {
+  /** Measured before each run, which does not take place while nothing may be written by it. */
+  readonly databaseClock?: Pick<DatabaseClock, 'measure' | 'reason'> | undefined;
+  readonly pause?: Pause;
+}
+
 /**
  * Runs a loop until the signal is aborted; resolves when the last run has ended. Logs failed runs;
  * the pause doubles with every consecutive failure.
@@ -71,7 +78,7 @@ export async function runLoop(
   loop: Loop,
   logger: Pick<BaseLogger, 'error'>,
   signal: AbortSignal,
-  pause: Pause = abortablePause,
+  { databaseClock, pause = abortablePause }: LoopOptions = {},
 ): Promise<void> {
   let failures = 0;
   const beat = () => {
@@ -81,6 +88,7 @@ export async function runLoop(
   while (!signal.aborted) {
     const started = performance.now();
     try {
+      if (databaseClock !== undefined) await requireClock(databaseClock);
       await loop.run(signal, beat);
       beat();
     } catch (error) {
@@ -100,6 +108,14 @@ export async function runLoop(
   // A loop that ended, because its chain lost the last node, must not look stalled.
   loopSuccess.remove({ loop: loop.name });
   await loop.end?.();
+}
+
+/** @throws WritesRefused */
+async function requireClock(clock: Pick<DatabaseClock, 'measure' | 'reason'>): Promise<void> {
+  // A database that does not answer fails the run itself, or lets it go on by the answer before.
+  await clock.measure().catch(() => undefined);
+  const reason = clock.reason();
+  if (reason !== null) throw new WritesRefused(reason);
 }
 
 /** Whether all that went wrong is that writes are refused. */

@@ -39,7 +39,7 @@ export async function runWorker(
   dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock, logger, rates, retentionDays, mail } = dependencies;
+  const { databaseClock, db, clock, logger, rates, retentionDays, mail } = dependencies;
   const loops = [
     expirePaymentsLoop(db, clock, logger),
     lapseQuotesLoop(db, clock, logger),
@@ -56,5 +56,5 @@ export async function runWorker(
     reconciliationLoop(dependencies),
     valueDepositsLoop(db, rates, clock),
   ];
-  await Promise.all(loops.map(loop => runLoop(loop, logger, signal)));
+  await Promise.all(loops.map(loop => runLoop(loop, logger, signal, { databaseClock })));
 }

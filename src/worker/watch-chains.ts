@@ -8,6 +8,7 @@ import { NodeFailure } from '../nodes/node.ts';
 import { listChainsWithNodes } from '../repositories/chains/chains.ts';
 import { listNodes } from '../repositories/chains/nodes.ts';
 import type { Clock } from '../time/clock.ts';
+import type { DatabaseClock } from '../time/database-clock.ts';
 import { createLease, LeaseLost } from '../watching/lease.ts';
 import { createTick } from '../watching/loop/tick.ts';
 import { openChainNodes } from '../watching/open-chain-nodes.ts';
@@ -23,6 +24,8 @@ const MAXIMUM_PAUSE_MS = 2_000;
 export interface WatchDependencies {
   readonly db: Database;
   readonly clock: Clock;
+  /** What `clock` reads; left out where time is injected. */
+  readonly databaseClock?: Pick<DatabaseClock, 'measure' | 'reason'>;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
   readonly keyring: Keyring;
   /** Refuses nodes of private chains, and warns of chains without a check node. */
@@ -33,7 +36,7 @@ export interface WatchDependencies {
 
 /** Watches every chain that has a node, each by a loop of its own. */
 export function watchChainsLoop(dependencies: WatchDependencies): Loop {
-  const { db, logger } = dependencies;
+  const { databaseClock, db, logger } = dependencies;
   const watched = new Map<string, { stop(): Promise<void> }>();
 
   async function warnWithoutCheck(chain: string): Promise<void> {
@@ -58,7 +61,7 @@ export function watchChainsLoop(dependencies: WatchDependencies): Loop {
         const loop = watchChainLoop(dependencies, chainOf(id));
         if (dependencies.isProduction) await warnWithoutCheck(id);
         const stopped = new AbortController();
-        const ended = runLoop(loop, logger, stopped.signal);
+        const ended = runLoop(loop, logger, stopped.signal, { databaseClock });
         watched.set(id, {
           stop() {
             stopped.abort();

@@ -30,6 +30,7 @@ beforeAll(async () => {
   operated = await startOperated();
   const config = readConfig({ ...operated.env, NODE_ENV: 'test' });
   storage = await openStorage(config, { holder: 'service', name: 'test', logger: silent as never });
+  await storage.databaseClock.start();
   await storage.restores.look(storage.db);
   service = await startTestApp({
     database: { db: storage.db, url: operated.databaseUrl },

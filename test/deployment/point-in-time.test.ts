@@ -48,6 +48,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a server whose changes are ar
     const config = readConfig({ NODE_ENV: 'test', ...env });
     const options = { holder: 'service', name: 'test', logger: logger as never } as const;
     storage = await openStorage(config, options);
+    await storage.databaseClock.start();
     await storage.restores.start(storage.db);
   }
 

@@ -292,6 +292,7 @@ describe('as the service is connected', () => {
       }),
       { holder: 'service', name: 'test', logger: pino({ enabled: false }) },
     );
+    await storage.databaseClock.start();
     const app = await startTestApp({ database: { db: storage.db, url: database.url } });
     const shop = await addMerchant(app);
     for (let n = 0; n < 20; n++) {

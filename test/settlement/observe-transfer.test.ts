@@ -159,6 +159,17 @@ describe('an exact transfer', () => {
     expect(await stateOf(id)).toBe('successful/completed');
   });
 
+  test.each(['seen', 'reversed', 'failed'] as const)(
+    'that is final stays so, and is not %s',
+    async finality => {
+      const { id } = await open();
+      const told = transfer(asked, 'final');
+      const deposit = await observe(told);
+      expect(await observe({ ...told, finality })).toEqual(deposit);
+      expect(await stateOf(id)).toBe('successful/completed');
+    },
+  );
+
   test('undone by a reorganisation opens the payment again, and may come back', async () => {
     const { id } = await open();
     const told = transfer(asked, 'seen');
@@ -734,6 +745,20 @@ describe('the inbox', () => {
     });
     expect(await stateOf(id)).toBe('successful/completed');
     await expect(assignDeposit(operator, unknown.id, id)).rejects.toThrow('belongs to payment');
+  });
+
+  test('gives what was dismissed to nobody, also where it was undone and is there again', async () => {
+    const { id } = await open();
+    const [first, second] = [transfer(asked, 'seen'), transfer(asked, 'seen')];
+    await observe(first);
+    const { id: duplicate } = await observe(second);
+    const remedy = { remedy: 'returned', to: 'A', hash: 'b' } as const;
+    await dismissDeposit(operatorOf(service), duplicate, remedy);
+    for (const each of [second, first]) await observe({ ...each, finality: 'reversed' });
+    for (const finality of ['seen', 'final'] as const) {
+      expect(await observe({ ...second, finality })).toMatchObject({ payment_id: null });
+    }
+    expect(await stateOf(id)).toBe('pending/pending');
   });
 
   test('never moves a payment that has ended', async () => {

@@ -25,7 +25,7 @@ export async function withCompleteMonitor(use: (monitor: Monitor) => void): Prom
     restores: { isUnconfirmed: () => false },
     readiness: createReadiness({ db }),
     pools: { main: db },
-    clockWatch: { offsetSeconds: () => 0, check: async () => undefined, close: () => undefined },
+    databaseClock: { offsetSeconds: () => 0 },
     api: { nonces: createPostgresNonces(db), changes: NO_CHANGE_FEED },
     rates: async () => ({ sources: [], assets: [] }),
     worker: {

@@ -36,7 +36,7 @@ async function runRounds(name: string, rounds: number, run: Loop['run']) {
     samples = await readOf(name);
     if (left === 0) controller.abort();
   };
-  await runLoop({ name, intervalMs: 1, run }, quiet, controller.signal, pause);
+  await runLoop({ name, intervalMs: 1, run }, quiet, controller.signal, { pause });
   return samples;
 }
 

@@ -17,6 +17,7 @@ import { configureNetwork } from '../../src/watching/operate/configure-network.t
 import { addNode } from '../../src/watching/operate/manage-nodes.ts';
 import type { Loop } from '../../src/worker/loop.ts';
 import { watchChainLoop } from '../../src/worker/watch-chains.ts';
+import { conflictWith, sign } from '../chains/bitcoin/spend.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { ANVIL_MISSING, type Anvil, hasAnvil, startAnvil } from '../helpers/anvil.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -42,14 +43,19 @@ afterAll(() => service.close());
 
 /** Adds a node of a chain as an operator does, and the merchant's address on it. */
 async function watch(chain: ChainId, url: string, address: string): Promise<Loop> {
-  const { db, keyring, clock } = service;
+  const { keyring, clock } = service;
   clock.now = Date.now();
   const tools = { keyring, isProduction: false };
   await addNode(operatorOf(service), tools, { chain, url, requestsPerSecond: 1_000 });
   await setAddress(operatorOf(service), { merchantId: merchant.id }, chain, address);
+  return resume(chain);
+}
+
+/** The loop of a process that has just started. */
+function resume(chain: ChainId): Loop {
+  const { db, keyring, clock } = service;
   const watching = { db, clock, keyring, logger: LOG, isProduction: false, watchIntervalMs: null };
-  const made = watchChainLoop(watching, chainOf(chain));
-  return made;
+  return watchChainLoop(watching, chainOf(chain));
 }
 
 /** One look at the chain. */
@@ -325,6 +331,38 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     const found = await audit(CHAIN);
     expect(found).toMatchObject(AGREES);
     expect(found.transfers).toBeGreaterThan(0);
+  });
+
+  test('whoever spends an unconfirmed ancestor’s inputs in a block undoes what descends from it', async () => {
+    const { rpc } = bitcoind;
+    const [child, grandchild] = [await ask(CHAIN, 2_100), await ask(CHAIN, 2_200)];
+    const own: string = await rpc('getnewaddress');
+    const parent: string = await rpc('sendtoaddress', own, 1);
+    const { details } = await rpc('gettransaction', parent);
+    const { vout } = details.find(({ category }: { category: string }) => category === 'receive');
+    /** A transaction that pays a payment from an output of one bitcoin, and leaves the rest as its second output. */
+    const spend = async (txid: string, index: number, whole: number, payment: Payment) => {
+      const paid = Number(payment.token_amount) / 1e8;
+      const rest = (whole - paid - 0.0001).toFixed(8);
+      const outputs = [{ [payment.address ?? '']: paid.toFixed(8) }, { [own]: rest }];
+      const raw = await rpc('createrawtransaction', [{ txid, vout: index }], outputs);
+      const id: string = await rpc('sendrawtransaction', await sign(bitcoind, raw));
+      return { id, rest: Number(rest) };
+    };
+    const first = await spend(parent, vout, 1, child);
+    await spend(first.id, 1, first.rest, grandchild);
+    await look();
+    expect(await Promise.all([child, grandchild].map(statusOf))).toEqual([
+      ...['pending/completed', 'pending/completed'],
+    ]);
+    // Another process goes on, which has not seen any of them.
+    await loop.end?.();
+    loop = resume(CHAIN);
+    await rpc('generateblock', own, [await conflictWith(bitcoind, parent, own, 0.01)]);
+    await look();
+    expect(await Promise.all([child, grandchild].map(statusOf))).toEqual([
+      ...['pending/pending', 'pending/pending'],
+    ]);
   });
 });
 

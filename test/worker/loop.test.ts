@@ -23,7 +23,7 @@ async function runFor(pauses: number, intervalMs: number, run: (index: number) =
   };
   let index = 0;
   const loop: Loop = { name: 'test', intervalMs, run: () => run(index++) };
-  await runLoop(loop, log.logger, controller.signal, pause);
+  await runLoop(loop, log.logger, controller.signal, { pause });
   return { runs: index, waited, logged: log.lines };
 }
 
@@ -48,6 +48,32 @@ test('backs off while it fails, and is quick again once it works', async () => {
       failures,
     })),
   );
+});
+
+test('measures the clock before each run, and does not run while nothing may be written by it', async () => {
+  const reasons = ['it is wrong', 'it is wrong', null, null];
+  const happened: string[] = [];
+  const controller = new AbortController();
+  const log = collectLog();
+  const loop: Loop = {
+    name: 'test',
+    intervalMs: 1,
+    run: async () => void happened.push('run'),
+  };
+  await runLoop(loop, log.logger, controller.signal, {
+    databaseClock: {
+      async measure() {
+        happened.push('measured');
+        if (happened.length > 3) throw new Error('the database is away');
+      },
+      reason: () => reasons.shift() ?? null,
+    },
+    pause: async () => {
+      if (reasons.length === 0) controller.abort();
+    },
+  });
+  expect(happened.join()).toBe('measured,measured,measured,run,measured,run');
+  expect(log.lines).toEqual([]);
 });
 
 test('backs off without a word while writes are refused, which is logged elsewhere', async () => {
@@ -135,7 +161,7 @@ test('a beat ends the back-off of a run that never returns', async () => {
       return Promise.reject(new Error('lost'));
     },
   };
-  await runLoop(loop, collectLog().logger, controller.signal, pause);
+  await runLoop(loop, collectLog().logger, controller.signal, { pause });
   expect(waited).toEqual([2_000, 4_000, 8_000, 2_000, 4_000]);
 });
 

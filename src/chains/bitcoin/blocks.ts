@@ -109,7 +109,7 @@ async function askApart(node: Node, hash: string, reason: NodeFailure): Promise<
  */
 export async function scanBlocks(
   node: Node,
-  request: Pick<ScanRequest, 'from' | 'to' | 'parentHash'>,
+  request: Pick<ScanRequest, 'from' | 'to' | 'parentHash' | 'spending'>,
   watched: WatchedScripts,
   limit: WorkLimit,
   onBlock: (block: ReadBlock) => void,
@@ -119,6 +119,7 @@ export async function scanBlocks(
   const until = limit.elapsed() + limit.workMs;
   const transfers: ChainTransfer[] = [];
   const unreadable: Unreadable[] = [];
+  const spentBy = new Map<string, string>();
   let through: Block | undefined;
   for (const [index, hash] of hashes.entries()) {
     const block = await askBlock(node, hash);
@@ -129,12 +130,17 @@ export async function scanBlocks(
     const read = { height: from + index, hash, parentHash, time: block.time };
     transfers.push(...block.transactions.flatMap(each => transfersOf(each, watched, read)));
     unreadable.push(...block.unreadable.map(each => toUnreadable(each, watched, read.height)));
+    if (request.spending !== undefined) {
+      for (const { id, inputs } of block.transactions) {
+        for (const input of inputs) if (request.spending.has(input)) spentBy.set(input, id);
+      }
+    }
     through = read;
     onBlock(block);
     if (limit.elapsed() >= until) break;
   }
   if (through === undefined) throw new RangeError(`no blocks from ${from} to ${request.to}`);
-  return { through, transfers, unreadable };
+  return { through, transfers, unreadable, spentBy };
 }
 
 async function askHashes(node: Node, from: number, to: number): Promise<string[]> {

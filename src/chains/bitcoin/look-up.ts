@@ -1,5 +1,6 @@
 import type { Node } from '../../nodes/node.ts';
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
+import { type Dependent, dependenciesOf, isKin } from '../dependent.ts';
 import { failure } from '../responses.ts';
 import {
   askBlockOfUnspent,
@@ -10,17 +11,14 @@ import {
 } from './find-transaction.ts';
 import type { RecentBlocks } from './recent-blocks.ts';
 import { askHeader, toHash } from './responses.ts';
-import { askUnspent, findSpender, onlyConfirmed } from './spending.ts';
+import { askUnspent, findSpenders, onlyConfirmed } from './spending.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
 /** Attempts at a look-up, which begins again when a block arrives in between. */
 const ATTEMPTS_MAXIMUM = 3;
 
 /** A transaction that was not found where it should be. */
-interface Sought {
-  readonly id: string;
-  /** What it spends; null if that is not known. */
-  readonly inputs: readonly string[] | null;
+interface Sought extends Dependent {
   readonly watched: WatchedScripts;
   readonly recent: RecentBlocks;
 }
@@ -30,7 +28,7 @@ interface Sought {
  * block of the request, those with an unspent output and, by the inputs of the request, those in the last blocks.
  *
  * `replaced` needs proof: another transaction in the mempool, or in a block that was read here, spends the same
- * outputs. `unknown` means neither in the mempool nor in a block; without an index, a transaction whose first
+ * outputs, or those of an ancestor. `unknown` means neither in the mempool nor in a block; without an index, a transaction whose first
  * outputs are all spent may still be in a block before the last 12.
  * @throws NodeFailure if the node has no index and the request no inputs: the transaction may be in a block.
  */
@@ -59,7 +57,7 @@ async function lookUp(
   const report = placed?.isActive ? await toReport(node, placed, watched) : undefined;
   if (report !== undefined) return report;
   const inputs = request.inputs ?? placed?.transaction.inputs ?? null;
-  const sought = { id, inputs, watched, recent };
+  const sought = { id, inputs, ancestry: request.ancestry ?? null, watched, recent };
   for (let attempt = 1; attempt <= ATTEMPTS_MAXIMUM; attempt += 1) {
     const report = await lookUpOnce(node, sought);
     if (report !== undefined) return report;
@@ -89,12 +87,14 @@ async function askTip(node: Node): Promise<string> {
 /** Of a transaction that is not in the mempool, nor in a block as far as there is an index. */
 async function explainAbsence(
   node: Node,
-  { id, inputs, watched, recent }: Sought,
+  sought: Sought,
   isIndexed: boolean,
   tip: string,
 ): Promise<TransactionReport | undefined> {
-  const spender = await findSpender(node, inputs ?? []);
-  if (spender !== null) return spender === id ? undefined : { status: 'replaced' };
+  const { id, inputs, ancestry, watched, recent } = sought;
+  const spenders = await findSpenders(node, dependenciesOf(sought));
+  if (spenders.includes(id)) return undefined;
+  if (spenders.some(spender => !isKin(spender, sought))) return { status: 'replaced' };
   const unspentIn = isIndexed ? null : await askBlockOfUnspent(node, id);
   if (unspentIn !== null) return reportFrom(node, id, unspentIn, watched);
   // The reward of a block is in no other one, and must not be spent for a hundred blocks.
@@ -102,11 +102,11 @@ async function explainAbsence(
 
   const unspent = await askUnspent(node, inputs ?? []);
   // If the transaction were in a block, all of them would be spent.
-  if (!isIndexed && unspent.includes(true)) return { status: 'unknown' };
-  const gone = (inputs ?? []).filter((_, index) => unspent[index] === false);
+  const isNowhere = !isIndexed && unspent.includes(true);
+  const gone = isNowhere ? [] : (inputs ?? []).filter((_, index) => unspent[index] === false);
   // An output that was never in a block is missing too, without being spent.
-  const spent = isIndexed ? await onlyConfirmed(node, gone) : gone;
-  const found = spent.length === 0 ? undefined : await recent.search(node, tip, id, spent);
+  const spent = [...(isIndexed ? await onlyConfirmed(node, gone) : gone), ...(ancestry ?? [])];
+  const found = spent.length === 0 ? undefined : await recent.search(node, tip, sought, spent);
   if (found === 'spent') return { status: 'replaced' };
   if (found !== undefined) return reportFrom(node, id, found.hash, watched);
   if (isIndexed || inputs !== null) return { status: 'unknown' };

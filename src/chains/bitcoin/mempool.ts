@@ -11,6 +11,7 @@ import { eachAlone } from '../misses.ts';
 import { toList } from '../responses.ts';
 import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
+import { readAncestry } from './ancestry.ts';
 import type { WorkLimit } from './blocks.ts';
 import { isNotFound, property, readTransaction, toHash } from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
@@ -194,10 +195,18 @@ export class Mempool {
         this.#unread.set(id, toUnreadable({ id, sent, detail }, watched, null));
       } else {
         const enteredAt = this.enteredAt(id);
-        const transfers = transfersOf(transaction, watched, null).map(transfer =>
-          enteredAt === undefined ? transfer : { ...transfer, enteredAt },
-        );
-        if (transfers.length > 0) this.#unrecorded.set(id, transfers);
+        const transfers = transfersOf(transaction, watched, null);
+        if (transfers.length > 0) {
+          const ancestry = await readAncestry(node, id);
+          const more = {
+            ...(ancestry.length === 0 ? {} : { ancestry }),
+            ...(enteredAt === undefined ? {} : { enteredAt }),
+          };
+          this.#unrecorded.set(
+            id,
+            transfers.map(transfer => ({ ...transfer, ...more })),
+          );
+        }
       }
       this.#see([id]);
     }

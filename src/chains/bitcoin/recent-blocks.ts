@@ -1,4 +1,5 @@
 import type { Node } from '../../nodes/node.ts';
+import { type Dependent, isKin } from '../dependent.ts';
 import { askBlock } from './blocks.ts';
 
 /** Blocks to search: as many as another branch may replace, and watchers go back. */
@@ -10,8 +11,8 @@ const REMEMBERED = 2 * SEARCHED;
 interface Summary {
   readonly parentHash: string;
   readonly ids: ReadonlySet<string>;
-  /** Outputs that its transactions spend. */
-  readonly spent: ReadonlySet<string>;
+  /** The transaction that spends each output. */
+  readonly spentBy: ReadonlyMap<string, string>;
 }
 
 /** Searches the newest blocks themselves, so that no response about them has to be believed. */
@@ -20,20 +21,21 @@ export class RecentBlocks {
 
   /**
    * @param tip The newest block.
-   * @returns The block that contains the transaction, `spent` if another transaction of a block spends one
-   * of the outputs, or undefined if there is neither.
+   * @returns The block that contains the transaction, `spent` if a transaction of a block spends one of the outputs
+   * that is neither this one nor an ancestor, or undefined if there is neither.
    */
   async search(
     node: Node,
     tip: string,
-    id: string,
+    sought: Dependent,
     outputs: readonly string[],
   ): Promise<{ readonly hash: string } | 'spent' | undefined> {
     let hash = tip;
     for (let count = 0; count < SEARCHED; count += 1) {
-      const { ids, spent, parentHash } = await this.#summary(node, hash);
-      if (ids.has(id)) return { hash };
-      if (outputs.some(output => spent.has(output))) return 'spent';
+      const { ids, spentBy, parentHash } = await this.#summary(node, hash);
+      if (ids.has(sought.id)) return { hash };
+      const spenders = outputs.flatMap(output => spentBy.get(output) ?? []);
+      if (spenders.some(spender => !isKin(spender, sought))) return 'spent';
       // The first block has no parent.
       if (/^0+$/.test(parentHash)) break;
       hash = parentHash;
@@ -61,6 +63,6 @@ async function readSummary(node: Node, hash: string): Promise<Summary> {
   return {
     parentHash,
     ids: new Set([...transactions, ...unreadable].map(({ id }) => id)),
-    spent: new Set(transactions.flatMap(({ inputs }) => inputs)),
+    spentBy: new Map(transactions.flatMap(({ id, inputs }) => inputs.map(input => [input, id]))),
   };
 }

@@ -9,22 +9,24 @@ const INPUTS_MAXIMUM = 50;
 const NO_METHOD = -32_601;
 
 /**
- * The transaction of the mempool that spends one of these outputs.
- * @returns null if there is none, and from nodes without this call (before Bitcoin Core 24).
+ * The transactions of the mempool that spend these outputs.
+ * @returns None from nodes without this call (before Bitcoin Core 24).
  */
-export async function findSpender(node: Node, inputs: readonly string[]): Promise<string | null> {
-  if (inputs.length === 0) return null;
+export async function findSpenders(
+  node: Node,
+  inputs: readonly string[],
+): Promise<readonly string[]> {
+  if (inputs.length === 0) return [];
   const outputs = inputs.map(input => {
     const [txid, vout] = toOutpoint(input);
     return { txid, vout };
   });
   const [response] = await node.batch([{ method: 'gettxspendingprevout', params: [outputs] }]);
-  if (response instanceof RpcError && response.code === NO_METHOD) return null;
-  for (const each of toList(node, orThrow(response), 'the spenders')) {
+  if (response instanceof RpcError && response.code === NO_METHOD) return [];
+  return toList(node, orThrow(response), 'the spenders').flatMap(each => {
     const spender = property(each, 'spendingtxid');
-    if (spender !== undefined) return toHash(node, spender, 'a spender');
-  }
-  return null;
+    return spender === undefined ? [] : [toHash(node, spender, 'a spender')];
+  });
 }
 
 /**

@@ -17,8 +17,13 @@ import { toCount, toHash } from './responses.ts';
 
 /** Blocks whose receipts are asked for in one batch: some 500 to 900 KB each on Ethereum. */
 const BLOCKS_PER_BATCH = 4;
-/** Responses in a row that prove nothing until a node counts as unable to. Others are asked meanwhile. */
+/**
+ * Responses in a row that prove nothing until a node counts as unable to, and of one block until it is read without proof.
+ * Others are asked meanwhile.
+ */
 const FAILURES_MAXIMUM = 5;
+/** Blocks of a node that are remembered as unproven: more than a look has. */
+const UNPROVEN_MAXIMUM = 100;
 /** Blocks for which a node that is unable to is not asked again: 20 minutes of Ethereum. */
 const SPARED_BLOCKS = 100;
 
@@ -41,9 +46,9 @@ const NONE = receiptsRoot([]);
 export interface ProvenReceipts {
   /**
    * @param node The one that has shown the blocks.
-   * @returns For each block all its receipts, in their order; null where the node does not have the method, says that
-   * there are too many for a response, or has failed to prove them again and again.
-   * @throws LaggingNode if it does not have the block, NodeFailure if receipts do not hash to the root, RpcError.
+   * @returns For each block all its receipts, in their order; null where the node refuses them, says that there are too
+   * many for a response, or has failed to prove them again and again.
+   * @throws LaggingNode if it does not have the block, NodeFailure if receipts do not hash to the root.
    */
   read(node: Node, blocks: readonly WholeBlock[]): Promise<(readonly Receipt[] | null)[]>;
 }
@@ -54,6 +59,8 @@ interface Standing {
   failures: number;
   /** For how many blocks it is not asked. */
   spared: number;
+  /** How often it has not proven a block, by its hash: it may prove all others each time. */
+  readonly unproven: Map<string, number>;
 }
 
 export function createProvenReceipts(): ProvenReceipts {
@@ -70,20 +77,27 @@ export function createProvenReceipts(): ProvenReceipts {
       const at = asked.indexOf(block);
       const response = at === -1 ? [] : responses[at];
       if (response instanceof ResponseTooLarge) return null;
-      if (isUnable(node, response)) {
-        standing.spared = SPARED_BLOCKS;
+      if (response instanceof RpcError) {
+        const error = asNodeError(node, response);
+        if (error instanceof LaggingNode) throw error;
+        if (isUnable(response)) standing.spared = SPARED_BLOCKS;
+        else noteFailure(standing);
         return null;
       }
-      if (response instanceof RpcError) throw asNodeError(node, response);
-      const receipts = prove(node, response, block);
-      standing.failures = 0;
-      return receipts;
+      try {
+        const receipts = prove(node, response, block);
+        standing.failures = 0;
+        return receipts;
+      } catch (error) {
+        if (isGivenUp(standing, block)) return null;
+        throw error;
+      }
     });
   }
 
   return {
     async read(node, blocks) {
-      const standing = standings.get(node.id) ?? { failures: 0, spared: 0 };
+      const standing = standings.get(node.id) ?? { failures: 0, spared: 0, unproven: new Map() };
       standings.set(node.id, standing);
       const proven: (readonly Receipt[] | null)[] = [];
       for (const together of inParts(blocks, BLOCKS_PER_BATCH)) {
@@ -95,10 +109,9 @@ export function createProvenReceipts(): ProvenReceipts {
         try {
           proven.push(...(await ask(node, together, standing)));
         } catch (error) {
-          if (!(error instanceof NodeFailure || error instanceof RpcError)) throw error;
-          standing.failures += 1;
-          if (standing.failures < FAILURES_MAXIMUM) throw error;
-          Object.assign(standing, { failures: 0, spared: SPARED_BLOCKS });
+          if (!(error instanceof NodeFailure)) throw error;
+          noteFailure(standing);
+          if (standing.spared === 0) throw error;
           proven.push(...together.map(() => null));
         }
       }
@@ -107,14 +120,27 @@ export function createProvenReceipts(): ProvenReceipts {
   };
 }
 
+/** Counts a block that was not proven, and returns whether that was often enough. */
+function isGivenUp({ unproven }: Standing, { hash }: WholeBlock): boolean {
+  const times = unproven.get(hash) ?? 0;
+  const [oldest] = unproven.keys();
+  if (oldest !== undefined && unproven.size >= UNPROVEN_MAXIMUM) unproven.delete(oldest);
+  unproven.set(hash, times + 1);
+  return times >= FAILURES_MAXIMUM;
+}
+
 function toCall({ hash }: WholeBlock): NodeCall {
   return { method: 'eth_getBlockReceipts', params: [hash], mayBeTooLarge: true };
 }
 
-function isUnable(node: Node, response: unknown): boolean {
-  if (!(response instanceof RpcError)) return false;
-  if (asNodeError(node, response) instanceof LaggingNode) return false;
-  return UNABLE_CODES.includes(response.code) || UNABLE.test(response.message);
+function noteFailure(standing: Standing): void {
+  standing.failures += 1;
+  if (standing.failures < FAILURES_MAXIMUM) return;
+  Object.assign(standing, { failures: 0, spared: SPARED_BLOCKS });
+}
+
+function isUnable({ code, message }: RpcError): boolean {
+  return UNABLE_CODES.includes(code) || UNABLE.test(message);
 }
 
 /**

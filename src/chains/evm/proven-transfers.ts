@@ -56,7 +56,7 @@ export async function readProven(
  * The transfers of tokens to watched addresses that the receipts of a block prove, whoever shows them.
  * @returns null where the node has no such block, cannot give its receipts, or tells too little of its header to
  * hash it.
- * @throws NodeFailure, RpcError
+ * @throws NodeFailure; RpcError for the header.
  */
 export async function proveTransfers(
   node: Node,

@@ -43,16 +43,15 @@ export async function playCase(
 }
 
 async function playOnChain(
-  { db, config }: Session,
+  { db, clock, config }: Session,
   { id }: Payment,
   simulation: SimulationCase,
   network: string | undefined,
 ): Promise<readonly Deposit[]> {
   const { openRates } = await import('../../rates/open-rates.ts');
-  const rates = openRates(config, { clock: Date.now, log: { warn: () => undefined } });
-  const { deposits } = await simulate({ db, rates }, id, simulation, new Date(), network).catch(
-    asFailure,
-  );
+  const rates = openRates(config, { clock, log: { warn: () => undefined } });
+  const now = new Date(clock());
+  const { deposits } = await simulate({ db, rates }, id, simulation, now, network).catch(asFailure);
   return deposits;
 }
 

@@ -69,7 +69,7 @@ async function sendTo(text: string, { env }: Terminal) {
 }
 
 /** Sends it as a worker would. */
-async function send({ db, keyring, config }: Session, id: string) {
+async function send({ db, clock, keyring, config }: Session, id: string) {
   // Loaded on demand: the other commands need no HTTP client.
   const [{ testEndpoint }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([
     import('../../webhooks/test-endpoint.ts'),
@@ -79,5 +79,6 @@ async function send({ db, keyring, config }: Session, id: string) {
   const allowPrivateAddresses = config.environment !== 'production';
   const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });
   const logger = { error: () => undefined, warn: () => undefined, info: () => undefined };
-  return testEndpoint({ db, keyring, connect, allowPrivateAddresses, logger }, id, new Date());
+  const tools = { db, keyring, connect, allowPrivateAddresses, logger };
+  return testEndpoint(tools, id, new Date(clock()));
 }

@@ -77,6 +77,27 @@ export function resolveFinding(
 }
 
 /**
+ * Resolves open findings of a kind in blocks above a height.
+ * @returns How many there were.
+ */
+export async function resolveFindingsAbove(
+  db: Connection,
+  { chain, kind }: { readonly chain: string; readonly kind: string },
+  height: number,
+  now: Date,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('findings')
+    .set({ resolved_at: now })
+    .where('chain', '=', chain)
+    .where('kind', '=', kind)
+    .where('height', '>', height)
+    .where('resolved_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/**
  * Whether the native balance of one of the addresses rose at a height, or at a later one that stands for
  * several blocks, without a transfer that explains it.
  */

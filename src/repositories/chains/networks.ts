@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { ChainState } from '../../database/watching-tables.ts';
-import { findById, updateById } from '../rows.ts';
+import { findById, hasRow, updateById } from '../rows.ts';
 
 /** A network, and how far its chain is watched. */
 export interface NetworkOnChain
@@ -29,15 +29,20 @@ function networksOnChains(db: Connection) {
 
 /** Locks the active test networks that no operator has switched on, in the order of the documentation. */
 export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
+  return shippedTestNetworks(db).selectAll().orderBy('position').forNoKeyUpdate().execute();
+}
+
+/** Whether there are any of those that `lockShippedTestNetworks` locks. */
+export function hasShippedTestNetworks(db: Connection): Promise<boolean> {
+  return hasRow(shippedTestNetworks(db).select('id'));
+}
+
+function shippedTestNetworks(db: Connection) {
   return db
     .selectFrom('networks')
-    .selectAll()
     .where('environment', '=', 'test')
     .where('is_active', '=', true)
-    .where('switched_at', 'is', null)
-    .orderBy('position')
-    .forNoKeyUpdate()
-    .execute();
+    .where('switched_at', 'is', null);
 }
 
 export const findNetwork = findById('networks');

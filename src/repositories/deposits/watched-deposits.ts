@@ -55,6 +55,20 @@ export function listUnplaced(
     .execute();
 }
 
+/** Sets since when deposits have been in no mempool and in no block; null for those that are in one. */
+export async function setMissingSince(
+  db: Connection,
+  ids: readonly string[],
+  since: Date | null,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .updateTable('deposits')
+    .set({ missing_since: since })
+    .where(({ eb, fn, val }) => eb('id', '=', fn.any(val(ids))))
+    .execute();
+}
+
 function unsettled(db: Connection, chain: string) {
   return ofChain(db, chain, 'seen')
     .leftJoin('payments', 'payments.id', 'deposits.payment_id')

@@ -123,7 +123,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     await put(held);
   }
 
-  /** Those of addresses that were looked at last at the same height. */
+  /** Those of addresses that were looked at last at the same height: also where nothing seems to have changed. */
   async function findRises(
     own: readonly Holding[],
     before: ReadonlyMap<string, Holding>,
@@ -134,13 +134,11 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     const range = { from: start.height, to: first.height };
     const addresses = own.map(({ watched }) => watched.address);
     const arrived = await sumArrivals(db, first.watched.network.id, range, addresses);
-    return own
-      .map(({ watched, balance }) => {
-        const start = before.get(keyOf(watched))?.balance ?? 0n;
-        const recorded = arrived.get(watched.address) ?? 0n;
-        return { watched, ...range, before: start, by: balance - start, recorded };
-      })
-      .filter(({ by, recorded }) => by !== recorded);
+    return own.map(({ watched, balance }) => {
+      const start = before.get(keyOf(watched))?.balance ?? 0n;
+      const recorded = arrived.get(watched.address) ?? 0n;
+      return { watched, ...range, before: start, by: balance - start, recorded };
+    });
   }
 
   /** What addresses hold; one that cannot be read becomes a finding, which holds its payments. */

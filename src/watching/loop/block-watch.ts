@@ -1,18 +1,19 @@
 import { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import { hasExpiringPayment } from '../../repositories/chains/watch-list.ts';
+import { listUnplaced } from '../../repositories/deposits/watched-deposits.ts';
 import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { createBalanceCheck } from './balance-check.ts';
 import { STATE_KEPT } from './balance-increases.ts';
-import { createUnconfirmedCheck } from './check-unconfirmed.ts';
+import { checkUnconfirmed, UNPLACED_MAXIMUM } from './check-unconfirmed.ts';
 import { sweptUntil } from './coverage.ts';
 import { FinalPolls, listEnding } from './final-polls.ts';
 import { FirstLooks } from './first-looks.ts';
 import { findInternalTransfers, noteJoined } from './internal-transfers.ts';
 import type { Mempool } from './mempool.ts';
 import { NativeDust } from './native-dust.ts';
-import { wasPolledLately } from './occurred-at.ts';
+import { mayCountAsLately } from './occurred-at.ts';
 import { createPeriod } from './period.ts';
 import { placeCursor } from './place-cursor.ts';
 import { recordProgress } from './record-progress.ts';
@@ -42,7 +43,6 @@ export function createBlockWatch(
   { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
-  const checkUnconfirmed = createUnconfirmedCheck();
   const dust = new NativeDust();
   const misses = new Misses();
   const finalPolls = new FinalPolls();
@@ -78,7 +78,7 @@ export function createBlockWatch(
     const expiresUntil = await decideExpiry(round, pass.watch, swept);
     const rescanned = isComplete && (await rescan(round));
     if (isComplete) await retry(round);
-    const isBrokenOff = !isAtTip && wasPolledLately(state.polled_at, new Date(clock()));
+    const isBrokenOff = !isAtTip && mayCountAsLately(state.polled_at, new Date(clock()));
     const finalUntil = finalPolls.until;
     const reached = { finalUntil, through: atCursor, expiresUntil, isComplete, isBrokenOff };
     await recordProgress(watcher, round, reached);
@@ -87,9 +87,9 @@ export function createBlockWatch(
 
   /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
   async function prepare(round: Round): Promise<Pass> {
-    const { state, node, heads, signal } = round;
+    const { state, node, heads, polledAt, signal } = round;
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    finalPolls.reach(state, heads.finalHeight);
+    finalPolls.reach(state, heads.finalHeight, polledAt);
     const ending = await listEnding(watcher, finalPolls);
     dust.begin(state);
     looks.begin(state, clock());
@@ -105,7 +105,9 @@ export function createBlockWatch(
       noteDust: dust.add.bind(dust, chain.id),
       onEndingLeft: () => finalPolls.hold(),
     };
-    return { node, heads, watch, ending, askedSince: since, ...callbacks, signal };
+    const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
+    const known = { watch, ending, ...(dependent && { dependent }) };
+    return { node, heads, ...known, askedSince: since, ...callbacks, signal };
   }
 
   /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */

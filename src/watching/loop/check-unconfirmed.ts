@@ -2,6 +2,7 @@ import { listSettledNetworks } from '../../repositories/chains/networks.ts';
 import { addRescanOnce } from '../../repositories/chains/rescans.ts';
 import {
   listUnplaced,
+  setMissingSince,
   type UnsettledDeposit,
 } from '../../repositories/deposits/watched-deposits.ts';
 import { reportCorrection } from '../../settlement/correct-deposit.ts';
@@ -14,7 +15,7 @@ import type { Round } from './round.ts';
 import { failed, isDeepEnough } from './settle.ts';
 
 /** Deposits that a tick considers: more than wait in a mempool at once. Those are not looked up. */
-const BATCH = 2_000;
+export const UNPLACED_MAXIMUM = 2_000;
 
 /**
  * How long a Bitcoin transaction may be in no mempool, while its inputs stay unspent, before it counts as gone, in
@@ -29,56 +30,63 @@ const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
  * reversed.
  * @throws NodeFailure, LeaseLost.
  */
-type UnconfirmedCheck = (
+export async function checkUnconfirmed(
   watcher: Watcher,
-  round: Pick<Round, 'node' | 'heads' | 'signal'>,
-) => Promise<void>;
-
-export function createUnconfirmedCheck(): UnconfirmedCheck {
-  /** Since when transactions have been missing, in milliseconds since the epoch, by hash. */
-  let missing = new Map<string, number>();
-
-  return async (watcher, { node, heads, signal }) => {
-    const { adapter, chain, clock, db } = watcher;
-    const unplaced = await listUnplaced(db, chain.id, BATCH);
-    const sought = unplaced.filter(
-      ({ transaction_hash: hash }) => adapter.isInMempool?.(hash) !== true,
-    );
-    const stillMissing = new Map<string, number>();
-    const observed: ObservedTransfer[] = [];
-    const otherwise: LookedUp[] = [];
-    for (const found of await lookUpDeposits(watcher, node, sought)) {
-      const { deposit, report, transfer, other, isUntraced } = found;
-      const hash = deposit.transaction_hash;
-      if (report.status === 'included' && transfer !== undefined) {
-        observed.push(toObserved(transfer, 'seen', timeOf(deposit)));
-      } else if (report.status === 'included' && other !== undefined) {
-        otherwise.push(found);
-      } else if (report.status === 'failed') {
-        if (isDeepEnough(watcher, deposit, report.block.height, heads)) {
-          observed.push(failed(deposit, report));
-        }
-      } else if (report.status === 'unknown' && chain.family === 'bitcoin') {
-        const since = missing.get(hash) ?? clock();
-        if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
-        else stillMissing.set(hash, since);
-      } else if (report.status !== 'pending' && report.status !== 'unreadable' && !isUntraced) {
-        // Unknown, replaced, or in a block without this transfer.
-        observed.push(toReported(deposit, 'reversed'));
-        if (report.status === 'included')
-          await reportAbsence(watcher, deposit, report.block.height);
+  { node, heads, signal }: Pick<Round, 'node' | 'heads' | 'signal'>,
+): Promise<void> {
+  const { adapter, chain, clock, db } = watcher;
+  const unplaced = await listUnplaced(db, chain.id, UNPLACED_MAXIMUM);
+  const sought = unplaced.filter(
+    ({ transaction_hash: hash }) => adapter.isInMempool?.(hash) !== true,
+  );
+  const missing = new Set<UnsettledDeposit>();
+  const observed: ObservedTransfer[] = [];
+  const otherwise: LookedUp[] = [];
+  for (const found of await lookUpDeposits(watcher, node, sought)) {
+    const { deposit, report, transfer, other, isUntraced } = found;
+    if (report.status === 'included' && transfer !== undefined) {
+      observed.push(toObserved(transfer, 'seen', timeOf(deposit)));
+    } else if (report.status === 'included' && other !== undefined) {
+      otherwise.push(found);
+    } else if (report.status === 'failed') {
+      if (isDeepEnough(watcher, deposit, report.block.height, heads)) {
+        observed.push(failed(deposit, report));
       }
+    } else if (report.status === 'unknown' && chain.family === 'bitcoin') {
+      const since = deposit.missing_since?.getTime() ?? clock();
+      if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
+      else missing.add(deposit);
+    } else if (report.status !== 'pending' && report.status !== 'unreadable' && !isUntraced) {
+      // Unknown, replaced, or in a block without this transfer.
+      observed.push(toReported(deposit, 'reversed'));
+      if (report.status === 'included') await reportAbsence(watcher, deposit, report.block.height);
     }
-    missing = stillMissing;
-    const right = await confirmByCheckNode(watcher, node, otherwise, signal);
-    for (const { deposit, transfer, other } of right) {
-      const at = timeOf(deposit);
-      if (transfer !== undefined) observed.push(toObserved(transfer, 'seen', at));
-      if (other === undefined) continue;
-      observed.push({ ...toObserved(other, 'seen', at), isCorrection: true });
-    }
-    await record(watcher, observed);
-  };
+  }
+  await noteMissing(watcher, unplaced, missing);
+  const right = await confirmByCheckNode(watcher, node, otherwise, signal);
+  for (const { deposit, transfer, other } of right) {
+    const at = timeOf(deposit);
+    if (transfer !== undefined) observed.push(toObserved(transfer, 'seen', at));
+    if (other === undefined) continue;
+    observed.push({ ...toObserved(other, 'seen', at), isCorrection: true });
+  }
+  await record(watcher, observed);
+}
+
+/** Records which deposits have gone missing, and which are there again. */
+async function noteMissing(
+  { clock, lease }: Watcher,
+  unplaced: readonly UnsettledDeposit[],
+  missing: ReadonlySet<UnsettledDeposit>,
+): Promise<void> {
+  const idsOf = (list: readonly UnsettledDeposit[]) => list.map(({ id }) => id);
+  const gone = idsOf([...missing].filter(({ missing_since: since }) => since === null));
+  const back = idsOf(unplaced.filter(each => each.missing_since !== null && !missing.has(each)));
+  if (gone.length + back.length === 0) return;
+  await lease.writeBeside(async tx => {
+    await setMissingSince(tx, gone, new Date(clock()));
+    await setMissingSince(tx, back, null);
+  });
 }
 
 /** Adds a finding, and has the block scanned again for other transfers of the transaction. */

@@ -9,7 +9,7 @@ import { rescanRange } from './rescan.ts';
 import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
-/** A change of a balance that is not what is recorded, in the blocks above `from` up to `to`. */
+/** The change of a balance in the blocks above `from` up to `to`. */
 export interface Rise {
   readonly watched: WatchedAddress;
   readonly from: number;
@@ -33,7 +33,8 @@ type Matters = (rise: Rise, amount: bigint) => boolean;
 
 /**
  * Asks the node of the round what moved the balances and, where that explains too little, another one. What they show and
- * is not recorded yet is recorded.
+ * is not recorded yet is recorded. What has left is asked for even where a balance is as it should be: it hides as much that
+ * has arrived.
  * @returns The rises that neither explains, except for dust.
  * @throws NodeFailure of the node of the round, LeaseLost.
  */
@@ -42,18 +43,19 @@ export async function explainRises(
   round: Round,
   rises: readonly Rise[],
 ): Promise<readonly UnexplainedRise[]> {
-  if (rises.length === 0) return [];
   const { chain, db, log, nodes } = watcher;
+  const inexact = await inRanges(rises, own => findInexact(watcher, round.node, own));
+  if (inexact.length === 0) return [];
   const placeOf = ({ network, address }: WatchedAddress) => ({ blockchainId: network.id, address });
   const since = askedSince(watcher, round.state.expires_until);
-  const places = rises.map(({ watched }) => placeOf(watched));
+  const places = inexact.map(({ watched }) => placeOf(watched));
   const dustBelow = await readDustLimits(db, places, { since });
   const matters: Matters = ({ watched }, amount) =>
     amount > 0n && amount >= dustBelow(placeOf(watched));
   const explainBy = (node: Node, own: readonly Rise[]) =>
     inRanges(own, range => explainRange(watcher, { ...round, node }, range, matters));
 
-  const open = await explainBy(round.node, rises);
+  const open = await explainBy(round.node, inexact);
   if (open.length === 0) return open;
   const message = 'no other node explains what an address holds';
   const left = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
@@ -63,15 +65,31 @@ export async function explainRises(
   return left ?? open;
 }
 
-async function inRanges(
+async function inRanges<T>(
   rises: readonly Rise[],
-  explain: (own: readonly Rise[]) => Promise<readonly UnexplainedRise[]>,
-): Promise<UnexplainedRise[]> {
-  const unexplained: UnexplainedRise[] = [];
+  work: (own: readonly Rise[]) => Promise<readonly T[]>,
+): Promise<T[]> {
+  const results: T[] = [];
   for (const own of Map.groupBy(rises, ({ from, to }) => `${from} ${to}`).values()) {
-    unexplained.push(...(await explain(own)));
+    results.push(...(await work(own)));
   }
-  return unexplained;
+  return results;
+}
+
+/** Those of the rises in one range that are not exactly what is recorded and what the node shows. */
+async function findInexact(
+  { adapter: { holdings } }: Watcher,
+  node: Node,
+  rises: readonly Rise[],
+): Promise<readonly Rise[]> {
+  const [first] = rises;
+  if (first === undefined || holdings === undefined) return [];
+  const watch = rises.map(({ watched }) => watched);
+  const moved = await holdings.readMoved(node, { from: first.from, to: first.to }, watch);
+  return rises.filter(({ by, recorded }, index) => {
+    const { arrived = 0n, left = 0n } = moved[index] ?? {};
+    return arrived !== recorded || by !== recorded - left;
+  });
 }
 
 /** Those of the rises in one range that the node of the round does not explain, either. */

@@ -34,10 +34,17 @@ export class FinalPolls {
    * Begins a look.
    * @param last The last poll whose blocks were read up to the newest one.
    * @param finalHeight The final block now.
+   * @param now When the look begins. Nothing is known of polls to come, which were made by a wrong clock.
    * @returns The time of the last poll whose newest block is final now; null if none is known.
    */
-  reach({ head_height: height, polled_at: at }: LastPoll, finalHeight: number | null): Date | null {
-    if (height !== null && at !== null && this.#polls.at(-1)?.at.getTime() !== at.getTime()) {
+  reach(
+    { head_height: height, polled_at: at }: LastPoll,
+    finalHeight: number | null,
+    now: Date,
+  ): Date | null {
+    while ((this.#polls.at(-1)?.at ?? now) > now) this.#polls.pop();
+    const isPast = height !== null && at !== null && at <= now;
+    if (isPast && this.#polls.at(-1)?.at.getTime() !== at.getTime()) {
       this.#polls = [...this.#polls.slice(1 - KEPT), { height, at }];
     }
     const reached = this.#polls.findLastIndex(poll => poll.height <= (finalHeight ?? -1));

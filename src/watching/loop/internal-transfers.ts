@@ -137,12 +137,18 @@ async function explain(
     const traced = (await trace(internal, round.node, height, native, misses))?.transfers ?? [];
     await recordSeen(watcher, traced, timing);
     for (const { address, amount: rise } of group) {
-      const explained = traced
+      const byTrace = traced
         .filter(transfer => transfer.address === address)
         .reduce((sum, { tokenAmount }) => sum + tokenAmount, 0n);
-      const left = rise - explained;
+      const place = { address, height };
+      const shown = await sumShown(internal, round.node, place);
+      const leftOf = async () => {
+        const byOthers = (await sumRecorded(watcher, place)) - shown;
+        return rise - (byOthers > byTrace ? byOthers : byTrace);
+      };
       const own = native.filter(each => each.address === address);
-      const amount = left > 0n ? left - (await askAnother(watcher, round, own, height)) : left;
+      if ((await leftOf()) > 0n) await askAnother(watcher, round, own, height);
+      const amount = await leftOf();
       if (amount <= 0n) continue;
       await reportUnexplained(watcher, {
         ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
@@ -152,28 +158,42 @@ async function explain(
   }
 }
 
-/** Records what another node shows of a block, and returns how much that is. */
+/** An address in a block. */
+interface Place {
+  readonly address: string;
+  readonly height: number;
+}
+
+/** What top-level transactions of a block brought to an address, as a node shows them. */
+async function sumShown(
+  internal: InternalTransfers,
+  node: Node,
+  { address, height }: Place,
+): Promise<bigint> {
+  const movements = await internal.readMovements(node, height, [address]);
+  return movements.reduce((sum, { amount }) => (amount > 0n ? sum + amount : sum), 0n);
+}
+
+/** What is recorded to have come to an address in a block, whoever has shown it. */
+async function sumRecorded({ chain, db }: Watcher, { address, height }: Place): Promise<bigint> {
+  const range = { from: height - 1, to: height };
+  return (await sumArrivals(db, chain.id, range, [address])).get(address) ?? 0n;
+}
+
+/** Records what another node shows of a block. */
 async function askAnother(
   watcher: Watcher,
   round: Round,
   own: readonly WatchedAddress[],
   height: number,
-): Promise<bigint> {
-  const { chain, db, log, nodes } = watcher;
-  const addresses = own.map(({ address }) => address);
-  const sum = async () => {
-    const arrived = await sumArrivals(db, chain.id, { from: height - 1, to: height }, addresses);
-    return [...arrived.values()].reduce((total, amount) => total + amount, 0n);
-  };
+): Promise<void> {
+  const { chain, log, nodes } = watcher;
   const message = 'no other node explains what an address holds';
-  const explained = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
+  await unlessNodeFails(log, { chain: chain.id }, message, async () => {
     const node = await nodes.another(round.node.id, round.signal);
-    if (node === null) return 0n;
-    const before = await sum();
+    if (node === null) return;
     await rescanRange(watcher, { ...round, node }, own, { from: height, to: height });
-    return (await sum()) - before;
   });
-  return explained ?? 0n;
 }
 
 /**

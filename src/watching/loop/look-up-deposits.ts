@@ -42,6 +42,7 @@ export async function lookUpDeposits(
       transactionHash,
       watch: own.map(toWatched),
       inputs: own[0]?.inputs ?? null,
+      ancestry: own[0]?.ancestry ?? null,
       blockHash: own[0]?.block_hash ?? null,
       isFinal: own.every(({ block_height: height }) => (height ?? Infinity) <= (finalHeight ?? -1)),
     }));

@@ -19,7 +19,7 @@ export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
  * When a transfer was made, for matching.
  *
  * While the chain is polled regularly that is now: clocks of blocks lag, and a payment must not seem older than its
- * own reservation. A block at a height that the last poll showed already was made before that poll, unless its time
+ * own reservation. A poll that is to come is none: the clock it was made by was wrong. A block at a height that the last poll showed already was made before that poll, unless its time
  * shows that it has replaced another one since. After a longer time without a poll, the time of the block counts,
  * with the most that its clock may lag: a payment that reserved the amount only after that was not paid by it. If
  * the node's mempool had the transfer earlier, that time counts.
@@ -46,25 +46,28 @@ function whenFound(
   { polled_at: polledAt, head_height: head }: LastPoll,
   now: Date,
 ): TimeOfTransfer {
-  if (wasPolledLately(polledAt, now)) {
+  const byNow = (time: number) => new Date(Math.min(now.getTime(), time));
+  if (polledAt !== null && wasPolledLately(polledAt, now)) {
     if (block === null || head === null || block.height > head) {
       return { occurredAt: now, earliestAt: now };
     }
     const latest = Math.max(polledAt.getTime(), block.time.getTime() + skew);
-    return { occurredAt: new Date(Math.min(now.getTime(), latest)), earliestAt: polledAt };
+    return { occurredAt: byNow(latest), earliestAt: byNow(polledAt.getTime()) };
   }
   // In the mempool it has no time: it may have come right after the last poll.
   if (block === null) {
-    return { occurredAt: now, earliestAt: polledAt ?? new Date(now.getTime() - skew) };
+    return { occurredAt: now, earliestAt: byNow(polledAt?.getTime() ?? now.getTime() - skew) };
   }
   const blockTime = block.time.getTime();
-  return {
-    occurredAt: new Date(Math.min(now.getTime(), blockTime + skew)),
-    earliestAt: new Date(Math.min(now.getTime(), blockTime - skew)),
-  };
+  return { occurredAt: byNow(blockTime + skew), earliestAt: byNow(blockTime - skew) };
 }
 
 /** Whether the chain was read up to its newest block so lately that new transfers were made since then. */
-export function wasPolledLately(polledAt: Date | null, now: Date): polledAt is Date {
+function wasPolledLately(polledAt: Date, now: Date): boolean {
+  return Math.abs(now.getTime() - polledAt.getTime()) <= POLLED_LATELY_MS;
+}
+
+/** Whether a poll counts as lately, or would once its time has come, though blocks are left to read. */
+export function mayCountAsLately(polledAt: Date | null, now: Date): boolean {
   return polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS;
 }

@@ -25,7 +25,7 @@ export async function placeCursor(
   const { adapter, chain, clock, db, lease } = watcher;
   const now = clock();
   const { cursor_height: cursor, polled_at: polledAt } = state;
-  const lately = polledAt !== null && now - polledAt.getTime() <= READ_LATELY_MS;
+  const lately = polledAt !== null && Math.abs(now - polledAt.getTime()) <= READ_LATELY_MS;
   if (cursor !== null && lately) return false;
   const oldest = await findOldestReservation(db, chain.id, new Date(now - LATE_FOR_MS));
   const since = Math.min(oldest?.getTime() ?? now, now) - chain.clockSkewMs;

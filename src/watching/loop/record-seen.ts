@@ -1,6 +1,7 @@
 import type { Arrival } from '../../chains/adapter.ts';
 import type { ChainTransfer } from '../../chains/transfer.ts';
 import type { Connection } from '../../database/connection.ts';
+import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import { LATE_FOR_MS } from '../../time/late-window.ts';
 import type { Watcher } from '../watcher.ts';
@@ -17,6 +18,8 @@ export interface Timing {
   readonly madeBy?: Date | undefined;
   /** When the transfers were seen; now unless given. */
   readonly seenAt?: Date;
+  /** What is undone by what was found, to be recorded with it. None unless given. */
+  readonly reversed?: readonly ObservedTransfer[];
 }
 
 /**
@@ -40,7 +43,7 @@ export function askedSince(
 export async function recordSeen(
   watcher: Watcher,
   transfers: readonly ChainTransfer[],
-  { last, askedSince: since, madeBy, seenAt }: Timing,
+  { last, askedSince: since, madeBy, seenAt, reversed = [] }: Timing,
   after?: (tx: Connection, dust: readonly Arrival[]) => Promise<void>,
 ): Promise<void> {
   const { chain, clock, db } = watcher;
@@ -50,5 +53,5 @@ export async function recordSeen(
   const observed = transfers
     .filter((_, index) => weights[index] !== 'dust')
     .map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)));
-  await record(watcher, observed, after && (tx => after(tx, dust)));
+  await record(watcher, [...reversed, ...observed], after && (tx => after(tx, dust)));
 }

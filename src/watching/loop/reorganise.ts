@@ -2,7 +2,7 @@ import type { ChainBlock, ChainState } from '../../database/watching-tables.ts';
 import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { cutRing, listRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
-import { addFinding } from '../../repositories/chains/findings.ts';
+import { addFinding, resolveFindingsAbove } from '../../repositories/chains/findings.ts';
 import { cutBalances } from '../../repositories/chains/held-balances.ts';
 import { listFinalAbove, unplaceAbove } from '../../repositories/deposits/watched-deposits.ts';
 import { depositFinding } from '../../settlement/deposit-finding.ts';
@@ -10,6 +10,7 @@ import { reorganisationDepth, reorganisations } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
 import { askAnother, haltUndecided, setAside } from './another-node.ts';
 import { halt } from './halt.ts';
+import { UNEXPLAINED } from './unexplained.ts';
 
 /** Final deposits of an undone span that are looked at; more would be an attack on the chain itself. */
 const FINAL_LOOKED_AT = 200;
@@ -80,6 +81,8 @@ export async function reorganise(
     const now = new Date(watcher.clock());
     await cutRing(tx, chain.id, fork.height);
     await cutBalances(tx, chain.id, fork.height);
+    const inflows = { chain: chain.id, kind: UNEXPLAINED };
+    const compared = await resolveFindingsAbove(tx, inflows, fork.height, now);
     await unplaceAbove(tx, chain.id, fork.height, now);
     for (const deposit of vanished) {
       const detail = `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`;
@@ -93,6 +96,8 @@ export async function reorganise(
       // Transfers of these blocks did not happen just now: without a poll, the time of their block counts.
       polled_at: null,
       halted: null,
+      // What held payments is gone with its blocks: none expires before the balances were compared on this branch.
+      ...(compared > 0 && { expires_until: null }),
     });
   });
   const depth = (state.cursor_height ?? fork.height) - fork.height;

@@ -5,12 +5,16 @@ import type { ChainState } from '../../database/watching-tables.ts';
 import { type Node, NodeFailure } from '../../nodes/node.ts';
 import { addToRing, trimRing } from '../../repositories/chains/blocks.ts';
 import { updateChain } from '../../repositories/chains/chains.ts';
-import { unplaceOther } from '../../repositories/deposits/watched-deposits.ts';
+import {
+  type UnsettledDeposit,
+  unplaceOther,
+} from '../../repositories/deposits/watched-deposits.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
+import { findConflicts, spendingOf } from './conflicts.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { record, toObserved, toReported } from './record.ts';
 import { recordSeen, type Timing } from './record-seen.ts';
 import { reportUnreadable } from './unreadable.ts';
 
@@ -29,6 +33,8 @@ export interface Pass {
   readonly askedSince: Date;
   /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
+  /** Deposits in no block, which another spending in these blocks undoes (Bitcoin). */
+  readonly dependent?: readonly UnsettledDeposit[];
   /** As of `ScanRequest`. */
   readonly isSecondLook?: true;
   /** Is called where addresses whose payments end have not been read to the end. */
@@ -117,18 +123,21 @@ export function ringEntry(chain: string, { height, hash, time }: Block) {
  */
 export async function scanRange(
   watcher: Watcher,
-  { node, heads, watch, ending = [], isSecondLook, askedSince: since, madeBy, onEndingLeft }: Pass,
+  pass: Pass,
   range: Range,
   last: LastPoll,
   advance: Advance,
 ): Promise<Block> {
   const { adapter, chain, clock, db } = watcher;
+  const { node, heads, watch, ending = [], dependent = [], isSecondLook, madeBy } = pass;
+  const { askedSince: since } = pass;
   const timing: Timing = { last, askedSince: since, madeBy };
   const request: ScanRequest = {
     ...range,
     watch,
     ending,
     ...(isSecondLook && { isSecondLook }),
+    ...(dependent.length > 0 && { spending: spendingOf(dependent) }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {
@@ -142,12 +151,14 @@ export async function scanRange(
   };
   const scan = await adapter.scan(node, request);
   const { through, transfers, dust = [], unreadable = [] } = scan;
-  if (scan.isEndingLeft === true) onEndingLeft?.();
+  if (scan.isEndingLeft === true) pass.onEndingLeft?.();
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
   const hashes = transfers.flatMap(({ block }) => block?.hash ?? []);
-  await recordSeen(watcher, transfers, timing, async (tx, more) => {
+  const undone = findConflicts(dependent, scan.spentBy ?? new Map());
+  const reversed = undone.map(deposit => toReported(deposit, 'reversed'));
+  await recordSeen(watcher, transfers, { ...timing, reversed }, async (tx, more) => {
     await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
     await advance(tx, { from: range.from, through, dust: [...dust, ...more], hashes });
   });

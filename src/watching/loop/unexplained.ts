@@ -9,7 +9,8 @@ import { rescanRange } from './rescan.ts';
 import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
-const KIND = 'unexplained_inflow';
+/** Kind of the findings. */
+export const UNEXPLAINED = 'unexplained_inflow';
 /** Findings that are tried at a time: each takes several calls. */
 const RETRIED_MAXIMUM = 5;
 
@@ -38,7 +39,14 @@ export async function reportUnexplained(
   const isNew = await lease.writeBeside(async tx => {
     const now = new Date(clock());
     const place = { blockchainId: network, address };
-    const found = { chain: chain.id, kind: KIND, amount, height: to, sinceHeight: from, detail };
+    const found = {
+      chain: chain.id,
+      kind: UNEXPLAINED,
+      amount,
+      height: to,
+      sinceHeight: from,
+      detail,
+    };
     const added = await addFinding(tx, { id, ...place, ...found }, now);
     if (added) await addUntraceableEvents(tx, { id, ...place, tokenAmount: amount }, now);
     return added;
@@ -54,7 +62,7 @@ export async function reportUnexplained(
 export async function retryUnexplained(watcher: Watcher, round: Round): Promise<void> {
   const { chain, log, nodes } = watcher;
   const message = 'blocks of an unexplained inflow cannot be read again';
-  for (const finding of await listInTurn(watcher, KIND, RETRIED_MAXIMUM)) {
+  for (const finding of await listInTurn(watcher, UNEXPLAINED, RETRIED_MAXIMUM)) {
     await unlessNodeFails(log, { chain: chain.id }, message, async () => {
       if (await resolveExplained(watcher, finding)) return;
       await readAgain(watcher, round, finding);

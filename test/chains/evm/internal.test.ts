@@ -6,6 +6,7 @@ import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import { inCapitals } from './in-capitals.ts';
 import { NATIVE, watch } from './networks.ts';
 
 const internal = createInternalTransfers(new Misses());
@@ -142,6 +143,20 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       );
       expect(amounts.filter(amount => amount > 0n)).toEqual([1_000_000n]);
       expect(amounts).toContain(-1_000_000n);
+    });
+
+    test('are the same of a node that writes digits as capitals', async () => {
+      await evm.transferNative(watched, 7_000n);
+      await evm.mine();
+      const height = await evm.height();
+      const plain = await internal.readMovements(node, height, RICH);
+      proxy.alter(inCapitals);
+      try {
+        expect(await internal.readMovements(node, height, RICH)).toEqual(plain);
+      } finally {
+        proxy.alter(null);
+      }
+      expect(plain).toContainEqual({ address: watched, amount: 7_000n });
     });
 
     test('count fees for blobs, and withdrawals of validators in gwei', async () => {

@@ -1,3 +1,8 @@
+import { RLP } from '@ethereumjs/rlp';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { hex } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ScanRequest } from '../../../src/chains/adapter.ts';
 import { chainOf } from '../../../src/chains/chain-list.ts';
@@ -10,6 +15,7 @@ import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import {
   type Evm,
   type EvmChain,
+  encodeCall,
   RICH,
   someAddress,
   startEvm,
@@ -27,6 +33,25 @@ const BLOCKS = 11;
 
 // biome-ignore lint/suspicious/noExplicitAny: as a node sends it.
 type Sent = any;
+
+/** Anvil's third account, which lets its code be that of a contract (EIP-7702). */
+function authorize(chainId: number, address: string, nonce: number) {
+  const key = Buffer.from(
+    '5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+    'hex',
+  );
+  const content = RLP.encode([chainId, Buffer.from(address.slice(2), 'hex'), nonce]);
+  const hash = keccak_256(concatBytes(Uint8Array.of(5), content));
+  const signature = secp256k1.sign(hash, key, { prehash: false, format: 'recovered' });
+  const number = (from: number) =>
+    `0x${BigInt(`0x${hex.encode(signature.slice(from, from + 32))}`).toString(16)}`;
+  return {
+    ...{ chainId: quantity(chainId), address, nonce: quantity(nonce) },
+    ...{ yParity: quantity(signature[0] ?? 0), r: number(1), s: number(33) },
+  };
+}
+
+const quantity = (value: number) => `0x${value.toString(16)}`;
 
 function inOrder(transfers: readonly ChainTransfer[]): ChainTransfer[] {
   const keyOf = ({ block, transactionHash, position }: ChainTransfer) =>
@@ -256,6 +281,19 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBeLessThanOrEqual(4);
   });
 
+  test('any other error is no failure either, and the node is asked again up to five times', async () => {
+    const list = watch(USDC, a);
+    const first = (await lookFirst(list)).slice(0, 1);
+    alterReceipts(() => {
+      throw new RpcRefusal(-32_603, 'internal error');
+    });
+    const adapter = create();
+    for (let looked = 0; looked < 9; looked++) {
+      expect(await look(list, { adapter, to: from })).toEqual(first);
+    }
+    expect(asked(RECEIPTS)).toBe(5);
+  });
+
   test('too many receipts for a response are no failure: the logs of that block are read', async () => {
     const first = await lookFirst(watch(USDC, a, c));
     const height = `0x${from.toString(16)}`;
@@ -287,6 +325,21 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     await look(list, { adapter, to: from });
     await look(list, { adapter, to: from });
     expect(asked(RECEIPTS)).toBe(before + 2);
+  });
+
+  test('a block that a node never proves is read without proof in the end, whatever else it proves', async () => {
+    const list = watch(USDC, a, c);
+    const first = await lookFirst(list);
+    const height = `0x${(from + 2).toString(16)}`;
+    alterReceipts(all => (all[0]?.blockNumber === height ? all.slice(1) : all));
+    const adapter = create();
+    for (let failed = 0; failed < 5; failed++) {
+      await expect(look(list, { adapter })).rejects.toThrow(NodeFailure);
+    }
+    node.asked.length = 0;
+    expect(await look(list, { adapter })).toEqual(first);
+    expect(asked(RECEIPTS)).toBe(Math.ceil(BLOCKS / 2));
+    expect(asked('eth_getLogs')).toBe(1);
   });
 
   describe('transfers that a block proves', () => {
@@ -330,6 +383,26 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       });
       expect(await prove(hash, watch(USDC, a))).toBeNull();
     });
+  });
+
+  test('transactions of the types 1 and 4 have receipts like the others', async () => {
+    const [delegating, to] = [RICH[2], someAddress(60)];
+    const nonce = Number(await evm.anvil.rpc('eth_getTransactionCount', [delegating, 'latest']));
+    const authorization = authorize(11_155_111, USDC_TEST, nonce);
+    for (const special of [
+      { accessList: [{ address: USDC_TEST, storageKeys: [] }], gasPrice: '0x2540be400' },
+      { authorizationList: [authorization] },
+    ]) {
+      const data = encodeCall('transfer(address,uint256)', [to, 7n]);
+      const sent = { from: RICH[0], to: USDC_TEST, data, gas: '0x7a120', ...special };
+      await evm.anvil.rpc('eth_sendTransaction', [sent]);
+    }
+    await evm.mine();
+    const height = await evm.height();
+    const block = await create().readBlock(node, height);
+    const receipts = (await node.call(RECEIPTS, [block?.hash])) as Sent[];
+    expect(receipts.map(({ type }) => type).toSorted()).toEqual(['0x1', '0x4']);
+    expect(await look(watch(USDC, to), { from: height, to: height })).toHaveLength(2);
   });
 
   test('headers hash to the hashes of their blocks', async () => {

@@ -16,6 +16,7 @@ import {
 } from '../../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
+import { inCapitals } from './in-capitals.ts';
 import { NATIVE, USDC, watch } from './networks.ts';
 
 describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`, () => {
@@ -127,6 +128,15 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const block = { height, hash, time };
       const shared = { blockchainId: 'eth-usdc-test', inputs: null, maturity: 1, block };
       for (const transfer of transfers) expect(transfer).toMatchObject(shared);
+    });
+
+    test.each([{}, FINAL])('are the same of a node that writes digits as capitals', async range => {
+      const request = { from: height, to: height, ...range };
+      const plain = await scan(watch(USDC, a, b, c), request);
+      proxy.alter(inCapitals);
+      const { transfers, unreadable } = await scan(watch(USDC, a, b, c), request);
+      expect(transfers).toEqual(plain.transfers);
+      expect(unreadable).toEqual([]);
     });
 
     test.each([{}, FINAL])('are found where a node has too many for one answer', async range => {

@@ -267,8 +267,15 @@ describe('tokens', () => {
     const account = solana.fund(own, 0n, mint);
     const from = solana.fund(sender.address, 9_000_000n, mint);
     await watched(usdc(own));
-    solana.send([sendTokens(from, account, sender.address, 9_000_000n)], [sender]);
+    const sent = sendTokens(from, account, sender.address, 4_000_000n);
+    const transactionHash = solana.send([sent], [sender]);
     expect(await look(usdc(own))).toEqual([]);
+    const lookUp = { transactionHash, watch: [usdc(own)], inputs: null, blockHash: null };
+    expect(await adapter.lookUp(node, lookUp)).toMatchObject({ transfers: [] });
+    // Nor beside those that count.
+    const counting = sendTokens(senderTokens, solana.fund(own, 0n), sender.address, 1_000_000n);
+    solana.send([counting, sent], [sender]);
+    expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 1_000_000n }]);
   });
 });
 

@@ -164,6 +164,17 @@ describe('TRX', () => {
     expect(new Set(tron.asked)).toEqual(new Set(['/walletsolidity/getblockbynum']));
   });
 
+  test('of solid blocks and of later ones is read from the newest branch', async () => {
+    tron.pool.push(sendTrx(OWN, 4));
+    tron.mine(5);
+    const { height } = tron;
+    tron.asked.length = 0;
+    const { transfers, through } = await scan(height - 4, [TRX], height - 1);
+    expect(transfers).toMatchObject([{ tokenAmount: 4n }]);
+    expect(through.height).toBe(height);
+    expect(tron.asked).not.toContain('/walletsolidity/getblockbynum');
+  });
+
   test('of a block that is not solid yet is not taken from there', async () => {
     const from = tron.height;
     const request = { from, to: from, watch: [TRX], undoableFrom: from + 1, parentHash: null };
@@ -198,6 +209,19 @@ describe('a token', () => {
       ['tron-test', 6n],
       ['tron-usdt-test', 4n],
     ]);
+  });
+
+  test('and TRX are told up to the same block, where a node takes few blocks for logs', async () => {
+    const from = tron.height + 1;
+    tron.mine(2);
+    tron.pool.push(sendTrx(OWN, 6));
+    tron.mine();
+    const narrow = plainNode(tron.url, {}, { logRange: 2 });
+    const request = { to: tron.height, watch: [TRX, TOKEN], undoableFrom: from, parentHash: null };
+    expect(await adapter.scan(narrow, { ...request, from })).toMatchObject({
+      ...{ through: { height: from + 1 }, transfers: [] },
+    });
+    expect((await adapter.scan(narrow, { ...request, from: from + 2 })).transfers).toHaveLength(1);
   });
 });
 

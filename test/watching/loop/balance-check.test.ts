@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Holdings } from '../../../src/chains/holdings.ts';
+import type { InternalTransfers } from '../../../src/chains/internal-transfers.ts';
 import type { Block, WatchedAddress } from '../../../src/chains/transfer.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import type { Node } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { listOpenFindings, resolveFinding } from '../../../src/repositories/chains/findings.ts';
 import { countHeldPayments } from '../../../src/repositories/chains/status.ts';
+import { listPaymentDeposits } from '../../../src/repositories/deposits/deposits.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
@@ -97,6 +99,18 @@ const holdings: Holdings = {
       arrived: arrived(address, from, to, node),
       left: left(address, from, to),
     })),
+};
+
+/** Of the native asset, where a node shows whole blocks and does not trace. */
+const internal: InternalTransfers = {
+  readBalances: async (_node, { height, addresses }) =>
+    addresses.map(address => arrived(address, -1, height) - left(address, -1, height)),
+  readMovements: async (node, height, addresses) =>
+    addresses.flatMap(address => [
+      { address, amount: arrived(address, height - 1, height, node) },
+      { address, amount: -left(address, height - 1, height) },
+    ]),
+  trace: async () => null,
 };
 
 const now = () => new Date(service.clock.now);
@@ -208,15 +222,37 @@ test('what a server did not show while it lagged is found by the second look', a
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('an owner who spends hides nothing, and holds nobody', async () => {
-  const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
+test.each([9_000n, AMOUNT])(
+  'an owner who spends %d hides nothing, and holds nobody',
+  async amount => {
+    const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
+    await tick();
+    spent = ['A', 'B'].map(address => ({ address, amount, height: model.tip.height + 1 }));
+    hidden.set('primary', new Set([send()]));
+    await passTheEnd();
+    expect(await statusOf(paid)).toBe('pending/pending');
+    expect(await statusOf(unpaid)).toBe('expired/expired');
+    expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+  },
+);
+
+test('what another node has shown of the native asset explains a rise that is found once more after a fork', async () => {
+  Object.assign(model.adapter, { internal });
+  const id = await ask();
   await tick();
-  spent = ['A', 'B'].map(address => ({ address, amount: 9_000n, height: model.tip.height + 1 }));
   hidden.set('primary', new Set([send()]));
-  await passTheEnd();
-  expect(await statusOf(paid)).toBe('pending/pending');
-  expect(await statusOf(unpaid)).toBe('expired/expired');
-  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+  watcher.second = model;
+  model.mine();
+  model.mine([]);
+  service.clock.now += MINUTE_MS;
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
+  model.reorganise(1, () => true);
+  spent = [{ address: 'A', amount: 1_000n, height: model.tip.height }];
+  service.clock.now += MINUTE_MS;
+  await tick();
+  expect(await listPaymentDeposits(service.db, id)).toMatchObject([{ state: 'seen' }]);
+  expect(await findings()).toEqual([]);
 });
 
 test('dust holds nobody', async () => {

@@ -54,6 +54,21 @@ test('what is in a block that has replaced the newest one of the last poll was m
   expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
 });
 
+test('blocks whose clocks lag are not skipped as older than the payment', async () => {
+  ({ model, watcher } = await beginModel(service, 'btc-test'));
+  const asked = new Date(service.clock.now);
+  const slot = { ...SLOT, blockchainId: 'btc-test' };
+  const { id } = await addPaymentAt(service, merchant, slot);
+  model.send(slot);
+  model.mine();
+  Object.assign(model.tip, { time: new Date(asked.getTime() - 90 * MINUTE_MS) });
+  for (const block of model.blocks.slice(0, -1)) {
+    Object.assign(block, { time: new Date(asked.getTime() - 150 * MINUTE_MS) });
+  }
+  await tick(MINUTE_MS);
+  expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
+});
+
 test('blocks are not skipped by an estimate of when the newest one was made', async () => {
   model.mine([]);
   await tick(31_000);

@@ -25,3 +25,35 @@ test('without such a time what is seen was made now', () => {
   const happened = occurredAt(chainOf('btc'), { block: null }, LAST, NOW);
   expect(happened).toEqual({ occurredAt: NOW, earliestAt: NOW });
 });
+
+test.each([
+  ['newest block of the last poll was made before that', 100, minutesAgo(0.5), LAST.polled_at],
+  ['a younger block of that height has replaced it since', 100, minutesAgo(0.1), minutesAgo(0.1)],
+  ['a higher block was made now', 101, minutesAgo(0.5), NOW],
+])('what is in a block: the %s', (_, height, time, latest) => {
+  const chain = { ...chainOf('btc'), clockSkewMs: 0 };
+  const happened = occurredAt(chain, { block: { height, hash: 'b', time } }, LAST, NOW);
+  expect(happened).toEqual({
+    occurredAt: latest,
+    earliestAt: height > LAST.head_height ? NOW : LAST.polled_at,
+  });
+});
+
+const LENIENT = chainOf('eth');
+
+test.each([
+  ['a minute', 1, NOW],
+  ['more than a minute', 1.01, null],
+  ['a day', 1_440, null],
+])('a poll that is %s to come', (_, minutes, lately) => {
+  const last = { polled_at: minutesAgo(-minutes), head_height: 100 };
+  const block = { height: 101, hash: 'b', time: minutesAgo(30) };
+  expect(occurredAt(LENIENT, { block }, last, NOW)).toEqual({
+    occurredAt: lately ?? new Date(block.time.getTime() + LENIENT.clockSkewMs),
+    earliestAt: lately ?? new Date(block.time.getTime() - LENIENT.clockSkewMs),
+  });
+  for (const each of [{ ...block, height: 100 }, null]) {
+    const { earliestAt } = occurredAt(LENIENT, { block: each }, last, NOW);
+    expect(earliestAt.getTime()).toBeLessThanOrEqual(NOW.getTime());
+  }
+});

@@ -135,6 +135,35 @@ test('a transfer that has another amount when it is asked for again is not final
   expect(final).toMatchObject([{ token_amount: `${PLACE.tokenAmount - 1n}`, outcome: 'under' }]);
 });
 
+test.each([
+  ['in a later block', false],
+  ['after its block was undone', true],
+])('a transaction that has failed %s ends nothing until that one is final', async (_, isUndone) => {
+  if (isUndone) model.reorganise(1, () => true);
+  mine(FINAL_DEPTH);
+  const block = model.tip;
+  const failed: TransactionReport = { status: 'failed', block };
+  Object.assign(model.adapter, { lookUp: async () => failed });
+  await tick();
+  expect(await status()).toBe('pending/completed');
+  expect(await deposits()).toMatchObject([{ state: 'seen', payment_id: id }]);
+  mine(FINAL_DEPTH);
+  await tick();
+  expect(await deposits()).toMatchObject([{ state: 'failed', block_hash: block.hash }]);
+  expect(await status()).toBe('unsuccessful/completed');
+});
+
+test('coins that were just made are final once they can be spent', async () => {
+  const maturity = 10;
+  tell(({ transfers }) => ({ transfers: transfers.map(each => ({ ...each, maturity })) }));
+  mine(maturity - 2);
+  await tick();
+  expect(await status()).toBe('pending/completed');
+  mine();
+  await tick();
+  expect(await status()).toBe('successful/completed');
+});
+
 test('a transfer that is in another block when it is asked for again is not final by the old one', async () => {
   mine(FINAL_DEPTH - 1);
   await tick();

@@ -9,13 +9,14 @@ import type { Look } from '../../../src/nodes/daily-quota.ts';
 import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
 import { addFinding, listOpenFindings } from '../../../src/repositories/chains/findings.ts';
+import { listBalances, putBalances } from '../../../src/repositories/chains/held-balances.ts';
 import { addRescan, findOpenRescan } from '../../../src/repositories/chains/rescans.ts';
 import { hasExpiringPayment } from '../../../src/repositories/chains/watch-list.ts';
 import { releaseReservation } from '../../../src/repositories/deposits/reservations.ts';
 import { updateOpenPayment } from '../../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
-import { LeaseLost } from '../../../src/watching/lease.ts';
+import { createLease, LeaseLost } from '../../../src/watching/lease.ts';
 import { IDLE_POLL_MS } from '../../../src/watching/loop/idle-watch.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
@@ -287,6 +288,18 @@ describe('the mempool', () => {
     },
   );
 
+  test('is told again where it could not be recorded', async () => {
+    await tick();
+    const id = await ask();
+    send();
+    const dying = watcher.tick(() => {
+      if (/recordSeen.*mempool\.ts/s.test(new Error().stack ?? '')) throw new Killed();
+    });
+    await expect(dying).rejects.toThrow(Killed);
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
   test('is listed at once when a payment is opened while the node answers', async () => {
     await listsOf(3);
     const { readHeads } = model.adapter;
@@ -360,6 +373,77 @@ describe('a reorganisation', () => {
       (await deposits()).map(each => [each.transaction_hash, each.block_hash]),
     );
     expect(places).toEqual({ [lost.hash]: null, [kept.hash]: model.tip.hash });
+  });
+
+  test('takes every transfer above it out of its block at once', async () => {
+    await ask();
+    await tick();
+    send();
+    mine();
+    await tick();
+    const height = model.tip.height;
+    expect(await deposits()).toMatchObject([{ block_height: height }]);
+    model.reorganise(1, () => true);
+    service.clock.now += 6_000;
+    expect(await watcher.tick()).toBe('more');
+    expect((await findChain(service.db, chain))?.cursor_height).toBe(height - 1);
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_height: null }]);
+  });
+
+  test('forgets what addresses held above it', async () => {
+    await ask();
+    await tick();
+    mine();
+    await tick();
+    const { height } = model.tip;
+    const held = { address: ADDRESS, balance: 1n };
+    await putBalances(service.db, chain, [
+      { ...held, height },
+      { ...held, height: height - 1 },
+    ]);
+    model.reorganise(1, () => true);
+    await tick();
+    const [newest] = await listBalances(service.db, chain, [ADDRESS]);
+    expect(newest?.height).toBe(height - 1);
+  });
+
+  test('has the new branch looked at twice, too', async () => {
+    const id = await ask();
+    await tick();
+    mine();
+    await tick();
+    await lookAgain();
+    expect((await findChain(service.db, chain))?.swept_height).toBe(model.tip.height);
+    send();
+    const [transaction] = model.pool;
+    model.reorganise(1, () => false);
+    model.pool = [];
+    await tick();
+    // The node had answered before it knew its own block.
+    Object.assign(model.blocks.at(-2) ?? {}, { transactions: [transaction] });
+    await lookAgain();
+    expect(await statusOf(id)).toBe('pending/completed');
+  });
+
+  test('dates what the new branch contains by its blocks, which may be older than the last poll', async () => {
+    await ask(7_000n, 'B');
+    await tick();
+    mine();
+    await tick();
+    const made = service.clock.now;
+    service.clock.now += MINUTE_MS / 2;
+    await tick();
+    // It asks for what a stranger has sent before, on a branch that the node did not show.
+    const id = await ask();
+    send();
+    model.reorganise(1, () => false);
+    mine();
+    for (const block of model.blocks.slice(-3)) Object.assign(block, { time: new Date(made) });
+    await tick();
+    expect(await deposits()).toMatchObject([
+      { occurred_at: new Date(made + chainOf(chain).clockSkewMs), payment_id: null },
+    ]);
+    expect(await statusOf(id)).toBe('pending/pending');
   });
 
   test('below everything that is remembered halts the chain, and writes nothing', async () => {
@@ -687,6 +771,27 @@ test('a holder that wakes after its lease has passed writes nothing', async () =
   expect((await findChain(db, chain))?.lease_holder).toBe('other');
 });
 
+test('a holder that loses its lease in the middle of a tick makes nothing final', async () => {
+  const { db } = service;
+  const id = await ask();
+  await tick();
+  send();
+  mine();
+  await tick();
+  mine(FINAL_DEPTH);
+  const { lookUp } = model.adapter;
+  Object.assign(model.adapter, {
+    lookUp: async (...args: Parameters<typeof lookUp>) => {
+      await lapseLease(db, chain);
+      expect(await createLease(db, chain, 'other').hold()).toBe(true);
+      return lookUp(...args);
+    },
+  });
+  await expect(watcher.tick()).rejects.toBeInstanceOf(LeaseLost);
+  expect(await deposits()).toMatchObject([{ state: 'seen' }]);
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
 test('a transfer that the database refuses is a finding, holds up no other, and is tried again', async () => {
   const { db } = service;
   const [refused, other] = [await ask(), await ask(7_000n, 'B')];
@@ -839,6 +944,18 @@ describe('on Bitcoin', () => {
     expect(await statusOf(id)).toBe('pending/completed');
   });
 
+  test('a transfer is final with as many blocks as the rule says, its own among them', async () => {
+    const id = await ask();
+    await tick();
+    send();
+    for (const confirmations of [1, 2, 3]) {
+      mine();
+      await tick();
+      const isFinal = confirmations === 3;
+      expect(await statusOf(id)).toBe(`${isFinal ? 'successful' : 'pending'}/completed`);
+    }
+  });
+
   test('nothing expires while the list of the mempool is too long, and blocks are read on', async () => {
     const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
     await tick();
@@ -857,6 +974,42 @@ describe('on Bitcoin', () => {
     await tick();
     await expirePayments(service.db, now(), 100);
     expect(await statusOf(unpaid)).toBe('expired/expired');
+  });
+
+  test('a transfer that is nowhere is gone after two hours, whatever restarts meanwhile', async () => {
+    const { db, clock } = service;
+    const { lookUp } = model.adapter;
+    Object.assign(model.adapter, {
+      lookUp: async (...args: Parameters<typeof lookUp>) => {
+        const report = await lookUp(...args);
+        return report.status === 'replaced' ? { status: 'unknown' } : report;
+      },
+    });
+    const id = await ask();
+    await tick();
+    send();
+    await tick();
+    expect(await statusOf(id)).toBe('pending/completed');
+    const { pool } = model;
+    model.pool = [];
+    await tick();
+    clock.now += 110 * MINUTE_MS;
+    await tick();
+    // It is back for a moment, and two hours begin anew.
+    model.pool = pool;
+    await tick();
+    model.pool = [];
+    await tick();
+    for (const holder of ['b', 'c']) {
+      clock.now += 58 * MINUTE_MS;
+      await lapseLease(db, chain);
+      watcher = createModelWatcher({ db, clock, model, chain, holder });
+      await tick();
+      expect(await deposits()).toMatchObject([{ state: 'seen' }]);
+    }
+    clock.now += 5 * MINUTE_MS;
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
   });
 
   test('a transfer is seen in the mempool, and its replacement takes its place', async () => {

@@ -81,7 +81,7 @@ const inputOf = ({ spends }: Transaction) => digits(spends);
 
 /** Answers a call as a node of Bitcoin does that sees this. @throws Refused */
 export function answerBitcoin(
-  { branch, isIndexed }: View,
+  { branch, isIndexed, leavesOut }: View,
   chain: GeneratedChain,
   { method, params }: { readonly method: string; readonly params: readonly unknown[] },
 ): unknown {
@@ -137,7 +137,9 @@ export function answerBitcoin(
 
   function mempool(): Transaction[] {
     // Of those that spend the same the last one is there.
-    const waiting = chain.mempool(branch) as Transaction[];
+    const waiting = (chain.mempool(branch) as Transaction[]).filter(
+      each => !leavesOut(each, ['unconfirmed']),
+    );
     return waiting.filter(
       (each, index) => !waiting.slice(index + 1).some(({ spends }) => spends === each.spends),
     );

@@ -6,10 +6,11 @@ import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
 import type { Random } from '../../settlement/truth/random.ts';
 import { makeBitcoin } from './bitcoin.ts';
-import { makeEvm } from './evm.ts';
+import { makeEvm, moveEvm } from './evm.ts';
 import type { GeneratedChain, MadeTransaction } from './generated-chain.ts';
-import type { Paying } from './paying.ts';
-import { makeSolana } from './solana.ts';
+import { mayLeaveOut } from './omission.ts';
+import type { Moving, Paying } from './paying.ts';
+import { makeSolana, moveSolana } from './solana.ts';
 import type { ChainStage } from './stage.ts';
 import type { Act, Amount, World } from './world.ts';
 
@@ -28,7 +29,7 @@ export interface Customers {
   /** IDs of the payments that are open, by their places. */
   readonly ids: (string | undefined)[];
   /** Does what the act says, and tells it for readers. */
-  act(act: Act): Promise<string>;
+  act(act: Act, now: number): Promise<string>;
   /** Does what is due by now of what was begun before: transactions leave the mempool, or are replaced. */
   goOn(now: number): string[];
 }
@@ -47,8 +48,9 @@ export function createCustomers(
 
   return {
     ids,
-    async act(each) {
-      return each.kind === 'pay' ? pay(each) : choose(each);
+    async act(each, now) {
+      if (each.kind === 'move') return move(each, now);
+      return each.kind === 'pay' ? pay(each, now) : choose(each, now);
     },
     goOn(now) {
       const due = later.filter(({ at }) => at <= now);
@@ -57,7 +59,7 @@ export function createCustomers(
     },
   };
 
-  async function choose({ payment, at }: Extract<Act, { kind: 'open' | 'choose' }>) {
+  async function choose({ payment }: Extract<Act, { kind: 'open' | 'choose' }>, now: number) {
     const found = await findPayment(db, ids[payment] ?? '');
     const { network = '' } = world.payments[payment] ?? {};
     if (found === undefined) throw new Error(`payment ${payment} is not there`);
@@ -67,7 +69,7 @@ export function createCustomers(
         db,
         RATES,
         choice,
-        new Date(at),
+        new Date(now),
       );
       asked.set(payment, { network, address: address ?? '', amount: BigInt(amount ?? 0) });
       return `payment ${payment} is asked for ${amount} of ${network} at ${address}`;
@@ -77,13 +79,13 @@ export function createCustomers(
     }
   }
 
-  async function pay(act: Extract<Act, { kind: 'pay' }>): Promise<string> {
+  async function pay(act: Extract<Act, { kind: 'pay' }>, now: number): Promise<string> {
     const quote = asked.get(act.payment);
     if (quote === undefined) return `payment ${act.payment} asks for nothing`;
     const amount = await amountOf(act.amount, quote, ids[act.payment] ?? '');
     const named = act.names === null ? undefined : ids[act.names];
     const paying: Paying = {
-      ...{ ...quote, amount, fate: act.fate, sentAt: act.at, payment: act.payment },
+      ...{ ...quote, amount, fate: act.fate, sentAt: now, payment: act.payment },
       spends: nextName(),
       contract: networks.get(quote.network)?.contract ?? null,
       names: named === undefined ? null : act.names,
@@ -91,8 +93,24 @@ export function createCustomers(
     };
     const made = make(random, nextName(), paying);
     chain.send(made);
+    if (world.omission?.act === act && mayLeaveOut(world.omission, made)) chain.leftOut = made;
     if (act.fate !== 'plain' && act.fate !== 'failed') replaceLater(made, paying);
     return `${act.fate}: ${act.amount} for payment ${act.payment}, ${amount} by ${made.hash}`;
+  }
+
+  /** A merchant moves what the address has, which is more than it was ever paid. */
+  function move({ payment, share }: Extract<Act, { kind: 'move' }>, now: number): string {
+    const quote = asked.get(payment);
+    if (quote === undefined) return 'nothing has come that could be moved';
+    const moving: Moving = {
+      ...{ ...quote, amount: (quote.amount * BigInt(share)) / 100n, sentAt: now },
+      spends: nextName(),
+      contract: networks.get(quote.network)?.contract ?? null,
+    };
+    const make = world.slot.family === 'solana' ? moveSolana : moveEvm;
+    const made = make(nextName(), moving);
+    chain.send(made);
+    return `${moving.amount} of ${quote.network} leave ${quote.address} by ${made.hash}`;
   }
 
   function nextName(): string {

@@ -1,5 +1,6 @@
 import type { Fault } from '../../settlement/truth/judge.ts';
 import { type ChainRows, judgeChain, readChainRows } from './judge.ts';
+import { describeOmission } from './omission.ts';
 import { clock, type PlayedChain, playChains } from './play.ts';
 import { CHAIN_GROUP } from './slots.ts';
 import type { ChainStage } from './stage.ts';
@@ -38,12 +39,17 @@ export function chainGroupOf(seed: number): number {
   return Math.floor(seed / CHAIN_GROUP);
 }
 
-function count(tally: Record<string, number>, { chain }: PlayedChain, rows: ChainRows): void {
+function count(
+  tally: Record<string, number>,
+  { chain, world }: PlayedChain,
+  rows: ChainRows,
+): void {
   const add = (name: string, value = 1) => {
     tally[name] = (tally[name] ?? 0) + value;
   };
   add('blocks', chain.blocks.size);
   add('blocks undone', chain.blocks.size - chain.best.length);
+  if (chain.hasLeftOut) add(`left out: ${world.omission?.kind}`);
   for (const { status } of rows.payments) add(`payments ${status}`);
   for (const { kind } of rows.findings) add(`findings ${kind}`);
   for (const { state, outcome, payment_id: id } of rows.deposits) {
@@ -58,10 +64,13 @@ function describe(
   rows: ChainRows,
   faults: readonly Fault[],
 ): string {
-  const { seed, slot, undone, finalDepth, rule, hasCheck, isIndexed } = world;
+  const { seed, slot, undone, finalDepth, rule, hasCheck, isIndexed, omission } = world;
   const place = (id: string | null) => customers.ids.indexOf(id ?? undefined);
   return [
     `chain ${seed} on ${slot.chain}: undone ${undone}, final ${finalDepth} below, rule ${rule}${hasCheck ? ', a check node' : ''}${isIndexed ? ', an index' : ''}`,
+    ...(omission === null || chain.leftOut === undefined
+      ? []
+      : [`  ${describeOmission(omission)}, of ${chain.leftOut.hash}`]),
     ...told.map(line => `  ${line}`),
     ...chain.best.flatMap(({ height, madeAt, hash, time, transactions }) =>
       transactions.length === 0
@@ -81,6 +90,10 @@ function describe(
     ...rows.reservations.map(
       row =>
         `  payment ${place(row.payment_id)} had ${row.token_amount} of ${row.blockchain_id} from ${clock(row.reserved_at.getTime())} to ${row.released_at === null ? 'now' : clock(row.released_at.getTime())}`,
+    ),
+    ...rows.findings.map(
+      row =>
+        `  finding ${row.kind} of ${row.blockchain_id} at ${row.address} in ${row.since_height} to ${row.height}, found ${clock(row.found_at.getTime())}, ${row.resolved_at === null ? 'open' : 'resolved'}: ${row.detail}`,
     ),
     ...faults.map(({ kind, what }) => `  ${kind}: ${what}`),
   ].join('\n');

@@ -1,6 +1,6 @@
 import { type Node, type NodeCall, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
 import { answerBitcoin } from './bitcoin.ts';
-import { answerEvm } from './evm.ts';
+import { answerEvm } from './evm-node.ts';
 import type { Branch, GeneratedChain } from './generated-chain.ts';
 import type { Slot } from './slots.ts';
 import { answerSolana } from './solana.ts';
@@ -31,13 +31,15 @@ export interface FaultyNode extends Node {
 /**
  * @param show The branch that the node is on.
  * @param clock In milliseconds since the epoch.
+ * @param onAsked Is called with each request, which takes a while.
  */
 export function createFaultyNode(
-  { slot, isIndexed, undone }: World,
+  { slot, isIndexed, undone, runsPrograms, givesBlockReceipts }: World,
   chain: GeneratedChain,
   role: Node['role'],
   show: () => Branch,
   clock: () => number,
+  onAsked: () => void,
 ): FaultyNode {
   let round: Round | undefined;
   let asked = 0;
@@ -52,10 +54,16 @@ export function createFaultyNode(
     const finalHeight = slot.chain === 'avax' ? branch.length - 1 : chain.finalHeight(branch);
     const tip = branch.at(-1)?.height ?? 0;
     return {
-      ...{ branch, finalHeight, isIndexed, undone, logRange: round?.logRange ?? 1_000 },
+      ...{ branch, finalHeight, isIndexed, undone, runsPrograms, givesBlockReceipts },
+      logRange: round?.logRange ?? 1_000,
       isLying: role === 'primary' && round?.isLying === true,
       // What is final every backend has.
       logsUpTo: Math.max(finalHeight, tip - (round?.logLag ?? 0)),
+      leavesOut(transaction, kinds) {
+        const isLeftOut = chain.isLeftOut(transaction, role, kinds, clock());
+        chain.hasLeftOut ||= isLeftOut;
+        return isLeftOut;
+      },
     };
   }
 
@@ -64,6 +72,7 @@ export function createFaultyNode(
     const isNow = kind === 'deep fork' ? !hasForked && isLookUp(calls) : asked === call;
     hasForked ||= isNow;
     asked += 1;
+    onAsked();
     await undefined;
     if (isNow && kind !== undefined) await round?.onCall(kind);
     if (isNow && kind === 'no answer') throw new NodeFailure(`${role} does not answer`);

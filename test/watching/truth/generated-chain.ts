@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Node } from '../../../src/nodes/node.ts';
 import type { Random } from '../../settlement/truth/random.ts';
 import { START } from './course.ts';
+import type { OmissionKind } from './omission.ts';
 import type { Fate, World } from './world.ts';
 
 /** A transfer to an address of the merchant, as whoever made the transaction knows it. */
@@ -73,6 +75,10 @@ export class GeneratedChain {
   readonly listed = new Set<MadeTransaction>();
   /** Those whose amounts were told otherwise for a while. */
   readonly lied = new Set<MadeTransaction>();
+  /** What a node leaves out, once it has been made. */
+  leftOut: MadeTransaction | undefined;
+  /** Whether it has done so. */
+  hasLeftOut = false;
   /** What the primary node could not show while it was on a branch of its own, in milliseconds since the epoch. */
   readonly #hidden: {
     readonly from: number;
@@ -178,6 +184,22 @@ export class GeneratedChain {
     return this.#hidden.some(
       ({ from, to, transactions }) => from <= at && at < to && transactions.has(transaction),
     );
+  }
+
+  /** Whether a node leaves out what is of one of the kinds of a transaction. */
+  isLeftOut(
+    transaction: MadeTransaction,
+    role: Node['role'],
+    kinds: readonly OmissionKind[],
+    at: number,
+  ): boolean {
+    const { omission } = this.#world;
+    if (omission === null || transaction !== this.leftOut) return false;
+    const isOfKind = omission.role === role && kinds.includes(omission.kind);
+    const shownAt =
+      omission.kind === 'unconfirmed' ? transaction.sentAt : this.firstMinedAt.get(transaction);
+    const from = (shownAt ?? at) + omission.afterMs;
+    return isOfKind && from <= at && at < from + omission.lastsMs;
   }
 
   /** The height of the newest final block of a branch. */

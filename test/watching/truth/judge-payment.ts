@@ -4,6 +4,7 @@ import type { Payment } from '../../../src/database/payment-tables.ts';
 import { pricedAsset } from '../../../src/rates/assets.ts';
 import { FIXED_PRICES } from '../../../src/rates/fixed-rates.ts';
 import { LAG_MS } from './faulty-node.ts';
+import { mayHold } from './holds.ts';
 import type { ChainRows, Reservation } from './judge.ts';
 import type { PlayedChain } from './play.ts';
 import { type Complain, keyOf, type PlacedTransfer, POLL_MS, type Real } from './rules.ts';
@@ -15,7 +16,7 @@ const CLOCKS_MS = 2_000 + LAG_MS;
 /** Holds what became of a payment against what it asked for, and the chain as it is in the end. */
 export function judgePayment(
   played: PlayedChain,
-  { deposits, payments, reservations }: ChainRows,
+  { deposits, findings, payments, reservations }: ChainRows,
   {
     real,
     payment,
@@ -33,7 +34,14 @@ export function judgePayment(
   const own = deposits.filter(each => each.payment_id === id && each.state === 'final');
   const held = reservations.filter(each => each.payment_id === id);
   const whole = held.filter(each => each.rest_of === null);
-  if (status === 'pending')
+  const isHeld = findings
+    .filter(each => mayHold(played, each))
+    .some(finding =>
+      held.some(
+        each => each.blockchain_id === finding.blockchain_id && each.address === finding.address,
+      ),
+    );
+  if (status === 'pending' && !isHeld)
     fault('lost transfer', `payment ${place} is still ${status}/${session}`);
   if (status === 'successful' && !own.some(suffices)) {
     fault('unfunded', `payment ${place} is successful by nothing`);

@@ -1,8 +1,10 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { chainOf } from '../../../src/chains/chain-list.ts';
 import type { Deposit, ReservationsTable } from '../../../src/database/deposit-tables.ts';
 import type { Payment } from '../../../src/database/payment-tables.ts';
+import type { Finding } from '../../../src/database/watching-tables.ts';
 import type { FaultKind } from '../../settlement/truth/judge.ts';
+import { HOLDING, isOfOmission, mayHold } from './holds.ts';
 import { judgePayment } from './judge-payment.ts';
 import type { PlayedChain } from './play.ts';
 import {
@@ -23,7 +25,7 @@ export interface ChainRows {
   readonly payments: readonly Payment[];
   readonly deposits: readonly Deposit[];
   readonly reservations: readonly Reservation[];
-  readonly findings: readonly { readonly kind: string; readonly detail: string | null }[];
+  readonly findings: readonly Finding[];
   readonly halted: string | null;
 }
 
@@ -35,8 +37,7 @@ export async function readChainRows(
   const payments = await db.selectFrom('payments').selectAll().execute();
   const deposits = await db.selectFrom('deposits').selectAll().orderBy('id').execute();
   const reservations = await db.selectFrom('reservations').selectAll().orderBy('id').execute();
-  const { rows: findings } = await sql<{ chain: string; kind: string; detail: string }>`
-    select chain, kind, detail from findings`.execute(db);
+  const findings = await db.selectFrom('findings').selectAll().execute();
   const chains = await db.selectFrom('chains').select(['id', 'halted']).execute();
   return new Map(
     played.map(each => {
@@ -69,22 +70,31 @@ export function judgeChain(
   for (const payment of rows.payments) {
     judgePayment(played, rows, { real, payment, windows: networks }, fault);
   }
-  for (const { kind, detail } of rows.findings) {
+  for (const finding of rows.findings) {
+    const { kind, detail } = finding;
     const isMeant =
       (kind === 'disagreement' && played.world.hasCheck) ||
-      (kind === 'corrected' && played.chain.lied.size > 0);
+      (kind === 'corrected' && played.chain.lied.size > 0) ||
+      isOfOmission(played, finding);
     if (!isMeant) fault('other deviation', `finding ${kind}: ${detail}`);
+    const isHolding =
+      kind !== 'disagreement' && HOLDING.includes(kind) && finding.resolved_at === null;
+    if (isHolding && !mayHold(played, finding)) {
+      fault('other deviation', `finding ${kind} is open, though a node shows it: ${detail}`);
+    }
   }
   if (rows.halted !== null) fault('other deviation', `halted: ${rows.halted}`);
   return faults;
 }
 
 function judgeTransfers(
-  { chain, world }: PlayedChain,
-  { deposits, reservations }: ChainRows,
+  played: PlayedChain,
+  { deposits, reservations, findings }: ChainRows,
   real: Real,
   fault: Complain,
 ): void {
+  const { chain, world } = played;
+  const isHeld = findings.some(each => mayHold(played, each));
   const byKey = Map.groupBy(deposits, keyOf);
   for (const [key, transfer] of real) {
     const { network, address, amount, block } = transfer;
@@ -99,15 +109,17 @@ function judgeTransfers(
     );
     const mayBeDust = amount * 90n < most;
     const [row, second] = byKey.get(key) ?? [];
+    const isWaiting = isHeld && transfer.transaction === chain.leftOut;
     if (second !== undefined) fault('wrong credit', `${key} is recorded twice`);
     if (row === undefined) {
-      if (isWatched && !mayBeDust) fault('lost transfer', `${key} is not recorded`);
+      if (isWatched && !mayBeDust && !isWaiting) fault('lost transfer', `${key} is not recorded`);
       continue;
     }
     const isRight = row.address === address && BigInt(row.token_amount) === amount;
     if (!isRight)
       fault('wrong credit', `${key} is recorded as ${row.token_amount} at ${row.address}`);
-    if (row.state !== 'final') fault('lost transfer', `${key} is ${row.state}, and not final`);
+    if (row.state !== 'final' && !isWaiting)
+      fault('lost transfer', `${key} is ${row.state}, and not final`);
     if (row.block_hash !== block.hash) fault('other deviation', `${key} is in another block`);
     judgeTimes(row, transfer);
   }

@@ -1,15 +1,19 @@
 import type { Fate } from './world.ts';
 
-/** What a transaction is to pay. */
-export interface Paying {
+/** What leaves an address by a transaction. */
+export interface Moving {
   readonly network: string;
   /** The token's contract; null for the native asset. */
   readonly contract: string | null;
   readonly address: string;
   readonly amount: bigint;
-  readonly fate: Fate;
   readonly sentAt: number;
   readonly spends: string;
+}
+
+/** What a transaction is to pay. */
+export interface Paying extends Moving {
+  readonly fate: Fate;
   readonly payment: number | null;
   /** Payment that it names, and the account by which it does (Solana); null for none. */
   readonly names: number | null;

@@ -6,7 +6,7 @@ import { createRandom } from '../../settlement/truth/random.ts';
 import { BITCOIN } from './bitcoin.ts';
 import { type ChainStep, chainCourseOf, START } from './course.ts';
 import { type Customers, createCustomers } from './customers.ts';
-import { EVM } from './evm.ts';
+import { EVM } from './evm-header.ts';
 import { createFaultyNode, type FaultyNode, Killed } from './faulty-node.ts';
 import { GeneratedChain } from './generated-chain.ts';
 import { type Fault, watchRules } from './rules.ts';
@@ -20,6 +20,9 @@ const FAMILIES = { evm: EVM, bitcoin: BITCOIN, solana: SOLANA } as const;
 const SWEEPS = { expire: expirePayments, lapse: lapseQuotes } as const;
 const PAYMENTS_PER_SWEEP = 50;
 const DAY_MS = 24 * 60 * 60_000;
+/** Rounds, and the pause between them, that follow in the end where a node fails: what it cannot do is given up. */
+const TRIES = 6;
+const RETRY_MS = 2_000;
 /** Longest window of the networks, in milliseconds: how long a payment waits for the choice of one. */
 const LONGEST_WINDOW_MS = 60 * 60_000;
 
@@ -75,9 +78,12 @@ function open(stage: ChainStage, world: World): Playing {
   const random = createRandom('blocks', world.seed);
   const chain = new GeneratedChain(world, FAMILIES[world.slot.family], random);
   const now = () => result.now;
-  const primary = createFaultyNode(world, chain, 'primary', () => chain.primary, now);
+  const onAsked = () => {
+    result.now += 1;
+  };
+  const primary = createFaultyNode(world, chain, 'primary', () => chain.primary, now, onAsked);
   const check = world.hasCheck
-    ? createFaultyNode(world, chain, 'check', () => chain.best, now)
+    ? createFaultyNode(world, chain, 'check', () => chain.best, now, onAsked)
     : null;
   const playing: Omit<Playing, 'workers'> = {
     ...{ world, chain, primary, check, now: START, last: 0, told: [], faults: [], isRead: false },
@@ -136,25 +142,34 @@ async function takeTurn(
   const turn = world.turns[index];
   if (turn === undefined) return;
   const { fork, split } = turn;
-  const happens: { readonly at: number; readonly run: () => unknown }[] = [
-    ...turn.blocks.map(at => ({ at, run: () => chain.mine(at, step.isEnd) })),
-    ...(fork === null ? [] : [{ at: fork.at, run: () => chain.fork(fork.depth, fork.at) }]),
+  const happens: { readonly at: number; readonly run: (now: number) => unknown }[] = [
+    ...turn.blocks.map(at => ({ at, run: (now: number) => chain.mine(now, step.isEnd) })),
+    ...(fork === null ? [] : [{ at: fork.at, run: (now: number) => chain.fork(fork.depth, now) }]),
     ...(split === null || split === 'over'
       ? []
-      : [{ at: split.at, run: () => chain.split(split.depth, split.at) }]),
+      : [{ at: split.at, run: (now: number) => chain.split(split.depth, now) }]),
     ...actsWithin(world, from, step.at).flatMap(act =>
-      act.kind === 'open' ? [] : [{ at: act.at, run: () => customers.act(act) }],
+      act.kind === 'open' ? [] : [{ at: act.at, run: (now: number) => customers.act(act, now) }],
     ),
   ];
+  // The round before has taken some milliseconds.
+  const passTo = (at: number) => {
+    playing.now = Math.max(playing.now, at);
+    return playing.now;
+  };
   for (const { at, run } of happens.toSorted((a, b) => a.at - b.at)) {
-    playing.now = at;
-    told.push(...customers.goOn(at));
-    const what = await run();
-    if (typeof what === 'string') told.push(`${clock(at)} ${what}`);
+    const now = passTo(at);
+    told.push(...customers.goOn(now));
+    const what = await run(now);
+    if (typeof what === 'string') told.push(`${clock(now)} ${what}`);
   }
-  playing.now = step.at;
-  if (split === 'over' || (step.isEnd && chain.minority !== null)) chain.join(step.at);
+  const began = passTo(step.at);
+  if (split === 'over' || (step.isEnd && chain.minority !== null)) chain.join(began);
   let result = await takeRound(stage, playing, turn, step);
+  for (let count = 0; step.isEnd && result === 'broken off' && count < TRIES; count++) {
+    playing.now += RETRY_MS;
+    result = await takeRound(stage, playing, turn, step);
+  }
   // What was told falsely is corrected first, and final later.
   if (index === world.turns.length - 1 && chain.lied.size > 0) {
     playing.now += 31_000;
@@ -195,7 +210,11 @@ async function takeRound(
   // While nodes are on two branches, deposits are in the block that was looked at last.
   const isAtOne = mishap === null && turn.logLag === 0 && !turn.isLying && chain.minority === null;
   playing.isRead = result === 'done' && isAtOne;
-  if (playing.isRead) for (const each of chain.mempool(chain.best)) chain.listed.add(each);
+  if (playing.isRead) {
+    for (const each of chain.mempool(chain.best)) {
+      if (!chain.isLeftOut(each, 'primary', ['unconfirmed'], playing.now)) chain.listed.add(each);
+    }
+  }
   return result;
 
   function renew(which: 0 | 1): void {
@@ -216,13 +235,13 @@ async function takeRound(
       from deposits where blockchain_id = any(${[...world.slot.networks]}::text[])`.execute(
       stage.db,
     );
-    if (rows[0]?.isSafe === true) chain.forkDeep(depth, step.at);
+    if (rows[0]?.isSafe === true) chain.forkDeep(depth, playing.now);
   }
 
   async function onCall(kind: Mishap): Promise<void> {
     playing.told.push(`${clock(step.at)} at call ${mishap?.call}: ${kind}`);
-    if (kind === 'block') chain.mine(step.at);
-    if (kind === 'fork' && world.undone > 0) chain.fork(world.undone, step.at);
+    if (kind === 'block') chain.mine(playing.now);
+    if (kind === 'fork' && world.undone > 0) chain.fork(world.undone, playing.now);
     if (kind === 'deep fork') await forkDeep();
     if (kind === 'kill') throw new Killed();
     if (kind !== 'overtaken') return;

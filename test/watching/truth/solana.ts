@@ -10,7 +10,7 @@ import {
   type MadeTransaction,
   type MadeTransfer,
 } from './generated-chain.ts';
-import type { Paying } from './paying.ts';
+import type { Moving, Paying } from './paying.ts';
 import { Refused, type View } from './view.ts';
 
 const SKIPPED = -32_007;
@@ -48,6 +48,8 @@ export const SOLANA: Family = {
   nothing: text32('nothing'),
 };
 
+/** What every account has from the beginning, of each asset: more than ever leaves it. */
+const HELD_BEFORE = 10n ** 15n;
 const PAYER = text32('payer');
 const STRANGER = text32('stranger');
 const OTHER_MINT = text32('another mint');
@@ -111,6 +113,24 @@ export function makeSolana(random: Random, name: string, paying: Paying): Transa
   return { hash: text64(`tx ${name}`), sentAt, fate, spends, payment, names, transfers, wire };
 }
 
+/** A transaction by which funds leave an address. */
+export function moveSolana(name: string, moving: Moving): Transaction {
+  const { address, contract: mint, amount, sentAt, spends } = moving;
+  const [account = ''] = mint === null ? [] : tokenAccounts(address, mint);
+  const taken = { index: 1, mint: mint ?? '', owner: address, amount: -amount };
+  return {
+    ...{ hash: text64(`tx ${name}`), sentAt, fate: 'plain', spends },
+    ...{ payment: null, names: null, transfers: [] },
+    wire: {
+      accounts: [address, ...(mint === null ? [] : [account]), text32('a program')],
+      readonly: 1,
+      lamports: new Map([[0, -5_000n - (mint === null ? amount : 0n)]]),
+      tokens: mint === null ? [] : [taken],
+      ...{ isFailed: false, version: 0 },
+    },
+  };
+}
+
 interface Placed {
   readonly block: MadeBlock;
   readonly transaction: Transaction;
@@ -124,7 +144,7 @@ function placed(branch: Branch): Placed[] {
 
 /** Answers a call as a node of Solana does that sees this. @throws Refused */
 export function answerSolana(
-  { branch: confirmed, finalHeight }: View,
+  { branch: confirmed, finalHeight, leavesOut }: View,
   _: GeneratedChain,
   { method, params }: { readonly method: string; readonly params: readonly unknown[] },
 ): unknown {
@@ -151,7 +171,9 @@ export function answerSolana(
       if (block === undefined) throw new Refused(SKIPPED, `Slot ${first} was skipped`);
       const { hash, parentHash, time } = block;
       const parentSlot = branch[branch.indexOf(block) - 1]?.height ?? 0;
-      const whole = placed([block]).map(place => ({ ...show(place), transaction: named(place) }));
+      const whole = placed([block])
+        .filter(({ transaction }) => !leavesOut(transaction, ['transaction']))
+        .map(place => ({ ...show(place), transaction: named(place) }));
       return {
         ...{ blockhash: hash, previousBlockhash: parentHash, parentSlot, blockTime: time },
         ...((second as Options).transactionDetails === 'accounts' ? { transactions: whole } : {}),
@@ -165,6 +187,7 @@ export function answerSolana(
       const { limit, before } = second as Listing;
       const own = placed(branch)
         .filter(({ transaction }) => transaction.wire.accounts.includes(String(first)))
+        .filter(({ transaction }) => !leavesOut(transaction, ['signature']))
         .toReversed();
       const start = own.findIndex(({ transaction }) => transaction.hash === before) + 1;
       return own.slice(start, start + limit).map(({ block, transaction }) => ({
@@ -174,7 +197,9 @@ export function answerSolana(
     }
     case 'getTransaction': {
       const found = placed(branch).find(({ transaction }) => transaction.hash === first);
-      return found === undefined ? null : show(found);
+      return found === undefined || leavesOut(found.transaction, ['transaction'])
+        ? null
+        : show(found);
     }
     case 'getSignatureStatuses': {
       const own = first as readonly string[];
@@ -218,8 +243,8 @@ function named({ transaction: { hash, wire } }: Placed) {
 }
 
 function stateOf(branch: Branch, account: string): unknown {
-  let lamports = 2_039_280n;
-  let tokens = 0n;
+  let lamports = HELD_BEFORE;
+  let tokens = HELD_BEFORE;
   for (const { transaction } of placed(branch)) {
     const { accounts, isFailed, lamports: moved, tokens: gains } = transaction.wire;
     const index = accounts.indexOf(account);
@@ -228,13 +253,13 @@ function stateOf(branch: Branch, account: string): unknown {
     for (const gain of gains) if (gain.index === index) tokens += gain.amount;
   }
   const data = Buffer.alloc(8);
-  data.writeBigUInt64LE(tokens % 2n ** 64n);
+  data.writeBigUInt64LE(tokens);
   return { lamports: Number(lamports), data: [data.toString('base64'), 'base64'] };
 }
 
 function show({ block, transaction: { hash, wire } }: Placed) {
   const { accounts, readonly: count, lamports, tokens, isFailed, version } = wire;
-  const before = accounts.map(() => 3_000_000);
+  const before = accounts.map(() => Number(HELD_BEFORE));
   const gained = (index: number) => (isFailed ? 0 : Number(lamports.get(index) ?? 0n));
   const balance = ({ index, mint, owner }: TokenGain, amount: bigint) => ({
     ...{ accountIndex: index, mint, owner },
@@ -246,8 +271,10 @@ function show({ block, transaction: { hash, wire } }: Placed) {
       err: isFailed ? { InstructionError: [0, 'Custom'] } : null,
       preBalances: before,
       postBalances: before.map((held, index) => held + gained(index)),
-      preTokenBalances: tokens.map(each => balance(each, 1_000n)),
-      postTokenBalances: tokens.map(each => balance(each, 1_000n + (isFailed ? 0n : each.amount))),
+      preTokenBalances: tokens.map(each => balance(each, HELD_BEFORE)),
+      postTokenBalances: tokens.map(each =>
+        balance(each, HELD_BEFORE + (isFailed ? 0n : each.amount)),
+      ),
       loadedAddresses: { writable: [], readonly: [] },
     },
     transaction: {

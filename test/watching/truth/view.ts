@@ -1,5 +1,6 @@
 import { RpcError } from '../../../src/nodes/node.ts';
-import type { Branch } from './generated-chain.ts';
+import type { Branch, MadeTransaction } from './generated-chain.ts';
+import type { OmissionKind } from './omission.ts';
 
 /** What a node sees of a chain when it answers. */
 export interface View {
@@ -15,6 +16,12 @@ export interface View {
   readonly undone: number;
   /** Whether it finds each transaction (Bitcoin). */
   readonly isIndexed: boolean;
+  /** Whether it runs programs that are in no contract (EVM). */
+  readonly runsPrograms: boolean;
+  /** Whether it gives all receipts of a block (EVM). */
+  readonly givesBlockReceipts: boolean;
+  /** Whether an answer that has something of a transaction leaves it out, which is one of these kinds. */
+  leavesOut(transaction: MadeTransaction, kinds: readonly OmissionKind[]): boolean;
 }
 
 /** A node's own refusal. */

@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../../settlement/truth/random.ts';
 import { type ChainStep, chainCourseOf, END_ROUNDS, START } from './course.ts';
+import { drawOmission, type Omission } from './omission.ts';
 import { addressesOf, type Slot, slotOf } from './slots.ts';
 
 /** What a customer sends, compared with what is asked for. */
@@ -27,7 +28,7 @@ export type Fate =
   /** Another one spends the same and pays the same. */
   | 'sent again';
 
-/** What customers do. */
+/** What customers do, and merchants who move what they have received. */
 export type Act =
   | { readonly kind: 'open' | 'choose'; readonly payment: number; readonly at: number }
   | {
@@ -38,6 +39,14 @@ export type Act =
       readonly fate: Fate;
       /** Payment that the transfer names by its reference (Solana); null for none. */
       readonly names: number | null;
+    }
+  | {
+      readonly kind: 'move';
+      /** Whose address it leaves. */
+      readonly payment: number;
+      readonly at: number;
+      /** How much of what was asked for, in percent. */
+      readonly share: number;
     };
 
 /** What a call of a round meets, by the number of the call. */
@@ -107,6 +116,12 @@ export interface World {
   /** In the order of their times. */
   readonly acts: readonly Act[];
   readonly turns: readonly Turn[];
+  /** What one of the nodes leaves out; null for nothing. */
+  readonly omission: Omission | null;
+  /** Whether nodes run programs that are in no contract (EVM). */
+  readonly runsPrograms: boolean;
+  /** Whether nodes give all receipts of a block (EVM). */
+  readonly givesBlockReceipts: boolean;
 }
 
 const SECOND = 1_000;
@@ -149,13 +164,16 @@ export function drawWorld(seed: number): World {
     network: random.pick(slot.networks),
     isFixed: random.chance(8),
   }));
+  const acts = drawActs(random, course, slot, payments);
   return {
-    ...{ seed, slot, undone, finalDepth, hasCheck, payments, toleranceBps: tolerance },
+    ...{ seed, slot, undone, finalDepth, hasCheck, payments, acts, toleranceBps: tolerance },
     rule: isByBlocks ? random.pick([`${blocks}`, `${blocks}@100000,${blocks + 2}`]) : 'final',
     isIndexed: random.chance(60),
     addresses: addressesOf(slot).slice(0, random.pick([1, 1, 2])),
-    acts: drawActs(random, course, slot, payments),
     turns: drawTurns(random, course, { slot, undone, finalDepth, isSplit }),
+    omission: drawOmission(random, { slot, hasCheck, payments, acts }),
+    runsPrograms: random.chance(80),
+    givesBlockReceipts: random.chance(65),
   };
 }
 
@@ -186,7 +204,13 @@ function drawActs(
       // Its own most of the time, as a wallet does.
       const named = random.chance(75) ? payment : random.below(payments.length);
       const names = random.chance(50) ? named : null;
-      acts.push({ kind: 'pay', payment, at: Math.min(sent, last), amount, fate, names });
+      const paidAt = Math.min(sent, last);
+      acts.push({ kind: 'pay', payment, at: paidAt, amount, fate, names });
+      // What leaves hides what arrives, most of all the same amount.
+      if (slot.family !== 'bitcoin' && random.chance(25)) {
+        const movedAt = paidAt + random.pick([1, 5, 20, 60, 300]) * SECOND;
+        acts.push({ kind: 'move', payment, at: movedAt, share: random.pick([100, 100, 50, 250]) });
+      }
       if (amount !== 'half' || !random.chance(70)) continue;
       const later = Math.min(sent + random.pick([120, 400, 900]) * SECOND, last + 60 * SECOND);
       acts.push({ kind: 'pay', payment, at: later, amount: 'rest', fate: 'plain', names });

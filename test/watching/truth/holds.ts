@@ -1,0 +1,32 @@
+import type { Finding } from '../../../src/database/watching-tables.ts';
+import type { OmissionKind } from './omission.ts';
+import type { PlayedChain } from './play.ts';
+import type { World } from './world.ts';
+
+/** Kinds of findings that hold the payments of their address, and what two nodes contradict each other about. */
+export const HOLDING: readonly string[] = ['unexplained_inflow', 'unreadable', 'disagreement'];
+/** Kinds that keep a deposit from being final as long as any node leaves them out: each node has to confirm it. */
+const CONFIRMED_BY_ALL: readonly OmissionKind[] = ['log of receipt', 'log everywhere', 'receipt'];
+
+/** Whether a finding is of what a node has left out. */
+export function isOfOmission(
+  { chain }: PlayedChain,
+  { kind, blockchain_id: network, address }: Finding,
+): boolean {
+  const transfers = chain.leftOut?.transfers ?? [];
+  const isThere = transfers.some(each => each.network === network && each.address === address);
+  return chain.hasLeftOut && isThere && HOLDING.includes(kind);
+}
+
+/** Whether a finding holds payments for ever, and rightly. */
+export function mayHold(played: PlayedChain, finding: Finding): boolean {
+  const isOpen = finding.resolved_at === null;
+  return isOpen && isOfOmission(played, finding) && isNeverShown(played.world);
+}
+
+/** Whether no node ever shows what it takes to credit a transfer. */
+function isNeverShown({ omission, hasCheck, slot }: World): boolean {
+  if (omission === null || omission.lastsMs !== Number.POSITIVE_INFINITY) return false;
+  const isOfSolana = slot.family === 'solana' && omission.kind === 'transaction';
+  return !hasCheck || isOfSolana || CONFIRMED_BY_ALL.includes(omission.kind);
+}
