@@ -21,7 +21,9 @@ import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { chainOf } from '../chains/chain-list.ts';
+import { LOOKS } from '../chains/misses.ts';
 import { EXPLAINED_MAXIMUM } from '../chains/solana/holdings.ts';
+import { SPAN_MAXIMUM } from '../chains/tron/holdings.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
@@ -364,6 +366,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.second-look': formatDuration(chainOf('eth').secondLookAfterMs / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
     'chains.idle-looks': timesADay(IDLE_POLL_MS),
+    'chains.tron-span': formatDuration((SPAN_MAXIMUM * chainOf('tron').blockMs) / 1000),
+    'nodes.missing-looks': LOOKS,
     'nodes.head-poll': formatDuration(HEAD_AGE_MS / 1000),
     'nodes.head-polls': timesADay(HEAD_AGE_MS),
     'nodes.requests-per-second': REQUESTS_PER_SECOND,
