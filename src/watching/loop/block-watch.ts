@@ -74,8 +74,11 @@ export function createBlockWatch(
     if (isComplete && atCursor !== undefined) {
       await lookForInternalTransfers(round, pass.watch, atCursor);
     }
-    const finalUntil = finalPolls.find(heads.finalHeight, round.polledAt);
-    const expiresUntil = await decideExpiry(round, pass.watch, swept);
+    const finalUntil = finalPolls.find(heads.finalHeight, round.polledAt)?.at ?? null;
+    // Transfers by contracts are looked for at the newest block only.
+    const isCompared = isComplete || adapter.internal === undefined;
+    const hasAll = isCompared || nativeAddresses(pass.watch).length === 0;
+    const expiresUntil = hasAll ? await decideExpiry(round, pass.watch, swept) : null;
     const rescanned = isComplete && (await rescan(round));
     if (isComplete) await retry(round);
     const isBrokenOff = !isAtTip && mayCountAsLately(state.polled_at, new Date(clock()));
@@ -136,10 +139,11 @@ export function createBlockWatch(
     if (chain.coverage === 'final-poll') {
       // The second look is the check itself, some time after the poll.
       const by = new Date(polledAt.getTime() - chain.secondLookAfterMs);
-      const until = finalPolls.find(heads.finalHeight, by);
-      if (until === null || heads.finalHeight === null) return null;
-      const final = { height: heads.finalHeight, hash: heads.tip.hash };
-      return balanceCheck.run(round, watch, { swept: final, until });
+      const poll = finalPolls.find(heads.finalHeight, by);
+      if (poll === undefined) return null;
+      // A server that lags by less has that block, too.
+      const swept = { height: poll.height, hash: '' };
+      return balanceCheck.run(round, watch, { swept, until: poll.at });
     }
     if (swept === undefined || chain.coverage !== 'blocks') return null;
     const until = sweptUntil(chain, heads, polledAt, swept);

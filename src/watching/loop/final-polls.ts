@@ -3,9 +3,15 @@ import type { LastPoll } from './occurred-at.ts';
 /** Polls that are remembered: one comes every few seconds, and what it showed is final within 15 s. */
 const KEPT = 1_000;
 
+/** When a node was asked for its newest block, and that block's height. */
+interface Poll {
+  readonly height: number;
+  readonly at: Date;
+}
+
 /** Up to which time all transfers that polls have shown are final (Solana). A part of the tick. */
 export class FinalPolls {
-  #polls: { readonly height: number; readonly at: Date }[] = [];
+  #polls: Poll[] = [];
 
   /** Adds the last poll whose blocks were read up to the newest one. */
   add({ head_height: height, polled_at: at }: LastPoll): void {
@@ -16,11 +22,9 @@ export class FinalPolls {
   /**
    * @param finalHeight The final block now.
    * @param by Polls count that were made at this time or before.
-   * @returns The time of the last poll whose newest block is final now; null if none is known.
+   * @returns The last poll whose newest block is final now; undefined if none is known.
    */
-  find(finalHeight: number | null, by: Date): Date | null {
-    const reached = (poll: { readonly height: number; readonly at: Date }) =>
-      poll.height <= (finalHeight ?? -1) && poll.at <= by;
-    return this.#polls.findLast(reached)?.at ?? null;
+  find(finalHeight: number | null, by: Date): Poll | undefined {
+    return this.#polls.findLast(({ height, at }) => height <= (finalHeight ?? -1) && at <= by);
   }
 }
