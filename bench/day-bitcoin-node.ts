@@ -197,8 +197,6 @@ export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
         return JSON.stringify(mempool.map(({ id }) => id));
       case 'getrawtransaction':
         return transaction(String(first), second === true, third);
-      case 'getmempoolancestors':
-        return '[]';
       case 'gettxspendingprevout':
         return JSON.stringify(first);
       case 'gettxout':

@@ -1,5 +1,6 @@
 import type { NodeAbilities } from '../database/watching-tables.ts';
 import type { Node } from '../nodes/node.ts';
+import type { Dependent } from './dependent.ts';
 import type { Holdings } from './holdings.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
 import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
@@ -60,17 +61,12 @@ export interface ScanRequest {
    */
   readonly parentHash?: string | null;
   /**
-   * Watched addresses whose payments end. Their final transfers are listed once more, and none may be left for
-   * the next scan (Solana).
-   */
-  readonly ending?: readonly string[];
-  /**
    * Whether the blocks were scanned before, so that this scan looks for what that one was not told. Where a chain can
    * prove that nothing is left out, and it is affordable, this scan demands the proof.
    */
   readonly isSecondLook?: true;
-  /** Outputs, as `hash:index`, of which it matters who spends them (Bitcoin). */
-  readonly spending?: ReadonlySet<string>;
+  /** Transactions in no block, of which it matters whether these blocks undo them (Bitcoin). */
+  readonly dependents?: readonly Dependent[];
   /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
@@ -88,10 +84,8 @@ export interface Scan {
   readonly dust?: readonly Arrival[];
   /** Elements of these blocks that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** Which transaction spends each output of `spending` that these blocks spend. None unless given. */
-  readonly spentBy?: ReadonlyMap<string, string>;
-  /** Whether transfers to addresses whose payments end are left, so that these must not end yet (Solana). */
-  readonly isEndingLeft?: boolean;
+  /** IDs of those of `dependents` in place of which these blocks have another transaction. None unless given. */
+  readonly conflicts?: ReadonlySet<string>;
 }
 
 /** A transfer to a watched address in an asset that is not watched there, such as a worthless look-alike. */
@@ -159,7 +153,10 @@ export interface MempoolReading {
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
-  /** Whether blocks are scanned only once, since a second scan would find nothing more (Bitcoin, Solana). */
+  /**
+   * Whether blocks are scanned only once: a second scan would find nothing more (Bitcoin), or is made of the addresses
+   * alone whose payments end (Solana).
+   */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;

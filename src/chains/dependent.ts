@@ -1,9 +1,9 @@
-/** A transaction and what it depends on, as far as that was in no block. */
+/** A transaction that is in no block, and what it depends on. */
 export interface Dependent {
   readonly id: string;
   /** Outputs that it spends, as `hash:index`; null if that is not known. */
   readonly inputs: readonly string[] | null;
-  /** Outputs that its ancestors in the mempool spend, likewise. */
+  /** Outputs that its ancestors in the mempool spend, likewise; none unless given. */
   readonly ancestry?: readonly string[] | null;
 }
 
@@ -21,4 +21,21 @@ export function isKin(spender: string, dependent: Dependent): boolean {
     spender === dependent.id ||
     dependenciesOf(dependent).some(output => output.startsWith(`${spender}:`))
   );
+}
+
+/**
+ * The IDs of the transactions that cannot get into a block any more, since another one has spent what they depend on.
+ * @param spentBy The transaction that spends each output in a block.
+ */
+export function findConflicts(
+  dependents: readonly Dependent[],
+  spentBy: ReadonlyMap<string, string>,
+): ReadonlySet<string> {
+  const undone = dependents.filter(dependent =>
+    dependenciesOf(dependent).some(output => {
+      const spender = spentBy.get(output);
+      return spender !== undefined && !isKin(spender, dependent);
+    }),
+  );
+  return new Set(undone.map(({ id }) => id));
 }

@@ -1,7 +1,7 @@
 import { LaggingNode, type Node, RpcError } from '../nodes/node.ts';
 
 /** How many looks find a thing missing before the chain goes on without it: a server that lags has it in seconds. */
-const LOOKS = 3;
+export const LOOKS = 3;
 /** The same where the node has none of several things: then it lags itself, and another one may have them. */
 const LOOKS_FOR_SEVERAL = 10;
 /** Things that are remembered; few are missing at a time. */

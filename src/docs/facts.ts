@@ -21,6 +21,9 @@ import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '../accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { chainOf } from '../chains/chain-list.ts';
+import { LOOKS } from '../chains/misses.ts';
+import { EXPLAINED_MAXIMUM } from '../chains/solana/holdings.ts';
+import { SPAN_MAXIMUM } from '../chains/tron/holdings.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { TOLERANCE_SECONDS } from '../client/verify-webhook.ts';
@@ -101,6 +104,7 @@ import { CLOSED_AFTER_MS } from '../time/months.ts';
 import { QUIET_HOUR } from '../watching/audit/reconciliation.ts';
 import { LEASE_MS } from '../watching/lease.ts';
 import { LOOK_UP_CALLS_PER_SECOND } from '../watching/look-up/look-ups.ts';
+import { FORGOTTEN_AFTER_MS } from '../watching/loop/check-unconfirmed.ts';
 import { IDLE_POLL_MS } from '../watching/loop/idle-watch.ts';
 import { TRACED_MAXIMUM } from '../watching/loop/rescan.ts';
 import { CONFIGURABLE_CONTRACTS } from '../watching/operate/configure-network.ts';
@@ -303,6 +307,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
     'dust.below': formatDollars(DUST_BELOW_CENTS),
     'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,
+    'bitcoin.forgotten-after': formatDuration(FORGOTTEN_AFTER_MS / 1000),
     'deposit.late-for': formatDuration(LATE_FOR_MS / 1000),
     'inquiry.first': formatDuration(FIRST_INQUIRY_MS / 1000),
     'inquiry.longest': formatDuration(PAUSES.longest / 1000),
@@ -361,6 +366,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.second-look': formatDuration(chainOf('eth').secondLookAfterMs / 1000),
     'chains.idle-poll': formatDuration(IDLE_POLL_MS / 1000),
     'chains.idle-looks': timesADay(IDLE_POLL_MS),
+    'chains.tron-span': formatDuration((SPAN_MAXIMUM * chainOf('tron').blockMs) / 1000),
+    'nodes.missing-looks': LOOKS,
     'nodes.head-poll': formatDuration(HEAD_AGE_MS / 1000),
     'nodes.head-polls': timesADay(HEAD_AGE_MS),
     'nodes.requests-per-second': REQUESTS_PER_SECOND,
@@ -373,6 +380,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.lag-pause-max': formatDuration(LAG_PAUSE_MAXIMUM_MS / 1000),
     'nodes.oversized-pause': formatDuration(OVERSIZED_PAUSE_MS / 1000),
     'rescan.traced-max': TRACED_MAXIMUM,
+    'solana.explained-max': EXPLAINED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
     'requests.kept-days': REQUESTS_KEPT_DAYS,
     'requests.kept-most': REQUESTS_KEPT_OF_ACCOUNT.toLocaleString('en-US'),

@@ -32,8 +32,6 @@ export interface ObservedTransfer {
   readonly source: DepositSource;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs?: readonly string[] | null;
-  /** As of `ChainTransfer`. */
-  readonly ancestry?: readonly string[];
   /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
   readonly references?: readonly string[];
   readonly finality: Finality;
@@ -46,7 +44,12 @@ export interface ObservedTransfer {
 
 /** Columns that a report of a known deposit changes beside its state. */
 export function blockColumns({ blockHeight, blockHash }: ObservedTransfer, now: Date) {
-  return { block_height: blockHeight, block_hash: blockHash, updated_at: now };
+  return {
+    block_height: blockHeight,
+    block_hash: blockHash,
+    missing_since: null,
+    updated_at: now,
+  };
 }
 
 /** The row of a transfer that is reported for the first time. */
@@ -67,7 +70,6 @@ export function newDeposit(transfer: ObservedTransfer, matched: DepositMatch, no
     earliest_at: earliestAt,
     source: transfer.source,
     inputs: transfer.inputs == null ? null : [...transfer.inputs],
-    ancestry: transfer.ancestry === undefined ? null : [...transfer.ancestry],
     reference_accounts: references.length === 0 ? null : [...references],
     ...blockColumns(transfer, now),
   };

@@ -16,8 +16,8 @@ export interface TronTransaction {
   readonly body: Json;
   /** What the node keeps of it once it is in a block. */
   readonly info: Json;
-  /** Of the token contracts that it called: contract and recipient in hex with 0x. */
-  readonly logs: readonly { contract: string; to: string; amount: bigint }[];
+  /** Of the token contracts that it called: contract, sender and recipient in hex with 0x. */
+  readonly logs: readonly { contract: string; from: string; to: string; amount: bigint }[];
 }
 
 interface TronBlock {
@@ -30,6 +30,7 @@ interface TronBlock {
 
 const newHash = () => randomBytes(32).toString('hex');
 const walletHex = (address: string) => `41${toHexAddress(address).slice(2)}`;
+const toHex = (wallet: unknown) => `0x${String(wallet).slice(2)}`;
 const word = (hex: string) => hex.replace(/^0x/, '').padStart(64, '0');
 
 /** A transaction as java-tron tells it. */
@@ -54,6 +55,18 @@ function transaction(
     info: { id, contractResult: [''], receipt: { net_fee: 267_000 }, ...info },
     logs,
   };
+}
+
+/** A transaction of an account's own, of any kind, and the fee that it takes. */
+export function act(
+  owner: string,
+  type: string,
+  value: Json = {},
+  { fee = 0, ...info }: Json = {},
+  contractRet = 'SUCCESS',
+): TronTransaction {
+  const own = { owner_address: walletHex(owner), ...value };
+  return transaction(type, own, { contractRet, info: { fee, ...info } });
 }
 
 /** TRX by an account's own hand. */
@@ -107,10 +120,11 @@ export function sendByContract(
 
 /** A call that moves tokens. */
 export function sendTokens(
-  ...transfers: readonly { contract: string; to: string; amount: bigint }[]
+  ...transfers: readonly { contract: string; from?: string; to: string; amount: bigint }[]
 ): TronTransaction {
-  const logs = transfers.map(({ contract, to, amount }) => ({
+  const logs = transfers.map(({ contract, from, to, amount }) => ({
     ...{ contract: toHexAddress(contract), to: toHexAddress(to), amount },
+    from: from === undefined ? `0x${SENDER.slice(2)}` : toHexAddress(from),
   }));
   return transaction(
     'TriggerSmartContract',
@@ -138,6 +152,10 @@ export class TronNode {
   answersOnly: Json | null = null;
   /** Whether logs are left out, as by a backend that lags. */
   hidesLogs = false;
+  /** What addresses hold after the newest solid block, by address and, of a token, contract before it; in hex. */
+  readonly held = new Map<string, bigint>();
+  /** Is called with each path before it is answered. */
+  onAsked: (path: string) => void = () => undefined;
   url = '';
   readonly #now: () => number;
   readonly #chainId: string;
@@ -202,6 +220,7 @@ export class TronNode {
       return Array.isArray(body) ? body.map(each => this.#rpc(each)) : this.#rpc(body);
     }
     this.asked.push(path);
+    this.onAsked(path);
     return this.#wallet(path, body as Json);
   }
 
@@ -228,6 +247,17 @@ export class TronNode {
       }
       case 'gettransactionbyid':
         return this.#find(String(body.value))?.transaction.body ?? {};
+      case 'getaccount': {
+        const balance = this.held.get(`${toHex(body.address)}`);
+        // java-tron leaves out what is 0, and of an account that does not exist everything.
+        if (balance === undefined) return {};
+        return { address: body.address, ...(balance > 0n ? { balance } : {}) };
+      }
+      case 'triggerconstantcontract': {
+        const holder = `0x${String(body.parameter).slice(-40)}`;
+        const balance = this.held.get(`${toHex(body.contract_address)} ${holder}`) ?? 0n;
+        return { result: { result: true }, constant_result: [word(balance.toString(16))] };
+      }
       default:
         return { Error: `class java.lang.IllegalArgumentException : no ${path}` };
     }
@@ -277,13 +307,14 @@ export class TronNode {
 
   #logs({ fromBlock, toBlock, address, topics }: Json): Json[] {
     if (this.hidesLogs) return [];
-    const [, , recipients] = topics as [string, null, string[] | undefined];
+    const [, senders, recipients] = topics as [string, string[] | null, string[] | undefined];
     return this.blocks
       .slice(Number(fromBlock), Number(toBlock) + 1)
       .flatMap(block => logsOf(block))
       .filter(
         log =>
           (address as string[]).includes(log.address) &&
+          (senders === null || senders === undefined || senders.includes(log.topics[1] ?? '')) &&
           (recipients === undefined || recipients.includes(log.topics[2] ?? '')),
       );
   }
@@ -332,7 +363,7 @@ function logsOf({ number, id, transactions }: TronBlock) {
       ...{ address: log.contract, blockHash: `0x${id}`, transactionHash: `0x${hash}` },
       ...{ blockNumber: `0x${number.toString(16)}`, logIndex: `0x${index.toString(16)}` },
       removed: false,
-      topics: [`0x${TRANSFER}`, `0x${word(SENDER.slice(2))}`, `0x${word(log.to)}`],
+      topics: [`0x${TRANSFER}`, `0x${word(log.from)}`, `0x${word(log.to)}`],
       data: `0x${word(log.amount.toString(16))}`,
     }));
 }

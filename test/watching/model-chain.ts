@@ -13,6 +13,10 @@ export interface ModelTransfer {
 export interface ModelTransaction {
   readonly hash: string;
   readonly transfers: readonly ModelTransfer[];
+  /** Outputs that its ancestors spend, as the mempool tells them with it. */
+  readonly ancestry?: readonly string[];
+  /** Hashes of transactions that a block with this one undoes, since it spends what they depend on. */
+  readonly undoes?: readonly string[];
 }
 
 interface ModelBlock extends Block {
@@ -70,8 +74,13 @@ export class ModelChain {
   }
 
   send(...transfers: ModelTransfer[]): ModelTransaction {
+    return this.sendAs({ transfers });
+  }
+
+  /** Sends a transaction with more than its transfers. */
+  sendAs(made: Omit<ModelTransaction, 'hash'>): ModelTransaction {
     this.#serial += 1;
-    const transaction = { hash: `tx${this.#serial}`, transfers };
+    const transaction = { ...made, hash: `tx${this.#serial}` };
     this.pool.push(transaction);
     this.#sentAt.set(transaction.hash, this.#clock());
     return transaction;
@@ -179,6 +188,11 @@ export class ModelChain {
     if (awaited.length > 0) await request.takeAwaited?.(awaited);
     return {
       ...{ through, transfers },
+      conflicts: new Set(
+        transactions.flatMap(({ transaction: { undoes = [] } }) =>
+          undoes.filter(hash => request.dependents?.some(({ id }) => id === hash)),
+        ),
+      ),
       unreadable: transactions.filter(isOdd).map(({ transaction, block }) => ({
         transactionHash: this.isNameless ? null : transaction.hash,
         height: block.height,
@@ -193,7 +207,11 @@ export class ModelChain {
     block: ModelBlock | null,
     watch: readonly WatchedAddress[],
   ): ChainTransfer[] {
-    const transfers = toTransfers(transaction, block, watch);
+    const { ancestry } = transaction;
+    const isTold = block === null && ancestry !== undefined;
+    const transfers = toTransfers(transaction, block, watch).map(each =>
+      isTold ? { ...each, ancestry } : each,
+    );
     const sentAt = this.#sentAt.get(transaction.hash);
     if (!this.#waited.has(transaction.hash) || sentAt === undefined) return transfers;
     return transfers.map(each => ({ ...each, enteredAt: new Date(sentAt) }));

@@ -123,6 +123,8 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
         }
         mempool?.remove(ids);
       });
+      // A node on another branch may still have them: then they are told again.
+      if (scan.conflicts !== undefined) mempool?.remove(scan.conflicts);
       const transfers = scan.transfers.map(transfer => {
         const enteredAt = entered.get(transfer.transactionHash);
         return enteredAt === undefined ? transfer : { ...transfer, enteredAt };

@@ -1,28 +1,47 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
-import { orThrow, toList } from '../responses.ts';
-import { isNotFound, readTransaction, toHash } from './responses.ts';
+import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { orThrow } from '../responses.ts';
+import { readOrFailure } from '../unreadable.ts';
+import { isNotFound, readTransaction } from './responses.ts';
+import { toOutpoint } from './spending.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Most ancestors that are read: Bitcoin Core 31 accepts 64 unconfirmed transactions that depend on one another, 25 before. */
 const ANCESTORS_MAXIMUM = 64;
 
 /**
  * The outputs that the unconfirmed ancestors of a transaction spend, as `hash:index`. If somebody else spends one of them in
- * a block, the transaction is gone as well.
- * @returns None once it has left the mempool, and from nodes without this call.
- * @throws NodeFailure
+ * a block, the transaction is gone as well. A transaction without unconfirmed parents, as most are, takes no call.
+ * @param isUnconfirmed Whether a transaction is in the mempool: an ancestor enters it before what descends from it.
+ * @returns Without those of ancestors that have left the mempool since, or cannot be read.
+ * @throws NodeFailure, RpcError
  */
-export async function readAncestry(node: Node, id: string): Promise<readonly string[]> {
-  const [response] = await node.batch([{ method: 'getmempoolancestors', params: [id] }]);
-  if (response instanceof RpcError) return [];
-  const ids = toList(node, response, 'the ancestors of a transaction')
-    .map(each => toHash(node, each, 'an ancestor'))
-    .slice(0, ANCESTORS_MAXIMUM);
-  const responses = await node.batch(
-    ids.map(each => ({ method: 'getrawtransaction', params: [each, false] })),
-  );
-  return ids.flatMap((each, index) => {
-    const sent = responses[index];
-    // It has got into a block, or left the mempool, since.
-    return isNotFound(sent) ? [] : readTransaction(node, each, orThrow(sent)).inputs;
-  });
+export async function readAncestry(
+  node: Node,
+  { inputs }: Pick<Transaction, 'inputs'>,
+  isUnconfirmed: (id: string) => boolean,
+): Promise<readonly string[]> {
+  const ancestors = new Set<string>();
+  const ancestry = new Set<string>();
+  const addParents = (outputs: readonly string[]) => {
+    const parents = new Set(outputs.map(output => toOutpoint(output)[0]));
+    const unread = [...parents].filter(id => !ancestors.has(id) && isUnconfirmed(id));
+    const added = unread.slice(0, ANCESTORS_MAXIMUM - ancestors.size);
+    for (const id of added) ancestors.add(id);
+    return added;
+  };
+  let generation = addParents(inputs);
+  while (generation.length > 0) {
+    const calls = generation.map(id => ({ method: 'getrawtransaction', params: [id, false] }));
+    const responses = await node.batch(calls);
+    const spent = generation.flatMap((id, index) => {
+      const response = responses[index];
+      if (isNotFound(response)) return [];
+      const sent = orThrow(response);
+      const transaction = readOrFailure(() => readTransaction(node, id, sent));
+      return transaction instanceof NodeFailure ? [] : transaction.inputs;
+    });
+    for (const output of spent) ancestry.add(output);
+    generation = addParents(spent);
+  }
+  return [...ancestry];
 }

@@ -1,5 +1,6 @@
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
+import { dependenciesOf, findConflicts } from '../dependent.ts';
 import { PrunedBlock } from '../pruned-block.ts';
 import { heightsOf } from '../ranges.ts';
 import { failure, orThrow } from '../responses.ts';
@@ -109,12 +110,13 @@ async function askApart(node: Node, hash: string, reason: NodeFailure): Promise<
  */
 export async function scanBlocks(
   node: Node,
-  request: Pick<ScanRequest, 'from' | 'to' | 'parentHash' | 'spending'>,
+  request: Pick<ScanRequest, 'from' | 'to' | 'parentHash' | 'dependents'>,
   watched: WatchedScripts,
   limit: WorkLimit,
   onBlock: (block: ReadBlock) => void,
 ): Promise<Scan> {
-  const { from } = request;
+  const { from, dependents = [] } = request;
+  const awaited = new Set(dependents.flatMap(dependenciesOf));
   const hashes = await askHashes(node, from, Math.min(request.to, from + BLOCKS_MAXIMUM - 1));
   const until = limit.elapsed() + limit.workMs;
   const transfers: ChainTransfer[] = [];
@@ -130,17 +132,15 @@ export async function scanBlocks(
     const read = { height: from + index, hash, parentHash, time: block.time };
     transfers.push(...block.transactions.flatMap(each => transfersOf(each, watched, read)));
     unreadable.push(...block.unreadable.map(each => toUnreadable(each, watched, read.height)));
-    if (request.spending !== undefined) {
-      for (const { id, inputs } of block.transactions) {
-        for (const input of inputs) if (request.spending.has(input)) spentBy.set(input, id);
-      }
+    for (const { id, inputs } of block.transactions) {
+      for (const input of inputs) if (awaited.has(input)) spentBy.set(input, id);
     }
     through = read;
     onBlock(block);
     if (limit.elapsed() >= until) break;
   }
   if (through === undefined) throw new RangeError(`no blocks from ${from} to ${request.to}`);
-  return { through, transfers, unreadable, spentBy };
+  return { through, transfers, unreadable, conflicts: findConflicts(dependents, spentBy) };
 }
 
 async function askHashes(node: Node, from: number, to: number): Promise<string[]> {

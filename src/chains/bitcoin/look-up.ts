@@ -27,9 +27,9 @@ interface Sought extends Dependent {
  * The state of a transaction. A node with `txindex=1` knows every one. Without it, a node only finds those in the
  * block of the request, those with an unspent output and, by the inputs of the request, those in the last blocks.
  *
- * `replaced` needs proof: another transaction in the mempool, or in a block that was read here, spends the same
- * outputs, or those of an ancestor. `unknown` means neither in the mempool nor in a block; without an index, a transaction whose first
- * outputs are all spent may still be in a block before the last 12.
+ * `replaced` needs proof: another transaction in the mempool, or in a block that was read here, spends what it spends,
+ * or what an ancestor spends. `unknown` means neither in the mempool nor in a block; without an index, a transaction
+ * whose first outputs are all spent may still be in a block before the last 12.
  * @throws NodeFailure if the node has no index and the request no inputs: the transaction may be in a block.
  */
 export async function lookUpTransaction(

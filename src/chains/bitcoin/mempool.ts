@@ -91,7 +91,7 @@ export class Mempool {
     return this.#seen.has(id) || this.#arrived.has(id) || this.#backlog.has(id);
   }
 
-  /** Forgets transactions of a block: the block's own scan reports them. */
+  /** Forgets transactions that a block has, which its own scan reports, or has undone. */
   remove(ids: Iterable<string>): void {
     for (const id of ids) for (const each of this.#all()) each.delete(id);
   }
@@ -197,7 +197,7 @@ export class Mempool {
         const enteredAt = this.enteredAt(id);
         const transfers = transfersOf(transaction, watched, null);
         if (transfers.length > 0) {
-          const ancestry = await readAncestry(node, id);
+          const ancestry = await readAncestry(node, transaction, each => this.has(each));
           const more = {
             ...(ancestry.length === 0 ? {} : { ancestry }),
             ...(enteredAt === undefined ? {} : { enteredAt }),

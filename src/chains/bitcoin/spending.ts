@@ -61,7 +61,8 @@ export async function onlyConfirmed(
   return outputs.filter(output => confirmed.includes(toOutpoint(output)[0]));
 }
 
-function toOutpoint(input: string): [string, number] {
+/** The transaction that makes an output, and its place there. */
+export function toOutpoint(input: string): [string, number] {
   const [id = '', index] = input.split(':');
   return [id, Number(index)];
 }

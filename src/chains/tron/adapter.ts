@@ -7,6 +7,7 @@ import { createScanMemory, type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
 import { failure, orThrow, toFields } from '../responses.ts';
 import type { Block } from '../transfer.ts';
+import { createHoldings } from './holdings.ts';
 import {
   canonical,
   inCanonical,
@@ -16,6 +17,7 @@ import {
 } from './look-up.ts';
 import { accountsOf, scanNative } from './native.ts';
 import { toWalletBlock } from './responses.ts';
+import { readSolidHeight } from './solid.ts';
 import {
   rpcOf,
   type Spelled,
@@ -78,6 +80,8 @@ export function createTronAdapter(chain: Chain): ChainAdapter {
     scan: (node, request) => scan(node, request, chain, memory),
 
     lookUp: lookUpTransaction,
+
+    holdings: createHoldings(memory),
   };
 }
 
@@ -89,15 +93,6 @@ async function readHeads(node: Node, cursorHeight: number | null): Promise<Heads
     finalHeight: finalHeight ?? (await readSolidHeight(node)),
     cursorHash: cursorHash === null ? null : toPlainHash(cursorHash),
   };
-}
-
-/** Height of the newest block that is solid: two thirds of the witnesses have built on it. */
-async function readSolidHeight(node: Node): Promise<number> {
-  const response = toFields(node, await node.post('/walletsolidity/getnowblock', {}), 'a block');
-  const header = toFields(node, response.block_header, 'the header of a block');
-  const { number } = toFields(node, header.raw_data, 'the header of a block');
-  if (!Number.isSafeInteger(number)) throw failure(node, 'the solid block has no number');
-  return toWalletBlock(node, response, Number(number)).height;
 }
 
 async function scan(node: Node, request: ScanRequest, chain: Chain, memory: ScanMemory) {

@@ -80,7 +80,7 @@ export async function scanNative(
 }
 
 /** Blocks of the newest branch, in one request unless they are too large for one response. */
-async function readBlocks(node: Node, from: number, to: number): Promise<WalletBlock[]> {
+export async function readBlocks(node: Node, from: number, to: number): Promise<WalletBlock[]> {
   const range = { startNum: from, endNum: to + 1 };
   const options = { timeoutMs: BLOCK_TIMEOUT_MS, mayBeTooLarge: to > from };
   let response: unknown;
@@ -121,15 +121,20 @@ function plainTransfers(
   return [transferTo(watched, { transactionHash, position: 0, tokenAmount, block })];
 }
 
-/** The information on a block's transactions; none is read for a block without a call of a contract. */
-async function readInfos(
+/**
+ * The information on a block's transactions; none is read for a block without a call of a contract.
+ * @param always Reads it of any block.
+ */
+export async function readInfos(
   node: Node,
   { height, transactions }: WalletBlock,
   isSolid: boolean,
+  always = false,
 ): Promise<readonly unknown[]> {
   const isCall = (each: unknown) => contractOf(node, each).type === 'TriggerSmartContract';
   // One that cannot be read may have been a call.
-  if (!transactions.some(each => readOrFailure(() => isCall(each)) !== false)) return [];
+  const mayBeCalled = transactions.some(each => readOrFailure(() => isCall(each)) !== false);
+  if (!always && !mayBeCalled) return [];
   const path = `${isSolid ? '/walletsolidity' : '/wallet'}/gettransactioninfobyblocknum`;
   const response = await node.post(path, { num: height }, { timeoutMs: BLOCK_TIMEOUT_MS });
   return toList(node, response, 'the information on a block');

@@ -12,7 +12,7 @@ function toInteger(node: Node, value: unknown, what: string): number {
 }
 
 /** An amount in sun. Numbers beyond 2^53 - 1 were parsed as a bigint. */
-function toSun(node: Node, value: unknown, what: string): bigint {
+export function toSun(node: Node, value: unknown, what: string): bigint {
   if (typeof value !== 'bigint') return BigInt(toInteger(node, value, what));
   if (value < 0n) throw failure(node, `${what} is no number`);
   return value;
@@ -24,7 +24,7 @@ export function toHash(node: Node, value: unknown, what: string): string {
 }
 
 /** 20 bytes in lower case, with 0x; undefined for anything else. */
-function toHexOrNothing(value: unknown): string | undefined {
+export function toHexOrNothing(value: unknown): string | undefined {
   const match = typeof value === 'string' ? ADDRESS.exec(value) : null;
   return match?.[1] === undefined ? undefined : `0x${match[1].toLowerCase()}`;
 }
@@ -178,17 +178,33 @@ function toInternal(
   const fields = toFields(node, value, 'an internal transaction');
   const to = toHexOrNothing(fields.transferTo_address);
   if (fields.rejected === true || (to !== undefined && !isOfInterest(to))) return [];
-  const values = toList(node, fields.callValueInfo ?? [], 'the value of an internal transaction');
-  let amount = 0n;
-  for (const each of values) {
-    const { callValue, tokenId } = toFields(node, each, 'the value of an internal transaction');
-    // With an ID it is a TRC-10 asset.
-    if (tokenId !== undefined && tokenId !== '') continue;
-    amount += toSun(node, callValue, 'the value of an internal transaction');
-  }
+  const amount = internalSun(node, fields);
   // A contract that pays itself has no more than before.
   if (amount === 0n || (to !== undefined && to === toHexOrNothing(fields.caller_address)))
     return [];
   if (to === undefined) throw failure(node, 'an internal transaction goes to no address');
   return [{ index, to, amount }];
+}
+
+/** TRX that an internal transaction moves, in sun. */
+function internalSun(node: Node, { callValueInfo }: Fields): bigint {
+  let amount = 0n;
+  for (const each of toList(node, callValueInfo ?? [], 'the value of an internal transaction')) {
+    const { callValue, tokenId } = toFields(node, each, 'the value of an internal transaction');
+    // With an ID it is a TRC-10 asset.
+    if (tokenId !== undefined && tokenId !== '') continue;
+    amount += toSun(node, callValue, 'the value of an internal transaction');
+  }
+  return amount;
+}
+
+/** What internal transactions move, and whose TRX it was; an address that cannot be read is left out. */
+export function toInternalMoves(node: Node, { internal_transactions: list }: Fields) {
+  return toList(node, list ?? [], 'internal transactions').flatMap(each => {
+    const fields = toFields(node, each, 'an internal transaction');
+    if (fields.rejected === true) return [];
+    const from = toHexOrNothing(fields.caller_address);
+    const to = toHexOrNothing(fields.transferTo_address);
+    return [{ from, to, amount: internalSun(node, fields) }];
+  });
 }

@@ -144,6 +144,7 @@ export async function saveDeposits(
         state: ref('excluded.state'),
         block_height: ref('excluded.block_height'),
         block_hash: ref('excluded.block_hash'),
+        missing_since: ref('excluded.missing_since'),
         updated_at: ref('excluded.updated_at'),
       })),
     )

@@ -41,18 +41,41 @@ export function listUnsettled(
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** Seen deposits of a chain that are in no block: in a mempool, or undone. */
+/**
+ * Seen deposits of a chain that are in no block: in a mempool, or undone.
+ * @param cursor Those in blocks above this height count as well: a scan that was broken off has recorded them. None
+ * unless given.
+ */
 export function listUnplaced(
   db: Connection,
   chain: string,
   limit: number,
+  cursor: number | null = null,
 ): Promise<UnsettledDeposit[]> {
   return unsettled(db, chain)
-    .where('block_height', 'is', null)
+    .where(({ eb, or }) =>
+      or([
+        eb('block_height', 'is', null),
+        ...(cursor === null ? [] : [eb('block_height', '>', cursor)]),
+      ]),
+    )
     .orderBy('deposits.updated_at')
     .orderBy('deposits.id')
     .limit(limit)
     .execute();
+}
+
+/** Adds what ancestors of a transaction spend to its deposits. */
+export async function addAncestry(
+  db: Connection,
+  blockchainId: string,
+  transactionHash: string,
+  outputs: readonly string[],
+): Promise<void> {
+  await sql`
+    update deposits
+    set ancestry = array(select unnest(ancestry) union select unnest(${outputs}::text[]))
+    where blockchain_id = ${blockchainId} and transaction_hash = ${transactionHash}`.execute(db);
 }
 
 /** Sets since when deposits have been in no mempool and in no block; null for those that are in one. */

@@ -21,7 +21,7 @@ export const UNPLACED_MAXIMUM = 2_000;
  * How long a Bitcoin transaction may be in no mempool, while its inputs stay unspent, before it counts as gone, in
  * milliseconds: nodes drop transactions with low fees, and wallets send them again.
  */
-const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
+export const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
 
 /**
  * Looks for seen deposits that have no block: undone ones, those that a node reported otherwise than they are

@@ -1,6 +1,7 @@
 import type { MempoolReading } from '../../chains/adapter.ts';
 import type { WatchedAddress } from '../../chains/transfer.ts';
 import { findOldestReservation } from '../../repositories/chains/watch-list.ts';
+import { addAncestry } from '../../repositories/deposits/watched-deposits.ts';
 import { LATE_FOR_MS } from '../../time/late-window.ts';
 import type { Watcher } from '../watcher.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
@@ -59,9 +60,13 @@ export function createMempool(watcher: Watcher): Mempool {
       const { transfers, unreadable = [], complete, more, recorded } = reading;
       const timing = { last: state, askedSince: askedSince(watcher, state.watched_until) };
       const now = new Date(clock());
-      await recordSeen(watcher, transfers, timing, tx =>
-        reportUnreadable(tx, chain.id, unreadable, now),
-      );
+      await recordSeen(watcher, transfers, timing, async tx => {
+        for (const { blockchainId, transactionHash, ancestry } of transfers) {
+          if (ancestry !== undefined)
+            await addAncestry(tx, blockchainId, transactionHash, ancestry);
+        }
+        await reportUnreadable(tx, chain.id, unreadable, now);
+      });
       recorded();
       isFollowed = true;
       isKnown ||= complete;

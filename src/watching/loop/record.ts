@@ -35,7 +35,6 @@ export function toObserved(
     ...{ blockchainId, transactionHash, position, address, tokenAmount, inputs, finality },
     blockHeight: block?.height ?? null,
     blockHash: block?.hash ?? null,
-    ...(transfer.ancestry === undefined ? {} : { ancestry: transfer.ancestry }),
     ...(transfer.references === undefined ? {} : { references: transfer.references }),
     ...happened,
     source: 'chain',

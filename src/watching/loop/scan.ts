@@ -11,7 +11,6 @@ import {
 } from '../../repositories/deposits/watched-deposits.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
-import { findConflicts, spendingOf } from './conflicts.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
 import { record, toObserved, toReported } from './record.ts';
@@ -27,18 +26,14 @@ export interface Pass {
   readonly heads: Heads;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
-  /** Addresses of them whose payments end now; none unless given. */
-  readonly ending?: readonly string[];
   /** As of `Timing`. */
   readonly askedSince: Date;
   /** As of `Timing`. */
   readonly madeBy?: Date | undefined;
-  /** Deposits in no block, which another spending in these blocks undoes (Bitcoin). */
+  /** Deposits in no block up to the cursor, which another spending in these blocks undoes (Bitcoin). */
   readonly dependent?: readonly UnsettledDeposit[];
   /** As of `ScanRequest`. */
   readonly isSecondLook?: true;
-  /** Is called where addresses whose payments end have not been read to the end. */
-  readonly onEndingLeft?: () => void;
   /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
   readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
@@ -129,15 +124,14 @@ export async function scanRange(
   advance: Advance,
 ): Promise<Block> {
   const { adapter, chain, clock, db } = watcher;
-  const { node, heads, watch, ending = [], dependent = [], isSecondLook, madeBy } = pass;
+  const { node, heads, watch, dependent = [], isSecondLook, madeBy } = pass;
   const { askedSince: since } = pass;
   const timing: Timing = { last, askedSince: since, madeBy };
   const request: ScanRequest = {
     ...range,
     watch,
-    ending,
     ...(isSecondLook && { isSecondLook }),
-    ...(dependent.length > 0 && { spending: spendingOf(dependent) }),
+    ...(dependent.length > 0 && { dependents: dependent.map(toDependent) }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
     weigh: arrivals => weighTransfers(db, arrivals, { since, madeBy }),
     takeAwaited: transfers => {
@@ -151,16 +145,19 @@ export async function scanRange(
   };
   const scan = await adapter.scan(node, request);
   const { through, transfers, dust = [], unreadable = [] } = scan;
-  if (scan.isEndingLeft === true) pass.onEndingLeft?.();
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }
   const hashes = transfers.flatMap(({ block }) => block?.hash ?? []);
-  const undone = findConflicts(dependent, scan.spentBy ?? new Map());
+  const undone = dependent.filter(each => scan.conflicts?.has(each.transaction_hash));
   const reversed = undone.map(deposit => toReported(deposit, 'reversed'));
   await recordSeen(watcher, transfers, { ...timing, reversed }, async (tx, more) => {
     await reportUnreadable(tx, chain.id, unreadable, new Date(clock()));
     await advance(tx, { from: range.from, through, dust: [...dust, ...more], hashes });
   });
   return through;
+}
+
+function toDependent({ transaction_hash: id, inputs, ancestry }: UnsettledDeposit) {
+  return { id, inputs, ancestry };
 }

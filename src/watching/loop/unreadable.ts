@@ -1,4 +1,4 @@
-import type { TransactionReport, Unreadable } from '../../chains/adapter.ts';
+import type { Scan, TransactionReport, Unreadable } from '../../chains/adapter.ts';
 import { newId } from '../../crypto/new-id.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
@@ -91,13 +91,21 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
       const request = { transactionHash, watch, inputs: null, blockHash: null };
       const report: TransactionReport = await adapter.lookUp(node, request);
       if (report.status === 'failed') return { transfers: [], block: report.block };
-      return report.status === 'included' ? report : undefined;
+      if (report.status !== 'included') return undefined;
+      // Elsewhere its block may have shown a transfer that the transaction itself lacks.
+      if (adapter.looksOnce === true) return report;
+      const { unreadable = [] } = await scanBlock(report.block.height);
+      const isRead = unreadable.every(each => each.transactionHash !== transactionHash);
+      return isRead ? report : undefined;
     }
     // An entry of a list is in no block that could be read again.
     if (height === null) return undefined;
-    const range = { from: height, to: height, undoableFrom: height, parentHash: null };
-    const scan = await adapter.scan(node, { ...range, watch });
-    const isRead = (scan.unreadable ?? []).length === 0;
-    return isRead ? { transfers: scan.transfers, block: scan.through } : undefined;
+    const { transfers, through, unreadable = [] } = await scanBlock(height);
+    return unreadable.length === 0 ? { transfers, block: through } : undefined;
+  }
+
+  function scanBlock(at: number): Promise<Scan> {
+    const range = { from: at, to: at, undoableFrom: at, parentHash: null };
+    return adapter.scan(node, { ...range, watch });
   }
 }

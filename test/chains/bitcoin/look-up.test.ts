@@ -51,7 +51,7 @@ describe.skipIf(missing).each([
 
   function lookUp(
     transactionHash: string,
-    known: Partial<Pick<LookUpRequest, 'inputs' | 'blockHash'>> = {},
+    known: Partial<Pick<LookUpRequest, 'inputs' | 'ancestry' | 'blockHash'>> = {},
   ) {
     const request = { transactionHash, watch: watch(address), inputs: null, blockHash: null };
     return adapter.lookUp(bitcoind.node, { ...request, ...known });
@@ -154,6 +154,64 @@ describe.skipIf(missing).each([
     await rpc('generateblock', ELSEWHERE, [other]);
     // What it spends is in the block that was undone.
     expect(await lookUp(placed, { blockHash })).toEqual({ status: 'replaced' });
+  });
+
+  /** A payment and one that spends it, which is paid as well, with what deposits keep of the second one. */
+  async function payTwice() {
+    const parent = await pay();
+    const signed = await spendOutput(bitcoind, parent, await indexOf(parent), address);
+    const child = await send(signed);
+    return {
+      parent,
+      child,
+      known: { inputs: await inputsOf(child), ancestry: await inputsOf(parent) },
+    };
+  }
+
+  test('is replaced with its parent, by one in the mempool or in a block', async () => {
+    const { parent, child, known } = await payTwice();
+    const fee = 0.01;
+    const other = await send(await conflictWith(bitcoind, parent, ELSEWHERE, fee));
+    expect(await rpc('getrawmempool')).not.toContain(child);
+    expect(await lookUp(child, known)).toEqual({ status: 'replaced' });
+    await bitcoind.mine(1);
+    expect(await rpc('getrawmempool')).not.toContain(other);
+    expect(await lookUp(child, known)).toEqual({ status: 'replaced' });
+
+    const mined = await payTwice();
+    const conflict = await conflictWith(bitcoind, mined.parent, ELSEWHERE);
+    await rpc('generateblock', ELSEWHERE, [conflict]);
+    await bitcoind.mine(3);
+    expect(await lookUp(mined.child, mined.known)).toEqual({ status: 'replaced' });
+    // Without what its parent has spent, nobody can tell.
+    const { inputs } = mined.known;
+    expect(await lookUp(mined.child, { inputs })).toEqual({ status: 'unknown' });
+  });
+
+  test('is not replaced by its own parent, in the mempool or in a block', async () => {
+    const { parent, child, known } = await payTwice();
+    const { node } = bitcoind;
+    /** As from a server that has everything but the child. */
+    const lacking = {
+      ...node,
+      async batch(...[calls, options]: Parameters<typeof node.batch>) {
+        const unknown = 'ab'.repeat(32);
+        const others = calls.map(call => ({
+          ...call,
+          params: call.params.map(param => (param === child ? unknown : param)),
+        }));
+        const answers = await node.batch(others, options);
+        if (calls[0]?.method !== 'gettxspendingprevout') return answers;
+        return answers.map(list =>
+          (list as { spendingtxid?: string }[]).filter(each => each.spendingtxid !== child),
+        );
+      },
+    };
+    const request = { transactionHash: child, watch: watch(address), blockHash: null, ...known };
+    expect(await adapter.lookUp(lacking, request)).toEqual({ status: 'unknown' });
+    await rpc('generateblock', ELSEWHERE, [parent]);
+    expect(await adapter.lookUp(lacking, request)).toEqual({ status: 'unknown' });
+    expect(await lookUp(child, known)).toMatchObject({ status: 'pending' });
   });
 
   test('is unknown when its block is undone and it was the reward', async () => {

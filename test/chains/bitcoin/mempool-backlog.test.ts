@@ -49,7 +49,6 @@ function openNode(
       return calls.map(({ method, params }) => {
         if (method === 'getblockheader') return { ...HEADER, hash: HEADER.hash };
         if (method === 'getrawmempool') return [...payments.keys()];
-        if (method === 'getmempoolancestors') return [];
         if (method !== 'getrawtransaction') return { chain: 'regtest', bestblockhash: HEADER.hash };
         asked.push(String(params[0]));
         return payments.get(String(params[0])) ?? new RpcError(-5, 'No such transaction');

@@ -155,6 +155,64 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(await read(adapter)).toEqual([child]);
   });
 
+  test('tells what unconfirmed ancestors spend, which takes a call for each generation', async () => {
+    const adapter = createBitcoinAdapter();
+    await bitcoind.mine(1);
+    await read(adapter);
+    const own = await newAddress(bitcoind);
+    const grandparent: string = await bitcoind.rpc('sendtoaddress', own, 2);
+    const { details } = await bitcoind.rpc('gettransaction', grandparent);
+    const { vout } = details.find((each: { address: string }) => each.address === own);
+    const spend = async (id: string, index: number, to: string): Promise<string> =>
+      bitcoind.rpc('sendrawtransaction', await spendOutput(bitcoind, id, index, to));
+    const parent = await spend(grandparent, vout, own);
+    const child = await spend(parent, 0, address);
+    const plain = await pay();
+    const { vin } = await bitcoind.rpc('getrawtransaction', grandparent, true);
+    const oldest = vin.map((each: { txid: string; vout: number }) => `${each.txid}:${each.vout}`);
+    await adapter.readHeads(bitcoind.node, null, true);
+    const before = bitcoind.node.requests;
+    const reading = await adapter.readMempool?.(bitcoind.node, watch(address));
+    // One for the four transactions, and two for the ancestors of the child.
+    expect(bitcoind.node.requests - before).toBe(3);
+    const told = new Map(reading?.transfers.map(each => [each.transactionHash, each]));
+    expect(told.get(child)).toMatchObject({
+      inputs: [`${parent}:0`],
+      ancestry: [`${grandparent}:${vout}`, ...oldest],
+    });
+    expect(told.get(plain)).not.toHaveProperty('ancestry');
+  });
+
+  test('is undone by a block with another spending, and told anew where that block is undone', async () => {
+    const adapter = createBitcoinAdapter();
+    await bitcoind.mine(1);
+    await read(adapter);
+    const [gone, stays] = [await pay(), await pay()];
+    const hex = await bitcoind.rpc('getrawtransaction', gone);
+    expect((await read(adapter))?.toSorted()).toEqual([gone, stays].toSorted());
+    const conflict = await conflictWith(bitcoind, gone, ELSEWHERE);
+    const dependents = await Promise.all(
+      [gone, stays].map(async id => {
+        const { vin } = await bitcoind.rpc('getrawtransaction', id, true);
+        const [{ txid, vout }] = vin;
+        return { id, inputs: [`${txid}:${vout}`] };
+      }),
+    );
+    const { hash } = await bitcoind.rpc('generateblock', ELSEWHERE, [conflict]);
+    const to: number = await bitcoind.rpc('getblockcount');
+    const request = { from: to, to, watch: watch(address), undoableFrom: 0, parentHash: null };
+    const { conflicts } = await adapter.scan(bitcoind.node, { ...request, dependents });
+    expect([...(conflicts ?? [])]).toEqual([gone]);
+    expect(adapter.isInMempool?.(gone)).toBe(false);
+    expect(adapter.isInMempool?.(stays)).toBe(true);
+    await bitcoind.rpc('invalidateblock', hash);
+    // It takes the place of the other one before anybody has listed the mempool without it.
+    await bitcoind.rpc('prioritisetransaction', gone, 0, 10_000_000);
+    await bitcoind.rpc('sendrawtransaction', hex);
+    expect(await read(adapter)).toEqual([gone]);
+    await bitcoind.rpc('reconsiderblock', hash);
+  });
+
   // Moves the node's clock, so it is the last one.
   test('tells what was evicted when it comes back', async () => {
     const adapter = createBitcoinAdapter();

@@ -145,6 +145,27 @@ test('a transaction of a kind that is not known is told by its script, and as su
   expect(await adapter.lookUp(node, lookUp)).toMatchObject({ status: 'unreadable' });
 });
 
+test('an ancestor that cannot be read keeps nothing that descends from it from being told', async () => {
+  const parents = [pay(1, 7), pay(2, 8)].map(toSent);
+  const child: Draft = {
+    ...{ version: 2, lockTime: 0, inputs: parents.map(({ id }) => input(id, 0)) },
+    outputs: [{ value: 9n, script: SCRIPT }],
+  };
+  const [odd, known] = parents;
+  const sent = [
+    toSent(COINBASE),
+    { id: odd?.id ?? Buffer.alloc(0), hex: 'ff' },
+    ...(known === undefined ? [] : [known]),
+    toSent(child),
+  ];
+  const adapter = createBitcoinAdapter();
+  const node = nodeOf(sent);
+  await adapter.readHeads(node, null, true);
+  const reading = await adapter.readMempool?.(node, watch(SHOP));
+  const told = reading?.transfers.find(({ tokenAmount }) => tokenAmount === 9n);
+  expect(told?.ancestry).toEqual([`${'09'.repeat(32)}:8`]);
+});
+
 test('a block whose transactions are not those of its header is a fault of the node', async () => {
   const sent = [toSent(COINBASE), toSent(pay(7, 1)), { id: idOf(pay(8, 2)), hex: 'ff' }];
   const other = reversed(idOf(pay(9, 3)));

@@ -642,6 +642,24 @@ test('an answer without its transfers is made good by the second look', async ()
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
+test('a worker that takes over looks a second time no sooner than the one before would', async () => {
+  const { db, clock } = service;
+  const id = await ask();
+  await tick();
+  send();
+  const [transaction] = model.pool;
+  model.mine([]);
+  model.pool = [];
+  const block = model.tip;
+  await tick();
+  watcher = createModelWatcher({ db, clock, model, chain, holder: 'other' });
+  await lapseLease(db, chain);
+  await tick();
+  Object.assign(block, { transactions: [transaction] });
+  await lookAgain();
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
 test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
   await begin('bnb-test');
   const id = await ask();
@@ -976,8 +994,8 @@ describe('on Bitcoin', () => {
     expect(await statusOf(unpaid)).toBe('expired/expired');
   });
 
-  test('a transfer that is nowhere is gone after two hours, whatever restarts meanwhile', async () => {
-    const { db, clock } = service;
+  /** From now on the node cannot say why a transaction is gone. */
+  function forgetReplacements(): void {
     const { lookUp } = model.adapter;
     Object.assign(model.adapter, {
       lookUp: async (...args: Parameters<typeof lookUp>) => {
@@ -985,6 +1003,18 @@ describe('on Bitcoin', () => {
         return report.status === 'replaced' ? { status: 'unknown' } : report;
       },
     });
+  }
+
+  /** Another worker takes over that has just started. */
+  async function restart(holder: string): Promise<void> {
+    const { db, clock } = service;
+    await lapseLease(db, chain);
+    watcher = createModelWatcher({ db, clock, model, chain, holder });
+  }
+
+  test('a transfer that is nowhere is gone after two hours, whatever restarts meanwhile', async () => {
+    const { clock } = service;
+    forgetReplacements();
     const id = await ask();
     await tick();
     send();
@@ -1002,14 +1032,95 @@ describe('on Bitcoin', () => {
     await tick();
     for (const holder of ['b', 'c']) {
       clock.now += 58 * MINUTE_MS;
-      await lapseLease(db, chain);
-      watcher = createModelWatcher({ db, clock, model, chain, holder });
+      await restart(holder);
       await tick();
       expect(await deposits()).toMatchObject([{ state: 'seen' }]);
     }
     clock.now += 5 * MINUTE_MS;
     await tick();
     expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
+  });
+
+  test('two hours begin anew once it was in a block, though that is undone', async () => {
+    const { clock } = service;
+    forgetReplacements();
+    const id = await ask();
+    await tick();
+    const sent = send();
+    await tick();
+    model.pool = [];
+    await tick();
+    clock.now += 110 * MINUTE_MS;
+    model.mine([sent]);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: model.tip.hash }]);
+    clock.now += 20 * MINUTE_MS;
+    model.reorganise(1, () => true);
+    await tick();
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: null }]);
+    expect(await statusOf(id)).toBe('pending/completed');
+    clock.now += 2 * 60 * MINUTE_MS;
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
+  });
+
+  test('a block with another spending undoes a transfer at once, whoever reads the block', async () => {
+    forgetReplacements();
+    const [undone, kept] = [await ask(), await ask(7_000n, 'B')];
+    await tick();
+    const sent = send();
+    send(7_000n, 'B');
+    await tick();
+    const { pool } = model;
+    model.pool = pool.filter(each => each !== sent);
+    await tick();
+    expect(await statusOf(undone)).toBe('pending/completed');
+    await restart('b');
+    model.mine([model.sendAs({ transfers: [], undoes: [sent.hash] })]);
+    await tick();
+    expect(await statusOf(undone)).toBe('pending/pending');
+    expect(await statusOf(kept)).toBe('pending/completed');
+    const states = (await deposits()).map(each => [each.transaction_hash, each.state]);
+    expect(Object.fromEntries(states)).toMatchObject({ [sent.hash]: 'reversed' });
+  });
+
+  test('so does one in place of a block that was recorded and not finished', async () => {
+    forgetReplacements();
+    const id = await ask();
+    await tick();
+    const sent = send();
+    mine(1);
+    await expect(
+      watcher.tick(async () => {
+        if ((await deposits()).length > 0) throw new Killed();
+      }),
+    ).rejects.toThrow(Killed);
+    expect(await deposits()).toMatchObject([{ state: 'seen', block_hash: expect.any(String) }]);
+    model.reorganise(2, () => true);
+    model.mine([model.sendAs({ transfers: [], undoes: [sent.hash] })]);
+    await restart('b');
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'reversed', payment_id: null }]);
+    expect(await statusOf(id)).toBe('pending/pending');
+  });
+
+  test('what its ancestors spend is kept, also where it was in a block before', async () => {
+    await ask();
+    await tick();
+    const sent = model.sendAs({
+      transfers: [{ blockchainId: chain, address: ADDRESS, tokenAmount: AMOUNT }],
+      ancestry: ['parent:0', 'parent:1'],
+    });
+    mine();
+    await tick();
+    expect(await deposits()).toMatchObject([{ ancestry: null }]);
+    model.reorganise(1, () => false);
+    await tick();
+    await tick();
+    expect(model.pool).toEqual([sent]);
+    const [{ ancestry } = { ancestry: null }] = await deposits();
+    expect(ancestry?.toSorted()).toEqual(['parent:0', 'parent:1']);
   });
 
   test('a transfer is seen in the mempool, and its replacement takes its place', async () => {

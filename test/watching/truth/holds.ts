@@ -24,8 +24,17 @@ export function mayHold(played: PlayedChain, finding: Finding): boolean {
   return isOpen && isOfOmission(played, finding) && isNeverShown(played.world);
 }
 
+/** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
+export function isConfirmedNever({ omission, hasCheck, slot }: World): boolean {
+  return omission?.role === 'check' && isNeverShown({ omission, hasCheck, slot });
+}
+
 /** Whether no node ever shows what it takes to credit a transfer. */
-function isNeverShown({ omission, hasCheck, slot }: World): boolean {
+function isNeverShown({
+  omission,
+  hasCheck,
+  slot,
+}: Pick<World, 'omission' | 'hasCheck' | 'slot'>): boolean {
   if (omission === null || omission.lastsMs !== Number.POSITIVE_INFINITY) return false;
   const isOfSolana = slot.family === 'solana' && omission.kind === 'transaction';
   return !hasCheck || isOfSolana || CONFIRMED_BY_ALL.includes(omission.kind);

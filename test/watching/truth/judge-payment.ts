@@ -4,7 +4,7 @@ import type { Payment } from '../../../src/database/payment-tables.ts';
 import { pricedAsset } from '../../../src/rates/assets.ts';
 import { FIXED_PRICES } from '../../../src/rates/fixed-rates.ts';
 import { LAG_MS } from './faulty-node.ts';
-import { mayHold } from './holds.ts';
+import { isConfirmedNever, mayHold } from './holds.ts';
 import type { ChainRows, Reservation } from './judge.ts';
 import type { PlayedChain } from './play.ts';
 import { type Complain, keyOf, type PlacedTransfer, POLL_MS, type Real } from './rules.ts';
@@ -41,7 +41,15 @@ export function judgePayment(
         each => each.blockchain_id === finding.blockchain_id && each.address === finding.address,
       ),
     );
-  if (status === 'pending' && !isHeld)
+  const isWaiting =
+    isConfirmedNever(world) &&
+    deposits.some(
+      each =>
+        each.payment_id === id &&
+        each.state === 'seen' &&
+        each.transaction_hash === played.chain.leftOut?.hash,
+    );
+  if (status === 'pending' && !isHeld && !isWaiting)
     fault('lost transfer', `payment ${place} is still ${status}/${session}`);
   if (status === 'successful' && !own.some(suffices)) {
     fault('unfunded', `payment ${place} is successful by nothing`);

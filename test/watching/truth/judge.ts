@@ -4,7 +4,7 @@ import type { Deposit, ReservationsTable } from '../../../src/database/deposit-t
 import type { Payment } from '../../../src/database/payment-tables.ts';
 import type { Finding } from '../../../src/database/watching-tables.ts';
 import type { FaultKind } from '../../settlement/truth/judge.ts';
-import { HOLDING, isOfOmission, mayHold } from './holds.ts';
+import { HOLDING, isConfirmedNever, isOfOmission, mayHold } from './holds.ts';
 import { judgePayment } from './judge-payment.ts';
 import type { PlayedChain } from './play.ts';
 import {
@@ -75,6 +75,7 @@ export function judgeChain(
     const isMeant =
       (kind === 'disagreement' && played.world.hasCheck) ||
       (kind === 'corrected' && played.chain.lied.size > 0) ||
+      (kind === 'unreadable' && mayBeRefused(played) && finding.resolved_at !== null) ||
       isOfOmission(played, finding);
     if (!isMeant) fault('other deviation', `finding ${kind}: ${detail}`);
     const isHolding =
@@ -87,6 +88,11 @@ export function judgeChain(
   return faults;
 }
 
+/** Whether a node refuses something, which then is unreadable for a while. */
+function mayBeRefused({ world }: PlayedChain): boolean {
+  return world.turns.some(({ mishap }) => mishap?.kind === 'error');
+}
+
 function judgeTransfers(
   played: PlayedChain,
   { deposits, reservations, findings }: ChainRows,
@@ -94,7 +100,7 @@ function judgeTransfers(
   fault: Complain,
 ): void {
   const { chain, world } = played;
-  const isHeld = findings.some(each => mayHold(played, each));
+  const isHeld = isConfirmedNever(world) || findings.some(each => mayHold(played, each));
   const byKey = Map.groupBy(deposits, keyOf);
   for (const [key, transfer] of real) {
     const { network, address, amount, block } = transfer;

@@ -1,27 +1,20 @@
 import { expect, test } from 'vitest';
-import type { UnsettledDeposit } from '../../../src/repositories/deposits/watched-deposits.ts';
-import { findConflicts, spendingOf } from '../../../src/watching/loop/conflicts.ts';
+import { findConflicts } from '../../src/chains/dependent.ts';
 
-/** A deposit of `child`, whose parent and grandparent were in the mempool as well. */
-const deposit = {
-  transaction_hash: 'child',
+/** Its parent and grandparent were in the mempool as well. */
+const CHILD = {
+  id: 'child',
   inputs: ['parent:1', 'old:0'],
   ancestry: ['grandparent:0', 'older:4'],
-} as unknown as UnsettledDeposit;
+};
 
 const conflictsWith = (...spent: [string, string][]) =>
-  findConflicts([deposit], new Map(spent)).length > 0;
-
-test('every output on which a deposit depends is of interest', () => {
-  const alone = { ...deposit, inputs: null, ancestry: null };
-  expect([...spendingOf([deposit, alone])]).toEqual([
-    ...['parent:1', 'old:0', 'grandparent:0', 'older:4'],
-  ]);
-});
+  findConflicts([CHILD], new Map(spent)).has('child');
 
 test('its own transaction and its ancestors do not undo it', () => {
   expect(conflictsWith(['parent:1', 'child'], ['old:0', 'child'])).toBe(false);
   expect(conflictsWith(['grandparent:0', 'parent'], ['older:4', 'grandparent'])).toBe(false);
+  expect(conflictsWith(['elsewhere:0', 'another'])).toBe(false);
   expect(conflictsWith()).toBe(false);
 });
 
@@ -31,4 +24,11 @@ test('whoever else spends one of the outputs does', () => {
   }
   // It made none of them, though its name begins like that of one that did.
   expect(conflictsWith(['old:0', 'par'])).toBe(true);
+});
+
+test('the others stay, also those of which nothing is known', () => {
+  const other = { id: 'other', inputs: ['old:1'] };
+  const unknown = { id: 'unknown', inputs: null };
+  const undone = findConflicts([unknown, CHILD, other], new Map([['old:0', 'another']]));
+  expect([...undone]).toEqual(['child']);
 });
