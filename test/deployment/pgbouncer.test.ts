@@ -168,6 +168,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     const config = readConfig({ ...env, DATABASE_URL: bare.url });
     const logger = { ...pino({ level: 'silent' }), warn } as unknown as FastifyBaseLogger;
     const storage = await openStorage(config, { holder: 'service', name: 'test', logger });
+    await storage.databaseClock.measure();
     expect(await plan(storage.db)).toContain('Seq Scan');
     await storage.close();
     await bare.stop();
