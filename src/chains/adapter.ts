@@ -60,11 +60,6 @@ export interface ScanRequest {
    */
   readonly parentHash?: string | null;
   /**
-   * Watched addresses whose payments end. Their final transfers are listed once more, and none may be left for
-   * the next scan (Solana).
-   */
-  readonly ending?: readonly string[];
-  /**
    * Whether the blocks were scanned before, so that this scan looks for what that one was not told. Where a chain can
    * prove that nothing is left out, and it is affordable, this scan demands the proof.
    */
@@ -90,8 +85,6 @@ export interface Scan {
   readonly unreadable?: readonly Unreadable[];
   /** Which transaction spends each output of `spending` that these blocks spend. None unless given. */
   readonly spentBy?: ReadonlyMap<string, string>;
-  /** Whether transfers to addresses whose payments end are left, so that these must not end yet (Solana). */
-  readonly isEndingLeft?: boolean;
 }
 
 /** A transfer to a watched address in an asset that is not watched there, such as a worthless look-alike. */
@@ -159,7 +152,10 @@ export interface MempoolReading {
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
-  /** Whether blocks are scanned only once, since a second scan would find nothing more (Bitcoin, Solana). */
+  /**
+   * Whether blocks are scanned only once: a second scan would find nothing more (Bitcoin), or is made of the addresses
+   * alone whose payments end (Solana).
+   */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
   identify(node: Node): Promise<string>;

@@ -23,6 +23,15 @@ export interface Moved {
  */
 export interface Holdings {
   /**
+   * Most addresses of one `read`, where a node answers for so many at one block only. Any number unless given.
+   */
+  readonly together?: number;
+  /**
+   * Whether what moved balances is read wherever payments end, explained or not, by another node where there is one: no
+   * blocks are scanned a second time there (Solana).
+   */
+  readonly isSecondLook?: true;
+  /**
    * Balances after a block. Where a node knows only those after its newest final block (Tron, Solana), they are of
    * that one, which must not be below the block that was asked for.
    * @throws NodeFailure, also where the node has not reached the block, or has another one there.
@@ -33,12 +42,13 @@ export interface Holdings {
     watch: readonly WatchedAddress[],
   ): Promise<Held>;
   /**
-   * What moved the balances in the blocks above `from` up to `to`, in the order of `watch`.
+   * What moved the balances in the blocks above `from` up to `to`, in the order of `watch`; null where there is too much to
+   * read, or what cannot be read (Solana).
    * @throws NodeFailure
    */
   readMoved(
     node: Node,
     range: { readonly from: number; readonly to: number },
     watch: readonly WatchedAddress[],
-  ): Promise<readonly Moved[]>;
+  ): Promise<readonly (Moved | null)[]>;
 }

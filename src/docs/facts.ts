@@ -22,6 +22,7 @@ import { TOLERANCE_BPS_MAXIMUM } from '../accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '../accounts/redirect-domains.ts';
 import { chainOf } from '../chains/chain-list.ts';
 import { LOOKS } from '../chains/misses.ts';
+import { EXPLAINED_MAXIMUM } from '../chains/solana/holdings.ts';
 import { SPAN_MAXIMUM } from '../chains/tron/holdings.ts';
 import { RETURNED } from '../checkout/checkout.ts';
 import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
@@ -377,6 +378,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'nodes.lag-pause-max': formatDuration(LAG_PAUSE_MAXIMUM_MS / 1000),
     'nodes.oversized-pause': formatDuration(OVERSIZED_PAUSE_MS / 1000),
     'rescan.traced-max': TRACED_MAXIMUM,
+    'solana.explained-max': EXPLAINED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
     'requests.kept-days': REQUESTS_KEPT_DAYS,
     'requests.kept-most': REQUESTS_KEPT_OF_ACCOUNT.toLocaleString('en-US'),

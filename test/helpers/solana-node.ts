@@ -57,7 +57,11 @@ interface SlotBlock {
   readonly parent: string;
   readonly time: number;
   readonly transactions: Executed[];
+  /** The accounts that its transactions name, as they were before them. */
+  readonly former: Map<string, Account>;
 }
+
+type Account = ReturnType<LiteSVM['getAccount']>;
 
 export function newWallet(): Wallet {
   const secret = randomBytes(32);
@@ -80,6 +84,8 @@ export class SolanaNode {
   isFinalElsewhere = false;
   /** Whether lists of signatures end before the newest slot, as those of a backend that lags. */
   hidesNewest = false;
+  /** The signature that no list has. */
+  hidden: string | undefined;
   readonly #svm: LiteSVM;
   readonly #now: () => number;
   #blocks: SlotBlock[] = [];
@@ -136,6 +142,7 @@ export class SolanaNode {
         parent: this.#blocks.at(-1)?.hash ?? this.#genesis,
         time: Math.floor(this.#now() / 1_000) - this.#age,
         transactions: [],
+        former: new Map(),
       });
       this.#svm.expireBlockhash();
     }
@@ -150,9 +157,15 @@ export class SolanaNode {
     this.#slot += count;
   }
 
-  /** Undoes blocks that are not final, with their transactions; what they did to accounts stays. */
+  /** Undoes blocks that are not final, with their transactions. */
   undo(count: number): string[] {
     const undone = this.#blocks.splice(this.#blocks.length - count);
+    for (const { former } of undone.toReversed()) {
+      for (const [address, account] of former) {
+        if (account.exists) this.#svm.setAccount(account);
+        else this.#set(address, SYSTEM, Buffer.alloc(0), 0n);
+      }
+    }
     return undone.flatMap(({ transactions }) => transactions.map(({ signature }) => signature));
   }
 
@@ -190,6 +203,10 @@ export class SolanaNode {
     const signature = base58.encode(signatures[this.payer.address] ?? new Uint8Array());
     const accounts = [...message.keys, ...message.loaded.writable, ...message.loaded.readonly];
     const before = this.#balances(accounts);
+    const block = this.#blocks.at(-1);
+    for (const each of accounts) {
+      if (block?.former.has(each) === false) block.former.set(each, svm.getAccount(each as never));
+    }
     const result = svm.sendTransaction({ messageBytes: message.bytes, signatures } as never);
     const failed = result instanceof FailedTransactionMetadata;
     const after = this.#balances(accounts);
@@ -200,7 +217,6 @@ export class SolanaNode {
       ...{ preTokenBalances: before.tokens, postTokenBalances: after.tokens },
       loadedAddresses: message.loaded,
     };
-    const block = this.#blocks.at(-1);
     block?.transactions.push({ version, signature, slot: block.slot, message, meta, accounts });
     return signature;
   }
@@ -308,8 +324,8 @@ export class SolanaNode {
   #result(method: string, params: unknown[]): unknown {
     const [first, second] = params;
     const options = (params.at(-1) ?? {}) as Json;
-    const context = { apiVersion: '3.0.0', slot: this.slot };
-    if (typeof options === 'object' && Number(options.minContextSlot ?? 0) > this.slot) {
+    const context = { apiVersion: '3.0.0', slot: this.#top(options) };
+    if (typeof options === 'object' && Number(options.minContextSlot ?? 0) > this.#top(options)) {
       throw new SlotError(-32016, 'Minimum context slot has not been reached');
     }
     switch (method) {
@@ -378,8 +394,10 @@ export class SolanaNode {
     };
   }
 
-  #account(address: string, { dataSlice }: Json): Json | null {
-    const account = this.#svm.getAccount(address as never);
+  #account(address: string, { dataSlice, commitment }: Json): Json | null {
+    const top = this.#top({ commitment });
+    const later = this.#blocks.find(({ slot, former }) => slot > top && former.has(address));
+    const account = later?.former.get(address) ?? this.#svm.getAccount(address as never);
     if (!account.exists || account.lamports === (0n as never)) return null;
     const { offset = 0, length = account.data.length } = (dataSlice ?? {}) as Record<
       string,
@@ -419,7 +437,7 @@ export class SolanaNode {
     const all = this.#blocks
       .filter(({ slot }) => slot <= top)
       .flatMap(({ transactions, time }) => transactions.map(each => ({ ...each, time })))
-      .filter(({ accounts }) => accounts.includes(address))
+      .filter(each => each.accounts.includes(address) && each.signature !== this.hidden)
       .reverse();
     const start = before === undefined ? 0 : all.findIndex(each => each.signature === before) + 1;
     return all.slice(start, start + Number(limit)).map(({ signature, slot, meta, time }) => ({

@@ -19,7 +19,7 @@ import {
 } from '../../src/repositories/accounts/inactive-merchants.ts';
 import { readPersonSigns } from '../../src/repositories/accounts/person-signs.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chains/status.ts';
-import { listEndingAddresses, listEndingPlaces } from '../../src/repositories/chains/watch-list.ts';
+import { listEndingPlaces } from '../../src/repositories/chains/watch-list.ts';
 import {
   countSharedUnmatched,
   countUnmatchedOf,
@@ -674,11 +674,6 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'places where payments end',
     db => listEndingPlaces(db, 'eth', { after: new Date(now.getTime() - 60_000), by: now }, 100),
     ['payments_expiring', 'payments_quoted', 'reservations_released'],
-  ],
-  [
-    'addresses whose payments end',
-    db => listEndingAddresses(db, 'sol', now, 100),
-    ['payments_expiring', 'payments_quoted'],
   ],
   [
     "an account's entries of the audit log",

@@ -7,10 +7,12 @@ import { solanaReference } from '../../src/chains/solana-reference.ts';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import { findChain } from '../../src/repositories/chains/chains.ts';
+import { listOpenFindings } from '../../src/repositories/chains/findings.ts';
 import { listPaymentDeposits } from '../../src/repositories/deposits/deposits.ts';
 import { listResponses } from '../../src/repositories/deposits/evidence.ts';
 import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
 import { findPayment } from '../../src/repositories/payments/payments.ts';
+import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
 import { selectNetwork } from '../../src/settlement/select-network.ts';
 import { auditNetwork } from '../../src/watching/audit/audit-network.ts';
 import { configureNetwork } from '../../src/watching/operate/configure-network.ts';
@@ -497,6 +499,13 @@ describe('Solana (litesvm)', () => {
           [sender],
         );
 
+  /** @returns Up to when payments may expire, in milliseconds since the epoch. */
+  const lookAt = async (time: number) => {
+    service.clock.now = time;
+    await loop.run(AbortSignal.timeout(15_000), () => undefined);
+    return (await findChain(service.db, CHAIN))?.expires_until?.getTime() ?? 0;
+  };
+
   test.each([CHAIN, TOKEN])('a payment on %s is detected, and successful when final', async id => {
     const payment = await ask(id);
     await look();
@@ -545,25 +554,46 @@ describe('Solana (litesvm)', () => {
     pay(CHAIN, payment);
     // Swept at once: the balance is what it was.
     solana.send([sendLamports(wallet.address, sender.address, amountOf(payment))], [wallet]);
-    const lookAt = async (time: number) => {
-      service.clock.now = time;
-      await loop.run(AbortSignal.timeout(15_000), () => undefined);
-      return (await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0;
-    };
     // A list of what is confirmed may lag, whenever it is asked for.
     solana.hidesNewest = true;
     expect(await lookAt(end.getTime())).toBeLessThan(end.getTime());
-    // There is no newer block, so that nothing is looked at.
-    solana.isFinalElsewhere = true;
+    solana.hidesNewest = false;
+    solana.mine();
     expect(await lookAt(end.getTime() + 3_000)).toBeLessThan(end.getTime());
-    solana.isFinalElsewhere = false;
-    solana.mine(31);
-    expect(await lookAt(end.getTime() + 13_000)).toBeLessThan(end.getTime());
+    solana.mine(33);
+    expect(await lookAt(end.getTime() + 29_000)).toBeLessThan(end.getTime());
     expect(await statusOf(payment)).toBe('pending/pending');
     solana.mine();
-    expect(await lookAt(end.getTime() + 14_000)).toBe(end.getTime() + 3_000);
-    solana.hidesNewest = false;
+    expect(await lookAt(end.getTime() + 33_000)).toBe(end.getTime() + 3_000);
+    expect(await statusOf(payment)).toBe('pending/completed');
+    await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('what the only node leaves out holds the payment with a finding', async () => {
+    const payment = await ask(CHAIN, 6_000);
+    await look();
+    solana.hidden = pay(CHAIN, payment);
+    await look();
+    // The test before has looked ahead.
+    const end = new Date(service.clock.now + 60_000);
+    await updateOpenPayment(service.db, payment.id, { expires_at: end });
+    for (const seconds of [3, 20, 34]) {
+      solana.mine(33);
+      await lookAt(end.getTime() + seconds * 1_000);
+    }
+    await expirePayments(service.db, new Date(service.clock.now), 10);
+    expect(await statusOf(payment)).toBe('pending/pending');
+    const finding = { kind: 'unexplained_inflow', address: own, amount: String(amountOf(payment)) };
+    expect(await listOpenFindings(service.db, 10)).toMatchObject([finding]);
+    // As soon as the node shows it, it is credited, and the finding is resolved.
+    solana.hidden = undefined;
+    for (let seconds = 100; seconds < 110; seconds += 3) {
+      solana.mine();
+      await lookAt(end.getTime() + seconds * 1_000);
+    }
+    expect(await statusOf(payment)).toBe('successful/completed');
+    expect(await listOpenFindings(service.db, 10)).toEqual([]);
   });
 
   test('the reference decides whose a transfer is, where the amount does not', async () => {

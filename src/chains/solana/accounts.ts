@@ -11,9 +11,9 @@ import { CONFIRMED, isLagging, orThrow, toText, toValue } from './responses.ts';
 import type { ListedSignature } from './signatures.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */
-const ACCOUNTS_PER_CALL = 100;
+export const ACCOUNTS_PER_CALL = 100;
 /** Where a token account has its amount: 8 bytes (spl-token, state.rs). */
-const AMOUNT = { offset: 64, length: 8 };
+export const AMOUNT = { offset: 64, length: 8 };
 /** How many looks after a change list the account again: a list may lag behind a balance. */
 const HOT_LOOKS = 5;
 /**
@@ -91,7 +91,7 @@ export class WatchedAccounts {
   ): Promise<readonly string[]> {
     const isRound = this.#looks % LOOKS_PER_ROUND === 0;
     this.#looks += 1;
-    await this.#findOthers(node, watch, isRound, unreadable);
+    await this.#findDue(node, watch, isRound, unreadable);
     const accounts = [...new Set(this.accountsOf(watch))];
     const states = await readStates(node, accounts, slot);
     const listed: string[] = [];
@@ -174,7 +174,7 @@ export class WatchedAccounts {
   }
 
   /** Asks for token accounts beside the associated one: those of new owners, and those of some others in turn. */
-  async #findOthers(
+  async #findDue(
     node: Node,
     watch: readonly WatchedAddress[],
     isRound: boolean,
@@ -185,7 +185,19 @@ export class WatchedAccounts {
       !this.#tokenAccounts.has(`${address} ${network.contract}`) ||
       this.#refused.has(`${address} ${network.contract}`);
     const others = isRound ? this.#inTurn(tokens) : [];
-    const asked = [...new Set([...tokens.filter(isNew), ...others])];
+    await this.findOthers(node, [...new Set([...tokens.filter(isNew), ...others])], unreadable);
+  }
+
+  /**
+   * Asks for all token accounts of these owners.
+   * @param unreadable Gets those that cannot be read.
+   */
+  async findOthers(
+    node: Node,
+    watch: readonly WatchedAddress[],
+    unreadable: Unreadable[],
+  ): Promise<void> {
+    const asked = watch.filter(({ network }) => network.contract !== null);
     for (const together of inParts(asked, ACCOUNTS_PER_CALL)) {
       const responses = await node.batch(
         together.map(({ network, address }) => ({

@@ -5,6 +5,7 @@ import { toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { WatchedAccounts } from './accounts.ts';
+import { createHoldings } from './holdings.ts';
 import { TOKEN_PROGRAM } from './programs.ts';
 import {
   blockCall,
@@ -21,6 +22,7 @@ import {
   type WithoutBlock,
 } from './responses.ts';
 import { scanAccounts } from './scan.ts';
+import { scanAgain } from './second-look.ts';
 import { toTransactionOrFailure } from './signatures.ts';
 import { foreignOf, transactionCall, transfersOf } from './transfers.ts';
 
@@ -97,9 +99,14 @@ export function createSolanaAdapter(): ChainAdapter {
 
     readBlock: readBlockAt,
 
-    scan: (node, request) => scanAccounts(node, request, accounts, { newest, misses }),
+    scan: (node, request) =>
+      request.isSecondLook === true
+        ? scanAgain(node, request, accounts)
+        : scanAccounts(node, request, accounts, { newest, misses }),
 
     lookUp,
+
+    holdings: createHoldings(accounts, misses),
   };
 }
 

@@ -4,16 +4,11 @@ import type { Misses } from '../misses.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
 import { readTransfers } from './read-transfers.ts';
-import { CONFIRMED, FINALIZED, readBlockAt } from './responses.ts';
+import { CONFIRMED, readBlockAt } from './responses.ts';
 import { type Listed, listSignatures } from './signatures.ts';
 
 /** Slots before a range whose signatures are listed again, since a list may lag: two minutes. */
 const LISTED_AGAIN = 300;
-/**
- * Slots that are listed of an address whose payment ends: an hour, which is the longest window to pay in, and two
- * minutes until transfers at its end are final.
- */
-const LISTED_AT_THE_END = 9_300;
 
 /**
  * Lists the transactions of accounts that have changed, and reads them.
@@ -26,7 +21,7 @@ export async function scanAccounts(
   accounts: WatchedAccounts,
   { newest, misses }: { readonly newest: Block | undefined; readonly misses: Misses },
 ): Promise<Scan> {
-  const { from, to, watch, undoableFrom, ending = [] } = request;
+  const { from, to, watch } = request;
   const through = newest?.height === to ? newest : await readBlockAt(node, to);
   if (through === null) throw new NodeFailure(`${node.label} has no block of slot ${to}`);
   if (watch.length === 0) return { through, transfers: [] };
@@ -39,13 +34,6 @@ export async function scanAccounts(
     };
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);
-    const last = accounts.accountsOf(watch.filter(({ address }) => ending.includes(address)));
-    // A list of confirmed signatures may lag, and no later look lists these addresses.
-    const atTheEnd = {
-      ...{ from: Math.max(0, to - LISTED_AT_THE_END), to: Math.min(to, undoableFrom - 1) },
-      commitment: FINALIZED,
-    };
-    await listSignatures(node, last, atTheEnd, listed);
     for (const { account, detail } of listed.unreadable) {
       const watched = accounts.ownersOf(new Set([account]), watch);
       unreadable.push({ transactionHash: null, height: null, watched, detail });
@@ -69,8 +57,7 @@ export async function scanAccounts(
     for (const { signature } of found.left) listed.signatures.delete(signature);
     accounts.noteRead(request, listed.signatures.values());
     accounts.listAgain([...listed.newer, ...left]);
-    const isEndingLeft = last.some(account => left.has(account));
-    return { through, transfers: found.transfers, dust: found.dust, unreadable, isEndingLeft };
+    return { through, transfers: found.transfers, dust: found.dust, unreadable };
   } catch (error) {
     accounts.noticeAgain();
     throw error;

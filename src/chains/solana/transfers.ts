@@ -144,10 +144,7 @@ export function transfersOf(
 ): ChainTransfer[] {
   if (transaction.failed) return [];
   return watch.flatMap(({ network, address }) => {
-    const gain =
-      network.contract === null
-        ? lamportsOf(node, transaction, address)
-        : tokensOf(transaction, address, network.contract);
+    const gain = gainOf(node, transaction, { network, address });
     if (gain === undefined || gain.amount <= 0n) return [];
     const { signature: transactionHash, readonlyAccounts: references } = transaction;
     const arrived = { transactionHash, position: gain.position, tokenAmount: gain.amount, block };
@@ -156,8 +153,24 @@ export function transfersOf(
 }
 
 interface Gain {
+  /** The lowest index of the owner's accounts. */
   readonly position: number;
+  /** In the asset's smallest unit; less than 0 where more left than arrived. */
   readonly amount: bigint;
+}
+
+/**
+ * By how much a transaction without an error changed what an owner holds; undefined if it names no account of it.
+ * @throws NodeFailure
+ */
+export function gainOf(
+  node: Node,
+  transaction: SolanaTransaction,
+  { network, address }: WatchedAddress,
+): Gain | undefined {
+  return network.contract === null
+    ? lamportsOf(node, transaction, address)
+    : tokensOf(transaction, address, network.contract);
 }
 
 function lamportsOf(
@@ -171,7 +184,7 @@ function lamportsOf(
   return { position, amount: to - from };
 }
 
-function toLamports(node: Node, value: unknown): bigint {
+export function toLamports(node: Node, value: unknown): bigint {
   // Beyond 2^53 - 1 it was parsed as a bigint.
   if (typeof value === 'bigint') return value;
   if (!Number.isSafeInteger(value)) throw failure(node, 'a balance is no number');

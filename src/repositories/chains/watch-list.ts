@@ -101,37 +101,6 @@ export async function hasExpiringPayment(
   return hasRow(query);
 }
 
-/** An address, and when a payment there ends or loses its quote. */
-export interface EndingAddress {
-  address: string;
-  ends_at: Date;
-}
-
-/** Addresses on a chain whose payments end, or lose their quote, by `by`; the first `limit` of them. */
-export async function listEndingAddresses(
-  db: Connection,
-  chain: string,
-  by: Date,
-  limit: number,
-): Promise<EndingAddress[]> {
-  const { rows } = await sql<EndingAddress>`
-    select ending.address, ending.ends_at
-    from networks cross join lateral (
-      (select address, expires_at as ends_at from payments
-       where coalesce(blockchain_id, '') = networks.id and expires_at <= ${by}
-         and flow = 'crypto' and status = 'pending' and session_status = 'pending'
-       order by expires_at limit ${limit})
-      union
-      (select address, quoted_until as ends_at from payments
-       where blockchain_id = networks.id and quoted_until <= ${by}
-         and status = 'pending' and session_status = 'pending'
-       order by quoted_until limit ${limit})
-    ) as ending
-    where networks.chain = ${chain}
-    order by ending.ends_at limit ${limit}`.execute(db);
-  return rows;
-}
-
 /** An address on a network, and when something ends that was asked for there. */
 export interface EndingPlace {
   blockchainId: string;

@@ -1,3 +1,4 @@
+import { inParts } from '../../chains/ranges.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
 import type { Node } from '../../nodes/node.ts';
 import {
@@ -42,7 +43,7 @@ export interface BalanceCheck {
   run(
     round: Round,
     watch: readonly WatchedAddress[],
-    reached: { readonly swept: Block; readonly until: Date },
+    reached: { readonly swept: Pick<Block, 'height' | 'hash'>; readonly until: Date },
   ): Promise<Date | null>;
 }
 
@@ -101,7 +102,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
 
   async function compare(
     round: Round,
-    block: Block,
+    block: Pick<Block, 'height' | 'hash'>,
     due: readonly WatchedAddress[],
   ): Promise<void> {
     const before = await listKnown(due);
@@ -109,12 +110,18 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     const rises: Rise[] = [];
     const spans = Map.groupBy(
       held,
-      ({ watched }) => `${watched.network.id} ${before.get(keyOf(watched))?.height}`,
+      each =>
+        `${each.watched.network.id} ${before.get(keyOf(each.watched))?.height} ${each.height}`,
     );
     for (const own of spans.values()) rises.push(...(await findRises(own, before)));
-    for (const each of await explainRises(watcher, round, rises)) {
-      if (await proveRise(watcher, round, each)) continue;
-      const { watched, from, to, amount } = each;
+    for (const { amount, ...rise } of await explainRises(watcher, round, rises)) {
+      const { watched, from, to } = rise;
+      if (amount === null) {
+        const detail = `What moved the balance in the blocks ${from + 1} to ${to} cannot be read.`;
+        await report([watched], detail);
+        continue;
+      }
+      if (await proveRise(watcher, round, { ...rise, amount })) continue;
       await reportUnexplained(watcher, {
         ...{ network: watched.network.id, address: watched.address, amount, from, to },
         detail: `The balance rose by ${amount} more than the transfers explain that any node shows: a node leaves one out.`,
@@ -148,17 +155,22 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     watch: readonly WatchedAddress[],
   ): Promise<Holding[]> {
     if (holdings === undefined) return [];
-    const { height, balances } = await holdings.read(node, block, watch);
-    const unread = watch.filter((_, index) => balances[index] == null);
-    const detail = 'What the address holds cannot be read.';
-    const unreadable = unread.map(each => ({
-      ...{ transactionHash: null, height: null, watched: [each], detail },
-    }));
+    const held: Holding[] = [];
+    for (const own of inParts(watch, holdings.together ?? watch.length)) {
+      const { height, balances } = await holdings.read(node, block, own);
+      for (const [index, watched] of own.entries()) {
+        const balance = balances[index] ?? null;
+        if (balance === null) await report([watched], 'What the address holds cannot be read.');
+        else held.push({ watched, height, balance });
+      }
+    }
+    return held;
+  }
+
+  /** Adds a finding, which holds the payments of these addresses. */
+  async function report(watched: readonly WatchedAddress[], detail: string): Promise<void> {
+    const unreadable = [{ transactionHash: null, height: null, watched, detail }];
     await reportUnreadable(db, chain.id, unreadable, new Date(clock()));
-    return watch.flatMap((watched, index) => {
-      const balance = balances[index] ?? null;
-      return balance === null ? [] : [{ watched, height, balance }];
-    });
   }
 
   /** The last known holdings, by network and address. */

@@ -8,7 +8,7 @@ import { createBalanceCheck } from './balance-check.ts';
 import { STATE_KEPT } from './balance-increases.ts';
 import { checkUnconfirmed, UNPLACED_MAXIMUM } from './check-unconfirmed.ts';
 import { sweptUntil } from './coverage.ts';
-import { FinalPolls, listEnding } from './final-polls.ts';
+import { FinalPolls } from './final-polls.ts';
 import { FirstLooks } from './first-looks.ts';
 import { findInternalTransfers, noteJoined } from './internal-transfers.ts';
 import type { Mempool } from './mempool.ts';
@@ -62,7 +62,6 @@ export function createBlockWatch(
     const pass = await prepare(round);
     const through = await scanToTip(watcher, state, pass);
     if (through !== undefined) looks.add(through, clock());
-    if (through === undefined) finalPolls.hold();
     const isAtTip = (through?.height ?? state.cursor_height) === heads.tip.height;
     const unread = isAtTip
       ? await mempool.read(round, pass.watch)
@@ -75,11 +74,11 @@ export function createBlockWatch(
     if (isComplete && atCursor !== undefined) {
       await lookForInternalTransfers(round, pass.watch, atCursor);
     }
+    const finalUntil = finalPolls.find(heads.finalHeight, round.polledAt);
     const expiresUntil = await decideExpiry(round, pass.watch, swept);
     const rescanned = isComplete && (await rescan(round));
     if (isComplete) await retry(round);
     const isBrokenOff = !isAtTip && mayCountAsLately(state.polled_at, new Date(clock()));
-    const finalUntil = finalPolls.until;
     const reached = { finalUntil, through: atCursor, expiresUntil, isComplete, isBrokenOff };
     await recordProgress(watcher, round, reached);
     return unread.more || rescanned ? 'more' : 'done';
@@ -87,10 +86,9 @@ export function createBlockWatch(
 
   /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
   async function prepare(round: Round): Promise<Pass> {
-    const { state, node, heads, polledAt, signal } = round;
+    const { state, node, heads, signal } = round;
     const watch = await watcher.watchList.read(db, new Date(clock()));
-    finalPolls.reach(state, heads.finalHeight, polledAt);
-    const ending = await listEnding(watcher, finalPolls);
+    finalPolls.add(state);
     dust.begin(state);
     looks.begin(state, clock());
     if (state.cursor_height !== null && state.cursor_hash !== null) {
@@ -101,13 +99,10 @@ export function createBlockWatch(
     }
     await balanceCheck.noteJoined(round, watch);
     const since = askedSince(watcher, state.watched_until);
-    const callbacks = {
-      noteDust: dust.add.bind(dust, chain.id),
-      onEndingLeft: () => finalPolls.hold(),
-    };
+    const noteDust = dust.add.bind(dust, chain.id);
     const dependent = adapter.readMempool && (await listUnplaced(db, chain.id, UNPLACED_MAXIMUM));
-    const known = { watch, ending, ...(dependent && { dependent }) };
-    return { node, heads, ...known, askedSince: since, ...callbacks, signal };
+    const known = { watch, ...(dependent && { dependent }) };
+    return { node, heads, ...known, askedSince: since, noteDust, signal };
   }
 
   /** Runs each minute, and while a payment is about to expire: a paid one must not expire. */
@@ -129,14 +124,23 @@ export function createBlockWatch(
     balanceLooks.start();
   }
 
-  /** Up to when payments may expire, by the blocks that were scanned twice; null if none were. */
+  /** Up to when payments may expire, by what was looked at twice; null if nothing was. */
   async function decideExpiry(
     round: Round,
     watch: readonly WatchedAddress[],
     swept: Block | undefined,
   ): Promise<Date | null> {
+    const { heads, polledAt } = round;
+    if (chain.coverage === 'final-poll') {
+      // The second look is the check itself, some time after the poll.
+      const by = new Date(polledAt.getTime() - chain.secondLookAfterMs);
+      const until = finalPolls.find(heads.finalHeight, by);
+      if (until === null || heads.finalHeight === null) return null;
+      const final = { height: heads.finalHeight, hash: heads.tip.hash };
+      return balanceCheck.run(round, watch, { swept: final, until });
+    }
     if (swept === undefined || chain.coverage !== 'blocks') return null;
-    const until = sweptUntil(chain, round.heads, round.polledAt, swept);
+    const until = sweptUntil(chain, heads, polledAt, swept);
     return balanceCheck.run(round, watch, { swept, until });
   }
 

@@ -28,13 +28,18 @@ export interface UnexplainedRise extends Rise {
   readonly amount: bigint;
 }
 
+/** A rise that is not explained yet: by how much, or null where a node cannot show what moved the balance. */
+export interface OpenRise extends Rise {
+  readonly amount: bigint | null;
+}
+
 /** Whether an amount is more than dust at the address of a rise. */
 type Matters = (rise: Rise, amount: bigint) => boolean;
 
 /**
- * Asks the node of the round what moved the balances and, where that explains too little, another one. What they show and
- * is not recorded yet is recorded. What has left is asked for even where a balance is as it should be: it hides as much that
- * has arrived.
+ * Asks the node of the round what moved the balances and, where that explains too little, another one; where this is the
+ * second look, both are asked. What they show and is not recorded yet is recorded. What has left is asked for
+ * even where a balance is as it should be: it hides as much that has arrived.
  * @returns The rises that neither explains, except for dust.
  * @throws NodeFailure of the node of the round, LeaseLost.
  */
@@ -42,9 +47,13 @@ export async function explainRises(
   watcher: Watcher,
   round: Round,
   rises: readonly Rise[],
-): Promise<readonly UnexplainedRise[]> {
-  const { chain, db, log, nodes } = watcher;
-  const inexact = await inRanges(rises, own => findInexact(watcher, round.node, own));
+): Promise<readonly OpenRise[]> {
+  if (rises.length === 0) return [];
+  const { adapter, chain, db, log, nodes } = watcher;
+  const isSecondLook = adapter.holdings?.isSecondLook === true;
+  const inexact = isSecondLook
+    ? rises
+    : await inRanges(rises, own => findInexact(watcher, round.node, own));
   if (inexact.length === 0) return [];
   const placeOf = ({ network, address }: WatchedAddress) => ({ blockchainId: network.id, address });
   const since = askedSince(watcher, round.state.expires_until);
@@ -55,14 +64,24 @@ export async function explainRises(
   const explainBy = (node: Node, own: readonly Rise[]) =>
     inRanges(own, range => explainRange(watcher, { ...round, node }, range, matters));
 
-  const open = await explainBy(round.node, inexact);
-  if (open.length === 0) return open;
-  const message = 'no other node explains what an address holds';
-  const left = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
-    const other = await nodes.another(round.node.id, round.signal);
-    return other === null ? open : explainBy(other, open);
-  });
-  return left ?? open;
+  const unread = inexact.map(each => ({ ...each, amount: null }));
+  if (isSecondLook) {
+    // Either may leave out what has arrived together with what has left, so that nothing seems to be missing.
+    const open = new Set((await explainByAnother(unread)).map(({ watched }) => watched));
+    const left = await explainBy(round.node, unread);
+    return left.filter(({ watched }) => open.has(watched));
+  }
+  const open = await explainBy(round.node, unread);
+  return open.length === 0 ? open : explainByAnother(open);
+
+  async function explainByAnother(own: readonly OpenRise[]): Promise<readonly OpenRise[]> {
+    const message = 'no other node explains what an address holds';
+    const left = await unlessNodeFails(log, { chain: chain.id }, message, async () => {
+      const other = await nodes.another(round.node.id, round.signal);
+      return other === null ? own : explainBy(other, own);
+    });
+    return left ?? own;
+  }
 }
 
 async function inRanges<T>(
@@ -87,7 +106,9 @@ async function findInexact(
   const watch = rises.map(({ watched }) => watched);
   const moved = await holdings.readMoved(node, { from: first.from, to: first.to }, watch);
   return rises.filter(({ by, recorded }, index) => {
-    const { arrived = 0n, left = 0n } = moved[index] ?? {};
+    const own = moved[index];
+    if (own === null) return true;
+    const { arrived = 0n, left = 0n } = own ?? {};
     return arrived !== recorded || by !== recorded - left;
   });
 }
@@ -98,7 +119,7 @@ async function explainRange(
   round: Round,
   rises: readonly Rise[],
   matters: Matters,
-): Promise<readonly UnexplainedRise[]> {
+): Promise<readonly OpenRise[]> {
   const [first] = rises;
   const { holdings } = watcher.adapter;
   if (first === undefined || holdings === undefined) return [];
@@ -113,7 +134,8 @@ async function explainRange(
     await rescanRange(watcher, round, own, { from: range.from + 1, to: range.to });
   }
   const unexplained = await Promise.all(
-    rises.map(async (rise, index) => {
+    rises.map(async (rise, index): Promise<OpenRise> => {
+      if (moved[index] === null) return { ...rise, amount: null };
       const { network, address } = rise.watched;
       const arrivals = await sumArrivals(watcher.db, network.id, range, [address]);
       const recorded = arrivals.get(address) ?? 0n;
@@ -123,9 +145,9 @@ async function explainRange(
       return { ...rise, recorded, amount: rise.by - explained };
     }),
   );
-  return unexplained.filter(each => matters(each, each.amount));
+  return unexplained.filter(({ amount, ...rise }) => amount === null || matters(rise, amount));
 }
 
-function arrivedOf(moved: Moved | undefined): bigint {
+function arrivedOf(moved: Moved | null | undefined): bigint {
   return moved?.arrived ?? 0n;
 }

@@ -10,7 +10,7 @@ export interface Reached {
   readonly finalUntil: Date | null;
   /** The last block that was scanned; undefined if there was none. */
   readonly through: Block | undefined;
-  /** Up to when payments may expire that wait for blocks to be scanned twice; null if that has not moved on. */
+  /** Up to when payments may expire that wait for a second look; null if that has not moved on. */
   readonly expiresUntil: Date | null;
   readonly isComplete: boolean;
   /** Whether the scan ended before the newest block, so that the recent poll no longer dates new transfers. */
@@ -40,7 +40,7 @@ export async function recordProgress(
       final_height: heads.finalHeight,
       ...(isComplete ? { polled_at: polledAt } : isBrokenOff ? { polled_at: null } : {}),
       watched_until: later(watched, covered),
-      expires_until: later(expires, isByPoll ? covered : expiresUntil),
+      expires_until: later(expires, coverage === 'poll' ? covered : expiresUntil),
     }),
   );
 }

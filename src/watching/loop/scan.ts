@@ -27,8 +27,6 @@ export interface Pass {
   readonly heads: Heads;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
-  /** Addresses of them whose payments end now; none unless given. */
-  readonly ending?: readonly string[];
   /** As of `Timing`. */
   readonly askedSince: Date;
   /** As of `Timing`. */
@@ -37,8 +35,6 @@ export interface Pass {
   readonly dependent?: readonly UnsettledDeposit[];
   /** As of `ScanRequest`. */
   readonly isSecondLook?: true;
-  /** Is called where addresses whose payments end have not been read to the end. */
-  readonly onEndingLeft?: () => void;
   /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
   readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
@@ -129,13 +125,12 @@ export async function scanRange(
   advance: Advance,
 ): Promise<Block> {
   const { adapter, chain, clock, db } = watcher;
-  const { node, heads, watch, ending = [], dependent = [], isSecondLook, madeBy } = pass;
+  const { node, heads, watch, dependent = [], isSecondLook, madeBy } = pass;
   const { askedSince: since } = pass;
   const timing: Timing = { last, askedSince: since, madeBy };
   const request: ScanRequest = {
     ...range,
     watch,
-    ending,
     ...(isSecondLook && { isSecondLook }),
     ...(dependent.length > 0 && { spending: spendingOf(dependent) }),
     undoableFrom: heads.finalHeight === null ? range.from : heads.finalHeight + 1,
@@ -151,7 +146,6 @@ export async function scanRange(
   };
   const scan = await adapter.scan(node, request);
   const { through, transfers, dust = [], unreadable = [] } = scan;
-  if (scan.isEndingLeft === true) pass.onEndingLeft?.();
   if (through.height < range.from || through.height > range.to) {
     throw new NodeFailure(`${node.label} scanned up to ${through.height}, which was not asked`);
   }

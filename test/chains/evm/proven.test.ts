@@ -176,6 +176,9 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     const few = watch(USDC, ...elsewhere.slice(0, 10));
     expect(await look(few)).toEqual([]);
     expect(asked(RECEIPTS)).toBe(0);
+    const another = { id: 'eth-usdt-test', contract: someAddress(70) };
+    expect(await look(watch(another, a))).toEqual([]);
+    expect(asked(RECEIPTS)).toBe(0);
     await look(watch(USDC, ...elsewhere));
     expect(asked(RECEIPTS)).toBe(Math.ceil(BLOCKS / 2));
     // A node that empties the filter cannot hash the header.
@@ -246,13 +249,15 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   });
 
   test('a transaction that a node leaves out of its block is missed among the receipts', async () => {
-    proxy.alter((method, _params, result) =>
-      method === 'eth_getBlockByNumber'
-        ? { ...(result as Sent), transactions: (result as Sent).transactions.slice(1) }
-        : result,
-    );
-    for (const list of [watch(NATIVE, b), watch(USDC, a)]) {
-      await expect(look(list)).rejects.toThrow(NodeFailure);
+    for (const range of [[1], [0, -1]]) {
+      proxy.alter((method, _params, result) =>
+        method === 'eth_getBlockByNumber'
+          ? { ...(result as Sent), transactions: (result as Sent).transactions.slice(...range) }
+          : result,
+      );
+      for (const list of [watch(NATIVE, b), watch(USDC, a)]) {
+        await expect(look(list)).rejects.toThrow(NodeFailure);
+      }
     }
   });
 
@@ -307,6 +312,10 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     };
     expect(await look(watch(USDC, a, c))).toEqual(first);
     expect(asked('eth_getLogs')).toBe(2);
+    const adapter = create();
+    node.asked.length = 0;
+    for (let looked = 0; looked < 7; looked++) await look(watch(USDC, a), { adapter, to: from });
+    expect(asked(RECEIPTS)).toBe(7);
   });
 
   test('a node that proves nothing five times in a row is not asked for a while', async () => {
@@ -359,6 +368,12 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const list = watch(USDC, a);
       expect(await prove(`0x${'12'.repeat(32)}`, list)).toBeNull();
       const hash = await hashOf(from);
+      const other = await node.call('eth_getBlockByNumber', [
+        `0x${(from + 2).toString(16)}`,
+        false,
+      ]);
+      proxy.alter((method, _params, result) => (method === 'eth_getBlockByHash' ? other : result));
+      expect(await prove(hash, list)).toBeNull();
       for (const change of [
         { hash: `0x${'12'.repeat(32)}` },
         { receiptsRoot: `0x${'12'.repeat(32)}` },

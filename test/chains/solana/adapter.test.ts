@@ -108,6 +108,32 @@ describe('SOL', () => {
     expect(await look(sol(own))).toEqual([]);
   });
 
+  test('of a failed transaction does not count, though lists do not tell and balances have changed', async () => {
+    const own = newWallet().address;
+    await watched(sol(own));
+    const hash = solana.send([sendLamports(sender.address, own, 2_000_000_000n)], [sender]);
+    const failed = alteredNode(node, (method, params, result) => {
+      if (method === 'getSignaturesForAddress') {
+        return (result as object[]).map(each => ({ ...each, err: undefined }));
+      }
+      if (method !== 'getTransaction' || params[0] !== hash) return result;
+      const { meta, ...rest } = result as { meta: object };
+      return { ...rest, meta: { ...meta, err: { InstructionError: [0, { Custom: 1 }] } } };
+    });
+    const request = { from: cursor + 1, to: solana.slot, watch: [sol(own)] };
+    const scanned = await adapter.scan(failed, { ...request, undoableFrom: cursor + 1 });
+    expect(scanned).toMatchObject({ transfers: [], unreadable: [] });
+  });
+
+  test('of a transaction that is listed as failed is not even read', async () => {
+    const own = newWallet().address;
+    await watched(sol(own));
+    solana.send([sendLamports(sender.address, own, 10n ** 18n)], [sender]);
+    const before = node.asked.length;
+    expect(await look(sol(own))).toEqual([]);
+    expect(node.asked.slice(before)).not.toContain('getTransaction');
+  });
+
   test('counts once where owner and payer are the same: what it gained', async () => {
     const own = newWallet();
     solana.airdrop(own.address, 10_000_000_000n);

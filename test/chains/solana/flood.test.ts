@@ -6,7 +6,9 @@ import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { findChain } from '../../../src/repositories/chains/chains.ts';
+import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
 import { listDust } from '../../../src/repositories/deposits/dust.ts';
+import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
 import { createLease } from '../../../src/watching/lease.ts';
 import { createTick } from '../../../src/watching/loop/tick.ts';
 import { createWatchList } from '../../../src/watching/watch-list.ts';
@@ -14,6 +16,7 @@ import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
 import { addPaymentAt, forgetTransfers } from '../../helpers/open-payment.ts';
+import { stateOfPayment } from '../../helpers/payments.ts';
 import { runs } from '../../helpers/property-runs.ts';
 import { newWallet } from '../../helpers/solana-node.ts';
 import {
@@ -112,7 +115,6 @@ async function watchFor(
   forMs: number,
   sent: readonly Sent[],
   restartAfterMs = forMs,
-  onTick: (watchedUntil: number) => void = () => undefined,
 ): Promise<number[]> {
   let watcher = startWatcher();
   const begin = service.clock.now;
@@ -126,7 +128,6 @@ async function watchFor(
       isRestarted = true;
     }
     await watcher.tick();
-    onTick((await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0);
     for (const { transaction_hash: hash } of await deposits()) {
       if (!seenAt.has(hash)) seenAt.set(hash, service.clock.now);
     }
@@ -160,7 +161,7 @@ test.each([
   120_000,
 );
 
-test('a worker that starts amid a flood delays no payment by more than 15 s, and ends none unread', async () => {
+test('a worker that starts amid a flood delays no payment by more than 15 s, and holds what ends unread', async () => {
   const flooded = newWallet().address;
   const begun = service.clock.now;
   const payments = Array.from({ length: 18 }, (_, index) => ({
@@ -169,16 +170,18 @@ test('a worker that starts amid a flood delays no payment by more than 15 s, and
   }));
   for (const { address, lamports } of payments) await ask(address, lamports);
   const endsAt = begun + 6 * MINUTE_MS;
-  await ask(flooded, WHOLE * 2, endsAt);
+  const held = await ask(flooded, WHOLE * 2, endsAt);
+  const other = await ask(newWallet().address, WHOLE * 2, endsAt);
   service.clock.now += 10 * SECOND_MS;
   const sent = sendAll({ address: flooded, count: 10_000, forMs: 10 * MINUTE_MS }, payments);
-  let endedAt = 0;
-  const delays = await watchFor(14 * MINUTE_MS, sent, 5 * MINUTE_MS, watchedUntil => {
-    if (endedAt === 0 && watchedUntil >= endsAt) endedAt = service.clock.now;
-  });
+  const delays = await watchFor(11 * MINUTE_MS, sent, 5 * MINUTE_MS);
   expect(Math.max(...delays)).toBeLessThanOrEqual(15 * SECOND_MS);
-  // What came before the start is read again for it, little by little.
-  expect(endedAt).toBeGreaterThan(endsAt + 2 * MINUTE_MS);
+  await expirePayments(service.db, new Date(service.clock.now), 100);
+  expect(await stateOfPayment(service.db, other)).toBe('expired/expired');
+  // Too many have come to read all again.
+  expect(await stateOfPayment(service.db, held)).toBe('pending/pending');
+  const findings = await listOpenFindings(service.db, 10);
+  expect(findings).toMatchObject([{ kind: 'unreadable', address: flooded }]);
 }, 120_000);
 
 /** What happens to the watchers within a tick. */
@@ -235,10 +238,14 @@ test('every payment among worthless transfers is recorded once, also after failu
       const sent = sendAll({ ...flood, address: flooded }, [...asked, ...swept]);
       /** Payments that may expire now, without a deposit. */
       const endUnpaid = async () => {
-        const until = (await findChain(service.db, CHAIN))?.watched_until?.getTime() ?? 0;
+        const until = (await findChain(service.db, CHAIN))?.expires_until?.getTime() ?? 0;
         const amounts = (await deposits()).map(each => Number(each.token_amount));
+        const held = (await listOpenFindings(service.db, 100)).map(({ address }) => address);
+        expect(held.filter(address => address !== flooded)).toEqual([]);
         const over = asked.filter(each => each.endsAt <= until && each.address !== ended);
-        return over.filter(({ lamports }) => !amounts.includes(lamports));
+        return over.filter(
+          ({ address, lamports }) => !amounts.includes(lamports) && !held.includes(address),
+        );
       };
       const watchers = [startWatcher('a'), startWatcher('b')];
       let current = 0;
@@ -267,7 +274,8 @@ test('every payment among worthless transfers is recorded once, also after failu
       }
       chain.showsBlocks = true;
       service.clock.now = Math.max(service.clock.now, ...sent.map(({ at }) => at + SECOND_MS));
-      for (let ticks = 0; ticks < 8; ticks++) {
+      // What was swept is found once its payment ends, or its address is listed in turn.
+      for (let ticks = 0; ticks < 25; ticks++) {
         await watchers[current]?.tick();
         expect(await endUnpaid()).toEqual([]);
       }

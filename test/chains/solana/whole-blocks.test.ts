@@ -162,36 +162,6 @@ test('dust costs no block, and a payment at another address is handed on before 
   expect(blocks.length).toBeLessThanOrEqual(2 + 4);
 });
 
-test('an address whose payment ends is read to the end, though in several looks', async () => {
-  const [owner, other] = [newWallet().address, newWallet().address];
-  const watch = [sol(owner), sol(other)];
-  const adapter = createSolanaAdapter();
-  const hashes: string[] = [];
-  for (let sent = 0; sent < 100; sent++) {
-    if (sent % 2 === 0) solana.mine();
-    const lamports = sendLamports(sender.address, owner, 1_000_000n + BigInt(sent));
-    hashes.push(solana.sendInSlot([lamports], [sender]));
-  }
-  solana.mine(40);
-  const found: string[] = [];
-  const left: (boolean | undefined)[] = [];
-  let to = solana.slot;
-  while (left.at(-1) !== false) {
-    const from = to + 1;
-    solana.mine();
-    hashes.push(solana.sendInSlot([sendLamports(sender.address, other, 5_000_000n)], [sender]));
-    ({ height: to } = (await adapter.readHeads(node, null)).tip);
-    const request = { from, to, watch, undoableFrom: solana.finalSlot + 1, ending: [owner] };
-    const { transfers, isEndingLeft } = await adapter.scan(node, request);
-    found.push(...transfers.map(({ transactionHash }) => transactionHash));
-    left.push(isEndingLeft);
-    // What is new is read all the same.
-    expect(found).toContain(hashes.at(-1));
-  }
-  expect(left).toEqual([true, true, true, false]);
-  expect(found.toSorted()).toEqual(hashes.toSorted());
-});
-
 test('a block with accounts may be as long as any answer, and one without no longer than before', () => {
   const bytes = (transactionDetails: string) =>
     limitsOf('getBlock', [1, { transactionDetails }]).bytes;

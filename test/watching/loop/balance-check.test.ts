@@ -236,6 +236,53 @@ test.each([9_000n, AMOUNT])(
   },
 );
 
+test('what came before the first look at an address is not what that held before', async () => {
+  await ask('B', 7_000n);
+  await tick();
+  const held = await ask();
+  hidden.set('primary', new Set([send()]));
+  model.mine();
+  await tick();
+  await passTheEnd();
+  expect(await statusOf(held)).toBe('pending/pending');
+  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+});
+
+test('what comes right before the end is compared with the ledger before that passes', async () => {
+  const end = service.clock.now + 15 * MINUTE_MS;
+  const id = await ask();
+  await tick();
+  for (let second = -45; second < 60; second += 5) {
+    service.clock.now = end + (second - 3) * 1_000;
+    if (second === 0) hidden.set('primary', new Set([send()]));
+    model.mine();
+    await tick();
+    await expirePayments(service.db, now(), 100);
+  }
+  expect(await statusOf(id)).toBe('pending/pending');
+  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+});
+
+test('what is recorded beside it, or was before, explains no part of it', async () => {
+  const [paid, held] = [await ask(), await ask('A', AMOUNT + 1n)];
+  await tick();
+  send();
+  // Whichever block balances are compared at, something has come in it.
+  for (let half = 0; half < 4; half++) {
+    send('A', 9_000n);
+    service.clock.now += 27_000;
+    for (let mined = 0; mined < FINAL_DEPTH; mined++) model.mine([]);
+    model.mine();
+    await tick();
+  }
+  send('A', 9_000n);
+  hidden.set('primary', new Set([send('A', AMOUNT + 1n)]));
+  await passTheEnd();
+  expect(await statusOf(paid)).toBe('successful/completed');
+  expect(await statusOf(held)).toBe('pending/pending');
+  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT + 1n}` }]);
+});
+
 test('what another node has shown of the native asset explains a rise that is found once more after a fork', async () => {
   Object.assign(model.adapter, { internal });
   const id = await ask();

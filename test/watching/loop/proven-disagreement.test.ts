@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ChainTransfer } from '../../../src/chains/transfer.ts';
+import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
 import type { Merchant } from '../../../src/database/account-tables.ts';
 import { NodeFailure } from '../../../src/nodes/node.ts';
 import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
@@ -30,13 +30,16 @@ beforeAll(async () => {
   service = await startTestApp();
   ({ merchant } = await addMerchant(service));
 });
+beforeEach(() => begin(PLACE));
+afterAll(() => service.close());
+
 /** A payment, a transfer for it that has been seen in its block, and a check node that shows the same chain. */
-beforeEach(async () => {
+async function begin(place: typeof PLACE): Promise<void> {
   ({ model, watcher } = await beginModel(service, CHAIN));
   const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
-  ({ id } = await addPaymentAt(service, merchant, PLACE, { expires_at }));
+  ({ id } = await addPaymentAt(service, merchant, place, { expires_at }));
   await tick();
-  sent = model.send(PLACE);
+  sent = model.send(place);
   mine();
   await tick();
   expect(await status()).toBe('pending/completed');
@@ -45,15 +48,15 @@ beforeEach(async () => {
   proven = { primary: null, check: null };
   for (const [name, { adapter }] of Object.entries({ primary: model, check })) {
     Object.assign(adapter, {
-      async proveTransfers() {
+      async proveTransfers(_node: unknown, _block: unknown, watch: readonly WatchedAddress[]) {
         const own = proven[name as keyof typeof proven];
         if (own instanceof Error) throw own;
-        return own;
+        const addresses = watch.map(({ address }) => address);
+        return own?.filter(({ address }) => addresses.includes(address)) ?? null;
       },
     });
   }
-});
-afterAll(() => service.close());
+}
 
 function mine(count = 1): void {
   service.clock.now += 1_000;
@@ -111,7 +114,7 @@ test.each(['check', 'primary'] as const)(
   'a transfer that the check node leaves out becomes final by the receipts of the %s node',
   async prover => {
     Object.assign(atCheck(), { transfers: [] });
-    proven[prover] = [transfer()];
+    proven[prover] = [{ ...transfer(DOUBLE), position: 1 }, transfer()];
     if (prover === 'primary') proven.check = new NodeFailure('they do not hash to the root');
     await becomeFinal();
     expect(await status()).toBe('successful/completed');
@@ -124,8 +127,31 @@ test('a transfer that the receipts do not show never becomes final, whoever show
   proven.primary = [];
   await becomeFinal();
   expect(await status()).toBe('pending/completed');
-  expect(await deposits()).toMatchObject([{ state: 'seen' }]);
+  const [{ state, block_hash: hash } = {}] = await deposits();
+  expect([state, hash]).toEqual(['seen', expect.any(String)]);
   expect(await findings()).toMatchObject(naming('primary'));
+});
+
+test('receipts prove nothing about the native asset', async () => {
+  await begin({ ...PLACE, blockchainId: CHAIN });
+  Object.assign(atCheck(), { transfers: [] });
+  proven = { primary: [], check: [] };
+  await becomeFinal();
+  expect(await status()).toBe('pending/completed');
+  const [{ detail = '' } = {}] = await findings();
+  expect(detail).not.toContain('prove');
+});
+
+test('nor that a transfer is final in another block than that in which it was seen', async () => {
+  for (const node of [model, check]) {
+    const [{ block } = {}] = [...node.transactions()];
+    Object.assign(block ?? {}, { transactions: [] });
+    node.mine([{ hash: sent.hash, transfers: node === model ? [] : [PLACE] }]);
+  }
+  Object.assign(check.tip, { hash: model.tip.hash });
+  proven.check = [transfer()];
+  await becomeFinal();
+  expect(await status()).not.toMatch('successful');
 });
 
 test('a transfer that only the primary node leaves out becomes final as the receipts show it', async () => {

@@ -642,6 +642,24 @@ test('an answer without its transfers is made good by the second look', async ()
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
+test('a worker that takes over looks a second time no sooner than the one before would', async () => {
+  const { db, clock } = service;
+  const id = await ask();
+  await tick();
+  send();
+  const [transaction] = model.pool;
+  model.mine([]);
+  model.pool = [];
+  const block = model.tip;
+  await tick();
+  watcher = createModelWatcher({ db, clock, model, chain, holder: 'other' });
+  await lapseLease(db, chain);
+  await tick();
+  Object.assign(block, { transactions: [transaction] });
+  await lookAgain();
+  expect(await statusOf(id)).toBe('pending/completed');
+});
+
 test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
   await begin('bnb-test');
   const id = await ask();
