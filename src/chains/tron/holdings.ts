@@ -16,8 +16,8 @@ import { readTrxMoved } from './trx-movements.ts';
 const CONCURRENCY = 20;
 /** How often what has moved while it was read is read again. */
 const ATTEMPTS = 5;
-/** Most blocks in which the movements of TRX are read, with two calls each: two hours. */
-export const SPAN_MAXIMUM = 2_400;
+/** Most blocks in which the movements of TRX are read: an hour, some 360 MB. */
+export const SPAN_MAXIMUM = 1_200;
 
 const WORD = /^[0-9a-f]{64}$/i;
 const NOTHING: Moved = { arrived: 0n, left: 0n };
@@ -36,7 +36,7 @@ export function createHoldings({
     node: Node,
     { from, to }: { readonly from: number; readonly to: number },
     watch: readonly WatchedAddress[],
-  ): Promise<readonly Moved[]> {
+  ): Promise<readonly (Moved | null)[]> {
     const { hex } = spell(watch);
     const own = hex.filter(({ network }) => network.contract !== null);
     const moved = from < to && own.length > 0;
@@ -45,12 +45,12 @@ export function createHoldings({
     const native = hex.flatMap(({ network, address }) =>
       network.contract === null ? [address] : [],
     );
-    // Of a longer range nothing is shown, so that the whole rise stays unexplained.
     const isRead = native.length > 0 && to - from <= SPAN_MAXIMUM;
     const ofTrx = isRead ? await readTrxMoved(node, { from: from + 1, to }, native) : undefined;
-    return hex.map(
-      each =>
-        (each.network.contract === null ? ofTrx?.get(each.address) : ofToken.get(each)) ?? NOTHING,
+    return hex.map(each =>
+      each.network.contract === null
+        ? (ofTrx?.get(each.address) ?? null)
+        : (ofToken.get(each) ?? NOTHING),
     );
   }
 
@@ -86,8 +86,8 @@ export function createHoldings({
   };
 }
 
-function hasMoved({ arrived, left }: Moved = NOTHING): boolean {
-  return arrived > 0n || left > 0n;
+function hasMoved(moved: Moved | null = NOTHING): boolean {
+  return moved === null || moved.arrived > 0n || moved.left > 0n;
 }
 
 function held(

@@ -242,11 +242,25 @@ describe('what moved a balance', () => {
     ]);
   });
 
-  test('is nothing in a range that is too long to be read', async () => {
+  test('of TRX is not known in a range that is too long to be read', async () => {
     const asked = tron.asked.length;
-    const range = { from: 0, to: 2_401 };
-    expect(await moved([trx(OWN)], range)).toEqual([{ arrived: 0n, left: 0n }]);
+    expect(await moved([trx(OWN)], { from: 0, to: 1_201 })).toEqual([null]);
     expect(tron.asked.length).toBe(asked);
+  });
+
+  test('of TRX in many blocks takes a call for each twenty, and for each one with a fee', async () => {
+    const from = tron.solid;
+    const paid = act(OWN, 'TransferContract', { amount: 7, to_address: '41' }, { fee: 3 });
+    mineSolid(sendTrx(OWN, 5), sendByContract(OWN, 9), paid);
+    const before = tron.asked.length;
+    const range = { from, to: tron.solid };
+    expect(range.to - range.from).toBeGreaterThan(20);
+    expect(await moved([trx(OWN)], range)).toEqual([{ arrived: 5n, left: 10n }]);
+    expect(tron.asked.slice(before)).toEqual([
+      '/wallet/getblockbylimitnext',
+      '/wallet/getblockbylimitnext',
+      '/walletsolidity/gettransactioninfobyblocknum',
+    ]);
   });
 
   test('is, of TRX, what the scans show to arrive', async () => {
