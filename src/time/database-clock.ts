@@ -90,10 +90,6 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
 
   const wallAhead = () => wall() - monotonic();
 
-  /** Looks twice: the process may have been interrupted between the two clocks. */
-  const hasJumped = ({ wallAhead: before }: Measured) =>
-    isApart(wallAhead(), before) && isApart(wallAhead(), before);
-
   async function compare(): Promise<void> {
     const before = wallAhead();
     const askedAt = monotonic();
@@ -107,7 +103,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
     // Only an answer that contradicts the one before moves the clock, so that it does not jitter.
     const ahead = within(last?.ahead ?? middle, middle - uncertain, middle + uncertain);
     last = { at, ahead, uncertain, wallAhead: after };
-    report(offsetOf(last));
+    report(offsetOf(last, after));
   }
 
   function report(offset: number): void {
@@ -127,27 +123,24 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
     return measuring;
   }
 
-  /** In seconds. */
-  function offsetOf({ ahead, uncertain }: Measured): number {
-    const offset = wallAhead() - ahead;
-    const apart = Math.max(0, Math.abs(offset) - uncertain);
-    return (Math.sign(offset) * apart) / 1000;
-  }
-
+  /** Runs before each statement, so that it looks at each clock once. */
   function check(): Checked {
     if (last === undefined) {
       return { state: 'unavailable', reason: 'the database has not told its time yet' };
     }
-    if (monotonic() - last.at > CARRIED_MS) {
+    const at = monotonic();
+    const wallNow = wall() - at;
+    if (at - last.at > CARRIED_MS) {
       return { state: 'unavailable', reason: 'the database has not told its time for a minute' };
     }
-    if (hasJumped(last)) {
+    // The process may have been interrupted between the two clocks.
+    if (isApart(wallNow, last.wallAhead) && isApart(wallAhead(), last.wallAhead)) {
       measure().catch(() => undefined);
       const reason =
         'the clock of this machine has jumped, or the machine was suspended: the database is asked for its time';
       return { state: 'unavailable', reason };
     }
-    const offset = offsetOf(last);
+    const offset = offsetOf(last, wallNow);
     if (severityOf(offset) !== 'wrong') return FINE;
     const where = offset > 0 ? 'ahead of' : 'behind';
     const seconds = Math.round(Math.abs(offset));
@@ -167,7 +160,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
   return {
     now: () => Math.floor(last === undefined ? wall() : last.ahead + monotonic()),
     measure,
-    offsetSeconds: () => (last === undefined ? undefined : offsetOf(last)),
+    offsetSeconds: () => (last === undefined ? undefined : offsetOf(last, wallAhead())),
     reason: () => check().reason,
     state: () => check().state,
     async start() {
@@ -179,6 +172,13 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
       await keeping;
     },
   };
+}
+
+/** In seconds. */
+function offsetOf({ ahead, uncertain }: Measured, wallAhead: number): number {
+  const offset = wallAhead - ahead;
+  const apart = Math.max(0, Math.abs(offset) - uncertain);
+  return (Math.sign(offset) * apart) / 1000;
 }
 
 function within(value: number, least: number, most: number): number {
