@@ -12,6 +12,7 @@ import {
 import {
   digits,
   type Family,
+  followable,
   type GeneratedChain,
   type MadeBlock,
   type MadeTransaction,
@@ -53,7 +54,7 @@ export const BITCOIN: Family = {
 
 /** A transaction that pays as it is asked to, among other outputs. */
 export function makeBitcoin(random: Random, name: string, paying: Paying): Transaction {
-  const { network, address, amount, fate, sentAt, spends, payment, names } = paying;
+  const { network, address, amount, fate, sentAt, spends, parent, payment, names } = paying;
   const script = scriptOf(address);
   const others = () =>
     Array.from({ length: random.below(3) }, () =>
@@ -70,14 +71,18 @@ export function makeBitcoin(random: Random, name: string, paying: Paying): Trans
   const outputs = [...others(), own, ...others(), ...second, change];
   // What another one spends as well is its first input.
   const more = random.chance(30) ? [`${digits(`more ${name}`)}:1`] : [];
-  const bytes = writeTransaction([`${digits(spends)}:0`, ...more], outputs);
+  const bytes = writeTransaction([inputOf(paying), ...more], outputs);
   const transfers = outputs.flatMap(([value, to], position) =>
     to === script ? [{ network, address, amount: value, position }] : [],
   );
-  return { ...{ hash: bytes.id, sentAt, fate, transfers, spends, payment, names }, wire: bytes };
+  const made = { hash: bytes.id, sentAt, fate, transfers, spends, parent, payment, names };
+  return { ...made, wire: bytes };
 }
 
-const inputOf = ({ spends }: Transaction) => digits(spends);
+/** Its first input: an output of its parent, or of somebody's that has been in a block for long. */
+function inputOf({ parent, spends }: Pick<Transaction, 'parent' | 'spends'>): string {
+  return `${parent?.hash ?? digits(spends)}:0`;
+}
 
 /** Answers a call as a node of Bitcoin does that sees this. @throws Refused */
 export function answerBitcoin(
@@ -140,9 +145,10 @@ export function answerBitcoin(
     const waiting = (chain.mempool(branch) as Transaction[]).filter(
       each => !leavesOut(each, ['unconfirmed']),
     );
-    return waiting.filter(
+    const last = waiting.filter(
       (each, index) => !waiting.slice(index + 1).some(({ spends }) => spends === each.spends),
     );
+    return followable(last, branch);
   }
 
   function isActive({ height, hash }: MadeBlock): boolean {
@@ -167,7 +173,7 @@ export function answerBitcoin(
     if (
       made === undefined &&
       isIndexed &&
-      chain.transactions.some(each => inputOf(each as Transaction) === id)
+      chain.transactions.some(each => inputOf(each as Transaction) === `${id}:0`)
     ) {
       return { confirmations: 1_000 };
     }
@@ -191,7 +197,7 @@ export function answerBitcoin(
   }
 
   function spendingOf({ txid, vout }: { txid: string; vout: number }) {
-    const spender = mempool().find(each => vout === 0 && inputOf(each) === txid);
+    const spender = mempool().find(each => inputOf(each) === `${txid}:${vout}`);
     return spender === undefined ? {} : { spendingtxid: spender.hash };
   }
 
@@ -199,12 +205,15 @@ export function answerBitcoin(
     const mined = branch.flatMap(block =>
       block.transactions.map(each => ({ block, transaction: each as Transaction })),
     );
+    const output = `${id}:${index}`;
+    if (mined.some(({ transaction }) => inputOf(transaction) === output)) return null;
     const own = mined.find(({ transaction }) => transaction.hash === id);
     if (own !== undefined) {
       return { bestblock: tip, confirmations: branch.length - own.block.height };
     }
-    const isSpent = mined.some(({ transaction }) => index === 0 && inputOf(transaction) === id);
-    const isKnown = chain.transactions.some(each => inputOf(each as Transaction) === id);
-    return isKnown && !isSpent ? { bestblock: tip, confirmations: 1_000 } : null;
+    const isOld = chain.transactions.some(
+      each => each.parent === undefined && inputOf(each as Transaction) === output,
+    );
+    return isOld ? { bestblock: tip, confirmations: 1_000 } : null;
   }
 }

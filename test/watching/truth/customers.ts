@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/errors/api-error.ts';
 import { createFixedRates } from '../../../src/rates/fixed-rates.ts';
 import { findPayment } from '../../../src/repositories/payments/payments.ts';
 import { selectNetwork } from '../../../src/settlement/select-network.ts';
-import type { Random } from '../../settlement/truth/random.ts';
+import { createRandom, type Random } from '../../settlement/truth/random.ts';
 import { makeBitcoin } from './bitcoin.ts';
 import { makeEvm, moveEvm } from './evm.ts';
 import type { GeneratedChain, MadeTransaction } from './generated-chain.ts';
@@ -44,6 +44,8 @@ export function createCustomers(
   const asked = new Map<number, Asked>();
   const later: { readonly at: number; readonly run: () => string }[] = [];
   const make = MAKERS[world.slot.family];
+  /** Of its own, so that all else is as it is without ancestors. */
+  const ancestries = createRandom('ancestors', world.seed);
   let serial = 0;
 
   return {
@@ -91,11 +93,30 @@ export function createCustomers(
       names: named === undefined ? null : act.names,
       reference: named === undefined ? null : solanaReference(named),
     };
-    const made = make(random, nextName(), paying);
+    const ancestors = world.slot.family === 'bitcoin' ? sendAncestors(paying) : [];
+    const parent = ancestors.at(-1);
+    const own = parent === undefined ? paying : { ...paying, parent, spends: nextName() };
+    const made = make(random, nextName(), own);
     chain.send(made);
     if (world.omission?.act === act && mayLeaveOut(world.omission, made)) chain.leftOut = made;
-    if (act.fate !== 'plain' && act.fate !== 'failed') replaceLater(made, paying);
-    return `${act.fate}: ${act.amount} for payment ${act.payment}, ${amount} by ${made.hash}`;
+    if (act.fate !== 'plain' && act.fate !== 'failed') replaceLater(ancestors[0] ?? made, paying);
+    const descent = parent === undefined ? '' : `, which spends what ${parent.hash} pays`;
+    return `${act.fate}: ${act.amount} for payment ${act.payment}, ${amount} by ${made.hash}${descent}`;
+  }
+
+  /** Transactions that pay nobody, each of which spends what the one before pays: none, a parent, or a grandparent as well. */
+  function sendAncestors(paying: Paying): MadeTransaction[] {
+    const ancestors: MadeTransaction[] = [];
+    for (let left = ancestries.pick([0, 0, 1, 2]); left > 0; left--) {
+      const parent = ancestors.at(-1);
+      const spends = parent === undefined ? paying.spends : nextName();
+      const made = makeBitcoin(ancestries, nextName(), {
+        ...{ ...paying, fate: 'failed', spends, parent },
+      });
+      chain.send(made);
+      ancestors.push(made);
+    }
+    return ancestors;
   }
 
   /** A merchant moves what the address has, which is more than it was ever paid. */
@@ -121,13 +142,13 @@ export function createCustomers(
   /** The transaction leaves the mempool, where there is one, and another may take its place. */
   function replaceLater(made: MadeTransaction, paying: Paying): void {
     const at = paying.sentAt + random.pick([2, 30, 200, 900]) * 1_000;
-    const mayBeMined = made.fate !== 'dropped' && random.chance(25);
+    const mayBeMined = paying.fate !== 'dropped' && random.chance(25);
     later.push({
       at,
       run() {
         chain.leave(made, mayBeMined);
-        if (made.fate === 'dropped') return `${made.hash} is dropped`;
-        const fate = made.fate === 'sent again' ? 'plain' : 'failed';
+        if (paying.fate === 'dropped') return `${made.hash} is dropped`;
+        const fate = paying.fate === 'sent again' ? 'plain' : 'failed';
         const other = make(random, nextName(), { ...paying, sentAt: at, fate });
         chain.send(other);
         return `${made.hash} is replaced by ${other.hash}, which ${fate === 'plain' ? 'pays the same' : 'does not pay'}`;

@@ -23,6 +23,8 @@ export interface MadeTransaction<Wire = unknown> {
   readonly transfers: readonly MadeTransfer[];
   /** Two transactions that spend the same are never in one branch. */
   readonly spends: string;
+  /** Whose output it spends, which had been in no block (Bitcoin); none unless given. */
+  readonly parent?: MadeTransaction | undefined;
   /** Payment that it was made for, and the one that it names; null for none. */
   readonly payment: number | null;
   readonly names: number | null;
@@ -126,7 +128,17 @@ export class GeneratedChain {
 
   /** Transactions that wait for a block of the branch. */
   mempool(branch: Branch): MadeTransaction[] {
-    return this.#candidates(branch).filter(each => !this.#left.has(each));
+    return followable(
+      this.#candidates(branch).filter(each => !this.#left.has(each)),
+      branch,
+    );
+  }
+
+  /** Whether a branch has another transaction in place of this one, or of what it descends from. */
+  isUndone({ hash, spends, parent }: MadeTransaction, branch: Branch): boolean {
+    const other = transactionsOf(branch).find(each => each.spends === spends);
+    const isReplaced = other !== undefined && other.hash !== hash;
+    return isReplaced || (parent !== undefined && this.isUndone(parent, branch));
   }
 
   /** Makes a block of each branch. */
@@ -136,6 +148,7 @@ export class GeneratedChain {
       const chosen: MadeTransaction[] = [];
       for (const each of this.#candidates(branch)) {
         if (chosen.some(({ spends }) => spends === each.spends)) continue;
+        if (!follows(each, [...transactionsOf(branch), ...chosen])) continue;
         if (isEager || this.#random.chance(75)) chosen.push(each);
       }
       this.#add(branch, at, chosen);
@@ -241,6 +254,23 @@ export class GeneratedChain {
       if (!this.firstMinedAt.has(each)) this.firstMinedAt.set(each, at);
     }
   }
+}
+
+/** Those of the transactions whose parent is among them as well, or in a block. */
+export function followable<T extends MadeTransaction>(
+  transactions: readonly T[],
+  branch: Branch,
+): T[] {
+  const there: MadeTransaction[] = transactionsOf(branch);
+  return transactions.filter(each => {
+    const isThere = follows(each, there);
+    if (isThere) there.push(each);
+    return isThere;
+  });
+}
+
+function follows({ parent }: MadeTransaction, others: readonly MadeTransaction[]): boolean {
+  return parent === undefined || others.includes(parent);
 }
 
 function transactionsOf(branch: Branch): MadeTransaction[] {

@@ -1,3 +1,4 @@
+import type { MadeTransaction } from './generated-chain.ts';
 import type { Fate } from './world.ts';
 
 /** What leaves an address by a transaction. */
@@ -15,6 +16,8 @@ export interface Moving {
 export interface Paying extends Moving {
   readonly fate: Fate;
   readonly payment: number | null;
+  /** As of `MadeTransaction`. */
+  readonly parent?: MadeTransaction | undefined;
   /** Payment that it names, and the account by which it does (Solana); null for none. */
   readonly names: number | null;
   readonly reference: string | null;

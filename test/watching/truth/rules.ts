@@ -116,6 +116,10 @@ function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): bool
   const isListed = chain.mempool(chain.primary).some(({ hash }) => hash === row.transaction_hash);
   // After a false answer it is looked up again before anything is undone.
   const isDoubted = [...chain.lied].some(({ hash }) => hash === row.transaction_hash);
+  if (isListed || isDoubted) return true;
+  // What another spending in a block has undone is not waited for.
+  const made = chain.transactions.find(({ hash }) => hash === row.transaction_hash);
+  const isUndone = made !== undefined && chain.isUndone(made, chain.primary);
   const isBitcoin = world.slot.family === 'bitcoin';
-  return isListed || isDoubted || (isBitcoin && now - row.updated_at.getTime() < 2 * FORGOTTEN_MS);
+  return isBitcoin && !isUndone && now - row.updated_at.getTime() < 2 * FORGOTTEN_MS;
 }
