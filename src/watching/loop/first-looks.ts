@@ -18,13 +18,14 @@ export class FirstLooks {
   #looks: FirstLook[] = [];
 
   /**
-   * Begins a tick: what was undone since, or was scanned by another worker, counts as scanned now.
+   * Begins a tick: what was undone since, or was scanned by another worker, is not remembered.
    * @param now In milliseconds since the epoch.
    */
   begin(
     { cursor_height: height, cursor_hash: hash }: Pick<ChainState, 'cursor_height' | 'cursor_hash'>,
     now: number,
   ): void {
+    this.#looks = this.#looks.filter(look => look.height <= (height ?? -1));
     if (height === null || hash === null) return;
     if (this.#looks.at(-1)?.hash !== hash) this.add({ height, hash }, now);
   }
