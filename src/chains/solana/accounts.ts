@@ -188,6 +188,11 @@ export class WatchedAccounts {
     await this.findOthers(node, [...new Set([...tokens.filter(isNew), ...others])], unreadable);
   }
 
+  /** Whether a node has just refused to tell the token accounts of an owner, which is asked again with the next look. */
+  isRefused({ network, address }: WatchedAddress): boolean {
+    return this.#refused.has(`${address} ${network.contract}`);
+  }
+
   /**
    * Asks for all token accounts of these owners.
    * @param unreadable Gets those that cannot be read.

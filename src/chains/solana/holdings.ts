@@ -43,6 +43,10 @@ async function readHeld(
 ): Promise<Held> {
   const unreadable: Unreadable[] = [];
   await accounts.findOthers(node, watch, unreadable);
+  // Without all of its accounts an owner seems to hold less, and to have been paid once they are known.
+  if (watch.some(each => accounts.isRefused(each))) {
+    throw new LaggingNode(`${node.label} does not tell which token accounts an owner has`);
+  }
   const unread = new Set(unreadable.flatMap(({ watched }) => watched));
   const own = watch.map(each => accounts.accountsOf([each]));
   // Anyone can make token accounts for an owner.

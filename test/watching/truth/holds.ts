@@ -24,9 +24,14 @@ export function mayHold(played: PlayedChain, finding: Finding): boolean {
   return isOpen && isOfOmission(played, finding) && isNeverShown(played.world);
 }
 
-/** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
+/**
+ * Whether one of two nodes never shows what it has to confirm, which is no finding: its silence is told. On Solana the
+ * other node's last look records what the primary node has no transaction of.
+ */
 export function isConfirmedNever({ omission, hasCheck, slot }: World): boolean {
-  return omission?.role === 'check' && isNeverShown({ omission, hasCheck, slot });
+  const isOfSolana = hasCheck && slot.family === 'solana' && omission?.kind === 'transaction';
+  const isOfOne = omission?.role === 'check' || isOfSolana;
+  return isOfOne && isNeverShown({ omission, hasCheck, slot });
 }
 
 /** Whether no node ever shows what it takes to credit a transfer. */

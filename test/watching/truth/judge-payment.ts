@@ -148,6 +148,10 @@ export function judgePayment(
     // Nor could the node know that was on a branch without it when the payment ended.
     const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;
     if (played.chain.isHidden(transaction, endedAt)) return false;
+    // Solana tells what an address holds now alone: what came before the first look there, and was left out, is in it.
+    const isOld = world.slot.family === 'solana' && !played.isKnown(reservedAt, transfer);
+    const isUnseen = isOld && transaction === played.chain.leftOut;
+    if (isUnseen) return false;
     const isListed = world.slot.family === 'bitcoin' && played.chain.listed.has(transaction);
     const madeAt = isListed ? transaction.sentAt : played.chain.lastMinedAt(transaction);
     const until = Math.min(

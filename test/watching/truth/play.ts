@@ -37,6 +37,10 @@ export interface PlayedChain {
   readonly faults: Fault[];
   /** Whether the round of the step has read everything that its node shows. */
   isRead: boolean;
+  /** When rounds were done, in milliseconds since the epoch. */
+  readonly doneAt: number[];
+  /** Whether a round was done after an amount was asked for, and before a transfer for it was in a block. */
+  isKnown(reservedAt: number, transfer: { readonly block: { readonly madeAt: number } }): boolean;
 }
 
 interface Playing extends PlayedChain {
@@ -78,6 +82,7 @@ function open(stage: ChainStage, world: World): Playing {
   const random = createRandom('blocks', world.seed);
   const chain = new GeneratedChain(world, FAMILIES[world.slot.family], random);
   const now = () => result.now;
+  const doneAt: number[] = [];
   const onAsked = () => {
     result.now += 1;
   };
@@ -87,6 +92,8 @@ function open(stage: ChainStage, world: World): Playing {
     : null;
   const playing: Omit<Playing, 'workers'> = {
     ...{ world, chain, primary, check, now: START, last: 0, told: [], faults: [], isRead: false },
+    doneAt,
+    isKnown: (reservedAt, { block }) => doneAt.some(at => at >= reservedAt && at <= block.madeAt),
     customers: createCustomers(stage, world, chain, createRandom('customers', world.seed)),
   };
   const surroundings = { db: stage.db, clock: now, primary, check };
@@ -210,6 +217,7 @@ async function takeRound(
   // While nodes are on two branches, deposits are in the block that was looked at last.
   const isAtOne = mishap === null && turn.logLag === 0 && !turn.isLying && chain.minority === null;
   playing.isRead = result === 'done' && isAtOne;
+  if (result === 'done') playing.doneAt.push(playing.now);
   if (playing.isRead) {
     for (const each of chain.mempool(chain.best)) {
       if (!chain.isLeftOut(each, 'primary', ['unconfirmed'], playing.now)) chain.listed.add(each);

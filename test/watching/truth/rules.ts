@@ -116,10 +116,13 @@ function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): bool
   const isListed = chain.mempool(chain.primary).some(({ hash }) => hash === row.transaction_hash);
   // After a false answer it is looked up again before anything is undone.
   const isDoubted = [...chain.lied].some(({ hash }) => hash === row.transaction_hash);
-  if (isListed || isDoubted) return true;
-  // What another spending in a block has undone is not waited for.
   const made = chain.transactions.find(({ hash }) => hash === row.transaction_hash);
-  const isUndone = made !== undefined && chain.isUndone(made, chain.primary);
+  // What its node leaves out of its mempool is in none for the service.
+  const isLeftOut = made !== undefined && made === chain.leftOut;
+  if (isListed || isDoubted || isLeftOut) return true;
+  // What another spending in a block has undone is not waited for, unless what it spends was in a block when it was seen.
+  const wasInBlock = made?.parent !== undefined && chain.firstMinedAt.has(made.parent);
+  const isUndone = made !== undefined && !wasInBlock && chain.isUndone(made, chain.primary);
   const isBitcoin = world.slot.family === 'bitcoin';
   return isBitcoin && !isUndone && now - row.updated_at.getTime() < 2 * FORGOTTEN_MS;
 }
