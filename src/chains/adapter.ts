@@ -42,6 +42,8 @@ export interface Unreadable {
   readonly transactionHash: string | null;
   /** Height of its block; null in the mempool, and where that is not known. */
   readonly height: number | null;
+  /** The height below the first of several blocks, of which `height` is the last; one block unless given. */
+  readonly sinceHeight?: number;
   /** The watched addresses that it may have paid, as far as it names any. */
   readonly watched: readonly WatchedAddress[];
   /** What it is, and what is wrong with it, for an operator. */

@@ -118,7 +118,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
       const { watched, from, to } = rise;
       if (amount === null) {
         const detail = `What moved the balance in the blocks ${from + 1} to ${to} cannot be read.`;
-        await report([watched], detail);
+        await report([watched], detail, { from, to });
         continue;
       }
       if (await proveRise(watcher, round, { ...rise, amount })) continue;
@@ -168,8 +168,15 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
   }
 
   /** Adds a finding, which holds the payments of these addresses. */
-  async function report(watched: readonly WatchedAddress[], detail: string): Promise<void> {
-    const unreadable = [{ transactionHash: null, height: null, watched, detail }];
+  /** @param range Blocks by which it could be read after all; none unless given. */
+  async function report(
+    watched: readonly WatchedAddress[],
+    detail: string,
+    range?: { readonly from: number; readonly to: number },
+  ): Promise<void> {
+    const where =
+      range === undefined ? { height: null } : { height: range.to, sinceHeight: range.from };
+    const unreadable = [{ transactionHash: null, ...where, watched, detail }];
     await reportUnreadable(db, chain.id, unreadable, new Date(clock()));
   }
 

@@ -12,6 +12,7 @@ import { askedSince, recordSeen } from './record-seen.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
 const KIND = 'unreadable';
+const SECOND_LOOK = { isSecondLook: true } as const;
 
 /** Most findings of a block that name no watched address; more become a single one for the block. */
 const NAMELESS_MAXIMUM = 5;
@@ -35,8 +36,8 @@ export async function reportUnreadable(
   const nameless = unreadable.filter(({ watched }) => watched.length === 0);
   const gathered = [...Map.groupBy(nameless, ({ height }) => height)].flatMap(gather);
   const named = unreadable.filter(({ watched }) => watched.length > 0);
-  for (const { transactionHash, height, watched, detail } of [...named, ...gathered]) {
-    const found = { chain, kind: KIND, transactionHash, height };
+  for (const { transactionHash, height, sinceHeight, watched, detail } of [...named, ...gathered]) {
+    const found = { chain, kind: KIND, transactionHash, height, sinceHeight: sinceHeight ?? null };
     for (const each of watched.length === 0 ? [null] : watched) {
       const place = { blockchainId: each?.network.id ?? null, address: each?.address ?? null };
       await addFinding(
@@ -73,7 +74,8 @@ export async function retryUnreadable(watcher: Watcher, node: Node): Promise<voi
 /** Records the transfers and resolves the finding if the element can be read by now. */
 async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promise<void> {
   const { adapter, clock } = watcher;
-  const { transaction_hash: transactionHash, height, found_at: seenAt } = finding;
+  const { transaction_hash: transactionHash, height, since_height: below } = finding;
+  const { found_at: seenAt } = finding;
   const watch = await listConcerned(watcher, finding);
   const read = await readTransfers();
   if (read === undefined) return;
@@ -94,18 +96,27 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
       if (report.status !== 'included') return undefined;
       // Elsewhere its block may have shown a transfer that the transaction itself lacks.
       if (adapter.looksOnce === true) return report;
-      const { unreadable = [] } = await scanBlock(report.block.height);
+      const { unreadable = [] } = await scanBlocks(report.block.height, null);
       const isRead = unreadable.every(each => each.transactionHash !== transactionHash);
       return isRead ? report : undefined;
     }
     // An entry of a list is in no block that could be read again.
     if (height === null) return undefined;
-    const { transfers, through, unreadable = [] } = await scanBlock(height);
-    return unreadable.length === 0 ? { transfers, block: through } : undefined;
+    const { transfers, through, unreadable = [] } = await scanBlocks(height, below);
+    const isRead = unreadable.length === 0 && through.height >= height;
+    return isRead ? { transfers, block: through } : undefined;
   }
 
-  function scanBlock(at: number): Promise<Scan> {
-    const range = { from: at, to: at, undoableFrom: at, parentHash: null };
+  /** One block, or those above `below`, which were scanned before. */
+  function scanBlocks(to: number, below: number | null): Promise<Scan> {
+    const from = below === null ? to : below + 1;
+    const range = {
+      from,
+      to,
+      undoableFrom: to,
+      parentHash: null,
+      ...(below !== null && SECOND_LOOK),
+    };
     return adapter.scan(node, { ...range, watch });
   }
 }

@@ -80,3 +80,38 @@ test('without such a finding payments go on expiring', async () => {
   expect(await watcher.tick()).toBe('more');
   expect((await findChain(db, CHAIN))?.expires_until).toEqual(expiresUntil);
 });
+
+test('what addresses held at a final block stays known, however far back the ring knows the chain', async () => {
+  const { db, clock } = service;
+  const chain = 'tron-test';
+  const { model } = await beginModel(service, chain);
+  Object.assign(model.adapter, {
+    holdings: {
+      read: async (_node: unknown, _block: unknown, watch: readonly unknown[]) => ({
+        height: model.finalHeight,
+        balances: watch.map(() => 7n),
+      }),
+      readMoved: async (...[, , watch]: [unknown, unknown, readonly unknown[]]) =>
+        watch.map(() => ({ arrived: 0n, left: 0n })),
+    },
+  });
+  const watcher = createModelWatcher({ db, clock, model, chain });
+  const { merchant } = await addMerchant(service);
+  const slot = { blockchainId: chain, address: 'A', tokenAmount: 5_000n };
+  const expires_at = new Date(clock.now + 15 * MINUTE_MS);
+  await addPaymentAt(service, merchant, slot, { expires_at });
+  const tick = async () => {
+    while ((await watcher.tick()) === 'more');
+  };
+  await tick();
+  // Ranges of three blocks, of which the ring knows the ends alone: one of them ends right below the final block.
+  for (let mined = 0; mined < 8; mined++) model.mine([]);
+  await tick();
+  await db.deleteFrom('held_balances').execute();
+  await tick();
+  const held = await db.selectFrom('held_balances').selectAll().execute();
+  expect(held).toMatchObject([{ height: model.finalHeight }]);
+  model.reorganise(3, () => true);
+  await tick();
+  expect(await db.selectFrom('held_balances').selectAll().execute()).toEqual(held);
+});
