@@ -80,8 +80,8 @@ export async function reorganise(
   await lease.write(async (tx, locked) => {
     const now = new Date(watcher.clock());
     await cutRing(tx, chain.id, fork.height);
-    // The ring knows the ends of ranges alone: the branch may begin later, but not before the final block.
-    await cutBalances(tx, chain.id, Math.max(fork.height, state.final_height ?? 0));
+    // Elsewhere balances are read of final blocks alone, which no branch undoes.
+    if (chain.family === 'evm') await cutBalances(tx, chain.id, fork.height);
     const inflows = { chain: chain.id, kind: UNEXPLAINED };
     const compared = await resolveFindingsAbove(tx, inflows, fork.height, now);
     await unplaceAbove(tx, chain.id, fork.height, now);
