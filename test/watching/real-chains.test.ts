@@ -588,7 +588,7 @@ describe('Solana (litesvm)', () => {
     // The test before has looked ahead.
     const end = new Date(service.clock.now + 60_000);
     await updateOpenPayment(service.db, payment.id, { expires_at: end });
-    for (const seconds of [3, 20, 34]) {
+    for (const seconds of [3, 20, 34, 40]) {
       solana.mine(33);
       await lookAt(end.getTime() + seconds * 1_000);
     }

@@ -34,8 +34,8 @@ export interface BalanceCheck {
    */
   noteJoined(round: Round, watch: readonly WatchedAddress[]): Promise<void>;
   /**
-   * Compares the balances of addresses at which payments end. What a node shows of a rise is recorded. What none shows
-   * becomes a finding, which holds the payments of its address.
+   * Compares the balances of addresses at which payments end. What a node shows of a rise is recorded. What none shows,
+   * in the next round neither, becomes a finding, which holds the payments of its address.
    * @param reached The last block that was scanned twice, and up to when payments may expire by that.
    * @returns Up to when payments may expire whose balances have been compared; null if that cannot be done yet.
    * @throws NodeFailure, LeaseLost.
@@ -60,6 +60,8 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
   const { holdings } = adapter;
   const isEvm = chain.family === 'evm';
   const looks = createPeriod(clock, EVERY_MS);
+  /** What was unexplained in the last comparison. It is compared once more: a node may err for a moment. */
+  let doubted: ReadonlySet<string> = new Set();
   // The native asset of EVM chains is compared with every block's transactions: see `internal-transfers.ts`.
   const isCompared = ({ network }: WatchedAddress) =>
     network.contract !== null || adapter.internal === undefined;
@@ -90,21 +92,24 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
         ending.map(({ blockchainId, address }) => `${blockchainId} ${address}`),
       );
       const isRegular = isEvm && looks.isDue();
-      const due = isRegular ? own : own.filter(each => places.has(keyOf(each)));
-      if (due.length > 0) await compare(round, swept, due);
+      const isDue = (key: string) => isRegular || places.has(key) || doubted.has(key);
+      const due = own.filter(each => isDue(keyOf(each)));
+      doubted = due.length > 0 ? await compare(round, swept, due) : new Set();
       if (isRegular) looks.start();
       if (due.length > 0) await trim(own, heads.finalHeight ?? swept.height);
+      if (doubted.size > 0) return null;
       const last = ending.at(-1);
       const isCut = ending.length === ENDING_MAXIMUM && last !== undefined;
       return isCut ? new Date(last.endsAt.getTime() - 1) : until;
     },
   };
 
+  /** @returns What is to be compared once more. */
   async function compare(
     round: Round,
     block: Pick<Block, 'height' | 'hash'>,
     due: readonly WatchedAddress[],
-  ): Promise<void> {
+  ): Promise<ReadonlySet<string>> {
     const before = await listKnown(due);
     const held = await read(round.node, block, due);
     const rises: Rise[] = [];
@@ -114,11 +119,16 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
         `${each.watched.network.id} ${before.get(keyOf(each.watched))?.height} ${each.height}`,
     );
     for (const own of spans.values()) rises.push(...(await findRises(own, before)));
+    const again = new Set<string>();
     for (const { amount, ...rise } of await explainRises(watcher, round, rises)) {
       const { watched, from, to } = rise;
       if (amount === null) {
         const detail = `What moved the balance in the blocks ${from + 1} to ${to} cannot be read.`;
         await report([watched], detail, { from, to });
+        continue;
+      }
+      if (!doubted.has(keyOf(watched))) {
+        again.add(keyOf(watched));
         continue;
       }
       if (await proveRise(watcher, round, { ...rise, amount })) continue;
@@ -127,7 +137,8 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
         detail: `The balance rose by ${amount} more than the transfers explain that any node shows: a node leaves one out.`,
       });
     }
-    await put(held);
+    await put(held.filter(({ watched }) => !again.has(keyOf(watched))));
+    return again;
   }
 
   /** Those of addresses that were looked at last at the same height: also where nothing seems to have changed. */

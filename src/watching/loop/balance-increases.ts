@@ -86,7 +86,8 @@ export async function findIncreases(
       if (last.excess > 0n) increases.push({ address, height: to, amount: last.excess });
     }
   }
-  return { increases, lacking };
+  const isTold = ({ address, amount }: Increase) => amount >= dustBelow(address);
+  return { increases: increases.filter(isTold), lacking };
 }
 
 interface Point {

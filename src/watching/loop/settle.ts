@@ -19,6 +19,8 @@ import { reportUnreadable } from './unreadable.ts';
 /** Deposits that are read at once. */
 const BATCH = 200;
 
+const LACKING = 'The node has its block, and does not show the transaction.';
+
 /**
  * Makes deposits final that are deep enough: each one's transaction is looked up once more, and confirmed by the
  * check node where there is one.
@@ -85,17 +87,16 @@ async function settleDue(
     ) {
       observed.push(failed(deposit, report));
     } else if (report.status === 'unreadable') {
-      // It could be read when it was seen.
-      const { transaction_hash: transactionHash, block_height: height } = deposit;
-      const watched = [toWatched(deposit)];
-      unreadable.push({ transactionHash, height, watched, detail: report.detail });
+      unreadable.push(toUnreadable(deposit, report.detail));
     } else if (report.status === 'included' && !found.isUntraced) {
       contradicted.push(found);
     } else if (report.status !== 'failed') {
       absent.push(deposit);
     }
   }
-  observed.push(...(await listAstray(watcher, node, absent)));
+  const { astray, lacking } = await readBlocksOf(watcher, node, absent);
+  observed.push(...astray.map(deposit => toReported(deposit, 'seen')));
+  unreadable.push(...lacking.map(deposit => toUnreadable(deposit, LACKING)));
   const shown = [...contradicted, ...confirmed];
   const right = await confirmByCheckNode(watcher, node, shown, signal);
   for (const { deposit, transfer } of right) {
@@ -112,17 +113,24 @@ async function settleDue(
   await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
 }
 
+/** A deposit that could be read when it was seen. */
+function toUnreadable(deposit: UnsettledDeposit, detail: string): Unreadable {
+  const { transaction_hash: transactionHash, block_height: height } = deposit;
+  return { transactionHash, height, watched: [toWatched(deposit)], detail };
+}
+
 /**
- * Deposits whose block is not on the node's chain: they are reported without it, and looked up again. Another node
- * may have shown the block, so that the cursor finds no fork. Where the block is there, the node contradicts itself,
- * and nothing changes.
+ * Tells deposits apart whose transaction the node does not show. Those whose block is not on its chain are astray:
+ * they are reported without it, and looked up again, since another node may have shown the block, so that the cursor
+ * finds no fork. Where the block is there, the node contradicts itself: the deposit waits until it shows the transaction.
  */
-async function listAstray(
+async function readBlocksOf(
   { adapter, chain, log }: Watcher,
   node: Node,
   absent: readonly UnsettledDeposit[],
-): Promise<ObservedTransfer[]> {
-  const astray: ObservedTransfer[] = [];
+): Promise<{ astray: readonly UnsettledDeposit[]; lacking: readonly UnsettledDeposit[] }> {
+  const astray: UnsettledDeposit[] = [];
+  const lacking: UnsettledDeposit[] = [];
   for (const [height, own] of Map.groupBy(absent, ({ block_height: at }) => at)) {
     if (height === null) continue;
     const fields = { chain: chain.id, height };
@@ -131,10 +139,9 @@ async function listAstray(
       adapter.readBlock(node, height),
     );
     if (block == null) continue;
-    const elsewhere = own.filter(({ block_hash: hash }) => hash !== block.hash);
-    astray.push(...elsewhere.map(deposit => toReported(deposit, 'seen')));
+    for (const each of own) (each.block_hash === block.hash ? lacking : astray).push(each);
   }
-  return astray;
+  return { astray, lacking };
 }
 
 /** The report of a transaction that was seen and is now reverted in a final block. */

@@ -166,6 +166,26 @@ test('what a lone node leaves out for good holds the payments of its address, un
   expect(await statusOf(held)).toBe('expired/expired');
 });
 
+test('what a node shows wrongly for a moment is no finding, and nothing expires meanwhile', async () => {
+  const id = await ask();
+  let [isWrong, compared] = [true, 0];
+  const readMoved: Holdings['readMoved'] = async (...request) => {
+    compared += 1;
+    const moved = await holdings.readMoved(...request);
+    return isWrong ? moved.map(each => each && { ...each, left: each.left + AMOUNT }) : moved;
+  };
+  Object.assign(model.adapter, { holdings: { ...holdings, readMoved } });
+  await tick();
+  await pass(1);
+  service.clock.now += 14 * MINUTE_MS;
+  while (compared === 0) await pass(0.5);
+  expect(await statusOf(id)).toBe('pending/pending');
+  isWrong = false;
+  await pass(2);
+  expect(await findings()).toEqual([]);
+  expect(await statusOf(id)).toBe('expired/expired');
+});
+
 test('what another node shows is credited', async () => {
   const id = await ask();
   await tick();

@@ -82,10 +82,10 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   }
 
   const amountOf = ({ token_amount: amount }: Payment) => BigInt(amount ?? 0);
-  const payByContract = (payment: Payment) =>
+  const payByContract = (payment: Payment, value = amountOf(payment)) =>
     evm.call(payer, {
       signature: 'pay(address)',
-      value: amountOf(payment),
+      value,
       arguments: [address],
     });
   const sessionOf = async ({ id }: Payment) => (await findPayment(service.db, id))?.session_status;
@@ -183,5 +183,17 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
         }),
       },
     ]);
+  });
+
+  test('dust that it cannot trace is no finding, also where funds leave in the same block', async () => {
+    refuseTraces(true);
+    const payment = await ask(3_500);
+    const before = await findings();
+    await payByContract(payment, amountOf(payment) / 500n);
+    await evm.transferNative(RICH[2], 10n ** 16n, address);
+    await evm.mine(5);
+    await look();
+    refuseTraces(false);
+    expect(await findings()).toEqual(before);
   });
 });

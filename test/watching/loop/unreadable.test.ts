@@ -200,20 +200,34 @@ test('a block full of them is one finding', async () => {
   expect(only?.detail).toContain('50 elements');
 });
 
-test('a deposit whose transaction cannot be read any more stays as it is, and holds up no other', async () => {
+/** Has the node of the model show no transaction of this hash. */
+function leaveOut(hash: string): void {
+  const { lookUp } = model.adapter;
+  Object.assign(model.adapter, {
+    lookUp: async (node: Node, request: LookUpRequest) =>
+      request.transactionHash === hash ? { status: 'unknown' } : lookUp(node, request),
+  });
+}
+
+test.each<[string, (hash: string) => void]>([
+  ['cannot be read any more', hash => void model.unreadable.add(hash)],
+  ['is missing, though its block is there', hash => leaveOut(hash)],
+])('a deposit whose transaction %s stays as it is, and holds up no other', async (_, hide) => {
   const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
   await tick();
+  const { lookUp } = model.adapter;
   const { hash } = send(5n, 'A');
   send(6n, 'B');
   mine();
   await tick();
-  model.unreadable.add(hash);
+  hide(hash);
   mine(FINAL_DEPTH);
   await tick();
   expect(await statusOf(other)).toBe('successful/completed');
   expect(await statusOf(id)).toBe('pending/completed');
   expect(await findings()).toMatchObject([{ kind: 'unreadable', transaction_hash: hash }]);
   model.unreadable.clear();
+  Object.assign(model.adapter, { lookUp });
   await wait(1);
   expect(await statusOf(id)).toBe('successful/completed');
   expect(await findings()).toEqual([]);

@@ -24,22 +24,13 @@ export function mayHold(played: PlayedChain, finding: Finding): boolean {
   return isOpen && isOfOmission(played, finding) && isNeverShown(played.world);
 }
 
-/**
- * Whether one of two nodes never shows what it has to confirm, which is no finding: its silence is told. On Solana the
- * other node's last look records what the primary node has no transaction of.
- */
-export function isConfirmedNever({ omission, hasCheck, slot }: World): boolean {
-  const isOfSolana = hasCheck && slot.family === 'solana' && omission?.kind === 'transaction';
-  const isOfOne = omission?.role === 'check' || isOfSolana;
-  return isOfOne && isNeverShown({ omission, hasCheck, slot });
+/** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
+export function isConfirmedNever(world: World): boolean {
+  return world.omission?.role === 'check' && isNeverShown(world);
 }
 
 /** Whether no node ever shows what it takes to credit a transfer. */
-function isNeverShown({
-  omission,
-  hasCheck,
-  slot,
-}: Pick<World, 'omission' | 'hasCheck' | 'slot'>): boolean {
+function isNeverShown({ omission, hasCheck, slot }: World): boolean {
   if (omission === null || omission.lastsMs !== Number.POSITIVE_INFINITY) return false;
   const isOfSolana = slot.family === 'solana' && omission.kind === 'transaction';
   return !hasCheck || isOfSolana || CONFIRMED_BY_ALL.includes(omission.kind);
