@@ -77,12 +77,12 @@ export function resolveFinding(
 }
 
 /**
- * Resolves open findings of a kind in blocks above a height.
+ * Resolves open findings of some kinds in blocks above a height.
  * @returns How many there were.
  */
 export async function resolveFindingsAbove(
   db: Connection,
-  { chain, kind }: { readonly chain: string; readonly kind: string },
+  { chain, kinds }: { readonly chain: string; readonly kinds: readonly string[] },
   height: number,
   now: Date,
 ): Promise<number> {
@@ -90,7 +90,7 @@ export async function resolveFindingsAbove(
     .updateTable('findings')
     .set({ resolved_at: now })
     .where('chain', '=', chain)
-    .where('kind', '=', kind)
+    .where('kind', 'in', kinds)
     .where('height', '>', height)
     .where('resolved_at', 'is', null)
     .executeTakeFirstOrThrow();

@@ -19,8 +19,9 @@ export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
  * When a transfer was made, for matching.
  *
  * While the chain is polled regularly that is now: clocks of blocks lag, and a payment must not seem older than its
- * own reservation. A poll that is to come is none: the clock it was made by was wrong. A block at a height that the last poll showed already was made before that poll, unless its time
- * shows that it has replaced another one since. After a longer time without a poll, the time of the block counts,
+ * own reservation. A poll that is to come is none: the clock it was made by was wrong. A block at a height that the last
+ * poll showed already was made before that poll, and left out of it, or has replaced another one since: its time tells.
+ * After a longer time without a poll, the time of the block counts,
  * with the most that its clock may lag: a payment that reserved the amount only after that was not paid by it. If
  * the node's mempool had the transfer earlier, that time counts.
  */
@@ -51,8 +52,12 @@ function whenFound(
     if (block === null || head === null || block.height > head) {
       return { occurredAt: now, earliestAt: now };
     }
-    const latest = Math.max(polledAt.getTime(), block.time.getTime() + skew);
-    return { occurredAt: byNow(latest), earliestAt: byNow(polledAt.getTime()) };
+    const polled = polledAt.getTime();
+    const [earliest, latest] = [block.time.getTime() - skew, block.time.getTime() + skew];
+    return {
+      occurredAt: byNow(Math.max(polled, latest)),
+      earliestAt: byNow(Math.min(polled, earliest)),
+    };
   }
   // In the mempool it has no time: it may have come right after the last poll.
   if (block === null) {

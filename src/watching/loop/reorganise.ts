@@ -11,6 +11,7 @@ import type { Watcher } from '../watcher.ts';
 import { askAnother, haltUndecided, setAside } from './another-node.ts';
 import { halt } from './halt.ts';
 import { UNEXPLAINED } from './unexplained.ts';
+import { UNREADABLE } from './unreadable.ts';
 
 /** Final deposits of an undone span that are looked at; more would be an attack on the chain itself. */
 const FINAL_LOOKED_AT = 200;
@@ -82,8 +83,8 @@ export async function reorganise(
     await cutRing(tx, chain.id, fork.height);
     // Elsewhere balances are read of final blocks alone, which no branch undoes.
     if (chain.family === 'evm') await cutBalances(tx, chain.id, fork.height);
-    const inflows = { chain: chain.id, kind: UNEXPLAINED };
-    const compared = await resolveFindingsAbove(tx, inflows, fork.height, now);
+    const undone = { chain: chain.id, kinds: [UNEXPLAINED, UNREADABLE] };
+    const resolved = await resolveFindingsAbove(tx, undone, fork.height, now);
     await unplaceAbove(tx, chain.id, fork.height, now);
     for (const deposit of vanished) {
       const detail = `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`;
@@ -97,8 +98,8 @@ export async function reorganise(
       // Transfers of these blocks did not happen just now: without a poll, the time of their block counts.
       polled_at: null,
       halted: null,
-      // What held payments is gone with its blocks: none expires before the balances were compared on this branch.
-      ...(compared > 0 && { expires_until: null }),
+      // What held payments is gone with its blocks: none expires before this branch was looked at twice.
+      ...(resolved > 0 && { expires_until: null }),
     });
   });
   const depth = (state.cursor_height ?? fork.height) - fork.height;

@@ -11,7 +11,8 @@ import { listConcerned, listInTurn } from './open-findings.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
-const KIND = 'unreadable';
+/** Kind of the findings. */
+export const UNREADABLE = 'unreadable';
 const SECOND_LOOK = { isSecondLook: true } as const;
 
 /** Most findings of a block that name no watched address; more become a single one for the block. */
@@ -37,7 +38,13 @@ export async function reportUnreadable(
   const gathered = [...Map.groupBy(nameless, ({ height }) => height)].flatMap(gather);
   const named = unreadable.filter(({ watched }) => watched.length > 0);
   for (const { transactionHash, height, sinceHeight, watched, detail } of [...named, ...gathered]) {
-    const found = { chain, kind: KIND, transactionHash, height, sinceHeight: sinceHeight ?? null };
+    const found = {
+      chain,
+      kind: UNREADABLE,
+      transactionHash,
+      height,
+      sinceHeight: sinceHeight ?? null,
+    };
     for (const each of watched.length === 0 ? [null] : watched) {
       const place = { blockchainId: each?.network.id ?? null, address: each?.address ?? null };
       await addFinding(
@@ -64,7 +71,7 @@ function gather([height, own]: [number | null, readonly Unreadable[]]): readonly
  */
 export async function retryUnreadable(watcher: Watcher, node: Node): Promise<void> {
   const { chain, log } = watcher;
-  for (const finding of await listInTurn(watcher, KIND, RETRIED_MAXIMUM)) {
+  for (const finding of await listInTurn(watcher, UNREADABLE, RETRIED_MAXIMUM)) {
     const work = () => readAgain(watcher, node, finding);
     const message = 'what cannot be read is not there either';
     await unlessNodeFails(log, { chain: chain.id }, message, work);

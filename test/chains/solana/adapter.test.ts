@@ -178,6 +178,15 @@ describe('SOL', () => {
     }
     expect(found).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
   });
+
+  test('that is swept again while nobody looks is found at once', async () => {
+    const own = newWallet();
+    for (let looks = 0; looks < 7; looks++) await watched(sol(own.address));
+    solana.send([sendLamports(sender.address, own.address, 1_000_000_000n)], [sender]);
+    solana.send([sendLamports(own.address, sender.address, 1_000_000_000n)], [own]);
+    solana.mine(301);
+    expect(await look(sol(own.address))).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
+  });
 });
 
 describe('tokens', () => {

@@ -27,15 +27,16 @@ test('without such a time what is seen was made now', () => {
 });
 
 test.each([
-  ['newest block of the last poll was made before that', 100, minutesAgo(0.5), LAST.polled_at],
-  ['a younger block of that height has replaced it since', 100, minutesAgo(0.1), minutesAgo(0.1)],
-  ['a higher block was made now', 101, minutesAgo(0.5), NOW],
-])('what is in a block: the %s', (_, height, time, latest) => {
-  const chain = { ...chainOf('btc'), clockSkewMs: 0 };
-  const happened = occurredAt(chain, { block: { height, hash: 'b', time } }, LAST, NOW);
-  expect(happened).toEqual({
-    occurredAt: latest,
-    earliestAt: height > LAST.head_height ? NOW : LAST.polled_at,
+  ['the newest one of the last poll had it before that', 100, 0.5, 0.2, 0.6],
+  ['an earlier one was left out of that poll, or of several', 98, 3, 0.2, 3.1],
+  ['a younger one of that height has replaced it since', 100, 0.05, 0, 0.2],
+  ['a higher one was made now', 101, 0.5, 0, 0],
+])('what is in a block: %s', (_, height, ago, latest, earliest) => {
+  const chain = { ...chainOf('btc'), clockSkewMs: 0.1 * MINUTE_MS };
+  const block = { height, hash: 'b', time: minutesAgo(ago) };
+  expect(occurredAt(chain, { block }, LAST, NOW)).toEqual({
+    occurredAt: minutesAgo(latest),
+    earliestAt: minutesAgo(earliest),
   });
 });
 

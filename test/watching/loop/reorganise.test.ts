@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('what was not explained in undone blocks is compared anew before payments expire', async () => {
+test('what was unexplained or unreadable in undone blocks is looked at anew before payments expire', async () => {
   const { db, clock } = service;
   const { model } = await beginModel(service, CHAIN);
   /** Heights at which balances were read. */
@@ -45,7 +45,8 @@ test('what was not explained in undone blocks is compared anew before payments e
   const { height: tip } = model.tip;
   await updateChain(db, CHAIN, { expires_until: new Date(clock.now) });
   for (const height of [tip - 2, tip - 1, tip]) {
-    const found = { kind: 'unexplained_inflow', blockchainId: CHAIN, address: 'A', amount: 5_000n };
+    const kind = height === tip ? 'unreadable' : 'unexplained_inflow';
+    const found = { kind, blockchainId: CHAIN, address: 'A', amount: 5_000n };
     const where = { height, sinceHeight: height - 2, detail: 'It rose.' };
     await addFinding(db, { id: newId(), chain: CHAIN, ...found, ...where }, new Date(clock.now));
   }

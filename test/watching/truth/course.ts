@@ -13,7 +13,7 @@ const PAUSES = [4, 8, 8, 15, 15, 25, 25, 40, 40, 55, 55, 59, 61, 90, 150, 300, 7
  * Rounds in the end: then every window is over, also that of a rest that is asked for once an amount has been corrected,
  * and what is in no mempool for two hours counts as gone.
  */
-const END_PAUSES = Array<number>(10).fill(70 * MINUTE);
+const END_PAUSES = Array<number>(12).fill(70 * MINUTE);
 export const END_ROUNDS = END_PAUSES.length;
 
 /** What the worker does after the rounds of the watchers. */
