@@ -19,11 +19,10 @@ export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
  * When a transfer was made, for matching.
  *
  * While the chain is polled regularly that is now: clocks of blocks lag, and a payment must not seem older than its
- * own reservation. A poll that is to come is none: the clock it was made by was wrong. A block at a height that the last
- * poll showed already was made before that poll, and left out of it, or has replaced another one since: its time tells.
- * After a longer time without a poll, the time of the block counts,
- * with the most that its clock may lag: a payment that reserved the amount only after that was not paid by it. If
- * the node's mempool had the transfer earlier, that time counts.
+ * own reservation. A poll that is to come is none: the clock it was made by was wrong. In a block at a height that the
+ * last poll showed already, it was left out of that poll, or the block has replaced another one since: as after a longer
+ * time without a poll, the time of the block counts then, with the most that its clock may lag. A payment that reserved the
+ * amount only after that was not paid by it. If the node's mempool had the transfer earlier, that time counts.
  */
 export function occurredAt(
   chain: Chain,
@@ -48,16 +47,9 @@ function whenFound(
   now: Date,
 ): TimeOfTransfer {
   const byNow = (time: number) => new Date(Math.min(now.getTime(), time));
-  if (polledAt !== null && wasPolledLately(polledAt, now)) {
-    if (block === null || head === null || block.height > head) {
-      return { occurredAt: now, earliestAt: now };
-    }
-    const polled = polledAt.getTime();
-    const [earliest, latest] = [block.time.getTime() - skew, block.time.getTime() + skew];
-    return {
-      occurredAt: byNow(Math.max(polled, latest)),
-      earliestAt: byNow(Math.min(polled, earliest)),
-    };
+  const wasShown = block !== null && head !== null && block.height <= head;
+  if (polledAt !== null && wasPolledLately(polledAt, now) && !wasShown) {
+    return { occurredAt: now, earliestAt: now };
   }
   // In the mempool it has no time: it may have come right after the last poll.
   if (block === null) {

@@ -27,9 +27,9 @@ test('without such a time what is seen was made now', () => {
 });
 
 test.each([
-  ['the newest one of the last poll had it before that', 100, 0.5, 0.2, 0.6],
-  ['an earlier one was left out of that poll, or of several', 98, 3, 0.2, 3.1],
-  ['a younger one of that height has replaced it since', 100, 0.05, 0, 0.2],
+  ['the newest one of the last poll had it before that', 100, 0.5, 0.4, 0.6],
+  ['an earlier one was left out of that poll, or of several', 98, 3, 2.9, 3.1],
+  ['a younger one of that height has replaced it since', 100, 0.05, 0, 0.15],
   ['a higher one was made now', 101, 0.5, 0, 0],
 ])('what is in a block: %s', (_, height, ago, latest, earliest) => {
   const chain = { ...chainOf('btc'), clockSkewMs: 0.1 * MINUTE_MS };
