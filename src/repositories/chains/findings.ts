@@ -78,23 +78,31 @@ export function resolveFinding(
 
 /**
  * Resolves open findings of some kinds in blocks above a height.
+ * @param only `blocks` for those of one block alone, not of a range.
  * @returns How many there were.
  */
 export async function resolveFindingsAbove(
   db: Connection,
-  { chain, kinds }: { readonly chain: string; readonly kinds: readonly string[] },
+  { chain, kinds, only }: ResolvedKinds,
   height: number,
   now: Date,
 ): Promise<number> {
-  const { numUpdatedRows } = await db
+  let query = db
     .updateTable('findings')
     .set({ resolved_at: now })
     .where('chain', '=', chain)
     .where('kind', 'in', kinds)
     .where('height', '>', height)
-    .where('resolved_at', 'is', null)
-    .executeTakeFirstOrThrow();
+    .where('resolved_at', 'is', null);
+  if (only === 'blocks') query = query.where('since_height', 'is', null);
+  const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
+}
+
+interface ResolvedKinds {
+  readonly chain: string;
+  readonly kinds: readonly string[];
+  readonly only: 'blocks' | 'all';
 }
 
 /**

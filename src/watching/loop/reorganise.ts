@@ -81,9 +81,11 @@ export async function reorganise(
   await lease.write(async (tx, locked) => {
     const now = new Date(watcher.clock());
     await cutRing(tx, chain.id, fork.height);
-    // Elsewhere balances are read of final blocks alone, which no branch undoes.
-    if (chain.family === 'evm') await cutBalances(tx, chain.id, fork.height);
-    const undone = { chain: chain.id, kinds: [UNEXPLAINED, UNREADABLE] };
+    // Elsewhere balances are read of final blocks alone, which no branch undoes, though the ring may not have them.
+    const isEvm = chain.family === 'evm';
+    if (isEvm) await cutBalances(tx, chain.id, fork.height);
+    const kinds = [UNEXPLAINED, UNREADABLE];
+    const undone = { chain: chain.id, kinds, only: isEvm ? 'all' : 'blocks' } as const;
     const resolved = await resolveFindingsAbove(tx, undone, fork.height, now);
     await unplaceAbove(tx, chain.id, fork.height, now);
     for (const deposit of vanished) {
