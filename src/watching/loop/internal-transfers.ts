@@ -1,7 +1,7 @@
 import type { InternalTransfers, Traced } from '../../chains/internal-transfers.ts';
 import type { Misses } from '../../chains/misses.ts';
 import type { Block, WatchedAddress } from '../../chains/transfer.ts';
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { isCounted } from '../../nodes/open-node.ts';
 import {
   type HeldBalance,
@@ -96,7 +96,8 @@ export async function findInternalTransfers(
       await rescanRange(watcher, round, lacking, { from: height + 1, to: cursor.height });
     }
   }
-  await explain(watcher, round, { internal: adapter.internal, native, timing, misses }, increases);
+  const explaining = { internal: adapter.internal, native, timing, misses, cursor };
+  await explain(watcher, round, explaining, increases);
   await lease.write(async tx => {
     await putBalances(tx, chain.id, now);
     await trimBalances(tx, chain.id, finalHeight, addresses);
@@ -124,13 +125,14 @@ interface Explaining {
   readonly native: readonly WatchedAddress[];
   readonly timing: Timing;
   readonly misses: Misses;
+  readonly cursor: Pinned;
 }
 
 /** Records the transfers that a trace or another node shows; unexplained rises become findings. */
 async function explain(
   watcher: Watcher,
   round: Round,
-  { internal, native, timing, misses }: Explaining,
+  { internal, native, timing, misses, cursor }: Explaining,
   increases: readonly Increase[],
 ): Promise<void> {
   for (const [height, group] of Map.groupBy(increases, ({ height }) => height)) {
@@ -150,12 +152,28 @@ async function explain(
       if ((await leftOf()) > 0n) await askAnother(watcher, round, own, height);
       const amount = await leftOf();
       if (amount <= 0n) continue;
+      await requireSameBranch(watcher, round.node, cursor);
       await reportUnexplained(watcher, {
         ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
         detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it and the node does not trace it, or the node leaves a transaction out.`,
       });
     }
   }
+}
+
+/**
+ * Balances are read by the cursor's hash, and transactions by heights: what they show together is of one branch only if the
+ * node has not left it meanwhile.
+ * @throws LaggingNode
+ */
+async function requireSameBranch(
+  { adapter }: Watcher,
+  node: Node,
+  { height, hash }: Pinned,
+): Promise<void> {
+  const block = await adapter.readBlock(node, height);
+  if (block?.hash === hash) return;
+  throw new LaggingNode(`${node.label} has left the branch of block ${height} while it was read`);
 }
 
 /** An address in a block. */

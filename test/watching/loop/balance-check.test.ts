@@ -322,6 +322,27 @@ test('what another node has shown of the native asset explains a rise that is fo
   expect(await findings()).toEqual([]);
 });
 
+test('a branch that is left while its balances are explained makes no finding', async () => {
+  const { readMovements } = internal;
+  let hasForked = false;
+  const forking: InternalTransfers['readMovements'] = async (...request) => {
+    if (!hasForked) model.reorganise(1, () => true);
+    hasForked = true;
+    return readMovements(...request);
+  };
+  Object.assign(model.adapter, { internal: { ...internal, readMovements: forking } });
+  const id = await ask();
+  await tick();
+  service.clock.now += MINUTE_MS;
+  hidden.set('primary', new Set([send()]));
+  model.mine();
+  await expect(tick()).rejects.toThrow('left the branch');
+  expect(hasForked).toBe(true);
+  await pass(2);
+  expect(await findings()).toEqual([]);
+  expect(await statusOf(id)).toBe('pending/pending');
+});
+
 test('dust holds nobody', async () => {
   const id = await ask();
   await tick();
