@@ -86,7 +86,8 @@ export async function reorganise(
     if (isEvm) await cutBalances(tx, chain.id, fork.height);
     const kinds = [UNEXPLAINED, UNREADABLE];
     const undone = { chain: chain.id, kinds, only: isEvm ? 'all' : 'blocks' } as const;
-    const resolved = await resolveFindingsAbove(tx, undone, fork.height, now);
+    const below = Math.max(fork.height, locked.final_height ?? fork.height);
+    const resolved = await resolveFindingsAbove(tx, undone, below, now);
     await unplaceAbove(tx, chain.id, fork.height, now);
     for (const deposit of vanished) {
       const detail = `The block of this final deposit was undone. Payment: ${deposit.payment_id ?? 'none'}.`;

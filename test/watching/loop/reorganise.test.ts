@@ -113,16 +113,19 @@ test('what was compared at a final block stays as it is, however far back the ri
   const held = await db.selectFrom('held_balances').selectAll().execute();
   expect(held).toMatchObject([{ height: model.finalHeight }]);
   const height = model.finalHeight ?? 0;
-  for (const kind of ['unexplained_inflow', 'unreadable']) {
-    const found = { kind, blockchainId: chain, address: 'A', height, sinceHeight: height - 1 };
-    const finding = { id: newId(), chain, ...found, detail: 'It rose.' };
-    await addFinding(db, finding, new Date(clock.now));
+  const found = { chain, blockchainId: chain, address: 'A', detail: 'It rose.' };
+  // A worker that ends before it has recorded the final block leaves a finding above the one that is recorded.
+  const kinds = {
+    unexplained_inflow: { height: height + 1, sinceHeight: height - 2 },
+    unreadable: { height },
+  };
+  for (const [kind, where] of Object.entries(kinds)) {
+    await addFinding(db, { id: newId(), kind, ...found, ...where }, new Date(clock.now));
   }
-  const isOpen = async (kind: string) =>
-    (await listOpenFindings(db, 10, { chain, kind })).length > 0;
   model.reorganise(3, () => true);
   await tick();
   expect(await db.selectFrom('held_balances').selectAll().execute()).toEqual(held);
-  expect(await isOpen('unexplained_inflow')).toBe(true);
-  expect(await isOpen('unreadable')).toBe(true);
+  for (const kind of Object.keys(kinds)) {
+    expect(await listOpenFindings(db, 10, { chain, kind }), kind).toHaveLength(1);
+  }
 });
