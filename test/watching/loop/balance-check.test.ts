@@ -322,6 +322,18 @@ test('what another node has shown of the native asset explains a rise that is fo
   expect(await findings()).toEqual([]);
 });
 
+test('what has left within the same minute hides nothing that has arrived', async () => {
+  Object.assign(model.adapter, { internal });
+  const id = await ask();
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  model.mine();
+  spent = [{ address: 'A', amount: AMOUNT - 1n, height: model.tip.height }];
+  await passTheEnd();
+  expect(await statusOf(id)).toBe('pending/pending');
+  expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
+});
+
 test('a branch that is left while its balances are explained makes no finding', async () => {
   const { readMovements } = internal;
   let hasForked = false;
