@@ -21,6 +21,8 @@ const HOT_LOOKS = 5;
  * left between two looks, and some owners are asked for new token accounts.
  */
 const LOOKS_PER_ROUND = 20;
+/** Longest time between two looks in which the lists of some accounts in turn show what came and left, in milliseconds. */
+const GAP_MS = 120_000;
 /** How many accounts, and how many owners, such a look takes; the next one takes the next ones. */
 const ASKED_IN_TURN = 100;
 /** Signatures that are remembered: more than come within the slots that are listed again. */
@@ -45,6 +47,8 @@ export class WatchedAccounts {
   readonly #read = new Set<string>();
   /** The last scan and what it has read. The range of the next scan shows whether that was recorded. */
   #last: ScannedSlots & { readonly read: readonly string[] } = { from: 0, to: -1, read: [] };
+  /** The time of the newest block of the last scan, in milliseconds since the epoch. */
+  #scannedAt = 0;
   #turn = 0;
   #looks = 0;
   readonly #misses: Misses;
@@ -116,9 +120,13 @@ export class WatchedAccounts {
 
   /**
    * To be called before a scan. If it begins behind the last scan, what that one has read is recorded. If it
-   * repeats the last scan, that was not recorded. If it begins before it, it follows a fork or is a rescan.
+   * repeats the last scan, that was not recorded. If it begins before it, it follows a fork or is a rescan. After a longer
+   * time without a scan funds may have come and left, so that no balance has changed: every account counts as new.
+   * @param time When the newest block was made.
    */
-  begin({ from }: ScannedSlots): void {
+  begin({ from }: ScannedSlots, time: Date): void {
+    if (time.getTime() - this.#scannedAt > GAP_MS) this.noticeAgain();
+    this.#scannedAt = time.getTime();
     if (from > this.#last.to) {
       for (const signature of this.#last.read) this.#read.add(signature);
       for (const signature of this.#read) {

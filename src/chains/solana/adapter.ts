@@ -159,8 +159,10 @@ async function lookUp(
   if (transaction === null) {
     const { value } = toValue(node, orThrow(node, statuses), 'the status of a transaction');
     const [status] = toList(node, value, 'the status of a transaction');
-    return status === null || status === undefined
-      ? { status: 'unknown' }
+    if (status === null || status === undefined) return { status: 'unknown' };
+    const { confirmationStatus } = toFields(node, status, 'the status of a transaction');
+    return confirmationStatus === 'finalized'
+      ? { status: 'unreadable', detail: `${node.label} has it as final, and does not show it` }
       : { status: 'pending', transfers: [] };
   }
   const blocks = await readBlocksAt(node, [transaction.slot], commitment);

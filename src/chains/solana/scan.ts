@@ -25,9 +25,7 @@ export async function scanAccounts(
   const through = newest?.height === to ? newest : await readBlockAt(node, to);
   if (through === null) throw new NodeFailure(`${node.label} has no block of slot ${to}`);
   if (watch.length === 0) return { through, transfers: [] };
-  accounts.begin(request);
-  // Funds may have come and left meanwhile, so that no balance has changed: every account is listed.
-  if (to - from > LISTED_AGAIN) accounts.noticeAgain();
+  accounts.begin(request, through.time);
   try {
     const unreadable: Unreadable[] = [];
     const changed = await accounts.findChanged(node, watch, to, unreadable);

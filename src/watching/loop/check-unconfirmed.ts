@@ -1,3 +1,4 @@
+import type { Unreadable } from '../../chains/adapter.ts';
 import { listSettledNetworks } from '../../repositories/chains/networks.ts';
 import { addRescanOnce } from '../../repositories/chains/rescans.ts';
 import {
@@ -13,6 +14,7 @@ import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';
 import { record, toObserved, toReported } from './record.ts';
 import type { Round } from './round.ts';
 import { failed, isDeepEnough } from './settle.ts';
+import { reportUnreadable, toUnreadable } from './unreadable.ts';
 
 /** Deposits that a tick considers: more than wait in a mempool at once. Those are not looked up. */
 export const UNPLACED_MAXIMUM = 2_000;
@@ -42,6 +44,7 @@ export async function checkUnconfirmed(
   const missing = new Set<UnsettledDeposit>();
   const observed: ObservedTransfer[] = [];
   const otherwise: LookedUp[] = [];
+  const unreadable: Unreadable[] = [];
   for (const found of await lookUpDeposits(watcher, node, sought)) {
     const { deposit, report, transfer, other, isUntraced } = found;
     if (report.status === 'included' && transfer !== undefined) {
@@ -56,7 +59,9 @@ export async function checkUnconfirmed(
       const since = deposit.missing_since?.getTime() ?? clock();
       if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
       else missing.add(deposit);
-    } else if (report.status !== 'pending' && report.status !== 'unreadable' && !isUntraced) {
+    } else if (report.status === 'unreadable') {
+      unreadable.push(toUnreadable(deposit, report.detail));
+    } else if (report.status !== 'pending' && !isUntraced) {
       // Unknown, replaced, or in a block without this transfer.
       observed.push(toReported(deposit, 'reversed'));
       if (report.status === 'included') await reportAbsence(watcher, deposit, report.block.height);
@@ -71,6 +76,7 @@ export async function checkUnconfirmed(
     observed.push({ ...toObserved(other, 'seen', at), isCorrection: true });
   }
   await record(watcher, observed);
+  await reportUnreadable(db, chain.id, unreadable, new Date(clock()));
 }
 
 /** Records which deposits have gone missing, and which are there again. */

@@ -10,11 +10,11 @@ import { type ObservedTransfer, timeOf } from '../../settlement/observed-transfe
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
-import { type LookedUp, lookUpDeposits, toWatched } from './look-up-deposits.ts';
+import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';
 import { record, toObserved, toReported } from './record.ts';
 import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
-import { reportUnreadable } from './unreadable.ts';
+import { reportUnreadable, toUnreadable } from './unreadable.ts';
 
 /** Deposits that are read at once. */
 const BATCH = 200;
@@ -111,12 +111,6 @@ async function settleDue(
   );
   await record(watcher, observed);
   await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
-}
-
-/** A deposit that could be read when it was seen. */
-function toUnreadable(deposit: UnsettledDeposit, detail: string): Unreadable {
-  const { transaction_hash: transactionHash, block_height: height } = deposit;
-  return { transactionHash, height, watched: [toWatched(deposit)], detail };
 }
 
 /**

@@ -4,8 +4,10 @@ import type { Connection } from '../../database/connection.ts';
 import type { Finding } from '../../database/watching-tables.ts';
 import type { Node } from '../../nodes/node.ts';
 import { addFinding, resolveFinding } from '../../repositories/chains/findings.ts';
+import type { UnsettledDeposit } from '../../repositories/deposits/watched-deposits.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
+import { toWatched } from './look-up-deposits.ts';
 import { NO_POLL } from './occurred-at.ts';
 import { listConcerned, listInTurn } from './open-findings.ts';
 import { askedSince, recordSeen } from './record-seen.ts';
@@ -23,6 +25,12 @@ const RETRIED_MAXIMUM = 20;
 
 /** Longest detail of a finding, in characters: a node's own message may be long. */
 const DETAIL_MAXIMUM = 500;
+
+/** What cannot be read any more of a deposit that was seen. */
+export function toUnreadable(deposit: UnsettledDeposit, detail: string): Unreadable {
+  const { transaction_hash: transactionHash, block_height: height } = deposit;
+  return { transactionHash, height, watched: [toWatched(deposit)], detail };
+}
 
 /**
  * Adds findings of what cannot be read, one for each watched address that it may have paid: payments at these

@@ -21,13 +21,15 @@ let solana: SolanaNode;
 let node: PlainNode;
 let stop: () => Promise<void>;
 let adapter: ChainAdapter;
+/** How far the clock of the blocks is ahead, in milliseconds. */
+let ahead = 0;
 /** Up to which slot was scanned. */
 let cursor: number;
 let sender: Wallet;
 let senderTokens: string;
 
 beforeAll(async () => {
-  ({ solana, node, sender, senderTokens, stop } = await startChain());
+  ({ solana, node, sender, senderTokens, stop } = await startChain(() => Date.now() + ahead));
 });
 afterAll(() => stop());
 beforeEach(() => {
@@ -184,7 +186,9 @@ describe('SOL', () => {
     for (let looks = 0; looks < 7; looks++) await watched(sol(own.address));
     solana.send([sendLamports(sender.address, own.address, 1_000_000_000n)], [sender]);
     solana.send([sendLamports(own.address, sender.address, 1_000_000_000n)], [own]);
-    solana.mine(301);
+    // More than the two minutes after which a look lists every account, and slots whose time is not estimated.
+    ahead += 121_000;
+    solana.mine(160);
     expect(await look(sol(own.address))).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
   });
 });
@@ -404,6 +408,18 @@ describe('a look-up tells of', () => {
     expect(await lookUpFinal()).toEqual({ status: 'pending', transfers: [] });
     solana.mine(32);
     expect(await lookUpFinal()).toEqual(await adapter.lookUp(node, request));
+  });
+
+  test('one that is final and that the node does not show', async () => {
+    const own = newWallet().address;
+    const hash = solana.send([sendLamports(sender.address, own, 1_000_000_000n)], [sender]);
+    const leavesOut = alteredNode(node, (method, _params, result) =>
+      method === 'getTransaction' ? null : result,
+    );
+    const request = { transactionHash: hash, watch: [sol(own)], inputs: null, blockHash: null };
+    expect(await adapter.lookUp(leavesOut, request)).toMatchObject({ status: 'pending' });
+    solana.mine(32);
+    expect(await adapter.lookUp(leavesOut, request)).toMatchObject({ status: 'unreadable' });
   });
 
   test('one that failed', async () => {

@@ -13,8 +13,9 @@ interface TestChain {
   stop(): Promise<void>;
 }
 
-export async function startChain(): Promise<TestChain> {
-  const solana = new SolanaNode(Date.now);
+/** @param now By which blocks are made, in milliseconds since the epoch. */
+export async function startChain(now = Date.now): Promise<TestChain> {
+  const solana = new SolanaNode(now);
   const stop = await solana.start();
   const sender = newWallet();
   solana.airdrop(sender.address, 1_000_000_000_000n);

@@ -334,7 +334,7 @@ test('a rescan that the node cannot do lets another one go on', async () => {
   expect(await listOpenRescans(db, 10)).toEqual([]);
 });
 
-test('one that a reorganisation has undone, and that cannot be read then, is not reversed', async () => {
+test('one that a reorganisation has undone, and that cannot be read then, is a finding and not reversed', async () => {
   const id = await ask(5n, 'A');
   await tick();
   const { hash } = send(5n, 'A');
@@ -345,8 +345,12 @@ test('one that a reorganisation has undone, and that cannot be read then, is not
   mine();
   await tick();
   expect(await statusOf(id)).toBe('pending/completed');
+  // One of its new block, one of the deposit.
+  const found = { kind: 'unreadable', transaction_hash: hash };
+  expect(await findings()).toMatchObject([found, { ...found, height: null }]);
   model.unreadable.clear();
   await wait(1);
+  expect(await findings()).toEqual([]);
   mine(FINAL_DEPTH);
   await tick();
   expect(await statusOf(id)).toBe('successful/completed');

@@ -207,7 +207,10 @@ export function answerSolana(
       return inContext(
         own.map(hash => {
           const place = found.find(({ transaction }) => transaction.hash === hash);
-          return place === undefined ? null : { slot: place.block.height, err: null };
+          if (place === undefined) return null;
+          const { height } = place.block;
+          const confirmationStatus = height <= finalHeight ? 'finalized' : 'confirmed';
+          return { slot: height, err: null, confirmationStatus };
         }),
       );
     }
