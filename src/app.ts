@@ -11,7 +11,7 @@ import { ApiError } from './errors/api-error.ts';
 import { statusOf } from './errors/envelope.ts';
 import { registerErrorHandler, sendError } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
-import { trustedProxies } from './http/client-address.ts';
+import { clientAddressReader } from './http/client-address.ts';
 import { Connections } from './http/connections.ts';
 import { registerGracefulClose } from './http/graceful-close.ts';
 import { KeyUsage } from './http/key-usage.ts';
@@ -20,6 +20,7 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { serverOptions } from './http/server-options.ts';
+import { trustedProxies } from './http/trusted-proxies.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
@@ -57,12 +58,15 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const { legacyDeprecation: deprecation, legacySunset: sunset } = config;
   const failures = { publicUrl, isUnavailable, simulation, deprecation, sunset };
   const headers = securityHeaders(publicUrl);
-  const requestLog = createRequestLog(deps.logger, headers);
+  const { logger } = deps;
+  const trusts = trustedProxies(config.trustProxy);
+  const readAddress = clientAddressReader({ trusts, header: config.trustProxyHeader, logger });
+  const requestLog = createRequestLog(logger, headers, readAddress);
   const connections = new Connections();
   const app = Fastify({
     ...serverOptions(),
     loggerInstance: deps.logger,
-    trustProxy: trustedProxies(config.trustProxy),
+    trustProxy: trusts,
     frameworkErrors: refuseWithoutRoute(requestLog, failures, request => limits.countPage(request)),
     clientErrorHandler: refuseUnreadable({
       headers,
