@@ -71,7 +71,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     clientErrorHandler: refuseUnreadable({
       headers,
       connections,
-      render: (refusal, requestId, url) => renderUnreadable(refusal, requestId, url, failures),
+      render: (refusal, requestId, head) => renderUnreadable(refusal, requestId, head, failures),
       requestLog,
     }),
   }).withTypeProvider<TypeBoxTypeProvider>();
