@@ -47,6 +47,7 @@ import { signedPlugin } from './routes/signed-app.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import { registerWellKnown } from './routes/well-known.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
+import { ProcessorBudget } from './time/processor-budget.ts';
 
 /** Most API keys, and most merchants, that are cached; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
@@ -96,8 +97,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     clock: deps.clock,
   });
   const explainUnknownRoute = explainUnknownRoutes(app);
+  const explaining = new ProcessorBudget(deps.clock);
   const panel = panelUrl !== null && {
-    ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
+    ...{ ...deps, ...failures, panelUrl, limits, explaining, explainUnknownRoute },
     admitsDemo: isDevelopment,
     requestsKept: config.requestLog,
     sendsMail: config.mail !== null,
@@ -125,7 +127,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const recorder = new RequestRecorder(deps.db, error =>
     deps.logger.warn({ err: error }, 'requests are missing in the request log'),
   );
-  const explanations = new LaterExplanations(deps.clock, error =>
+  const explanations = new LaterExplanations(deps.clock, explaining, error =>
     deps.logger.error({ err: error }, 'signature not explained'),
   );
   // At once: where the database does not answer, each takes as long as it may.
