@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 /**
  * The service with a create in a transaction of six round trips: begin, claim of the idempotency key,
  * payment, event, response, commit. All else is the service's own code. Each merchant is read once.
@@ -49,7 +50,8 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     genReqId: () => uuidv7(),
   });
   const headers = securityHeaders(config.publicUrl);
-  registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger, headers));
+  const readAddress = ({ socket }: IncomingMessage) => socket.remoteAddress;
+  registerRequestLog(app, createRequestLog(logger as FastifyBaseLogger, headers, readAddress));
   registerErrorHandler(app, { publicUrl: config.publicUrl, isUnavailable: () => false });
   registerValidation(app);
   const limits = await createRateLimits(app, {

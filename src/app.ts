@@ -11,7 +11,7 @@ import { ApiError } from './errors/api-error.ts';
 import { statusOf } from './errors/envelope.ts';
 import { registerErrorHandler, sendError } from './errors/handler.ts';
 import { Admission } from './http/admission.ts';
-import { trustedProxies } from './http/client-address.ts';
+import { clientAddressReader } from './http/client-address.ts';
 import { Connections } from './http/connections.ts';
 import { registerGracefulClose } from './http/graceful-close.ts';
 import { KeyUsage } from './http/key-usage.ts';
@@ -20,6 +20,7 @@ import { createRateLimits } from './http/rate-limit.ts';
 import { createRequestLog, registerRequestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { serverOptions } from './http/server-options.ts';
+import { trustedProxies } from './http/trusted-proxies.ts';
 import { isUnavailable } from './http/unavailable.ts';
 import { explainUnknownRoutes, refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
@@ -46,6 +47,7 @@ import { signedPlugin } from './routes/signed-app.ts';
 import { registerV1Routes, V1_PREFIX } from './routes/v1/index.ts';
 import { registerWellKnown } from './routes/well-known.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
+import { ProcessorBudget } from './time/processor-budget.ts';
 
 /** Most API keys, and most merchants, that are cached; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
@@ -57,17 +59,20 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const { legacyDeprecation: deprecation, legacySunset: sunset } = config;
   const failures = { publicUrl, isUnavailable, simulation, deprecation, sunset };
   const headers = securityHeaders(publicUrl);
-  const requestLog = createRequestLog(deps.logger, headers);
+  const { logger } = deps;
+  const trusts = trustedProxies(config.trustProxy);
+  const readAddress = clientAddressReader({ trusts, header: config.trustProxyHeader, logger });
+  const requestLog = createRequestLog(logger, headers, readAddress);
   const connections = new Connections();
   const app = Fastify({
     ...serverOptions(),
     loggerInstance: deps.logger,
-    trustProxy: trustedProxies(config.trustProxy),
+    trustProxy: trusts,
     frameworkErrors: refuseWithoutRoute(requestLog, failures, request => limits.countPage(request)),
     clientErrorHandler: refuseUnreadable({
       headers,
       connections,
-      render: (refusal, requestId, url) => renderUnreadable(refusal, requestId, url, failures),
+      render: (refusal, requestId, head) => renderUnreadable(refusal, requestId, head, failures),
       requestLog,
     }),
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -92,8 +97,9 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     clock: deps.clock,
   });
   const explainUnknownRoute = explainUnknownRoutes(app);
+  const explaining = new ProcessorBudget(deps.clock);
   const panel = panelUrl !== null && {
-    ...{ ...deps, ...failures, panelUrl, limits, explainUnknownRoute },
+    ...{ ...deps, ...failures, panelUrl, limits, explaining, explainUnknownRoute },
     admitsDemo: isDevelopment,
     requestsKept: config.requestLog,
     sendsMail: config.mail !== null,
@@ -121,7 +127,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const recorder = new RequestRecorder(deps.db, error =>
     deps.logger.warn({ err: error }, 'requests are missing in the request log'),
   );
-  const explanations = new LaterExplanations(deps.clock, error =>
+  const explanations = new LaterExplanations(deps.clock, explaining, error =>
     deps.logger.error({ err: error }, 'signature not explained'),
   );
   // At once: where the database does not answer, each takes as long as it may.

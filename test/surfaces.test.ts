@@ -12,6 +12,7 @@ import { createPanelCookies } from '../src/panel/hooks/cookies.ts';
 import { panelPlugin } from '../src/panel/index.ts';
 import { type OpenProcessor, openProcessor } from '../src/processors/open-processor.ts';
 import { processorPlugin } from '../src/routes/processor/index.ts';
+import { ProcessorBudget } from '../src/time/processor-budget.ts';
 import { addMerchant } from './helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from './helpers/app.ts';
 import { openCheckout } from './helpers/checkout.ts';
@@ -77,6 +78,7 @@ test('the panel', async () => {
       ...{ ...dependencies(limits), panelUrl, prefix: '/panel', admitsDemo: true },
       ...{ requestsKept: config.requestLog, sendsMail: false },
       ...{ addressDelayMs: 0, allowsLoopback: true },
+      explaining: new ProcessorBudget(service.clock),
       cookies: createPanelCookies(panelUrl),
       isBreached: async () => false,
       explainUnknownRoute: () => new ApiError('E3001'),

@@ -1,3 +1,4 @@
+import { maskSecrets } from '../crypto/mask-secrets.ts';
 import { newId } from '../crypto/new-id.ts';
 import type { ChangeOrigin } from '../database/account-tables.ts';
 import { untilHeard } from '../database/change-feed.ts';
@@ -32,7 +33,7 @@ export interface Operator {
 export interface AuditedChange<T> {
   readonly result: T;
   readonly objectId: string;
-  /** Never contains a secret. */
+  /** Contains no secret; those that somebody wrote into a name or a URL are masked. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
@@ -51,13 +52,21 @@ export async function audited<T>(
     const { result, objectId, detail = {} } = await change(tx, now);
     const [objectType = action] = action.split('.');
     const made = { id: newId(), actor, origin, personId, accountId, address };
-    await insertAuditEntry(tx, { ...made, action, objectType, objectId, detail, now });
+    const entry = { ...made, action, objectType, objectId, detail: withoutSecrets(detail), now };
+    await insertAuditEntry(tx, entry);
     return result;
   };
   if (db.isTransaction) return run(db);
   const result = await transact(db, run);
   await untilHeard(db);
   return result;
+}
+
+function withoutSecrets(detail: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const text = JSON.stringify(detail, (_, value) =>
+    typeof value === 'string' ? maskSecrets(value) : value,
+  );
+  return JSON.parse(text);
 }
 
 /**

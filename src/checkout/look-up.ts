@@ -54,12 +54,13 @@ export interface LookUpResult {
  * Looks up a transaction on the chosen network for a payment: in the ledger, and if it is not there, on the
  * chain.
  * @param text What the customer entered as its hash.
+ * @param client Identifies the network that the customer asks from.
  */
 export async function lookUpTransaction(
   { db, lookUps }: { readonly db: Connection; readonly lookUps: LookUps },
   payment: Payment,
   text: string,
-  now: Date,
+  { client, now }: { readonly client: string; readonly now: Date },
 ): Promise<LookUpResult> {
   const { blockchain_id: id } = payment;
   const network = id === null ? undefined : await findNetworkOnChain(db, id);
@@ -85,7 +86,7 @@ export async function lookUpTransaction(
     const isUndone = deposits.every(deposit => deposit.state === 'reversed');
     return found(isUndone ? 'reversed' : 'elsewhere');
   }
-  const onChain = await askChain({ db, lookUps }, payment, network, hash, now);
+  const onChain = await askChain({ db, lookUps }, payment, network, hash, { client, now });
   if (onChain === null) return found('unknown');
   const verdict = judge(payment, network, onChain);
   const waits = verdict === 'pending' || verdict === 'included';
@@ -99,19 +100,20 @@ async function askChain(
   { id, address, amount, created_at: createdAt }: Payment,
   network: NetworkOnChain,
   transactionHash: string,
-  now: Date,
+  { client, now }: { readonly client: string; readonly now: Date },
 ): Promise<TransactionOnChain | null> {
   if (network.settled_by !== 'chain' || address === null) return null;
   const settled = await listSettledNetworks(db, network.chain);
   const watch = settled.map(({ id: own, contract }): WatchedAddress => {
     return { network: { id: own, contract }, address };
   });
-  return lookUps.ask({
+  const question = {
     ...{ network, transactionHash, watch, now },
     cents: amount,
     since: new Date(createdAt.getTime() - clockSkewOf(network.chain)),
     askedBy: `payment ${id}`,
-  });
+  };
+  return lookUps.ask(question, client);
 }
 
 /** What a transaction that is not in the ledger means to a payment. */

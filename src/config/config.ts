@@ -29,8 +29,10 @@ export interface Config {
   readonly mail: MailSettings | null;
   /** How long changes of where a merchant's money goes wait, in hours. */
   readonly addressDelayHours: number;
-  /** Fastify's `trustProxy`: the proxies whose X-Forwarded-For is trusted. */
+  /** The proxies that are trusted to say whose requests they pass on: their networks, or how many there are in a row. */
   readonly trustProxy: false | number | string[];
+  /** The header in which they say it. The other one is what a client wrote, for all we know. */
+  readonly trustProxyHeader: (typeof FORWARDED_HEADERS)[number];
   /** PostgreSQL connection URL, perhaps of several servers (server-urls.ts); null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
   /** URL of PostgreSQL itself when `databaseUrl` is a pooler in transaction mode; null otherwise. */
@@ -101,6 +103,8 @@ const REQUESTS_KEPT = ['all', 'failures', 'off'] as const;
 /** How long changes of where money goes wait: a day in production, a week at most. */
 const ADDRESS_DELAY_HOURS = 24;
 const ADDRESS_DELAY_HOURS_MAXIMUM = 168;
+/** Headers in which proxies name the client; the second is RFC 7239's. */
+const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const;
 const RATES = ['live', 'fixed'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const PROCESSORS = ['sandbox', 'stripe'] as const;
@@ -171,6 +175,7 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
         'false, a number of proxies from 1 to 9, or a comma-separated list of addresses and networks',
       parse: parseTrustProxy,
     }),
+    trustProxyHeader: from.oneOf('TRUST_PROXY_HEADER', 'x-forwarded-for', FORWARDED_HEADERS),
     databaseUrl: databaseUrl('DATABASE_URL'),
     databaseDirectUrl: databaseUrl('DATABASE_DIRECT_URL'),
     databaseDurability: from.oneOf('DATABASE_DURABILITY', 'server', DURABILITIES),

@@ -7,7 +7,9 @@ interface Settings {
   readonly simulation: boolean;
   readonly databaseDurability: 'server' | 'replicated';
   readonly port: number;
+  readonly publicUrl: string;
   readonly panelUrl: string | null;
+  readonly addressDelayHours: number;
   readonly breachedPasswordsUrl: string | null;
   readonly rates: 'live' | 'fixed';
   readonly metrics: { readonly port: number } | null;
@@ -76,7 +78,7 @@ export function findConflicts(env: Environment, settings: Settings): string[] {
 /** Settings for development that would lose money or payers, or count money that never moved, in production. */
 export function findUnsafeInProduction(
   env: Environment,
-  { panelUrl, breachedPasswordsUrl, rates }: Settings,
+  { publicUrl, panelUrl, breachedPasswordsUrl, rates }: Settings,
   stripeSecretKey: string | null,
 ): string[] {
   const problems: string[] = [];
@@ -97,6 +99,10 @@ export function findUnsafeInProduction(
     problems.push(
       'PUBLIC_URL is not set, but production needs it: the base URL at which customers reach the service.',
     );
+  } else if (publicUrl.startsWith('http:')) {
+    problems.push(
+      'PUBLIC_URL is an http URL, but production needs https: whoever is between could show customers another address.',
+    );
   }
   if (panelUrl?.startsWith('http:')) {
     problems.push(
@@ -113,4 +119,23 @@ export function findUnsafeInProduction(
     );
   }
   return problems;
+}
+
+/** What a process says at its start about settings that are allowed. */
+export function findWarnings({
+  environment,
+  simulation,
+  panelUrl,
+  addressDelayHours,
+}: Pick<Settings, 'environment' | 'simulation' | 'panelUrl' | 'addressDelayHours'>): string[] {
+  const warnings: string[] = [];
+  if (simulation) {
+    warnings.push('SIMULATION is on: payments can be marked as paid without money');
+  }
+  if (environment === 'production' && panelUrl !== null && addressDelayHours === 0) {
+    warnings.push(
+      'PANEL_ADDRESS_DELAY_HOURS is 0: whoever gets into an account of the panel changes at once where its money goes',
+    );
+  }
+  return warnings;
 }

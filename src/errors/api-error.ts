@@ -40,3 +40,11 @@ export class ApiError extends Error {
     this.allow = options.allow;
   }
 }
+
+/** The URL and the headers of a request are larger than the service reads. As a page it has status 431. */
+export class HeadTooLarge extends ApiError {
+  /** @param limitBytes What both may take together. */
+  constructor(limitBytes: number) {
+    super('E1000', `The URL and the headers are larger than ${limitBytes} bytes together.`);
+  }
+}

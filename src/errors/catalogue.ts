@@ -47,6 +47,7 @@ export const ERRORS = {
       'The body has another media type, is compressed, or is encoded twice.',
       'A proxy or a library cut the body short, or sent none.',
       'The path is not valid percent-encoding.',
+      'The URL and the headers are larger than 16 KiB together. To payers a checkout says so in their language (431): cookies of a shop’s domain go to every host below it.',
     ],
     remedy: 'Send one JSON object in UTF-8 with Content-Type: application/json.',
     example: {

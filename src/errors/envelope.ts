@@ -1,5 +1,5 @@
 import type { ErrorEnvelope } from '#schemas/error.ts';
-import type { ApiError, ExceededLimit } from './api-error.ts';
+import { type ApiError, type ExceededLimit, HeadTooLarge } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
 
 /** The response to a refused request. */
@@ -33,7 +33,12 @@ export function toResponse(error: ApiError, requestId: string, publicUrl: string
   };
 }
 
-/** HTTP status of the response, as JSON and as a page. */
+/** HTTP status of the response as a page. */
+export function pageStatusOf(error: ApiError): number {
+  return error instanceof HeadTooLarge ? 431 : statusOf(error);
+}
+
+/** HTTP status of the response as JSON. */
 export function statusOf({ errorCode, allow }: ApiError): number {
   return allow === undefined ? ERRORS[errorCode].status : 405;
 }

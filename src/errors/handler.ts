@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import { ERRORS } from './catalogue.ts';
-import { type ErrorResponse, refusalHeaders, statusOf, toResponse } from './envelope.ts';
+import { type ErrorResponse, pageStatusOf, refusalHeaders, toResponse } from './envelope.ts';
 
 export interface ErrorHandlerOptions {
   readonly publicUrl: string;
@@ -84,7 +84,7 @@ export function failPage(
   options: Pick<ErrorHandlerOptions, 'isUnavailable'>,
 ): ApiError {
   const apiError = noteFailure(error, request, options);
-  reply.status(statusOf(apiError)).headers(refusalHeaders(apiError));
+  reply.status(pageStatusOf(apiError)).headers(refusalHeaders(apiError));
   return apiError;
 }
 

@@ -3,7 +3,6 @@ import { canonicalJson } from './canonical.ts';
 import { type PublicJwk, toPublicKey } from './keys.ts';
 import type { Signed } from './sign.ts';
 
-const STRING = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d[-+.\deE]*/g;
 const SIGNED: readonly string[] = ['evidence', 'signature', 'keyId'];
 
@@ -41,7 +40,15 @@ export function verifyEvidence(content: Uint8Array, keys: readonly unknown[]): S
 }
 
 function verifyDocument(content: Uint8Array, keys: readonly unknown[]): Signed<unknown> {
-  const document = readDocument(content);
+  try {
+    return verifySignature(readDocument(content), keys);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new EvidenceRefused('It is nested too deeply.');
+  }
+}
+
+function verifySignature(document: Signed<unknown>, keys: readonly unknown[]): Signed<unknown> {
   const { evidence, signature, keyId } = document;
   const key = keys.filter(isObject).find(({ kid }) => kid === keyId);
   if (key === undefined) {
@@ -67,14 +74,16 @@ function readDocument(content: Uint8Array): Signed<unknown> {
   if (unsigned !== undefined) {
     throw new EvidenceRefused(`The member ${JSON.stringify(unsigned)} is not signed.`);
   }
+  const pieces = outsideStrings(text);
   // Of a member that is there twice, the last one alone has been parsed.
-  if (countMembers(text) !== countMembers(JSON.stringify(document))) {
+  if (countMembers(pieces) !== countMembers(outsideStrings(JSON.stringify(document)))) {
     throw new EvidenceRefused(
       'A member is there twice, so that readers may differ in what it says.',
     );
   }
   // The signature is over numbers as they are read: 5000.0000000000000001 has become 5000.
-  const respelled = numbersIn(text).find(each => String(Number(each)) !== each);
+  const numbers = pieces.flatMap(piece => piece.match(NUMBER) ?? []);
+  const respelled = numbers.find(each => String(Number(each)) !== each);
   if (respelled !== undefined) {
     throw new EvidenceRefused(
       `The number ${respelled} is spelled otherwise than it was signed, so that readers may differ in what it says.`,
@@ -117,13 +126,24 @@ function isEd25519(
   return kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && /^[\w-]{43}$/.test(x);
 }
 
-/** The numbers of JSON text, as it spells them. */
-function numbersIn(json: string): readonly string[] {
-  return json.replaceAll(STRING, '').match(NUMBER) ?? [];
+/**
+ * What JSON text has before, between and after its strings. Each character is looked at once: an expression for
+ * strings starts anew at each quote of a hostile text, and runs out of stack in a string of some megabytes.
+ */
+function outsideStrings(json: string): string[] {
+  const pieces: string[] = [];
+  let after = 0;
+  for (let quote = json.indexOf('"'); quote >= 0; quote = json.indexOf('"', after)) {
+    pieces.push(json.slice(after, quote));
+    after = quote + 1;
+    while (after < json.length && json[after] !== '"') after += json[after] === '\\' ? 2 : 1;
+    after += 1;
+  }
+  pieces.push(json.slice(after));
+  return pieces;
 }
 
 /** How many members JSON text writes: its strings that a colon follows. */
-function countMembers(json: string): number {
-  const strings = json.match(/"(?:[^"\\]|\\.)*"\s*:?/g) ?? [];
-  return strings.filter(each => each.endsWith(':')).length;
+function countMembers(pieces: readonly string[]): number {
+  return pieces.filter(piece => piece.trimStart().startsWith(':')).length;
 }

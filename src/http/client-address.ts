@@ -1,36 +1,71 @@
-import { isIP } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { normalizeIP } from '@fastify/rate-limit';
-import type { FastifyRequest, FastifyServerOptions } from 'fastify';
-import type { Config } from '../config/config.ts';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { addressIn, type ForwardedHeader, forwardedEntries } from './forwarded-addresses.ts';
+import type { TrustsProxy } from './trusted-proxies.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client's IP address; undefined for a connection that was closed at once. */
+    clientAddress: string | undefined;
+  }
+}
+
+/** Finds the client's IP address; undefined once the connection is closed. */
+export type ReadClientAddress = (request: IncomingMessage) => string | undefined;
+
+interface ClientAddressOptions {
+  readonly trusts: TrustsProxy;
+  /** The header that trusted proxies write. */
+  readonly header: ForwardedHeader;
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>;
+}
+
+/** Longest part of an entry that cannot be read in the log, in characters. */
+const LOGGED_MAXIMUM = 64;
 
 /**
- * The client's IP address: the one that trusted proxies report, unless that is no IP address. Undefined
- * once the connection is closed.
+ * Finds out whom requests come from: from proxy to proxy as long as they are trusted. What a trusted proxy writes and
+ * nobody can read is logged once, since all its clients then count as one address, its own.
  */
-export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
-  // Node accepts an IPv6 address with a zone, which may be any text of any length.
-  return isIP(ip ?? '') > 0 && !ip.includes('%') ? ip : socket.remoteAddress;
+export function clientAddressReader({
+  trusts,
+  header,
+  logger,
+}: ClientAddressOptions): ReadClientAddress {
+  let isLogged = false;
+  function warn(proxy: string, entry: string): void {
+    if (isLogged) return;
+    isLogged = true;
+    const written = { proxy, header, entry: entry.slice(0, LOGGED_MAXIMUM) };
+    logger.warn(written, 'no address in what a trusted proxy has written');
+  }
+  return ({ socket, headers }) => {
+    let address = socket.remoteAddress;
+    const value = headers[header];
+    if (address === undefined || value === undefined) return address;
+    for (const [hop, entry] of forwardedEntries(String(value)).entries()) {
+      if (!trusts(address, hop)) break;
+      const client = addressIn(header, entry);
+      if (client === undefined) {
+        warn(address, entry);
+        break;
+      }
+      address = client;
+    }
+    return address;
+  };
 }
 
 /** Identifies one customer: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
-export function clientNetwork(request: FastifyRequest): string {
-  return normalizeIP(clientAddress(request) ?? '');
+export function clientNetwork({ clientAddress = '' }: FastifyRequest): string {
+  return normalizeIP(clientAddress);
 }
 
 /** Prefix length of a site with several IPv6 networks (RFC 6177). */
 const SITE_BITS = 56;
 
 /** Identifies one site: an IPv4 address, or the /56 network of an IPv6 address. */
-export function clientSite(request: FastifyRequest): string {
-  return normalizeIP(clientAddress(request) ?? '', SITE_BITS);
-}
-
-/**
- * Fastify's `trustProxy`. Given a number of hops alone, Fastify trusts no proxy, since a client that connects
- * directly can forge as many hops. Operators who configure a number let only their proxies reach the port.
- */
-export function trustedProxies(
-  setting: Config['trustProxy'],
-): NonNullable<FastifyServerOptions['trustProxy']> {
-  return typeof setting === 'number' ? (_address, hop) => hop < setting : setting;
+export function clientSite({ clientAddress = '' }: FastifyRequest): string {
+  return normalizeIP(clientAddress, SITE_BITS);
 }

@@ -3,7 +3,6 @@ import type { Database } from '../database/connection.ts';
 import { type KeyUse, writeKeyUses } from '../repositories/keys/usage.ts';
 import { LaterWrites } from '../requests/write-later.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientAddress } from './client-address.ts';
 
 /** Keys that are remembered between two writes; more are left out. */
 const KEYS_MAXIMUM = 10_000;
@@ -44,7 +43,7 @@ export class KeyUsage {
     this.#uses.set(keyId, {
       keyId,
       at: new Date(this.#clock()),
-      address: clientAddress(request) ?? '',
+      address: request.clientAddress ?? '',
       errorCode: errorCode ?? former?.errorCode ?? null,
     });
     this.#writes.begin();

@@ -64,7 +64,7 @@ const SIGN_INS = { most: 20, seconds: 300 };
 const PANEL = { most: 300, seconds: 60 };
 /** Secrets that are made in an account's panel in an hour. */
 const SECRETS = { most: 10, seconds: 3_600 };
-/** Signatures that are explained for a session of the panel in a minute; each may take 50 ms. */
+/** Signatures that are explained for a session of the panel in a minute; each may take 70 ms. */
 const EXPLANATIONS = { most: 10, seconds: 60 };
 /** Tests that are sent to webhook endpoints for a session of the panel in a minute; each may take 15 s. */
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };

@@ -10,7 +10,6 @@ import {
 } from '../requests/kept.ts';
 import type { AnsweredRequest, RequestRecorder } from '../requests/recorder.ts';
 import type { Clock } from '../time/clock.ts';
-import { clientAddress } from './client-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -95,7 +94,7 @@ function describe(
     errorCode: request.errorCode,
     param: keptParam(request.errorParam, passphrase),
     milliseconds,
-    address: clientAddress(request) ?? '',
+    address: request.clientAddress ?? '',
     replayed: request.isReplayed,
     paymentId: request.paymentId,
   };

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import { clientAddress } from './client-address.ts';
+import type { ReadClientAddress } from './client-address.ts';
 import { followTrace } from './trace.ts';
 
 /** From the fastest reads to the longest that clients wait, in seconds. */
@@ -83,6 +83,7 @@ export interface RequestLog {
 export function createRequestLog(
   logger: FastifyBaseLogger,
   headers: Readonly<Record<string, string>>,
+  readAddress: ReadClientAddress,
 ): RequestLog {
   // No field of the entry can contain a secret, and redacting takes longer than writing it.
   const lines = logger.child({}, { redact: [] });
@@ -101,7 +102,7 @@ export function createRequestLog(
     followTrace(request, reply);
     const arrived = performance.now();
     // Read now, since a closed connection has no address.
-    const address = clientAddress(request);
+    request.clientAddress = readAddress(request.raw);
     reply.header('x-request-id', request.id).headers(headers);
     // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks. It comes once.
     response.on('close', () => {
@@ -116,7 +117,7 @@ export function createRequestLog(
         errorCode: request.errorCode ?? undefined,
         keyId: request.keyId ?? undefined,
         ...request.noted,
-        address,
+        address: request.clientAddress,
         milliseconds: Math.round(milliseconds * 10) / 10,
       });
     });
@@ -128,6 +129,7 @@ export function createRequestLog(
 export function registerRequestLog(app: FastifyInstance, { follow }: RequestLog): void {
   app.decorateRequest('trace', null);
   app.decorateRequest('noted', null);
+  app.decorateRequest('clientAddress', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     follow(request, reply);
     done();

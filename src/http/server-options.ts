@@ -1,8 +1,9 @@
-import { createServer, maxHeaderSize } from 'node:http';
+import { createServer } from 'node:http';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
 import { parseQueryString } from './query-string.ts';
 import { BODY_LIMIT_BYTES } from './raw-body.ts';
+import { HEAD_LIMIT_BYTES } from './unreadable-request.ts';
 
 /** Timeouts of Node's HTTP server, in milliseconds, and its limit of connections. */
 export interface ServerLimits {
@@ -38,6 +39,7 @@ export function serverOptions(limits = SERVER_LIMITS) {
       // checking interval only here.
       const server = createServer(
         {
+          maxHeaderSize: 2 * HEAD_LIMIT_BYTES,
           headersTimeout: limits.headersMs,
           requestTimeout: limits.requestMs,
           connectionsCheckingInterval: limits.checkMs,
@@ -60,7 +62,7 @@ export function serverOptions(limits = SERVER_LIMITS) {
     routerOptions: {
       querystringParser: parseQueryString,
       // Long path parameters are refused by validation, whose error names the parameter.
-      maxParamLength: maxHeaderSize,
+      maxParamLength: 2 * HEAD_LIMIT_BYTES,
     },
   } as const satisfies FastifyServerOptions;
 }

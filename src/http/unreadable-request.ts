@@ -1,8 +1,8 @@
-import { type IncomingMessage, maxHeaderSize } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { newId } from '../crypto/new-id.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError, HeadTooLarge } from '../errors/api-error.ts';
 import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
 import { canonicalAuthority, originOf } from './request-target.ts';
@@ -11,15 +11,8 @@ interface UnreadableRequestOptions {
   /** Those of every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
-  /**
-   * Renders the refusal.
-   * @param url Target of the request; undefined if not even that was read.
-   */
-  readonly render: (
-    refusal: ApiError,
-    requestId: string,
-    url: string | undefined,
-  ) => UnreadableResponse;
+  /** Renders the refusal. */
+  readonly render: (refusal: ApiError, requestId: string, head: ReadHead) => UnreadableResponse;
   readonly requestLog: RequestLog;
 }
 
@@ -27,6 +20,14 @@ type UnreadableError = Error & {
   readonly code?: string | undefined;
   readonly rawPacket?: unknown;
 };
+
+/** What was read of a request. */
+export interface ReadHead {
+  /** The request target; undefined if not even that was read. */
+  readonly url: string | undefined;
+  /** Those that say how to respond. */
+  readonly headers: Pick<IncomingMessage['headers'], 'accept-language'>;
+}
 
 /** The response to a request that could not be read. */
 export interface UnreadableResponse {
@@ -42,8 +43,14 @@ export interface UnreadableResponse {
  */
 const LINGER_MS = 2_000;
 
+/** Most bytes of a URL and its headers together. Node reads twice as many, so that the refusal suits the request. */
+export const HEAD_LIMIT_BYTES = maxHeaderSize;
+/** Node's error for more than it reads. */
+const OVERFLOW = 'HPE_HEADER_OVERFLOW';
+
 /** The target of a request, at the beginning of what arrived of it. */
 const REQUEST_TARGET = /^[A-Z]+ (\S+)/;
+const ACCEPT_LANGUAGE = /\r\naccept-language:([^\r\n]*)\r\n/i;
 
 const refused = new WeakSet<Socket>();
 
@@ -82,8 +89,12 @@ export function refuseUnreadable({
     const [broken] = pending;
     const request = broken && requestOf(broken);
     const requestId = request?.id ?? newId();
-    const refusal = new ApiError('E1000', 'The request is not readable HTTP.');
-    const response = render(refusal, requestId, broken?.req.url ?? readTarget(error));
+    const refusal =
+      error.code === OVERFLOW
+        ? new HeadTooLarge(HEAD_LIMIT_BYTES)
+        : new ApiError('E1000', 'The request is not readable HTTP.');
+    const head = broken?.req ?? readHead(error);
+    const response = render(refusal, requestId, { url: head.url, headers: head.headers });
     writeResponse(socket, { 'x-request-id': requestId, ...headers }, response);
     if (request !== undefined) {
       // It is recorded when its response closes.
@@ -114,16 +125,19 @@ function writeResponse(
     ...headers,
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /**
- * The target of a request whose head is incomplete. Node provides the bytes that it read last, which begin
+ * What there is of a head that is incomplete. Node provides the bytes that it read last, which begin
  * with the request unless it came in pieces.
  */
-function readTarget({ rawPacket }: UnreadableError): string | undefined {
-  if (!Buffer.isBuffer(rawPacket)) return undefined;
-  return rawPacket.toString('latin1', 0, maxHeaderSize).match(REQUEST_TARGET)?.[1];
+function readHead({ rawPacket }: UnreadableError): ReadHead {
+  if (!Buffer.isBuffer(rawPacket)) return { url: undefined, headers: {} };
+  const text = rawPacket.toString('latin1', 0, HEAD_LIMIT_BYTES);
+  const [, url] = REQUEST_TARGET.exec(text) ?? [];
+  const [, language = ''] = ACCEPT_LANGUAGE.exec(text) ?? [];
+  return { url, headers: { 'accept-language': language.trim() } };
 }
 
 /** Refuses what Node would refuse by itself, with an empty body and no request ID. */
@@ -132,8 +146,12 @@ export function registerHttpRules(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
-  // RFC 9112, 3.2.
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    if (bytesOfHead(raw) > HEAD_LIMIT_BYTES) {
+      reply.header('connection', 'close');
+      return done(new HeadTooLarge(HEAD_LIMIT_BYTES));
+    }
+    // RFC 9112, 3.2.
     const hosts = countHosts(raw);
     if (hosts > 1) done(new ApiError('E1000', 'There is more than one Host header.'));
     else if (hosts === 0 && raw.httpVersion === '1.1') {
@@ -154,6 +172,13 @@ function namesOtherHost({ url = '', headers: { host } }: IncomingMessage): boole
   if (origin === undefined) return false;
   const { scheme, authority } = origin;
   return canonicalAuthority(scheme, authority) !== canonicalAuthority(scheme, host);
+}
+
+/** With the separators between and in headers. */
+function bytesOfHead({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = url.length;
+  for (const text of rawHeaders) bytes += text.length + 2;
+  return bytes;
 }
 
 /** How many Host headers were sent; Node's own `headers` keeps the first and drops the rest. */

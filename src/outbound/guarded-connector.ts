@@ -6,13 +6,16 @@ import { isAddressAllowed } from './address-guard.ts';
 /** Returns all IP addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** The host is, or resolves to, addresses that webhooks must not be sent to. */
+/**
+ * The host is, or resolves to, addresses that webhooks must not be sent to. The message leaves them out: merchants see it,
+ * and could read internal names with it.
+ */
 export class RefusedAddress extends Error {
   readonly hostname: string;
   readonly addresses: readonly string[];
 
   constructor(hostname: string, addresses: readonly string[]) {
-    super(`${hostname} is not at a public address (${addresses.join(', ')})`);
+    super(`${hostname} is not at a public address`);
     this.name = 'RefusedAddress';
     this.hostname = hostname;
     this.addresses = addresses;

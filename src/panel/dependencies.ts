@@ -6,6 +6,7 @@ import type { Processor } from '../payments/processor.ts';
 import type { Rates } from '../rates/rate-source.ts';
 import type { RequestsKept } from '../requests/kept.ts';
 import type { Clock } from '../time/clock.ts';
+import type { ProcessorBudget } from '../time/processor-budget.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
 import type { IsBreached } from './people/breached-passwords.ts';
 import type { PasswordHashing } from './people/password-hash.ts';
@@ -23,6 +24,8 @@ export interface PanelDependencies extends PasswordHashing {
   /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: Processor | null;
   readonly limits: RateLimits;
+  /** What explanations of signatures may take, all together. */
+  readonly explaining: ProcessorBudget;
   readonly cookies: PanelCookies;
   /** Base URL of the panel. */
   readonly panelUrl: string;

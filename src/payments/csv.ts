@@ -8,11 +8,15 @@ export interface CsvColumn<T> {
   readonly cell: (row: T) => CsvCell;
 }
 
+/** Where a cell begins for some reader: one whose separator is `;` or a tab sees our quotes as text, and lines end in them. */
+const CELL_START = '^|[;\\t\\r\\n]';
 /**
- * Beginnings that spreadsheets take for a formula, also after blanks and line breaks, which some of them
- * skip, and in their full-width forms.
+ * Beginnings that spreadsheets take for a formula, also in their full-width forms, and after blanks, which some of
+ * them skip, and quotes, which such a reader takes for an empty quoted text.
  */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
+const FORMULA = new RegExp(`(${CELL_START})(?=(?:(?![\\t\\r\\n])[\\s"])*[=+\\-@＝＋－＠])`, 'g');
+/** Beginnings that some of them skip. */
+const SKIPPED = /^[\t\r\n]/;
 
 /** Bytes that make spreadsheets read the file as UTF-8. */
 export const BYTE_ORDER_MARK = '\uFEFF';
@@ -24,8 +28,8 @@ export function csvHeader<T>(columns: readonly CsvColumn<T>[]): string {
 
 /**
  * Lines of a CSV file (RFC 4180), each with its end. All text is quoted: readers
- * disagree about which characters end a line. Text that a spreadsheet would run begins with an apostrophe,
- * since merchants and customers wrote it.
+ * disagree about which characters end a line. What a spreadsheet would run, at the beginning of a text or inside it,
+ * has an apostrophe before it, since merchants and customers wrote it.
  */
 export function csvRows<T>(columns: readonly CsvColumn<T>[], rows: readonly T[]): string {
   return format(rows.map(row => columns.map(({ cell }) => cell(row))));
@@ -52,6 +56,10 @@ function format(lines: CsvCell[][]): string {
   return stringify(lines, {
     record_delimiter: 'windows',
     quoted_string: true,
-    cast: { string: text => (FORMULA.test(text) ? `'${text}` : text) },
+    cast: { string: guard },
   });
+}
+
+function guard(text: string): string {
+  return text.replaceAll(FORMULA, "$1'").replace(SKIPPED, "'$&");
 }

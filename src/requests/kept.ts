@@ -1,3 +1,4 @@
+import { maskSecrets } from '../crypto/mask-secrets.ts';
 import type { SignatureExplanation } from '../database/key-tables.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
@@ -24,14 +25,17 @@ export const KEPT_UNVERIFIED: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['E1000', 'E2002', 'E2003', 'E2004', 'E2005', 'E2006', 'E2007', 'E3001'] as const),
 ]);
 
-/** Secrets of keys and webhooks by their prefixes, and what follows them. */
-const SECRET = /(mps_|whsec_)[^&=/?#"\s]+/gi;
+/**
+ * Secrets without their prefixes: 64 hex digits. So are hashes of transactions, which only the partner's search
+ * takes, by these two parameters.
+ */
+const BARE_SECRET = /(?<![?&](?:search|txHash)=(?:0x)?)[\da-f]{64,}/gi;
 /** Shortest passphrase that is looked for: anything shorter is none of ours, and may be a part of any word. */
 const PASSPHRASE_MINIMUM = 16;
 
 /** A request's target as it is kept: without secrets that do not belong there, and cut to 1,024 bytes. */
 export function keptTarget(target: string, passphrase: unknown): string {
-  const ascii = target.slice(0, 4 * TARGET_MAXIMUM).replaceAll(/[^\x20-\x7e]/g, '?');
+  const ascii = target.replaceAll(/[^\x20-\x7e]/g, '?');
   return withoutSecrets(ascii, passphrase).slice(0, TARGET_MAXIMUM);
 }
 
@@ -57,8 +61,10 @@ export function keptExplanation(
 }
 
 function withoutSecrets(text: string, passphrase: unknown): string {
-  const shown = text.replaceAll(SECRET, '$1***');
-  return typeof passphrase === 'string' && passphrase.length >= PASSPHRASE_MINIMUM
-    ? shown.replaceAll(passphrase, '***')
-    : shown;
+  return maskSecrets(text, shown => {
+    const masked = shown.replaceAll(BARE_SECRET, '***');
+    return typeof passphrase === 'string' && passphrase.length >= PASSPHRASE_MINIMUM
+      ? masked.replaceAll(passphrase, '***')
+      : masked;
+  });
 }

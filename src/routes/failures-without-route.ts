@@ -5,14 +5,13 @@ import {
   renderFailure,
   sendFailure,
 } from '../checkout/page/failures.ts';
-import { ENGLISH } from '../checkout/page/locale.ts';
+import { localeOf } from '../checkout/page/locale.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { ERRORS } from '../errors/catalogue.ts';
-import { toResponse } from '../errors/envelope.ts';
+import { pageStatusOf, toResponse } from '../errors/envelope.ts';
 import { sendError } from '../errors/handler.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { isBelow } from '../http/request-target.ts';
-import type { UnreadableResponse } from '../http/unreadable-request.ts';
+import type { ReadHead, UnreadableResponse } from '../http/unreadable-request.ts';
 import { toLegacyRefusal } from '../legacy/translate.ts';
 import { CHECKOUT_PREFIX } from '../payments/checkout-path.ts';
 import {
@@ -57,17 +56,18 @@ const isForPeople = (url: string) => isBelow(CHECKOUT_PREFIX, url);
 
 /**
  * Renders the refusal of a request that could not be read, in the same form.
- * @param url The request target; undefined if not even that was read.
  */
 export function renderUnreadable(
   refusal: ApiError,
   requestId: string,
-  url: string | undefined,
+  { url, headers: read }: ReadHead,
   options: FailureOptions,
 ): UnreadableResponse {
   if (url !== undefined && isForPeople(url)) {
-    const page = renderFailure(refusal, requestId, ENGLISH, options);
-    return { status: ERRORS[refusal.errorCode].status, headers: DOCUMENT_HEADERS, body: page };
+    const query = Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
+    const locale = localeOf({ query, headers: read });
+    const page = renderFailure(refusal, requestId, locale, options);
+    return { status: pageStatusOf(refusal), headers: DOCUMENT_HEADERS, body: page };
   }
   const { status, headers, envelope } =
     url !== undefined && isLegacyPath(url)

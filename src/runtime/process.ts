@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { findWarnings } from '../config/conflicts.ts';
 import { EmbeddedPostgresMissing } from '../development/postgres-package.ts';
 import { createLogger, standardOutput } from '../telemetry/logger.ts';
 
@@ -21,8 +22,7 @@ export async function runProcess(
 ): Promise<void> {
   const config = readConfigOrExit();
   const logger = createLogger(config, name, standardOutput());
-  if (config.simulation)
-    logger.warn('SIMULATION is on: payments can be marked as paid without money');
+  for (const warning of findWarnings(config)) logger.warn(warning);
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { maskSecrets } from '../crypto/mask-secrets.ts';
 
 /**
  * What is logged of an error beside its type, message and stack: properties of Node's, PostgreSQL's and
@@ -36,10 +37,15 @@ export interface SerializedError {
   readonly [field: string]: unknown;
 }
 
-/** Serializes any thrown value, without anything that may be a secret; undefined stays undefined. */
+/**
+ * Serializes any thrown value, without anything that may be a secret, also where a message quotes what a client has sent;
+ * undefined stays undefined.
+ */
 export function serializeError(error: unknown): SerializedError | undefined {
   if (error === undefined) return undefined;
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: '' };
+  if (!(error instanceof Error)) {
+    return { type: typeof error, message: maskSecrets(String(error)), stack: '' };
+  }
   const { type, message, stack } = pino.stdSerializers.err(error);
   const shown = Object.entries(error).filter(([name]) =>
     (FIELDS as readonly string[]).includes(name),
@@ -47,8 +53,8 @@ export function serializeError(error: unknown): SerializedError | undefined {
   const { errors } = error as AggregateError;
   return {
     type,
-    message,
-    stack,
+    message: maskSecrets(message),
+    stack: maskSecrets(stack),
     ...(Array.isArray(errors) ? { errors: errors.map(serializeError) } : {}),
     ...Object.fromEntries(shown),
   };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createTraceState } from '@opentelemetry/api';
+import { maskSecrets } from '../crypto/mask-secrets.ts';
 
 /** The trace that a request belongs to, which is passed on with everything that it causes. */
 export interface TraceContext {
@@ -62,9 +63,14 @@ export function traceIdOf(traceparent: string | null): string | null {
   return traceparent?.split('-')[1] ?? null;
 }
 
-/** Whether the library keeps every member: it drops invalid and repeated ones, and what is too long. */
+/**
+ * Whether the library keeps every member: it drops invalid and repeated ones, and what is too long. A secret of ours
+ * is none, since the text is stored and sent on.
+ */
 function isTraceState(text: string): boolean {
   const members = text.split(',').map(member => member.trim());
   const named = members.filter(member => member !== '').join(',');
-  return named !== '' && createTraceState(text).serialize() === named;
+  return (
+    named !== '' && createTraceState(text).serialize() === named && maskSecrets(named) === named
+  );
 }

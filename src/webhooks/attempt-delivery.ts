@@ -126,10 +126,6 @@ async function complete(
     error,
     response_excerpt: outcome.excerpt,
   };
-  if (outcome.refused !== null) {
-    const { hostname, addresses } = outcome.refused;
-    logger.warn({ ...context, hostname, addresses }, 'webhook address refused');
-  }
   const record = () =>
     statusCode === GONE
       ? recordGone(dependencies, claimed, row, verdict)

@@ -41,7 +41,12 @@ export async function sendEvent(
     return noResponse('the signing secret cannot be opened');
   }
   const webhook = { url: endpoint.url, ...signEvent(event, secrets, now) };
-  return sendWebhook(webhook, { connect, now, signal, timeoutMs });
+  const outcome = await sendWebhook(webhook, { connect, now, signal, timeoutMs });
+  if (outcome.refused !== null) {
+    const { hostname, addresses } = outcome.refused;
+    logger.warn({ endpointId: endpoint.id, hostname, addresses }, 'webhook address refused');
+  }
+  return outcome;
 }
 
 /** Headers and body of an event, with one signature per secret. */

@@ -1,4 +1,5 @@
 import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { maskSecrets } from '../crypto/mask-secrets.ts';
 import { RefusedAddress } from '../outbound/guarded-connector.ts';
 import { readRetryAfter } from '../outbound/retry-after.ts';
 
@@ -93,7 +94,9 @@ async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<strin
   }
   const bytes = Buffer.concat(chunks).subarray(0, EXCERPT_BYTES);
   // `stream` drops a truncated last character; PostgreSQL's text cannot contain NUL.
-  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
+  const text = new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
+  // A server's error page may list its variables.
+  return maskSecrets(text);
 }
 
 function firstOf(header: string | string[] | undefined): string | undefined {

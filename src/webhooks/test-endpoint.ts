@@ -10,6 +10,8 @@ import { testEvent } from './test-event.ts';
 export interface EndpointTest extends Pick<AttemptOutcome, 'statusCode' | 'error' | 'excerpt'> {
   readonly endpoint: WebhookEndpoint;
   readonly eventId: string;
+  /** The host's addresses, if none of them is allowed; for operators alone. */
+  readonly refused: readonly string[] | undefined;
   /** Milliseconds. */
   readonly durationMs: number;
 }
@@ -31,5 +33,6 @@ export async function testEndpoint(
   const outcome = await sendEvent(send, { endpoint, event }, now, new AbortController().signal);
   const durationMs = Math.round(performance.now() - started);
   const { statusCode, error, excerpt } = outcome;
-  return { endpoint, eventId: event.id, statusCode, error, excerpt, durationMs };
+  const refused = outcome.refused?.addresses;
+  return { endpoint, eventId: event.id, statusCode, error, excerpt, refused, durationMs };
 }

@@ -36,6 +36,11 @@ test('a logo is served under its hash, until it is taken away', async () => {
     'cache-control': 'public, max-age=31536000, immutable',
   });
   expect(served.rawPayload.equals(LOGO)).toBe(true);
+  const logos = service.db
+    .updateTable('merchant_logos')
+    .where('merchant_id', '=', shop.merchant.id);
+  await logos.set({ content: Buffer.concat([LOGO, Buffer.from('more')]) }).execute();
+  expect((await service.app.inject({ url: path })).rawPayload.equals(LOGO)).toBe(true);
   await set({ logo: null });
   expect(await read(checkout)).not.toContain('class="logo"');
   expect((await service.app.inject({ url: path })).statusCode).toBe(404);

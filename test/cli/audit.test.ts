@@ -173,3 +173,11 @@ test('of a merchant, shows what belongs to it as well, and nothing of another on
   expect(others).not.toContain('key.revoke');
   expect(others).toHaveLength(entries.length - 3);
 });
+
+test('a secret that somebody wrote into a name is not kept', async () => {
+  const name = `mpa_${'0123abcd'.repeat(8)} of the shop`;
+  const merchant = ['merchant', 'create', '--name', name, '--email', 'hi@secret.example'];
+  const { id } = await service.ask<{ id: string }>(...merchant);
+  const [entry] = await service.ask<Entry[]>('audit', '--object', id);
+  expect(entry?.detail).toMatchObject({ kind: 'standard', name: 'mpa_*** of the shop' });
+});

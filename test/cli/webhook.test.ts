@@ -280,6 +280,13 @@ describe('mp webhook test', () => {
     const { status: code, out } = await mpHere(['webhook', 'test', id, '--json'], production);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ statusCode: null, error: 'the URL is not https' });
+    const url = 'https://localhost/';
+    const endpoints = service.db.updateTable('webhook_endpoints').set({ url });
+    await endpoints.where('id', '=', id).execute();
+    const named = await mpHere(['webhook', 'test', id, '--json'], production);
+    expect(JSON.parse(named.out)).toMatchObject({
+      error: 'localhost is not at a public address (127.0.0.1, ::1)',
+    });
     expect(receiver.requests).toHaveLength(before);
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
+import { findWarnings } from '../../src/config/conflicts.ts';
 import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
 import { serverUrls } from '../../src/config/server-urls.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
@@ -35,6 +36,7 @@ test('an empty environment has the documented defaults', () => {
     port: 3000,
     publicUrl: 'http://127.0.0.1:3000',
     trustProxy: false,
+    trustProxyHeader: 'x-forwarded-for',
     databaseUrl: null,
     databaseDirectUrl: null,
     databasePoolSize: 10,
@@ -140,6 +142,7 @@ describe('a value that is not taken is named with what it is and what would do',
     ['PUBLIC_URL', 'https://pay.example.com/?', 'without query or fragment'],
     ['PUBLIC_URL', 'https://pay.example.com/#', 'without query or fragment'],
     ['TRUST_PROXY', 'yes', 'false'],
+    ['TRUST_PROXY_HEADER', 'x-real-ip', 'one of x-forwarded-for, forwarded'],
     ['TRUST_PROXY', 'true', 'false'],
     ['TRUST_PROXY', '0', 'false'],
     ['TRUST_PROXY', '10', 'networks'],
@@ -394,7 +397,7 @@ describe('mail', () => {
 
 test('in production secrets do not travel over http', () => {
   const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
-  for (const name of ['PANEL_URL', 'BREACHED_PASSWORDS_URL']) {
+  for (const name of ['PUBLIC_URL', 'PANEL_URL', 'BREACHED_PASSWORDS_URL']) {
     const production = { NODE_ENV: 'production', ...own, [name]: 'http://localhost' };
     expect(problemsOf(production)).toEqual([
       expect.stringMatching(`^${name} is an http URL, but production needs https`),
@@ -444,4 +447,18 @@ test('what a database cannot give is refused', () => {
   ]);
   const poolers = { DATABASE_URL: 'postgres://a,b/eps', DATABASE_DIRECT_URL: 'postgres://c/eps' };
   expect(problemsOf(poolers)).toEqual([expect.stringContaining('name one pooler')]);
+});
+
+test('the log warns of what is allowed and dangerous', () => {
+  const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
+  const production = { NODE_ENV: 'production', ...own, PANEL_URL: 'https://h' };
+  const warningsOf = (env: Record<string, string>) => findWarnings(readConfig(env));
+  expect(warningsOf(production)).toEqual([]);
+  const never = { PANEL_ADDRESS_DELAY_HOURS: '0' };
+  expect(warningsOf({ ...production, ...never })).toEqual([
+    expect.stringMatching(/^PANEL_ADDRESS_DELAY_HOURS is 0: /),
+  ]);
+  expect(warningsOf({ ...production, ...never, PANEL_URL: '' })).toEqual([]);
+  expect(warningsOf({ ...own, ...never })).toEqual([]);
+  expect(warningsOf({})).toEqual([expect.stringMatching(/^SIMULATION is on: /)]);
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SignedEvidence } from '../../src/evidence/document.ts';
 import { openSigningKey } from '../../src/evidence/keys.ts';
+import { verifyEvidence } from '../../src/evidence/verify.ts';
 import { keepResponses, listEvidenceKeys } from '../../src/repositories/deposits/evidence.ts';
 import { simulate } from '../../src/settlement/simulate.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
@@ -147,6 +148,19 @@ describe('mp evidence verify', () => {
     expect({ status, out }).toEqual({ status: 1, out: '' });
     expect(err.trimEnd().split('\n')).toHaveLength(1);
   });
+});
+
+test.each([
+  ['a long string', JSON.stringify('a'.repeat(20_000_000)), 'is not among the public keys'],
+  ['many escapes', JSON.stringify('"'.repeat(2_000_000)), 'is not among the public keys'],
+  ['many spaces', `"a"${' '.repeat(5_000_000)}`, 'is not among the public keys'],
+  ['many levels', '['.repeat(200_000) + ']'.repeat(200_000), 'It is nested too deeply.'],
+  ['open strings', '"\\'.repeat(1_000_000), 'It is no JSON.'],
+])('a hostile document of %s is refused soon', (_, value, why) => {
+  const text = `{"evidence":{"a":${value}},"signature":"AA==","keyId":"k"}`;
+  const began = performance.now();
+  expect(() => verifyEvidence(Buffer.from(text), [])).toThrow(why);
+  expect(performance.now() - began).toBeLessThan(5_000);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signingHeaders } from '../../src/client/index.ts';
 import { revokeKey } from '../../src/keys/manage-keys.ts';
 import {
@@ -238,7 +238,8 @@ const sign = (...parts: string[]) =>
 
 describe('the explanation of a signature', () => {
   const ask = async (changes: Record<string, string>) => {
-    // A session of its own, since the explanations of one are limited.
+    // A session of its own, since the explanations of one are limited, as are those of all.
+    service.clock.now += 1_000;
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
     const page = await submit(service, `${developerPath}/explain`, fields(changes), visitor);
     const right = signingHeaders(shop, {
@@ -298,6 +299,25 @@ describe('the explanation of a signature', () => {
     const visitor = await addMerchantUser(service, merchant.id, 'member');
     const url = `/panel/merchants/${merchant.id}/settings/developer/explain`;
     expect(textOf(await open(service, url, visitor))).toContain('You have no key that works.');
+  });
+
+  test('waits while all together have taken too much of the processor', async () => {
+    let user = 0;
+    const usage = vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => {
+      user += 600_000;
+      return { user, system: 0 };
+    });
+    try {
+      expect((await ask({})).status).toBe(200);
+    } finally {
+      usage.mockRestore();
+    }
+    const { status, text, body } = await ask({ body: 'what was sent' });
+    expect(status).toBe(422);
+    expect(text).toContain('Many signatures are being explained just now.');
+    expect(body).toContain('\nwhat was sent</textarea>');
+    service.clock.now += 10_000;
+    expect((await ask({})).status).toBe(200);
   });
 
   test('is given ten times a minute for a session', async () => {

@@ -153,6 +153,15 @@ describe('an endpoint', () => {
       const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
       const tested = await submit(production, `${path}/${endpoint.id}/test`, {}, admin);
       expect(textOf(tested)).toContain('The URL is not https.');
+      await service.db
+        .updateTable('webhook_endpoints')
+        .set({ url: 'https://localhost/' })
+        .where('id', '=', endpoint.id)
+        .execute();
+      const named = textOf(await submit(production, `${path}/${endpoint.id}/test`, {}, admin));
+      expect(named).toContain('localhost is not at a public address');
+      // Whoever may add URLs must not read the addresses of internal names.
+      expect(named).not.toMatch(/127\.0\.0\.1|::1/);
       expect(receiver.requests).toEqual([]);
     } finally {
       await production.app.close();

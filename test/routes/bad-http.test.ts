@@ -105,31 +105,67 @@ describe('unreadable HTTP gets an E1000, and the connection ends without a reset
 });
 
 describe('a head that is too large is refused in the form of its path', () => {
-  const oversized = (target: string) =>
-    `GET ${target} HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`;
+  const oversized = (target: string, length = 20_000, language = 'de-CH') =>
+    `GET ${target} HTTP/1.1\r\nHost: a\r\nAccept-Language: ${language}\r\nCookie: ${'a'.repeat(length)}\r\n\r\n`;
+  const TOO_LARGE = 'The URL and the headers are larger than 16384 bytes together.';
 
   test.each(['/external/v1/payments', '/external/partner/overview', '/nothing'])(
     '%s',
     async target => {
-      expectRefusal(only((await host.converse(oversized(target))).answers), 'E1000');
+      for (const length of [17_000, 40_000]) {
+        const answer = only((await host.converse(oversized(target, length))).answers);
+        expect(expectRefusal(answer, 'E1000').message).toBe(TOO_LARGE);
+      }
     },
   );
+
+  test('with a URL that is too long', async () => {
+    const get = (length: number) =>
+      `GET ${LIST}?status=${'a'.repeat(length)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    for (const length of [17_000, 40_000]) {
+      const answer = only((await host.converse(get(length))).answers);
+      expect(expectRefusal(answer, 'E1000').message).toBe(TOO_LARGE);
+    }
+    expectRefusal(only((await host.converse(get(16_000), 1)).answers), 'E2001');
+  });
 
   test.each([
     ['of the older contract', oversized('/external/payment-prompts/x')],
     ['of its target', `GET /external/payment-prompts?${'a'.repeat(20_000)} HTTP/1.1\r\n\r\n`],
   ])('%s', async (_name, bytes) => {
     const answer = only((await host.converse(bytes)).answers);
-    expectLegacyRefusal(answer, 'requestInvalid', 'The request is not readable HTTP.');
+    expectLegacyRefusal(answer, 'requestInvalid', TOO_LARGE);
   });
 
-  test('of a checkout page, for its reader', async () => {
-    const answer = only((await host.converse(oversized('/checkout/token'))).answers);
-    expect(answer.statusCode).toBe(400);
+  test.each([
+    [17_000, '/checkout/token', 'de-CH', 'Löschen Sie die Cookies dieser Website'],
+    [40_000, '/checkout/token', 'de-CH', 'Löschen Sie die Cookies dieser Website'],
+    [17_000, '/checkout/token?lang=fr', 'de-CH', 'Supprimez les cookies de ce site'],
+    [40_000, '/checkout/token?lang=fr', 'de-CH', 'Supprimez les cookies de ce site'],
+    [40_000, '/checkout/token', 'xx', 'Delete this site’s cookies'],
+  ])('of %i bytes on %s, for readers of %s', async (length, target, language, text) => {
+    const { answers, end } = await host.converse(oversized(target, length, language));
+    const answer = only(answers);
+    expect(answer.statusCode).toBe(431);
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
-    expect(answer.body).toContain('This request cannot be read');
+    expect(answer.body).toContain(text);
     expect(answer.body).toContain(answer.headers['x-request-id']);
+    expect(end).toBe('closed');
+  });
+
+  test('and in pieces, up to twice the limit', async () => {
+    const bytes = oversized('/checkout/token', 30_000);
+    const socket = connect(host.port, '127.0.0.1');
+    socket.setNoDelay();
+    for (let at = 0; at < bytes.length; at += 1_400) {
+      socket.write(bytes.slice(at, at + 1_400));
+      await new Promise(setImmediate);
+    }
+    let answer = '';
+    for await (const part of socket.setEncoding('utf8')) answer += part;
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain('Löschen Sie die Cookies dieser Website');
   });
 });
 

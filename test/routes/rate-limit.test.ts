@@ -245,48 +245,93 @@ describe('an address', () => {
 });
 
 /** Opens a page through a proxy at 10.0.0.1 that reports the client. */
-function openThroughProxy({ app }: TestApp, forwarded: string) {
+function openThroughProxy(
+  { app }: TestApp,
+  forwarded: string,
+  header = 'x-forwarded-for',
+  url = '/nothing',
+) {
   return app.inject({
-    url: '/nothing',
+    url,
     remoteAddress: '10.0.0.1',
-    headers: { 'x-forwarded-for': forwarded },
+    headers: { [header]: forwarded },
   });
+}
+
+/** Runs an application with a limit of one request, and returns the addresses of its log. */
+async function behindProxy(env: Record<string, string>, ask: (app: TestApp) => Promise<void>) {
+  const proxied = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '1', ...env } });
+  try {
+    await ask(proxied);
+    const warnings = proxied.logs.filter(({ level }) => level === 'warn');
+    const requests = proxied.logs.filter(({ msg }) => msg === 'request');
+    return { warnings, addresses: requests.map(({ address }) => address) };
+  } finally {
+    await proxied.close();
+  }
 }
 
 test.each([
   [undefined, '10.0.0.1'],
   ['10.0.0.1', '198.51.100.1'],
+  ['uniquelocal', '198.51.100.1'],
   ['1', '198.51.100.1'],
 ])('with TRUST_PROXY %s the client behind 10.0.0.1 is %s', async (trusted, client) => {
-  const proxied = await startTestApp({
-    beside: service,
-    env: { RATE_LIMIT_MAX: '1', ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }) },
-  });
-  try {
-    const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
-    expect((await ask('198.51.100.1')).statusCode).toBe(404);
-    // What the client writes itself stands before what the proxy adds.
-    expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
-    expect((await ask('198.51.100.2')).statusCode).toBe(trusted === undefined ? 429 : 404);
-    expect(proxied.logs.filter(({ msg }) => msg === 'request')[0]?.address).toBe(client);
-  } finally {
-    await proxied.close();
+  const { addresses } = await behindProxy(
+    trusted === undefined ? {} : { TRUST_PROXY: trusted },
+    async proxied => {
+      const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
+      expect((await ask('198.51.100.1')).statusCode).toBe(404);
+      // What the client writes itself stands before what the proxy adds.
+      expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
+      const unreadable = openThroughProxy(proxied, '198.51.100.3', undefined, '/%zz');
+      expect((await unreadable).statusCode).toBe(trusted === undefined ? 429 : 400);
+      expect((await ask('198.51.100.2')).statusCode).toBe(trusted === undefined ? 429 : 404);
+    },
+  );
+  expect(addresses[0]).toBe(client);
+});
+
+test('addresses with ports are those of as many clients, in both headers', async () => {
+  const client = '203.0.113.7';
+  const forms = {
+    'x-forwarded-for': [
+      [`${client}:51234`, client],
+      [`1.2.3.4, ${client}:443, 10.0.0.2:80`, client],
+      ['[2001:db8::7]:51234', '2001:db8::7'],
+      ['[2001:db8::8]', '2001:db8::8'],
+      ['2001:db8::9', '2001:db8::9'],
+      ['for=203.0.113.7', '10.0.0.1'],
+    ],
+    forwarded: [
+      [`for=${client}`, client],
+      [`for=1.2.3.4;by="open, For="${client}:51234";proto=https , for=10.0.0.2`, client],
+      ['proto=https; for="[2001:db8::7]:_port"', '2001:db8::7'],
+      ['for=_hidden', '10.0.0.1'],
+      ['for=1.2.3.4, by=203.0.113.43', '10.0.0.1'],
+      [`for="1.2.3.4, ${client}`, '10.0.0.1'],
+    ],
+  } as const;
+  for (const [header, reports] of Object.entries(forms)) {
+    const env = { TRUST_PROXY: '10.0.0.0/8', TRUST_PROXY_HEADER: header };
+    const { addresses } = await behindProxy(env, async proxied => {
+      for (const [forwarded] of reports) await openThroughProxy(proxied, forwarded, header);
+      const other = header === 'forwarded' ? 'x-forwarded-for' : 'forwarded';
+      await openThroughProxy(proxied, header === 'forwarded' ? client : `for=${client}`, other);
+    });
+    expect(addresses).toEqual([...reports.map(([, address]) => address), '10.0.0.1']);
   }
 });
 
-test('what a proxy reports is ignored unless it is an IP address', async () => {
-  const proxied = await startTestApp({
-    beside: service,
-    env: { RATE_LIMIT_MAX: '1', TRUST_PROXY: '10.0.0.1' },
-  });
-  try {
+test('what a proxy reports is ignored unless it is an IP address, which is logged once', async () => {
+  const { addresses, warnings } = await behindProxy({ TRUST_PROXY: '10.0.0.1' }, async proxied => {
     const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
     expect((await ask('unknown')).statusCode).toBe(404);
     expect((await ask('n'.repeat(8_000))).statusCode).toBe(429);
     expect((await ask(`2001:db8::1%${'n'.repeat(7_000)}`)).statusCode).toBe(429);
-    const addresses = proxied.logs.filter(({ msg }) => msg === 'request');
-    expect(addresses.map(({ address }) => address)).toEqual(Array(3).fill('10.0.0.1'));
-  } finally {
-    await proxied.close();
-  }
+  });
+  expect(addresses).toEqual(Array(3).fill('10.0.0.1'));
+  expect(warnings).toMatchObject([
+    { proxy: '10.0.0.1', header: 'x-forwarded-for', entry: 'unknown' },
+  ]);
 });

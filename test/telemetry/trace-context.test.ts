@@ -90,6 +90,7 @@ describe('tracestate', () => {
     `a=${'x'.repeat(200)},b=${'x'.repeat(200)},c=${'x'.repeat(200)}`,
     Array.from({ length: 33 }, (_none, index) => `k${index}=v`).join(','),
     ['rojo=1', 'congo=2'],
+    `rojo=mps_${'0123abcd'.repeat(8)}`,
   ])('%j is left out, and the trace is not', header => {
     expect(stateOf(header)).toBeNull();
   });

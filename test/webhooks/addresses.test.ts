@@ -126,7 +126,7 @@ test.each([...LOCAL, ...REFUSED.filter(address => address !== '' && address !== 
   'a name that leads to %s is refused, and a log line says so',
   async address => {
     const { error, line } = await refusal('shop.example.com', async () => [address]);
-    expect(error).toBe(`shop.example.com is not at a public address (${address})`);
+    expect(error).toBe('shop.example.com is not at a public address');
     expect(line).toMatchObject({
       level: 'warn',
       hostname: 'shop.example.com',
@@ -151,14 +151,15 @@ test.each([
 ])('the host %s is refused', async (host, address) => {
   const never = () => Promise.reject(new Error('was looked up'));
   const { error, line } = await refusal(host, never);
-  expect(error).toBe(`${address} is not at a public address (${address})`);
+  expect(error).toBe(`${address} is not at a public address`);
   expect(line).toMatchObject({ addresses: [address] });
 });
 
 test('localhost is refused without asking anybody', async () => {
   for (const host of ['localhost', 'localhost.', 'api.localhost']) {
-    const { error } = await refusal(host);
-    expect(error).toMatch(/ is not at a public address \(127\.0\.0\.1, ::1\)$/);
+    const { error, line } = await refusal(host);
+    expect(error).toMatch(/ is not at a public address$/);
+    expect(line).toMatchObject({ addresses: ['127.0.0.1', '::1'] });
     shop = await openShop(database);
   }
 });
@@ -199,7 +200,7 @@ test('a name that does not resolve is a failed attempt', async () => {
   await shop.attemptAll({ resolve: async () => [] });
   expect(await shop.attempts()).toMatchObject([
     { error: 'queryA ENOTFOUND gone.example.com' },
-    { error: 'gone.example.com is not at a public address ()' },
+    { error: 'gone.example.com is not at a public address' },
   ]);
 });
 

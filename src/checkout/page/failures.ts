@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiError } from '../../errors/api-error.ts';
+import { type ApiError, HeadTooLarge } from '../../errors/api-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { type ErrorHandlerOptions, failPage, sendError } from '../../errors/handler.ts';
 import { basePathOf } from '../../pages/base-path.ts';
@@ -47,13 +47,14 @@ export function sendFailure(
 
 /** The page about a failure. */
 export function renderFailure(
-  { errorCode }: ApiError,
+  refusal: ApiError,
   requestId: string,
   locale: Locale,
   { publicUrl, simulation }: CheckoutFailureOptions,
 ): string {
   const { failures, request } = locale.texts;
-  const { title, text } = failures[FAILURES[errorCode] ?? 'broken'];
+  const named = refusal instanceof HeadTooLarge ? 'tooLarge' : FAILURES[refusal.errorCode];
+  const { title, text } = failures[named ?? 'broken'];
   const content = html`<main id="checkout">
 <section class="card outcome failure">
 <h1 id="title" tabindex="-1">${title}</h1>

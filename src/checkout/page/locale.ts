@@ -32,7 +32,7 @@ export function localeOf({ query, headers }: Pick<FastifyRequest, 'query' | 'hea
   return createLocale(tag, localeFor(tag, accepted), isChosen ? `?lang=${tag}` : '');
 }
 
-/** For requests whose headers could not be read. */
+/** For pages that nobody asks for in a language. */
 export const ENGLISH = createLocale('en', languageOf('en').locale, '');
 
 function createLocale(tag: LanguageTag, formatTag: string, query: string): Locale {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { ImageRefused, type Logo, parseLogo } from '../../accounts/logo.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
@@ -15,11 +16,22 @@ export function registerLogos(app: TypedApp, { db }: Pick<CheckoutDependencies, 
   const params = Type.Object({ hash: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
   app.get('/logos/:hash', { schema: { params } }, async (request, reply) => {
     const logo = await findLogo(db, request.params.hash);
-    if (logo === undefined) throw new ApiError('E3001', 'There is no such logo.');
+    const image = logo && cut(logo.content);
+    if (image === undefined) throw new ApiError('E3001', 'There is no such logo.');
     return reply
-      .type(logo.type)
+      .type(image.type)
       .header('cache-control', 'public, max-age=31536000, immutable')
       .header('x-content-type-options', 'nosniff')
-      .send(logo.content);
+      .send(image.content);
   });
+}
+
+/** Also one that was stored with more than shows it; undefined for none that browsers would show. */
+function cut(content: Buffer): Logo | undefined {
+  try {
+    return parseLogo(content);
+  } catch (error) {
+    if (error instanceof ImageRefused) return undefined;
+    throw error;
+  }
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts';
 import { TOKEN } from '../../crypto/token.ts';
 import type { Payment } from '../../database/payment-tables.ts';
+import { clientNetwork } from '../../http/client-address.ts';
 import type { TypedApp } from '../../http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { CHECKOUT_PREFIX } from '../../payments/checkout-path.ts';
@@ -75,7 +76,7 @@ export function registerPages(
   const schema = { params: CheckoutParams, querystring: PageQuery };
   app.get('/:token', { schema }, async (request, reply) => {
     const payment = await findCheckoutPayment(db, request.params.token);
-    const lookUp = await lookUpFor(payment, request.query.transaction);
+    const lookUp = await lookUpFor(payment, request.query.transaction, clientNetwork(request));
     return pages.send(request, reply, payment, { lookUp });
   });
 
@@ -99,9 +100,13 @@ export function registerPages(
     },
   );
 
-  async function lookUpFor(payment: Payment, text: string | undefined): Promise<LookUp | null> {
+  async function lookUpFor(
+    payment: Payment,
+    text: string | undefined,
+    client: string,
+  ): Promise<LookUp | null> {
     if (text === undefined) return null;
-    const now = new Date(clock());
-    return { text, result: await lookUpTransaction({ db, lookUps }, payment, text, now) };
+    const asked = { client, now: new Date(clock()) };
+    return { text, result: await lookUpTransaction({ db, lookUps }, payment, text, asked) };
   }
 }

@@ -30,7 +30,7 @@ export function define(noun: CliCommand): void {
     .addHelpText(
       'after',
       '\nAmounts are US cents; the guide on evidence has the columns. In CSV all text is in quotes;\n' +
-        "what a spreadsheet would take for a formula begins with an apostrophe (').",
+        "what a spreadsheet would take for a formula has an apostrophe (') before it.",
     )
     .onDatabase(async (session, { merchant: id, month, format, out }: ExportFlags) => {
       const { db, keyring, clock, config } = session;

@@ -59,7 +59,7 @@ export function defineList(noun: CliCommand): void {
     .addHelpText(
       'after',
       '\nAmounts are US cents, as in the API. In CSV all text is in quotes; what a spreadsheet\n' +
-        "would take for a formula begins with an apostrophe (').",
+        "would take for a formula has an apostrophe (') before it.",
     )
     .onDatabase(async ({ db, showList }, flags: ListFlags) => {
       const query = await readQuery(db, flags);

@@ -26,9 +26,11 @@ export function defineTest(noun: CliCommand): void {
     .action(async (id: string | undefined, { url, ...flags }: TestFlags) => {
       if (id !== undefined && url === undefined) {
         return withSession(terminal, async session => {
-          const { endpoint, excerpt: responseExcerpt, ...outcome } = await send(session, id);
+          const sent = await send(session, id);
+          const { endpoint, excerpt: responseExcerpt, refused, ...outcome } = sent;
           const { id: endpointId, url } = endpoint;
-          show(terminal, flags, { endpointId, url, ...outcome, responseExcerpt });
+          const error = refused ? `${outcome.error} (${refused.join(', ')})` : outcome.error;
+          show(terminal, flags, { endpointId, url, ...outcome, error, responseExcerpt });
         });
       }
       if (id !== undefined || url === undefined) {

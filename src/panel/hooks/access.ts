@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { UUID } from '#schemas/uuid.ts';
 import type { Operator } from '../../audit/audited-change.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { clientAddress, clientSite } from '../../http/client-address.ts';
+import { clientSite } from '../../http/client-address.ts';
 import { pathOf } from '../../http/request-target.ts';
 import type { NamedChange } from '../../repositories/accounts/address-changes.ts';
 import {
@@ -115,7 +115,7 @@ async function visit(
 ): Promise<PanelVisit> {
   const visitor = {
     device: request.headers['user-agent'] ?? '',
-    address: clientAddress(request) ?? '',
+    address: request.clientAddress ?? '',
     site: clientSite(request),
     deviceToken: cookies.readDevice(request),
   };

@@ -47,7 +47,16 @@ export function registerRequests(app: TypedApp, deps: PanelDependencies): void {
 }
 
 function registerRequestsOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies) {
-  const { db, keyring, limits, panelUrl, publicUrl, reports, requestsKept } = deps;
+  const {
+    db,
+    explaining: budget,
+    keyring,
+    limits,
+    panelUrl,
+    publicUrl,
+    reports,
+    requestsKept,
+  } = deps;
   const path = `/${kind}s/:accountId${DEVELOPER_PATHS[kind]}`;
   const accountUrl = (request: FastifyRequest) =>
     basePathOf(panelUrl) + accountPath(membershipOf(request));
@@ -111,9 +120,9 @@ ${renderRequestPaging(url, wanted, page)}`,
       return refuse({ field: 'method', message: text.explain.badMethod });
     }
     if (target === undefined) return refuse({ field: 'url', message: text.explain.badUrl });
-    const found = explainSignature(keyring, key, {
-      ...{ ...fields, ...target, method: fields.method.toUpperCase() },
-    });
+    if (!budget.has(true)) return refuse({ field: null, message: text.explain.busy });
+    const sent = { ...fields, ...target, method: fields.method.toUpperCase() };
+    const found = budget.spend(() => explainSignature(keyring, key, sent));
     if (found === null) return refuse({ field: 'key', message: text.explain.chooseKey });
     return explainPage(fields, { ...frame, result: renderFindings(found, found.tried) });
   });

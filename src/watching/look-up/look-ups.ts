@@ -19,8 +19,11 @@ export interface LookUpChain {
 
 /** Looks transactions up for customers. Time, rate and concurrency are limited: a chain may not be asked at all. */
 export interface LookUps {
-  /** null where the chain cannot be asked just now. */
-  ask(question: LookUpQuestion): Promise<TransactionOnChain | null>;
+  /**
+   * null where the chain cannot be asked just now.
+   * @param client Identifies the network that the customer asks from.
+   */
+  ask(question: LookUpQuestion, client: string): Promise<TransactionOnChain | null>;
   close(): Promise<void>;
 }
 
@@ -29,8 +32,11 @@ const WAIT_MS = 3_000;
 /** How long a result is kept, in milliseconds. */
 const KEPT_MS = 15_000;
 const KEPT_MAXIMUM = 1_000;
-/** Most look-ups in flight for one chain; further ones are refused. */
-const IN_FLIGHT_MAXIMUM = 4;
+/**
+ * Most look-ups in flight for one chain, and among them those of one payment and of one client, so that nobody uses up
+ * what others need; further ones are refused.
+ */
+const IN_FLIGHT_MAXIMUM = { chain: 4, payment: 1, client: 2 } as const;
 
 /** Calls a second to a node for customers' look-ups; the watcher has the rest of the node's limit. */
 export const LOOK_UP_CALLS_PER_SECOND = 2;
@@ -54,6 +60,7 @@ export interface LookUpsOptions {
 export function createLookUps(options: LookUpsOptions): LookUps {
   const { db, clock, logger, open, waitMs = WAIT_MS } = options;
   const chains = new Map<string, LookUpChain | null>();
+  /** By chain, and by its payments and clients. */
   const inFlight = new Map<string, number>();
   const kept = new Map<string, Kept>();
 
@@ -77,12 +84,16 @@ export function createLookUps(options: LookUpsOptions): LookUps {
     return untilAborted(work(), signal);
   }
 
-  async function ask(question: LookUpQuestion): Promise<TransactionOnChain | null> {
+  async function ask(question: LookUpQuestion, client: string): Promise<TransactionOnChain | null> {
     const { chain: id } = question.network;
     const chain = chainOf(id);
-    const waiting = inFlight.get(id) ?? 0;
-    if (chain === null || waiting >= IN_FLIGHT_MAXIMUM) return null;
-    inFlight.set(id, waiting + 1);
+    if (chain === null) return null;
+    const leave = enter([
+      [id, IN_FLIGHT_MAXIMUM.chain],
+      [`${id} ${question.askedBy}`, IN_FLIGHT_MAXIMUM.payment],
+      [`${id} from ${client}`, IN_FLIGHT_MAXIMUM.client],
+    ]);
+    if (leave === undefined) return null;
     try {
       return await askNode(chain, question);
     } catch (error) {
@@ -90,17 +101,30 @@ export function createLookUps(options: LookUpsOptions): LookUps {
       logger.info({ err: error, chain: id }, 'transaction not looked up');
       return null;
     } finally {
-      inFlight.set(id, (inFlight.get(id) ?? 1) - 1);
+      leave();
     }
   }
 
+  /** Takes a place of each; undefined if one of them has none left. */
+  function enter(places: readonly (readonly [string, number])[]): (() => void) | undefined {
+    if (places.some(([place, most]) => (inFlight.get(place) ?? 0) >= most)) return undefined;
+    for (const [place] of places) inFlight.set(place, (inFlight.get(place) ?? 0) + 1);
+    return () => {
+      for (const [place] of places) {
+        const rest = (inFlight.get(place) ?? 1) - 1;
+        if (rest > 0) inFlight.set(place, rest);
+        else inFlight.delete(place);
+      }
+    };
+  }
+
   return {
-    ask(question) {
+    ask(question, client) {
       const key = keyOf(question);
       const now = clock();
       const held = kept.get(key);
       if (held !== undefined && Math.abs(now - held.at) < KEPT_MS) return held.response;
-      const response = ask(question);
+      const response = ask(question, client);
       kept.delete(key);
       const [oldest] = kept.keys();
       if (kept.size >= KEPT_MAXIMUM && oldest !== undefined) kept.delete(oldest);

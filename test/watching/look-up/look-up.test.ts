@@ -130,7 +130,7 @@ describe.skipIf(BITCOIND === undefined)(
         const options = { db, keyring, clock: Date.now, logger, isProduction: false };
         const lookUps = openLookUps(options);
         const watch = [{ network: { id: 'btc-test', contract: null }, address: own }];
-        const answer = await lookUps.ask(await questionOf('btc-test', hash, watch));
+        const answer = await lookUps.ask(await questionOf('btc-test', hash, watch), '192.0.2.1');
         await lookUps.close();
         return answer;
       };

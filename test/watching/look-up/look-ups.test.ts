@@ -54,11 +54,13 @@ function start({ lookUp = async () => ({ status: 'unknown' }), primary, waitMs, 
         };
       }),
   });
-  const ask = (transactionHash: string) =>
-    lookUps.ask({
+  const ask = (transactionHash: string, payment = transactionHash, client = transactionHash) => {
+    const question = {
       ...{ network, transactionHash, watch: [], cents: 1, since: null },
-      ...{ askedBy: 'payment 1', now: new Date(clock.now) },
-    });
+      ...{ askedBy: `payment ${payment}`, now: new Date(clock.now) },
+    };
+    return lookUps.ask(question, client);
+  };
   return { seen, clock, ask, close: () => lookUps.close() };
 }
 
@@ -104,6 +106,23 @@ test('of many questions at once all but a few are turned away', async () => {
   expect(seen.asked).toHaveLength(4);
   // Those that were turned away may ask again at once.
   expect(await ask('0x9')).toMatchObject({ verdict: 'unknown' });
+});
+
+test('neither a payment nor a client takes the places of others', async () => {
+  const { promise, resolve } = Promise.withResolvers<TransactionReport>();
+  const { ask, seen } = start({ lookUp: () => promise });
+  const hashes = Array.from({ length: 10 }, (_, index) => `0x${index}`);
+  const ofPayment = hashes.map(hash => ask(hash, 'one', hash));
+  const ofClient = hashes.map(hash => ask(hash, hash, 'one'));
+  const others = ask('0xa');
+  const turnedAway = [...ofPayment.slice(1), ...ofClient.slice(2)];
+  expect(await Promise.all(turnedAway)).toEqual(Array(17).fill(null));
+  resolve({ status: 'unknown' });
+  expect(await others).toMatchObject({ verdict: 'unknown' });
+  await Promise.all([...ofPayment, ...ofClient]);
+  expect(seen.asked.toSorted()).toEqual(['0x0', '0x0', '0x1', '0xa']);
+  // Their places are free again.
+  expect(await ask('0xb', 'one', 'one')).toMatchObject({ verdict: 'unknown' });
 });
 
 test('a chain that this release cannot ask is opened once and never asked', async () => {

@@ -272,6 +272,10 @@ export const de: CheckoutTexts = {
       title: 'Diese Anfrage ist nicht lesbar',
       text: 'Gehen Sie zurück zur Zahlungsseite, laden Sie sie neu, und versuchen Sie es noch einmal.',
     },
+    tooLarge: {
+      title: 'Diese Anfrage ist zu groß',
+      text: 'Ihr Browser sendet zu viel mit, wahrscheinlich Cookies. Löschen Sie die Cookies dieser Website, und öffnen Sie den Link noch einmal.',
+    },
     conflict: {
       title: 'Das ist nicht mehr möglich',
       text: 'Der Stand der Zahlung hat sich geändert. Gehen Sie zurück zur Zahlungsseite, und laden Sie sie neu.',

@@ -279,6 +279,10 @@ export const en = {
       title: 'This request cannot be read',
       text: 'Go back to the payment page, reload it and try again.',
     },
+    tooLarge: {
+      title: 'This request is too large',
+      text: 'Your browser sends too much along with it, most likely cookies. Delete this site’s cookies, then open the link again.',
+    },
     conflict: {
       title: 'This is not possible any more',
       text: 'The payment has moved on. Go back to its page and reload it.',

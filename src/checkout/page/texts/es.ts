@@ -265,6 +265,10 @@ export const es: CheckoutTexts = {
       title: 'No se puede leer esta solicitud',
       text: 'Vuelva a la página de pago, recárguela e inténtelo de nuevo.',
     },
+    tooLarge: {
+      title: 'Esta solicitud es demasiado grande',
+      text: 'Su navegador envía demasiados datos con ella, probablemente cookies. Elimine las cookies de este sitio y abra el enlace de nuevo.',
+    },
     conflict: {
       title: 'Esto ya no es posible',
       text: 'El estado del pago ha cambiado. Vuelva a su página y recárguela.',

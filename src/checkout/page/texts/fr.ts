@@ -271,6 +271,10 @@ export const fr: CheckoutTexts = {
       title: 'Cette requête est illisible',
       text: 'Retournez à la page de paiement, rechargez-la et réessayez.',
     },
+    tooLarge: {
+      title: 'Cette requête est trop volumineuse',
+      text: 'Votre navigateur envoie trop de données avec elle, probablement des cookies. Supprimez les cookies de ce site, puis ouvrez de nouveau le lien.',
+    },
     conflict: {
       title: 'Ce n’est plus possible',
       text: 'L’état du paiement a changé. Retournez à sa page et rechargez-la.',

@@ -266,6 +266,10 @@ export const pt: CheckoutTexts = {
       title: 'Não foi possível ler esta solicitação',
       text: 'Volte para a página de pagamento, recarregue-a e tente novamente.',
     },
+    tooLarge: {
+      title: 'Esta solicitação é grande demais',
+      text: 'Seu navegador envia dados demais com ela, provavelmente cookies. Exclua os cookies deste site e abra o link novamente.',
+    },
     conflict: {
       title: 'Isto não é mais possível',
       text: 'A situação do pagamento mudou. Volte para a página dele e recarregue-a.',

@@ -269,6 +269,10 @@ export const tr: CheckoutTexts = {
       title: 'Bu istek okunamıyor',
       text: 'Ödeme sayfasına geri dönün, sayfayı yenileyin ve tekrar deneyin.',
     },
+    tooLarge: {
+      title: 'Bu istek çok büyük',
+      text: 'Tarayıcınız istekle birlikte çok fazla veri gönderiyor, büyük olasılıkla çerezler. Bu sitenin çerezlerini silin ve bağlantıyı yeniden açın.',
+    },
     conflict: {
       title: 'Bu artık mümkün değil',
       text: 'Ödemenin durumu değişti. Ödeme sayfasına geri dönüp sayfayı yenileyin.',

@@ -14,6 +14,10 @@ export const failures = {
       text: 'Open it by its link, or send its form again.',
     },
     429: { title: 'Too many requests', text: 'Wait a minute, then try again.' },
+    431: {
+      title: 'This request is too large',
+      text: 'Your browser sends too much along with it, most likely cookies. Delete this site’s cookies, then sign in again.',
+    },
     503: {
       title: 'Not available just now',
       text: 'Try again in a minute. If you have sent a form, look first whether it was done.',

@@ -55,6 +55,7 @@ export const requests = {
     submit: 'Explain',
     noKey: 'You have no key that works.',
     createKey: 'Create a key',
+    busy: 'Many signatures are being explained just now. Try again in a moment.',
     chooseKey: 'Choose a key that is not revoked.',
     badMethod: 'Enter a method, such as GET or POST.',
     badUrl: 'Enter a path with its query, such as /external/v1/payments, or a URL.',
