@@ -60,7 +60,8 @@ export async function checkUnconfirmed(
       if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
       else missing.add(deposit);
     } else if (report.status === 'unreadable') {
-      unreadable.push(toUnreadable(deposit, report.detail));
+      // In a mempool a node has only failed for a moment.
+      if (chain.family !== 'bitcoin') unreadable.push(toUnreadable(deposit, report.detail));
     } else if (report.status !== 'pending' && !isUntraced) {
       // Unknown, replaced, or in a block without this transfer.
       observed.push(toReported(deposit, 'reversed'));

@@ -11,6 +11,7 @@ import {
 } from '../../repositories/chains/held-balances.ts';
 import { sumArrivals } from '../../repositories/deposits/watched-deposits.ts';
 import { readDustLimits } from '../../settlement/weigh-transfers.ts';
+import { requireBlock } from '../find-block.ts';
 import { nativeAddresses } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { findIncreases, type Increase } from './balance-increases.ts';
@@ -152,6 +153,8 @@ async function explain(
       if ((await leftOf()) > 0n) await askAnother(watcher, round, own, height);
       const amount = await leftOf();
       if (amount <= 0n) continue;
+      // What the node shows may be dust, which is not recorded.
+      if (amount < (await dustAt(watcher, round.node, place, timing))) continue;
       await requireSameBranch(watcher, round.node, cursor);
       await reportUnexplained(watcher, {
         ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
@@ -180,6 +183,19 @@ async function requireSameBranch(
 interface Place {
   readonly address: string;
   readonly height: number;
+}
+
+/** What was dust at an address when a block was made: rests that were asked for later do not count. */
+async function dustAt(
+  { adapter, chain, db }: Watcher,
+  node: Node,
+  { address, height }: Place,
+  { askedSince: since }: Timing,
+): Promise<bigint> {
+  const { time } = await requireBlock(adapter, node, height);
+  const until = new Date(time.getTime() + chain.clockSkewMs);
+  const place = { blockchainId: chain.id, address };
+  return (await readDustLimits(db, [place], { since, until, madeBy: until }))(place);
 }
 
 /** What top-level transactions of a block brought to an address, as a node shows them. */

@@ -20,6 +20,9 @@ const SECOND_LOOK = { isSecondLook: true } as const;
 /** Most findings of a block that name no watched address; more become a single one for the block. */
 const NAMELESS_MAXIMUM = 5;
 
+/** What is in no block, and waits for none any more: if it comes after all, its block is scanned. */
+const NOWHERE = { transfers: [], block: null };
+
 /** How many of the considered findings are tried at a time; the next time it is the next ones. */
 const RETRIED_MAXIMUM = 20;
 
@@ -95,8 +98,9 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
   const read = await readTransfers();
   if (read === undefined) return;
   const { transfers, block } = read;
-  const since = askedSince(watcher, block.time);
-  const timing = { last: NO_POLL, seenAt, askedSince: since, madeBy: block.time };
+  const madeBy = block?.time ?? new Date(clock());
+  const since = askedSince(watcher, madeBy);
+  const timing = { last: NO_POLL, seenAt, askedSince: since, madeBy };
   await recordSeen(watcher, transfers, timing, async (tx, dust) => {
     // Elsewhere the second look counts it, which happens once.
     if (adapter.looksOnce === true) await countDust(watcher, tx, dust);
@@ -108,6 +112,8 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
       const request = { transactionHash, watch, inputs: null, blockHash: null };
       const report: TransactionReport = await adapter.lookUp(node, request);
       if (report.status === 'failed') return { transfers: [], block: report.block };
+      const isGone = report.status === 'unknown' || report.status === 'replaced';
+      if (isGone && height === null) return NOWHERE;
       if (report.status !== 'included') return undefined;
       // Elsewhere its block may have shown a transfer that the transaction itself lacks.
       if (adapter.looksOnce === true) return report;

@@ -322,6 +322,18 @@ test('what another node has shown of the native asset explains a rise that is fo
   expect(await findings()).toEqual([]);
 });
 
+test('dust beside what only another node shows is no finding', async () => {
+  Object.assign(model.adapter, { internal });
+  const id = await ask();
+  await tick();
+  hidden.set('primary', new Set([send()]));
+  send('A', 3n);
+  watcher.second = model;
+  await pass(3);
+  expect(await statusOf(id)).toBe('successful/completed');
+  expect(await findings()).toEqual([]);
+});
+
 test('what has left within the same minute hides nothing that has arrived', async () => {
   Object.assign(model.adapter, { internal });
   const id = await ask();

@@ -355,3 +355,20 @@ test('one that a reorganisation has undone, and that cannot be read then, is a f
   await tick();
   expect(await statusOf(id)).toBe('successful/completed');
 });
+
+test('one that is nowhere any more is reversed, and its finding is resolved', async () => {
+  const id = await ask(5n, 'A');
+  await tick();
+  const { hash } = send(5n, 'A');
+  mine();
+  await tick();
+  model.reorganise(1, () => true);
+  const { lookUp } = model.adapter;
+  failAt(model, hash);
+  await tick();
+  expect(await findings()).toMatchObject([{ transaction_hash: hash, height: null }]);
+  Object.assign(model.adapter, { lookUp });
+  await wait(1);
+  expect(await statusOf(id)).toBe('pending/pending');
+  expect(await findings()).toEqual([]);
+});

@@ -126,8 +126,8 @@ function judgeTransfers(
       continue;
     }
     const isRight = row.address === address && BigInt(row.token_amount) === amount;
-    // Who lies is not found out while the other node leaves the transfer out: it is seen, and never final.
-    const isDoubted = isWaiting && chain.lied.has(transfer.transaction) && row.state === 'seen';
+    // Who lies is not found out while a node leaves the transfer out: it is seen or reversed, and never final.
+    const isDoubted = isWaiting && chain.lied.has(transfer.transaction) && row.state !== 'final';
     if (!isRight && !isDoubted)
       fault('wrong credit', `${key} is recorded as ${row.token_amount} at ${row.address}`);
     if (row.state !== 'final' && !isWaiting)
