@@ -329,8 +329,11 @@ test('dust beside what only another node shows is no finding', async () => {
   hidden.set('primary', new Set([send()]));
   send('A', 3n);
   watcher.second = model;
-  await pass(3);
-  expect(await statusOf(id)).toBe('successful/completed');
+  model.mine();
+  model.mine([]);
+  service.clock.now += MINUTE_MS;
+  await tick();
+  expect(await statusOf(id)).toBe('pending/completed');
   expect(await findings()).toEqual([]);
 });
 
