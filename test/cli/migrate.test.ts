@@ -54,7 +54,7 @@ test('what is wrong with configuration or database is reported in a line, withou
   wrong.pathname = '/no_such_database';
   for (const [env, message] of [
     [{ DATABASE_URL: 'mysql://a:s3cret@b/c' }, 'The configuration is not usable:\nDATABASE_URL '],
-    [{ DATABASE_URL: wrong.href }, 'The database reported: '],
+    [{ DATABASE_URL: wrong.href }, 'The database refuses what DATABASE_URL names: '],
     [{ NODE_ENV: 'production' }, 'The configuration is not usable:\nDATABASE_URL is not set'],
     [{ MP_ACTOR: 'a\nb' }, 'The configuration is not usable:\nMP_ACTOR '],
   ] as const) {

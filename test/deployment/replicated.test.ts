@@ -140,16 +140,16 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     const failure = await failToStart(env('replicated', blind.href), 'src/worker.ts');
     expect(failure.last).toMatchObject({
       level: 'fatal',
-      err: { message: expect.stringContaining('grant pg_read_all_stats to it') },
+      msg: expect.stringContaining('grant pg_read_all_stats to it'),
     });
     await primary.query('alter role blind set synchronous_commit = local');
     await primary.query('grant pg_read_all_stats to blind');
     const second = await failToStart(env('replicated', blind.href), 'src/worker.ts');
     expect(second.last).toMatchObject({
-      err: { message: expect.stringContaining('synchronous_commit is local') },
+      msg: expect.stringContaining('synchronous_commit is local'),
     });
     const third = await failToStart(env('server', pair.standbyUrl), 'src/worker.ts');
-    expect(third.last).toMatchObject({ err: { message: expect.stringContaining('standby') } });
+    expect(third.last).toMatchObject({ msg: expect.stringContaining('standby') });
   });
 
   test('a connection to a standby is refused and not kept', async () => {
