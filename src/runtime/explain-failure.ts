@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable, WritesRefused } from '../database/errors.ts';
+import { isDatabaseUnavailable, isTlsFailure, WritesRefused } from '../database/errors.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { CannotStart } from './cannot-start.ts';
@@ -24,6 +24,9 @@ export function explainFailure(error: unknown, variable = 'DATABASE_URL'): strin
   if (error instanceof pg.DatabaseError && REFUSED_SESSION.test(error.code ?? '')) {
     return `The database refuses what ${variable} names: ${error.message} (SQLSTATE ${error.code}).`;
   }
+  if (isTlsFailure(error)) {
+    return `TLS with the database failed: ${reasonOf(error)}. Check sslmode and sslrootcert in ${variable}, and the server's certificate.`;
+  }
   if (isDatabaseUnavailable(error)) {
     return `The database cannot be reached: ${reasonOf(error)}. Check ${variable} and the server.`;
   }
@@ -39,5 +42,8 @@ export function explainFailure(error: unknown, variable = 'DATABASE_URL'): strin
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  // What OpenSSL says in words; its message is a line of codes.
+  const { reason, message } = (error ?? {}) as { reason?: unknown; message?: unknown };
+  const isOpenSsl = error instanceof Error && 'library' in error && typeof reason === 'string';
+  return String(isOpenSsl ? reason : (message ?? error)).replace(/\.$/, '');
 }

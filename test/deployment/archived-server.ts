@@ -24,7 +24,7 @@ export interface ArchivedServer {
 }
 
 /** The newest server programs that Debian's packages have brought. */
-function findPrograms(): string | undefined {
+export function findPrograms(): string | undefined {
   const versions = globSync('/usr/lib/postgresql/*/bin/postgres');
   return versions
     .map(path => resolve(path, '..'))
