@@ -4,7 +4,7 @@ import { buildApp } from './app.ts';
 import { listChains } from './chains/chain-list.ts';
 import { makeDemo, printNextStep } from './development/demo.ts';
 import { makeDemoLink } from './development/demo-link.ts';
-import { announceService, localUrl } from './development/local-service.ts';
+import { announceService, localUrl, refuseSecondService } from './development/local-service.ts';
 import { DRAIN_MS } from './http/graceful-close.ts';
 import { reportDemoPeople } from './runtime/demo-people.ts';
 import { openDependencies } from './runtime/dependencies.ts';
@@ -18,6 +18,7 @@ import { NOT_SERVING } from './telemetry/readiness.ts';
 await runProcess('api', async (config, logger, signal) => {
   const withWorker = process.argv.includes('--with-worker');
   const { runWorker } = withWorker ? await import('./worker/run.ts') : {};
+  if (config.databaseUrl === null) await refuseSecondService(config.dataDirectory);
   await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });
   opened.defer(() => storage.close());

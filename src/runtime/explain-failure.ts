@@ -2,12 +2,19 @@ import pg from 'pg';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable, isTlsFailure, WritesRefused } from '../database/errors.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
+import { ServiceRunning } from '../development/local-service.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { CannotStart } from './cannot-start.ts';
 import { MigrationsPending } from './storage.ts';
 
 /** Errors whose message is all that the operator needs. */
-const EXPLAINED = [CannotStart, MigrationsPending, MasterKeyMissing, ServiceRoleError];
+const EXPLAINED = [
+  CannotStart,
+  MigrationsPending,
+  MasterKeyMissing,
+  ServiceRoleError,
+  ServiceRunning,
+];
 
 /** SQLSTATEs with which a server refuses a session: a role or its password, and a database that is not there. */
 const REFUSED_SESSION = /^(28|3D000)/;
