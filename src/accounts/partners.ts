@@ -9,12 +9,15 @@ import type {
 import type { Connection } from '../database/connection.ts';
 import {
   findPartner,
+  findPartnerMember,
   insertPartner,
   insertPartnerMember,
+  lockPartner,
   lockPartnerMember,
   updatePartner,
   updatePartnerMember,
 } from '../repositories/accounts/partners.ts';
+import { lockPerson } from '../repositories/people/people.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
 
@@ -83,8 +86,12 @@ export function setPartnerMember(
 ): Promise<PartnerMember> {
   const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'member.set', async (tx, now) => {
+    const before = await findPartnerMember(tx, id);
+    if (before === undefined) throw noMember(id);
+    await lockPartner(tx, before.partner_id);
     const former = await lockPartnerMember(tx, id);
     if (former === undefined) throw noMember(id);
+    if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'partner', accountId: former.partner_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
     const member = await updatePartnerMember(tx, id, columns);

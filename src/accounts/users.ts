@@ -10,7 +10,8 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
-import { findTestTwin } from '../repositories/accounts/merchants.ts';
+import { findTestTwin, lockMerchant } from '../repositories/accounts/merchants.ts';
+import { lockPerson } from '../repositories/people/people.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
@@ -63,8 +64,11 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
     if (before === undefined) throw noUser(id);
     // Before the user, as the panel does, and so that nobody is admitted to a new twin meanwhile.
     await requireLockedMerchant(tx, before.merchant_id);
+    const twin = await findTestTwin(tx, before.merchant_id);
+    if (twin !== undefined) await lockMerchant(tx, twin.id);
     const former = await lockMerchantUser(tx, id);
     if (former === undefined) throw noUser(id);
+    if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'merchant', accountId: former.merchant_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
     // The database keeps the former time where nothing changes.

@@ -5,6 +5,8 @@ import { isUniqueViolation } from '../../database/errors.ts';
 import type { PanelLink, PanelSession } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { tellPerson } from '../../mail/notices.ts';
+import { lockMerchantUser } from '../../repositories/accounts/merchant-users.ts';
+import { lockPartnerMember } from '../../repositories/accounts/partners.ts';
 import { takeLink } from '../../repositories/people/invitations.ts';
 import {
   findInvitedMember,
@@ -80,7 +82,7 @@ export async function joinAsNew(
   const app = sealNewApp(deps, id, factors);
   const open = await findOpenLink(db, hashToken(token), now);
   const known = open && (await findInvited(db, open));
-  if (known === undefined) throw new LinkEnded();
+  if (open === undefined || known === undefined) throw new LinkEnded();
   const names = [known.name, known.accountName];
   await checkNewPassword(deps, factors.password, 'password', { email, names });
   const password = await takeTurnOfSite(visitor.site, () =>
@@ -88,6 +90,7 @@ export async function joinAsNew(
   );
   try {
     return await transact(db, async tx => {
+      await lockInvited(tx, open);
       const invitation = await requireLink(tx, hashToken(token), now);
       const invited = await findInvited(tx, invitation);
       if (invited === undefined) throw new LinkEnded();
@@ -133,8 +136,11 @@ export async function joinAsPerson(
   const now = new Date(clock());
   try {
     return await transact(db, async tx => {
-      // First the person, as where a link of another account's admins gives them factors: that looks for other
-      // accounts, and ends their sessions.
+      const open = await findOpenLink(tx, tokenHash, now);
+      if (open === undefined) throw new LinkEnded();
+      await lockInvited(tx, open);
+      // Before the link, as where one of another account's admins gives them factors: that looks for other accounts,
+      // and ends their sessions.
       const person = await lockPerson(tx, personId);
       if ((await findSessionById(tx, sessionId)) === undefined) throw new SessionEnded();
       const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
@@ -237,6 +243,15 @@ export async function joinDemo(
     const session = { methods, secondFactorAt: now, visitor, now };
     return { token: await beginSession(tx, person, session), account };
   });
+}
+
+/** Locks the user or member that an invitation is for, before the person and the link itself, as a change of it does. */
+async function lockInvited(
+  tx: Connection,
+  { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,
+): Promise<void> {
+  if (userId !== null) await lockMerchantUser(tx, userId);
+  if (memberId !== null) await lockPartnerMember(tx, memberId);
 }
 
 async function requireLink(tx: Connection, tokenHash: Buffer, now: Date): Promise<PanelLink> {
