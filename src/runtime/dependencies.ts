@@ -58,7 +58,9 @@ export async function openDependencies(
   const clock = databaseClock.now;
   // Before anything else is opened, because it may be refused.
   const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
-  const nonces = await openNonces(config, db, { clock, logger, keptSince });
+  // The start has waited for the same servers already, to read the mark there.
+  const waitMs = restores.isMarkUnreadable() ? 0 : NONCES_WAIT_MS;
+  const nonces = await openNonces(config, db, { clock, logger, keptSince, waitMs });
   const processor = await openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger);

@@ -92,16 +92,18 @@ describe('a failure while executing', () => {
     ['a deadlock', '40P01'],
     ['a statement timeout', '57014'],
     ['a full disk', '53100'],
-  ])(
-    'is E5001 when %s ended it, for E5002 would promise that the key is free',
-    async (_name, state) => {
-      await withBrokenEvents(async () => expectRefusal(await create(state), 'E5001'), state);
-      expect((await create(state)).headers['x-mp-should-retry']).toBe('false');
-      // Nothing is kept without a key, so that trying again will do.
-      const bare = () => requestPrompt(service, shop, BODY);
-      await withBrokenEvents(async () => expectRefusal(await bare(), 'E5002'), state);
-    },
-  );
+  ])('is E5002 when %s ended it, and the key is free', async (_name, state) => {
+    const before = await countWritten(service.db);
+    const bare = () => requestPrompt(service, shop, BODY);
+    await withBrokenEvents(async () => {
+      expectRefusal(await create(state), 'E5002');
+      expectRefusal(await bare(), 'E5002');
+    }, state);
+    expect(await countWritten(service.db)).toEqual(before);
+    const created = await create(state);
+    expect(created.statusCode).toBe(201);
+    expect(created.headers['idempotent-replayed']).toBeUndefined();
+  });
 
   test('is logged in full, once', async () => {
     service.logs.length = 0;
