@@ -11,6 +11,7 @@ import { openDependencies } from './runtime/dependencies.ts';
 import { aborted, runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
+import { reportUnnoticedLoss } from './runtime/unnoticed-loss.ts';
 import { reportUnwatched } from './runtime/unwatched-networks.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { NOT_SERVING } from './telemetry/readiness.ts';
@@ -25,6 +26,7 @@ await runProcess('api', async (config, logger, signal) => {
   await prepareStorage(config, storage, logger);
   await storage.restores.start(storage.db);
   await reportRights(config, storage, logger);
+  await reportUnnoticedLoss(config, storage.db, logger);
   await reportUnwatched(config, storage.db, logger);
   await reportDemoPeople(config, storage.db, logger);
   const clock = storage.databaseClock.now;

@@ -72,7 +72,7 @@ export function createMonitor({
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
   if (databaseClock !== undefined) registerClockGauge(gauges, databaseClock);
-  if (durability !== undefined) registerDurabilityGauges(gauges, durability);
+  if (durability !== undefined) registerDurabilityGauges(gauges, durability, pools.main);
   if (replica !== undefined) registerReplicaGauge(gauges, replica);
   if (restores !== undefined) registerRestoreGauge(gauges, restores);
   if (api !== undefined) registerApiGauges(gauges, api);

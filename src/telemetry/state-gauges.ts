@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { countAsynchronousStandbys } from '../database/asynchronous-standbys.ts';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
@@ -58,6 +59,7 @@ export function registerPoolGauges(
 export function registerDurabilityGauges(
   registry: Registry,
   durability: Pick<Durability, 'standbys' | 'reason'> | null,
+  db: Database | undefined,
 ): void {
   new Gauge({
     name: 'eps_database_durability_info',
@@ -65,6 +67,16 @@ export function registerDurabilityGauges(
     labelNames: ['durability'],
     registers: [registry],
   }).set({ durability: durability === null ? 'server' : 'replicated' }, 1);
+  const asynchronous = async () =>
+    durability !== null || db === undefined
+      ? null
+      : ((await resultInTime(countAsynchronousStandbys(db), PROBE_TIMEOUT_MS)) ?? null);
+  snapshotGauges(registry, snapshotOf(asynchronous, PROBE_LIFETIME_MS))(
+    'eps_database_asynchronous_standbys',
+    'Standbys that no commit waits for, which may lack what was confirmed',
+    [],
+    (gauge, standbys) => gauge.set(standbys),
+  );
   if (durability === null) return;
   snapshotGauges(registry, async () => durability.standbys())(
     'eps_database_synchronous_standbys',
