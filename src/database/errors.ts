@@ -40,6 +40,8 @@ const DRIVER_MESSAGES = [
   'Client has encountered a connection error',
   'Client was closed',
   'Cannot use a pool after calling end on the pool',
+  // Of Kysely, when work goes on after its connection broke.
+  'Postgres connection has been discarded',
 ];
 
 /** The database took longer than callers wait for it. */

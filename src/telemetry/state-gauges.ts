@@ -1,8 +1,9 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { countAsynchronousStandbys } from '../database/asynchronous-standbys.ts';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
+import { readRefusals } from '../database/refusals.ts';
 import { readReplicaLag } from '../database/replica-lag.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { DatabaseClock } from '../time/database-clock.ts';
@@ -90,6 +91,20 @@ export function registerDurabilityGauges(
     [],
     (gauge, isRefused) => gauge.set(isRefused ? 1 : 0),
   );
+}
+
+/** Registers the counter of statements that the database's servers have refused for what they lack themselves. */
+export function registerRefusalCounter(registry: Registry): void {
+  new Counter({
+    name: 'eps_database_refusals_total',
+    help: 'Statements that the database has refused: its disk is full, it is read-only, or lacks something else',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(readRefusals())) this.inc({ reason }, count);
+    },
+  });
 }
 
 /** Registers the gauge of a restore. */

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ErrorEnvelopeSchema } from '#schemas/error.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { readRefusals } from '../../src/database/refusals.ts';
 import { HEADERS } from '../../src/docs/openapi/headers.ts';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
@@ -95,11 +96,13 @@ describe('a failure while executing', () => {
   ])('is E5002 when %s ended it, and the key is free', async (_name, state) => {
     const before = await countWritten(service.db);
     const bare = () => requestPrompt(service, shop, BODY);
+    const refusals = readRefusals()['disk-full'];
     await withBrokenEvents(async () => {
       expectRefusal(await create(state), 'E5002');
       expectRefusal(await bare(), 'E5002');
     }, state);
     expect(await countWritten(service.db)).toEqual(before);
+    expect(readRefusals()['disk-full'] > refusals).toBe(state === '53100');
     const created = await create(state);
     expect(created.statusCode).toBe(201);
     expect(created.headers['idempotent-replayed']).toBeUndefined();
