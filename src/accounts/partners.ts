@@ -20,6 +20,7 @@ import {
 import { lockPerson } from '../repositories/people/people.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
+import { tellOfNewDecider } from './new-deciders.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -76,7 +77,7 @@ export function createPartnerMember(
 /**
  * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
  * loses its open invitation, and the person's sessions end. So do the links that the person has made for others, also
- * if they are no owner any more, of which the owners are told.
+ * if they are no owner any more. The owners are told of who becomes one, and of who is one no more.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(
@@ -94,6 +95,7 @@ export function setPartnerMember(
     if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'partner', accountId: former.partner_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
+    await tellOfNewDecider(operator, tx, account, former, change);
     const member = await updatePartnerMember(tx, id, columns);
     if (member === undefined) throw noMember(id);
     if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);

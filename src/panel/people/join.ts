@@ -1,3 +1,4 @@
+import { tellOfJoining } from '../../accounts/new-deciders.ts';
 import { newId } from '../../crypto/new-id.ts';
 import { hashToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
@@ -99,6 +100,7 @@ export async function joinAsNew(
         ...password,
         ...app,
       });
+      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId: id, now });
       await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
@@ -143,8 +145,10 @@ export async function joinAsPerson(
       // and ends their sessions.
       const person = await lockPerson(tx, personId);
       if ((await findSessionById(tx, sessionId)) === undefined) throw new SessionEnded();
-      const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
+      const invitation = await requireLink(tx, tokenHash, now);
+      const invited = await findInvited(tx, invitation);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
+      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId, now });
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });
@@ -243,6 +247,11 @@ export async function joinDemo(
     const session = { methods, secondFactorAt: now, visitor, now };
     return { token: await beginSession(tx, person, session), account };
   });
+}
+
+/** E-mail of who has made a link in the panel; null for an operator. */
+function makerOf({ account_id: accountId, made_by: madeBy }: PanelLink): string | null {
+  return accountId === null ? null : madeBy;
 }
 
 /** Locks the user or member that an invitation is for, before the person and the link itself, as a change of it does. */
