@@ -4,6 +4,7 @@ import { openRates } from './rates/open-rates.ts';
 import { runProcess } from './runtime/process.ts';
 import { reportRights } from './runtime/role-rights.ts';
 import { openStorage, prepareStorage } from './runtime/storage.ts';
+import { reportUnnoticedLoss } from './runtime/unnoticed-loss.ts';
 import { openMonitoring } from './telemetry/open-monitoring.ts';
 import { createReadiness } from './telemetry/readiness.ts';
 import { runWorker } from './worker/run.ts';
@@ -15,6 +16,7 @@ await runProcess('worker', async (config, logger, signal) => {
   await prepareStorage(config, storage, logger);
   await storage.restores.start(storage.db);
   await reportRights(config, storage, logger);
+  await reportUnnoticedLoss(config, storage.db, logger);
   logger.info('working');
   const { databaseClock, db, directUrl, keyring } = storage;
   const clock = databaseClock.now;

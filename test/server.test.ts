@@ -34,10 +34,10 @@ test.each(['PORT', 'METRICS_PORT'])(
         once(server, 'exit'),
       ]);
       expect(status).toBe(1);
-      expect(complaint).toBe(
-        `127.0.0.1:${port} is in use by another process: end that one, or set ${variable}.\n`,
-      );
-      expect(output).not.toMatch(/EADDRINUSE|"level":"(error|fatal)"/);
+      const sentence = `127.0.0.1:${port} is in use by another process: end that one, or set ${variable}.`;
+      expect(complaint).toBe(`${sentence}\n`);
+      expect(output).not.toMatch(/EADDRINUSE|"level":"error"/);
+      expect(output).toContain(`"msg":"${sentence}"`);
     } finally {
       server.kill('SIGKILL');
       other.close();

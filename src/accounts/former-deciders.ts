@@ -5,7 +5,7 @@ import { namedBy, tellDeciders } from '../mail/notices.ts';
 import { MEMBER_TABLES, type Membership } from '../repositories/people/memberships.ts';
 
 /** What is changed of a user or member. */
-interface MemberChange {
+export interface MemberChange {
   readonly status?: ActiveStatus | undefined;
   readonly role?: Membership['role'] | undefined;
 }

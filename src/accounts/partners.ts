@@ -9,14 +9,18 @@ import type {
 import type { Connection } from '../database/connection.ts';
 import {
   findPartner,
+  findPartnerMember,
   insertPartner,
   insertPartnerMember,
+  lockPartner,
   lockPartnerMember,
   updatePartner,
   updatePartnerMember,
 } from '../repositories/accounts/partners.ts';
+import { lockPerson } from '../repositories/people/people.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
+import { tellOfNewDecider } from './new-deciders.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -73,7 +77,7 @@ export function createPartnerMember(
 /**
  * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
  * loses its open invitation, and the person's sessions end. So do the links that the person has made for others, also
- * if they are no owner any more, of which the owners are told.
+ * if they are no owner any more. The owners are told of who becomes one, and of who is one no more.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(
@@ -83,10 +87,15 @@ export function setPartnerMember(
 ): Promise<PartnerMember> {
   const columns = columnsToSet({ status: change.status, role: change.role });
   return audited(operator, 'member.set', async (tx, now) => {
+    const before = await findPartnerMember(tx, id);
+    if (before === undefined) throw noMember(id);
+    await lockPartner(tx, before.partner_id);
     const former = await lockPartnerMember(tx, id);
     if (former === undefined) throw noMember(id);
+    if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'partner', accountId: former.partner_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
+    await tellOfNewDecider(operator, tx, account, former, change);
     const member = await updatePartnerMember(tx, id, columns);
     if (member === undefined) throw noMember(id);
     if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);

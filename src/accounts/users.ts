@@ -10,10 +10,12 @@ import {
   lockMerchantUser,
   updateMerchantUser,
 } from '../repositories/accounts/merchant-users.ts';
-import { findTestTwin } from '../repositories/accounts/merchants.ts';
+import { findTestTwin, lockMerchant } from '../repositories/accounts/merchants.ts';
+import { lockPerson } from '../repositories/people/people.ts';
 import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
+import { tellOfNewDecider } from './new-deciders.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;
@@ -52,7 +54,8 @@ interface UserChange {
 
 /**
  * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end. So do the links
- * that the person has made for others, also if they are no admin any more, of which the admins are told.
+ * that the person has made for others, also if they are no admin any more. The admins are told of who becomes
+ * one, and of who is one no more.
  * What a user of a live merchant loses, the person loses in its test twin too.
  * @throws OperationRefused for an unknown user, or when nothing is to be set.
  */
@@ -63,10 +66,14 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
     if (before === undefined) throw noUser(id);
     // Before the user, as the panel does, and so that nobody is admitted to a new twin meanwhile.
     await requireLockedMerchant(tx, before.merchant_id);
+    const twin = await findTestTwin(tx, before.merchant_id);
+    if (twin !== undefined) await lockMerchant(tx, twin.id);
     const former = await lockMerchantUser(tx, id);
     if (former === undefined) throw noUser(id);
+    if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'merchant', accountId: former.merchant_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
+    await tellOfNewDecider(operator, tx, account, former, change);
     // The database keeps the former time where nothing changes.
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);

@@ -1,4 +1,5 @@
 import { isProcessorLive } from '../config/config.ts';
+import { mayLoseUnnoticed } from '../runtime/unnoticed-loss.ts';
 import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
 import type { Step } from '../settlement/setup-steps.ts';
 import type { CliCommand } from './cli-command.ts';
@@ -21,6 +22,7 @@ export function define(command: CliCommand): void {
         hasPanel: config.panelUrl !== null,
         hasProcessor: config.processor !== null,
         isProcessorLive: isProcessorLive(config.processor),
+        mayLoseUnnoticed: await mayLoseUnnoticed(config, db),
       };
       const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
       if (json) show({ merchantId, ...checked });

@@ -3,7 +3,7 @@ import type { Operator } from '../audit/audited-change.ts';
 import { type Config, ConfigError, readConfig } from '../config/config.ts';
 import type { Database } from '../database/connection.ts';
 import type { Storage } from '../runtime/storage.ts';
-import { CommandFailed, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 import { parseName } from './values.ts';
 
 /** The operator and a migrated database. */
@@ -65,12 +65,7 @@ async function open(config: Config, logLevel: 'warn' | 'error'): Promise<Storage
   ]);
   // Standard output is reserved for the command's result.
   const logger = createLogger({ logLevel }, 'mp', standardError());
-  try {
-    return await openStorage(config, { holder: 'command', name: 'eps-mp', logger });
-  } catch (error) {
-    // The message says what to do; a stack trace would add nothing.
-    throw error instanceof Error ? new CommandFailed(error.message, { cause: error }) : error;
-  }
+  return openStorage(config, { holder: 'command', name: 'eps-mp', logger });
 }
 
 /**

@@ -2,10 +2,11 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
 import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
+import { checkDatabaseUrl } from './database-url.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { type MailSettings, readMail } from './mail-settings.ts';
-import { type ReadFile, withSecretFiles } from './secret-files.ts';
-import { serverUrls } from './server-urls.ts';
+import { parseRedisUrl } from './redis-url.ts';
+import { type ReadFile, readText, withSecretFiles } from './secret-files.ts';
 import { parsePrivateUrl, parseTrustProxy } from './values.ts';
 
 /** The configuration of a process, read once at its start. */
@@ -119,7 +120,7 @@ const REPOSITORY_ROOT = resolve(import.meta.dirname, '../..');
  * @throws ConfigError naming every invalid variable, its value and what is expected. Values of secrets and
  * connection URLs are left out.
  */
-export function readConfig(given: Environment, readFile?: ReadFile): Config {
+export function readConfig(given: Environment, readFile: ReadFile = readText): Config {
   const unreadable: string[] = [];
   const env = withSecretFiles(given, unreadable, readFile);
   const from = new EnvironmentReader(env);
@@ -128,12 +129,10 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
       expected: 'an IP address or a hostname',
       parse: text => (isIP(text) > 0 || HOSTNAME.test(text) ? text : undefined),
     });
-  const databaseUrl = (name: string) =>
-    from.read<string | null>(name, null, {
-      expected: 'a postgres:// URL of one or several servers that take writes',
-      parse: text => (serverUrls(text) === undefined ? undefined : text),
-      secret: true,
-    });
+  const databaseUrl = (name: string, maximum = Number.POSITIVE_INFINITY) =>
+    from.connectionUrl(name, text =>
+      checkDatabaseUrl(text, { maximum, mode: env.PGSSLMODE, readFile }),
+    );
 
   const date = (name: string) =>
     from.read<Date | null>(name, null, { expected: DATE_EXPECTED, parse: parseDateBound });
@@ -181,12 +180,9 @@ export function readConfig(given: Environment, readFile?: ReadFile): Config {
     databaseDurability: from.oneOf('DATABASE_DURABILITY', 'server', DURABILITIES),
     databasePoolSize: from.integer('DATABASE_POOL_SIZE', 10, 1, 1000),
     migrationUrl: databaseUrl('MIGRATION_DATABASE_URL'),
-    reportsUrl: from.connectionUrl('DATABASE_REPORTS_URL', 'a postgres:// URL of one server', [
-      'postgres:',
-      'postgresql:',
-    ]),
+    reportsUrl: databaseUrl('DATABASE_REPORTS_URL', 1),
     reportsPoolSize: from.integer('DATABASE_REPORTS_POOL_SIZE', 4, 1, 1000),
-    redisUrl: from.redisUrl('REDIS_URL'),
+    redisUrl: from.connectionUrl('REDIS_URL', parseRedisUrl),
     masterKeys: [
       ...from.masterKeys('MASTER_KEY', '32 bytes in base64 (openssl rand -base64 32)', 1),
       ...from.masterKeys(

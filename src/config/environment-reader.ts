@@ -1,5 +1,6 @@
-import { parseRedisUrl, RedisUrlError } from './redis-url.ts';
-import { allDefined, decodeMasterKey, parseBaseUrl, parseUrl, quote } from './values.ts';
+import { DatabaseUrlError } from './database-tls.ts';
+import { RedisUrlError } from './redis-url.ts';
+import { allDefined, decodeMasterKey, parseBaseUrl, quote } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,21 +66,18 @@ export class EnvironmentReader {
     });
   }
 
-  /** A URL that may contain a password, so it is kept out of messages. */
-  connectionUrl(name: string, expected: string, protocols: readonly string[]): string | null {
-    const parse = (text: string) => parseUrl(text, protocols);
-    return this.read<string | null>(name, null, { expected, parse, secret: true });
-  }
-
-  /** A URL that parseRedisUrl takes, with all that is wrong with another said in its own sentence. */
-  redisUrl(name: string): string | null {
+  /**
+   * A URL that may contain a password, so it is kept out of messages.
+   * @param check Throws a DatabaseUrlError or RedisUrlError for what is wrong, which is said in its own sentence.
+   */
+  connectionUrl(name: string, check: (text: string) => void): string | null {
     const text = this.#env[name];
     if (text === undefined || text === '') return null;
     try {
-      parseRedisUrl(text);
+      check(text);
       return text;
     } catch (error) {
-      if (!(error instanceof RedisUrlError)) throw error;
+      if (!(error instanceof DatabaseUrlError || error instanceof RedisUrlError)) throw error;
       this.problems.push(`${name} ${error.message}.`);
       return null;
     }

@@ -33,7 +33,8 @@ const PORTS = { 'smtps:': 465, 'smtp:': 587 } as const;
  */
 export function readMail(from: EnvironmentReader, panelUrl: string | null): MailSettings | null {
   const server = from.read<MailServer | null>('SMTP_URL', null, {
-    expected: 'an smtps:// or smtp:// URL without path or query',
+    expected:
+      'an smtps:// or smtp:// URL without path or query, with special characters of a password percent-encoded',
     parse: parseSmtpUrl,
     secret: true,
   });

@@ -1,3 +1,5 @@
+import { BARE_PASSWORD, hasBarePassword } from './values.ts';
+
 /** How a Redis URL is written, with an example of each form, for the reference. */
 export const REDIS_FORMS = [
   ['one server', 'redis://user:password@host:6379'],
@@ -50,6 +52,7 @@ export function parseRedisUrl(text: string): RedisServers {
   const { start = '', hosts = '', end = '' } = PARTS.exec(text)?.groups ?? {};
   const urls = hosts.split(',').map(host => start + host + end);
   const [first = ''] = urls;
+  if (hasBarePassword(text)) throw new RedisUrlError(BARE_PASSWORD);
   if (start === '' || !urls.every(url => URL.canParse(url))) throw malformed(text);
   const { protocol, username, password, pathname, searchParams } = new URL(first);
   const mode = searchParams.get('mode');

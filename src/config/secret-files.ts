@@ -18,6 +18,8 @@ export const SECRET_VARIABLES = [
 
 export type ReadFile = (path: string) => string;
 
+export const readText: ReadFile = path => readFileSync(path, 'utf8');
+
 /**
  * The environment with the secrets that are in files; an empty file counts as unset.
  * @param problems Gets a line for each file that cannot be read, and for each secret that is set twice.
@@ -25,7 +27,7 @@ export type ReadFile = (path: string) => string;
 export function withSecretFiles(
   env: Environment,
   problems: string[],
-  readFile: ReadFile = path => readFileSync(path, 'utf8'),
+  readFile: ReadFile,
 ): Environment {
   // Inherits all other variables.
   const complete: Record<string, string> = Object.create(env);

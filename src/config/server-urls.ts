@@ -1,4 +1,4 @@
-const PARTS = /^(?<start>postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)(?<hosts>[^/?#]*)(?<end>.*)$/;
+const PARTS = /^(?<start>postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#]*)(?<end>.*)$/;
 /** What libpq calls a server that takes writes. */
 const ATTRIBUTES = ['read-write', 'primary'];
 

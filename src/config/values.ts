@@ -28,6 +28,25 @@ export function parseUrl(text: string, protocols: readonly string[]): string | u
   return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined;
 }
 
+/** Says of a connection URL what `hasBarePassword` finds, to be read after the name of the variable. */
+export const BARE_PASSWORD =
+  'has a password that is not percent-encoded; write % as %25, @ as %40, / as %2F, ? as %3F and # as %23';
+
+/**
+ * Whether the user or password of a connection URL has a character that ends it, so that a part of it would be taken
+ * for the host, or a % that begins no encoded character.
+ */
+export function hasBarePassword(text: string): boolean {
+  const { login = '', end = '' } =
+    /^\w+:\/\/(?:(?<login>[^/?#]*)@)?[^/?#]*(?<end>.*)$/s.exec(text)?.groups ?? {};
+  try {
+    decodeURIComponent(login);
+  } catch {
+    return true;
+  }
+  return end.includes('@');
+}
+
 /** An http or https URL without query, fragment or user. Trailing slashes are removed. */
 export function parseBaseUrl(text: string): string | undefined {
   if (parseUrl(text, ['http:', 'https:']) === undefined) return undefined;

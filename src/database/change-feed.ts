@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Connection } from './connection.ts';
 import { hasOwnSession } from './direct.ts';
+import { ServerClient } from './encryption.ts';
 import { primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut } from './session-client.ts';
@@ -94,7 +95,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
 
   /** Listens until the connection ends. */
   async function listen(): Promise<void> {
-    const client = new pg.Client(sessionConfig(options));
+    const client = new ServerClient(sessionConfig(options));
     const end = () => cut(client);
     closing.signal.addEventListener('abort', end, { once: true });
     let over = false;

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, type Transaction } from 'kysely';
 import pg from 'pg';
+import { ServerClient } from './encryption.ts';
 import { primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cutSoon, sessionClient } from './session-client.ts';
@@ -32,7 +33,7 @@ export function connect(options: ConnectionOptions): Database {
   // Which server a pooler leads to is the pooler's business.
   const isAdmitted = options.mayBeStandby !== true && options.pooler !== true;
   /** Also known while it connects, to be cut if the pool closes then. */
-  class KnownClient extends pg.Client {
+  class KnownClient extends ServerClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: primary.url });
       open.add(this);

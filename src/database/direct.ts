@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from './connection.ts';
+import { ServerClient } from './encryption.ts';
+import { primaryOf } from './primary.ts';
 import { POOLED_SETTINGS, type SessionOptions, sessionConfig } from './session.ts';
 import { cutSoon } from './session-client.ts';
 import { STATEMENT_TIMEOUT_MS } from './time-limits.ts';
@@ -19,17 +21,24 @@ export async function hasOwnSession(client: pg.Client): Promise<boolean> {
  * statements and notifications get lost. True while no server responds, since it cannot be known.
  */
 export async function leadsToPostgres(options: Omit<SessionOptions, 'pooler'>): Promise<boolean> {
-  const client = new pg.Client({ ...sessionConfig(options), query_timeout: STATEMENT_TIMEOUT_MS });
-  // The query or the connect call rejects as well.
-  client.on('error', () => undefined);
+  const clients: pg.Client[] = [];
   try {
-    await client.connect();
-    return await hasOwnSession(client);
+    const open = () => {
+      const client = new ServerClient({
+        ...sessionConfig(options),
+        query_timeout: STATEMENT_TIMEOUT_MS,
+      });
+      clients.push(client);
+      // The query or the connect call rejects as well.
+      client.on('error', () => undefined);
+      return client.connect();
+    };
+    return await hasOwnSession(await primaryOf(options.url).reach(open));
   } catch (error) {
     return !(error instanceof Error && REFUSED_SETTING.test(error.message));
   } finally {
-    cutSoon([client]);
-    await client.end();
+    cutSoon(clients);
+    await Promise.all(clients.map(client => client.end()));
   }
 }
 

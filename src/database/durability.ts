@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { ServerClient } from './encryption.ts';
 import { primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut } from './session-client.ts';
@@ -84,7 +85,7 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
 
   /** Asks once, or until the session ends. */
   async function watch(isOnce: boolean): Promise<void> {
-    const client = new pg.Client(sessionConfig(options));
+    const client = new ServerClient(sessionConfig(options));
     // The query or the connect call rejects as well.
     client.on('error', () => undefined);
     const end = () => cut(client);

@@ -14,11 +14,23 @@ const SYSTEM_CODES = new Set([
 
 /**
  * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot
- * serve: connection exceptions, insufficient resources, operator intervention (shutdown, statement
+ * serve: connection exceptions, a role or a database that it does not let in, insufficient resources, operator intervention (shutdown, statement
  * timeout), read-only after a failover, transactions it ended on its own, and statements that a query
  * ahead in the pipeline was to prepare, but was ended.
  */
-const SQLSTATE_PREFIXES = ['08', '53', '57', '25006', '25P03', '26000', '40001', '40P01', '55P03'];
+const SQLSTATE_PREFIXES = [
+  '08',
+  '28',
+  '3D',
+  '53',
+  '57',
+  '25006',
+  '25P03',
+  '26000',
+  '40001',
+  '40P01',
+  '55P03',
+];
 
 /** Messages of the driver for lost and failed connections, which it gives no code. */
 const DRIVER_MESSAGES = [
@@ -28,6 +40,8 @@ const DRIVER_MESSAGES = [
   'Client has encountered a connection error',
   'Client was closed',
   'Cannot use a pool after calling end on the pool',
+  // Of Kysely, when work goes on after its connection broke.
+  'Postgres connection has been discarded',
 ];
 
 /** The database took longer than callers wait for it. */
@@ -65,9 +79,23 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     if (error.code === '23514' && /^before_\d{6}$/.test(error.constraint ?? '')) return true;
     return SQLSTATE_PREFIXES.some(prefix => error.code?.startsWith(prefix));
   }
+  if (isTlsFailure(error)) return true;
   const { code } = error as NodeJS.ErrnoException;
   if (code !== undefined && SYSTEM_CODES.has(code)) return true;
   return DRIVER_MESSAGES.some(message => error.message.startsWith(message));
+}
+
+/** Codes of OpenSSL and Node.js for a handshake that failed and a certificate that is not trusted. */
+const TLS_CODE =
+  /^(ERR_(SSL|TLS|OSSL)_|EPROTO$|CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_MISMATCH$)/;
+/** What the driver says, without a code, of a server that takes no TLS. */
+const NO_TLS = ['The server does not support SSL', 'There was an error establishing an SSL'];
+
+/** Whether a connection failed since its encryption could not be agreed on, or the server's certificate is not trusted. */
+export function isTlsFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return TLS_CODE.test(code ?? '') || NO_TLS.some(message => error.message.startsWith(message));
 }
 
 /** Whether the database refused the statement, which then had no effect; false for a lost connection. */

@@ -1,7 +1,8 @@
 import { Kysely, PostgresDriver, type PostgresPoolClient } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from './connection.ts';
 import { postgresDialect } from './dialect.ts';
+import { ServerClient } from './encryption.ts';
 import { type Primary, primaryOf } from './primary.ts';
 import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut, cutSoon, sessionClient } from './session-client.ts';
@@ -133,7 +134,7 @@ class SharedConnection {
   }
 
   async #connect(): Promise<PostgresPoolClient> {
-    const client = new pg.Client({
+    const client = new ServerClient({
       ...sessionConfig({ ...this.#options, plans: 'once' }),
       pipeline: true,
     });

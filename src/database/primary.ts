@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { serverUrls } from '../config/server-urls.ts';
 import { columnTypes } from './column-values.ts';
+import { encryptionOf, ServerClient } from './encryption.ts';
 import { isDatabaseUnavailable, NotPrimary } from './errors.ts';
 import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
 
@@ -61,11 +62,24 @@ export class Primary {
   }
 
   /**
-   * Opens a connection; where its server is not the primary, or not there, another time once the primary is found.
+   * Opens a connection; where its server is not the primary, or not there, another time once the primary is found, and
+   * where it takes no connection that is encrypted, or none that is not, the other way if the URL leaves that open.
    * @throws Error whatever `open` fails with.
    */
   reach<T>(open: () => Promise<T>): Promise<T> {
+    if (encryptionOf(this.#url).isNegotiable) return this.#negotiate(open);
     return this.#urls.length === 1 ? open() : this.#reachOneOf(open);
+  }
+
+  async #negotiate<T>(open: () => Promise<T>): Promise<T> {
+    const encryption = encryptionOf(this.#url);
+    const { isOn } = encryption;
+    try {
+      return await this.#reachOneOf(open);
+    } catch (error) {
+      if (encryption.isOn === isOn) throw error;
+      return open();
+    }
   }
 
   async #reachOneOf<T>(open: () => Promise<T>): Promise<T> {
@@ -124,7 +138,7 @@ async function readTimeline(client: pg.ClientBase): Promise<number | null> {
 
 /** The timeline of a server, if it is a primary that answers in time. */
 async function probe(url: string): Promise<number | null> {
-  const client = new pg.Client({
+  const client = new ServerClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     types: columnTypes,

@@ -2,6 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
+import { encryptionOf } from './encryption.ts';
 import { isAccessDenied } from './errors.ts';
 import { primaryOf } from './primary.ts';
 
@@ -45,7 +46,9 @@ const NEEDED = sql`
 
 /** The role that a URL connects as, with the driver's defaults. */
 export function roleOf(url: string): ServiceRole {
-  const { user = '', password } = new pg.Client({ connectionString: primaryOf(url).url });
+  const { user = '', password } = new pg.Client({
+    connectionString: encryptionOf(primaryOf(url).url).url,
+  });
   return { name: user, password: password || null };
 }
 

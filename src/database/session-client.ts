@@ -4,6 +4,7 @@ import pg from 'pg';
 import { type Answered, describeOnce } from './describe-once.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
+import { noteRefusal } from './refusals.ts';
 import type { SessionOptions } from './session.ts';
 import {
   CLOSE_TIMEOUT_MS,
@@ -51,6 +52,7 @@ export function sessionClient(
         if (!isAnswered) watch.answered();
         isAnswered = true;
         if (error === null) return resolve(result);
+        noteRefusal(error);
         if (error instanceof pg.DatabaseError && error.severity === 'FATAL') options.onFatal?.();
         reject(ownError(error));
       };

@@ -69,9 +69,11 @@ export const POOLED_SETTINGS: Readonly<Record<string, string>> = {
   client_connection_check_interval: String(CLIENT_CHECK_INTERVAL_MS),
 };
 
+type SessionConfig = pg.ClientConfig & { readonly connectionString: string };
+
 /** The settings of every connection. */
-export function sessionConfig(options: SessionOptions): pg.ClientConfig {
-  const config: pg.ClientConfig = {
+export function sessionConfig(options: SessionOptions): SessionConfig {
+  const config: SessionConfig = {
     connectionString: primaryOf(options.url).url,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? PATIENT_CONNECT_TIMEOUT_MS,

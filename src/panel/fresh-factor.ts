@@ -7,6 +7,7 @@ import type { PanelDependencies } from './dependencies.ts';
 import { type FormFault, renderField } from './form.ts';
 import { operatorOf, sessionOf, visitOf } from './hooks/access.ts';
 import { attemptIn, proveCode } from './people/proofs.ts';
+import { lockAccount } from './people/team.ts';
 import { texts } from './texts/index.ts';
 
 /**
@@ -23,6 +24,7 @@ export async function changeWithFactor<T>(
 ): Promise<T> {
   const { db, limits } = deps;
   const { session, person } = sessionOf(request);
+  const { membership } = visitOf(request);
   const operator = operatorOf(request, deps);
   let result: T;
   if (person.is_demo) {
@@ -32,6 +34,8 @@ export async function changeWithFactor<T>(
     result = await attemptIn(db, session, () =>
       proveCode(deps, code, {
         ...proverOf(request),
+        // As operators do, who may change or deactivate the person at the same moment.
+        ...(membership === null ? {} : { before: tx => lockAccount(tx, membership) }),
         work: tx => work({ ...operator, db: tx }),
       }),
     );

@@ -111,6 +111,13 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
       const path = pathOf(account) + TEAM_PATHS[account.kind];
       return { subject: subject(account.name), paragraphs, path };
     }
+    case 'decider-new': {
+      const { account, name, how, by } = facts as Told<'decider-new'>;
+      const { subject, text } = mails.deciderNew[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.deciderNew.unknown];
+      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      return { subject: subject(account.name), paragraphs, path };
+    }
     case 'key-made': {
       const { account, verb, keyId, name, by } = facts as Told<'key-made'>;
       const { subject, text } = mails.keyMade[verb];

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { DatabaseTooSlow, isRefusedByDatabase } from '../database/errors.ts';
+import { DatabaseTooSlow, isDatabaseUnavailable, isRefusedByDatabase } from '../database/errors.ts';
 import { WORK_TIMEOUT_MS } from '../database/time-limits.ts';
 import { afterCommit, inOneStatement, transact, UncertainCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -108,7 +108,8 @@ export async function createPaymentOnce(
       if (!outcome.replayed) paymentsCreated.inc({ flow: draft.payment.flow });
       return outcome;
     } catch (error) {
-      if (isRefusedByDatabase(error)) return fail(error);
+      // One that waited for too long has done nothing, and has claimed nothing: the key is free.
+      if (isRefusedByDatabase(error) && !isDatabaseUnavailable(error)) return fail(error);
       throw error;
     }
   };

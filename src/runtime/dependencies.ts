@@ -15,6 +15,7 @@ import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LookUps } from '../watching/look-up/look-ups.ts';
 import { openLookUps } from '../watching/look-up/open-look-ups.ts';
+import { CannotStart } from './cannot-start.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** What the API works with. */
@@ -43,7 +44,7 @@ export interface OpenDependencies extends Dependencies {
 
 /**
  * Opens everything that the API works with beside its storage.
- * @throws Error when DATABASE_REPORTS_URL leads to a pooler, or REDIS_URL to a server that may evict
+ * @throws CannotStart when DATABASE_REPORTS_URL leads to a pooler, or REDIS_URL to a server that may evict
  * nonces or is not what its mode says.
  */
 export async function openDependencies(
@@ -57,7 +58,9 @@ export async function openDependencies(
   const clock = databaseClock.now;
   // Before anything else is opened, because it may be refused.
   const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
-  const nonces = await openNonces(config, db, { clock, logger, keptSince });
+  // The start has waited for the same servers already, to read the mark there.
+  const waitMs = restores.isMarkUnreadable() ? 0 : NONCES_WAIT_MS;
+  const nonces = await openNonces(config, db, { clock, logger, keptSince, waitMs });
   const processor = await openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger);
@@ -126,7 +129,7 @@ interface OpenNoncesOptions {
  * Opens the nonce store that the configuration chooses, and waits for its first response: a busy machine
  * may take longer to connect than a request may wait. Without one the process starts all the same, is
  * not ready, and serves reads alone.
- * @throws Error for a Redis that may evict nonces, or is not what the mode of its URL says.
+ * @throws CannotStart for a Redis that may evict nonces, or is not what the mode of its URL says.
  */
 export async function openNonces(
   config: Pick<Config, 'redisUrl'>,
@@ -149,14 +152,14 @@ export async function openNonces(
     const problem = wrong ?? describeEviction(servers);
     if (problem !== null) {
       await nonces.close();
-      throw new Error(problem);
+      throw new CannotStart(problem);
     }
     const failure = servers.find(each => each.failure !== null)?.failure;
     if (failure === undefined) return nonces;
     if (performance.now() > giveUpAt) {
       const message = servers.every(each => each.failure !== null)
-        ? 'started without the nonce store'
-        : 'started without a part of the nonce store';
+        ? 'started without the nonce store: REDIS_URL leads to no server that answers'
+        : 'started without a part of the nonce store: not every server of REDIS_URL answers';
       logger.error({ err: failure }, message);
       return nonces;
     }

@@ -1,12 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { type Durability, openDurability } from '../database/durability.ts';
+import { type Durability, DurabilityImpossible, openDurability } from '../database/durability.ts';
+import { CannotStart } from './cannot-start.ts';
 
 /**
  * Watches whether what is committed survives the loss of one machine, if that is asked for. In production it warns
  * once where it is not.
  * @param url URL of PostgreSQL itself.
- * @throws DurabilityImpossible
+ * @throws CannotStart where the role or the server's settings rule it out.
  */
 export async function watchDurability(
   { databaseDurability, environment }: Pick<Config, 'databaseDurability' | 'environment'>,
@@ -38,5 +39,8 @@ export async function watchDurability(
       if (reason === null) logger.info('writes are taken again');
       else logger.error({ reason }, 'writes are refused');
     },
+  }).catch((error: unknown) => {
+    if (!(error instanceof DurabilityImpossible)) throw error;
+    throw new CannotStart(`DATABASE_DURABILITY is "replicated", but ${error.message}.`);
   });
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { type Config, ConfigError, readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { findWarnings } from '../config/conflicts.ts';
-import { EmbeddedPostgresMissing } from '../development/postgres-package.ts';
 import { createLogger, standardOutput } from '../telemetry/logger.ts';
+import { explainFailure, reasonOf } from './explain-failure.ts';
 
 /**
  * Longest a graceful shutdown may take, in milliseconds, before the process exits anyway: longer than
@@ -20,7 +20,7 @@ export async function runProcess(
   name: string,
   run: (config: Config, logger: Logger, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const config = readConfigOrExit();
+  const config = readConfigOrExit(name);
   const logger = createLogger(config, name, standardOutput());
   for (const warning of findWarnings(config)) logger.warn(warning);
   const controller = new AbortController();
@@ -35,6 +35,7 @@ export async function runProcess(
   };
   // Node would print the error with all that is attached to it.
   const crash = (error: unknown) => {
+    tell(`The service crashed: ${reasonOf(error)}.`);
     logger.fatal({ err: error }, 'crashed');
     process.exit(1);
   };
@@ -44,9 +45,10 @@ export async function runProcess(
   try {
     await run(config, logger, controller.signal);
   } catch (error) {
-    const missing = describeMissing(error, config);
-    if (missing === undefined) logger.fatal({ err: error }, 'stopped by an error');
-    else process.stderr.write(`${missing}\n`);
+    const explained = explainListening(error, config) ?? explainFailure(error);
+    tell(explained ?? `The service was stopped by an error: ${reasonOf(error)}.`);
+    if (explained === undefined) logger.fatal({ err: error }, 'stopped by an error');
+    else tellCollector(logger, explained);
     process.exitCode = 1;
   } finally {
     process.off('uncaughtException', crash);
@@ -55,16 +57,26 @@ export async function runProcess(
   }
 }
 
-/** Says in a line what the machine lacks; undefined for any other error. */
-function describeMissing(error: unknown, config: Config): string | undefined {
-  if (error instanceof EmbeddedPostgresMissing) return error.message;
-  return describeListenError(error, config);
+/** Says to a person why the process ends. */
+function tell(sentence: string): void {
+  process.stderr.write(`${sentence}\n`);
+}
+
+/** Says it in the log as well, unless the same person would read it there once more. */
+function tellCollector(logger: Logger, sentence: string): void {
+  if (!process.stdout.isTTY) logger.fatal(sentence);
 }
 
 /** Says in a line why a port could not be listened on; undefined for any other error. */
-function describeListenError(error: unknown, { port }: Config): string | undefined {
-  if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen') return;
-  const failed: Error & { code?: string; address?: string; port?: number } = error;
+function explainListening(error: unknown, { host, port, metrics }: Config): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error)) return;
+  const failed: Error & { code?: string; address?: string; port?: number; hostname?: string } =
+    error;
+  if (error.syscall === 'getaddrinfo' && [host, metrics?.host].includes(failed.hostname)) {
+    const variable = failed.hostname === host ? 'HOST' : 'METRICS_HOST';
+    return `${variable} is "${failed.hostname}", a name that no address is known for.`;
+  }
+  if (error.syscall !== 'listen') return;
   const [portVariable, hostVariable] =
     failed.port === port ? ['PORT', 'HOST'] : ['METRICS_PORT', 'METRICS_HOST'];
   const where = `${failed.address}:${failed.port}`;
@@ -81,12 +93,14 @@ function describeListenError(error: unknown, { port }: Config): string | undefin
 }
 
 /** Reads the configuration; prints its problems and exits with status 1 when it is not usable. */
-export function readConfigOrExit(): Config {
+function readConfigOrExit(name: string): Config {
   try {
     return readConfig(process.env);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
+    const explained = explainFailure(error);
+    if (explained === undefined) throw error;
+    tell(explained);
+    tellCollector(createLogger({ logLevel: 'fatal' }, name), explained);
     process.exit(1);
   }
 }

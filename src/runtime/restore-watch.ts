@@ -32,6 +32,8 @@ export interface RestoreWatch {
   /** Why writes are refused; null while they are taken. */
   reason(): string | null;
   isUnconfirmed(): boolean;
+  /** Whether the mark could not be read at the last look. */
+  isMarkUnreadable(): boolean;
   /** The restore that this lineage of the database began with; null if it was never restored. */
   confirmed(): ConfirmedRestore | null;
   /** Looks once, so that what follows is refused where it has to be. */
@@ -170,6 +172,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
       return hasChanged && mark !== null ? CHANGED : null;
     },
     isUnconfirmed: () => unconfirmed !== undefined,
+    isMarkUnreadable: () => unreadableSince !== undefined,
     confirmed() {
       return current === undefined ? null : confirmedRestoreOf(current);
     },

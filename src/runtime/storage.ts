@@ -16,6 +16,7 @@ import { createWriteGate } from '../database/write-gate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 import { createDatabaseClock, type DatabaseClock } from '../time/database-clock.ts';
+import { CannotStart } from './cannot-start.ts';
 import { watchDurability } from './durability.ts';
 import { reportPooledSettings } from './pooled-settings.ts';
 import { openNewestMark } from './redis-mark.ts';
@@ -52,8 +53,8 @@ export interface Storage {
 
 /**
  * Opens the configured database, or the embedded one.
- * @throws Error when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set, or none of the servers of a
- * URL is a primary; DurabilityImpossible.
+ * @throws CannotStart when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set, none of the servers of
+ * a URL is a primary, or the durability that is asked for is ruled out.
  */
 export async function openStorage(
   config: Config,
@@ -65,7 +66,7 @@ export async function openStorage(
           directory: config.dataDirectory,
           holder,
           log: line => logger.warn({ line }, 'embedded database'),
-        })
+        }).catch(refuse)
       : undefined;
   const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
   const directUrl = config.databaseDirectUrl ?? url;
@@ -114,7 +115,7 @@ export async function openStorage(
     const masterKeys =
       config.masterKeys.length > 0
         ? config.masterKeys
-        : [await readOrCreateMasterKey(config.dataDirectory)];
+        : [await readOrCreateMasterKey(config.dataDirectory).catch(refuseGeneratedKey)];
     const keyring = createKeyring(masterKeys);
     return { db, directUrl, ownerUrl, keyring, durability, databaseClock, restores, close };
   } catch (error) {
@@ -123,10 +124,22 @@ export async function openStorage(
   }
 }
 
+/** What the embedded database fails with says what to do. */
+function refuse(error: Error): never {
+  throw new CannotStart(error.message, { cause: error });
+}
+
+function refuseGeneratedKey(error: Error): never {
+  throw new CannotStart(
+    `MASTER_KEY is not set, and the key in DATA_DIRECTORY cannot be used: ${error.message}.`,
+    { cause: error },
+  );
+}
+
 /**
  * Looks for the primary. Before the first migration the service's role need not be there, so that only the owner of
  * the tables is let in.
- * @throws Error when several servers are named and none of them is a primary that answers.
+ * @throws CannotStart when several servers are named and none of them is a primary that answers.
  */
 async function requirePrimary(
   variable: string,
@@ -136,12 +149,12 @@ async function requirePrimary(
   const urls = migrationUrl === null ? [url] : [url, migrationUrl];
   const found = await Promise.all(urls.map(each => primaryOf(each).locate()));
   if (found.includes(true)) return;
-  throw new Error(
+  throw new CannotStart(
     `None of the servers of ${variable} is a primary that answers: promote a standby, or start the primary.`,
   );
 }
 
-/** @throws Error when the URL of the variable leads to a pooler. */
+/** @throws CannotStart when the URL of the variable leads to a pooler. */
 export async function refusePooler(
   variable:
     | 'DATABASE_URL'
@@ -156,7 +169,7 @@ export async function refusePooler(
     variable === 'DATABASE_URL'
       ? 'Name PostgreSQL itself in DATABASE_DIRECT_URL as well.'
       : 'It has to be PostgreSQL itself.';
-  throw new Error(`${variable} leads to a pooler such as PgBouncer. ${remedy}`);
+  throw new CannotStart(`${variable} leads to a pooler such as PgBouncer. ${remedy}`);
 }
 
 /** What a migration did. */
@@ -217,8 +230,6 @@ export class MigrationsPending extends Error {
   constructor(names: readonly string[]) {
     super(`The database lacks ${names.join(', ')}: run "npx --no mp migrate" first.`);
     this.name = 'MigrationsPending';
-    // Logs have the message beside the stack, whose first line would list them once more.
-    this.stack = this.name;
   }
 }
 

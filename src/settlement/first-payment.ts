@@ -45,6 +45,9 @@ export async function checkFirstPayment(
     { name: 'key', ...keyResult(setup, merchantId) },
     { name: 'webhook', ...webhookResult(setup, merchantId) },
     { name: 'person', ...personResult(setup, merchantId, service) },
+    ...(service.mayLoseUnnoticed === true
+      ? [{ name: 'database' as const, ...UNNOTICED_LOSS }]
+      : []),
   ];
   return {
     merchantName: setup.name,
@@ -53,6 +56,11 @@ export async function checkFirstPayment(
     steps,
   };
 }
+
+const UNNOTICED_LOSS = advised(
+  'An asynchronous standby follows the database: if it is promoted, the newest payments are lost, and nothing says so.',
+  'DATABASE_DURABILITY=replicated with a synchronous standby, or REDIS_URL, in the environment of API, worker and mp',
+);
 
 function accountResult(setup: AccountSetup, id: string): Result {
   if (setup.status !== 'active') {

@@ -7,6 +7,8 @@ export interface ServiceSetup {
   readonly hasProcessor: boolean;
   /** Whether the processor takes real money, and so none of test merchants. */
   readonly isProcessorLive: boolean;
+  /** Whether a failover of the database may lose what was confirmed without anybody noticing. */
+  readonly mayLoseUnnoticed?: boolean;
 }
 
 /** Something that has to be set up, in the order of the guide. */
@@ -20,7 +22,8 @@ export interface Step {
     | 'domain'
     | 'key'
     | 'webhook'
-    | 'person';
+    | 'person'
+    | 'database';
   /** `missing`: no payment can settle without it. `advised`: payments settle, but something else fails. */
   readonly state: 'done' | 'missing' | 'advised';
   /** What is there, or what fails without it. */

@@ -77,6 +77,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
   ),
   rule(
     'critical',
+    'DatabaseRefuses',
+    'sum by (reason) (increase(eps_database_refusals_total[1m])) > 0',
+    '10s',
+    'The database refuses statements, writes above all: {{ $labels.reason }}. Look at its disk and its log.',
+  ),
+  rule(
+    'critical',
     'DatabaseRestored',
     'max(eps_database_restore_unconfirmed) == 1',
     '0s',

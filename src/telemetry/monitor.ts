@@ -14,6 +14,7 @@ import {
   registerClockGauge,
   registerDurabilityGauges,
   registerPoolGauges,
+  registerRefusalCounter,
   registerReplicaGauge,
   registerRestoreGauge,
 } from './state-gauges.ts';
@@ -71,8 +72,9 @@ export function createMonitor({
 }: Monitored): Monitor {
   const gauges = new Registry();
   registerPoolGauges(gauges, pools);
+  registerRefusalCounter(gauges);
   if (databaseClock !== undefined) registerClockGauge(gauges, databaseClock);
-  if (durability !== undefined) registerDurabilityGauges(gauges, durability);
+  if (durability !== undefined) registerDurabilityGauges(gauges, durability, pools.main);
   if (replica !== undefined) registerReplicaGauge(gauges, replica);
   if (restores !== undefined) registerRestoreGauge(gauges, restores);
   if (api !== undefined) registerApiGauges(gauges, api);

@@ -1,7 +1,9 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { countAsynchronousStandbys } from '../database/asynchronous-standbys.ts';
 import type { ChangeFeed } from '../database/change-feed.ts';
 import { type Database, poolUse } from '../database/connection.ts';
 import type { Durability } from '../database/durability.ts';
+import { readRefusals } from '../database/refusals.ts';
 import { readReplicaLag } from '../database/replica-lag.ts';
 import type { NonceStore } from '../signing/nonce-store.ts';
 import type { DatabaseClock } from '../time/database-clock.ts';
@@ -58,6 +60,7 @@ export function registerPoolGauges(
 export function registerDurabilityGauges(
   registry: Registry,
   durability: Pick<Durability, 'standbys' | 'reason'> | null,
+  db: Database | undefined,
 ): void {
   new Gauge({
     name: 'eps_database_durability_info',
@@ -65,6 +68,16 @@ export function registerDurabilityGauges(
     labelNames: ['durability'],
     registers: [registry],
   }).set({ durability: durability === null ? 'server' : 'replicated' }, 1);
+  const asynchronous = async () =>
+    durability !== null || db === undefined
+      ? null
+      : ((await resultInTime(countAsynchronousStandbys(db), PROBE_TIMEOUT_MS)) ?? null);
+  snapshotGauges(registry, snapshotOf(asynchronous, PROBE_LIFETIME_MS))(
+    'eps_database_asynchronous_standbys',
+    'Standbys that no commit waits for, which may lack what was confirmed',
+    [],
+    (gauge, standbys) => gauge.set(standbys),
+  );
   if (durability === null) return;
   snapshotGauges(registry, async () => durability.standbys())(
     'eps_database_synchronous_standbys',
@@ -78,6 +91,20 @@ export function registerDurabilityGauges(
     [],
     (gauge, isRefused) => gauge.set(isRefused ? 1 : 0),
   );
+}
+
+/** Registers the counter of statements that the database's servers have refused for what they lack themselves. */
+export function registerRefusalCounter(registry: Registry): void {
+  new Counter({
+    name: 'eps_database_refusals_total',
+    help: 'Statements that the database has refused: its disk is full, it is read-only, or lacks something else',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(readRefusals())) this.inc({ reason }, count);
+    },
+  });
 }
 
 /** Registers the gauge of a restore. */

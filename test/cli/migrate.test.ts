@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, expect, inject, test } from 'vitest';
+import { connect } from '../../src/database/connection.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { mp, mpHere } from './mp.ts';
 
@@ -35,6 +37,29 @@ test('an empty database is refused until it is migrated', async () => {
   expect((await mpHere(['network', 'list'], env)).status).toBe(0);
 });
 
+test('a connection that is lost on the way is told in a line', async () => {
+  const name = `eps_${randomBytes(6).toString('hex')}`;
+  const url = await createDatabase(inject('databaseServer'), name, 'template0');
+  const db = connect({ url, poolSize: 1, applicationName: 'test', onIdleError: () => undefined });
+  await sql`
+    create function end_session() returns event_trigger language plpgsql as $$
+    begin
+      if to_regclass('payments') is not null then
+        perform pg_terminate_backend(pg_backend_pid());
+      end if;
+    end $$`.execute(db);
+  await sql`create event trigger ending on ddl_command_end execute function end_session()`.execute(
+    db,
+  );
+  await db.destroy();
+  const env = { DATABASE_URL: url, MASTER_KEY: randomBytes(32).toString('base64') };
+  const { status, out, err } = await mpHere(['migrate'], env);
+  expect({ status, out }).toEqual({ status: 1, out: '' });
+  expect(err).toMatch(
+    /^The database cannot be reached: [^\n]+\. Check DATABASE_URL and the server\.\n$/,
+  );
+});
+
 test('the embedded database is migrated by the command that needs it, one after the other', async () => {
   const env = { DATA_DIRECTORY: directory, MASTER_KEY: undefined };
   const create = (name: string) => mp(['partner', 'create', '--name', name, '--json'], env);
@@ -54,7 +79,7 @@ test('what is wrong with configuration or database is reported in a line, withou
   wrong.pathname = '/no_such_database';
   for (const [env, message] of [
     [{ DATABASE_URL: 'mysql://a:s3cret@b/c' }, 'The configuration is not usable:\nDATABASE_URL '],
-    [{ DATABASE_URL: wrong.href }, 'The database reported: '],
+    [{ DATABASE_URL: wrong.href }, 'The database refuses what DATABASE_URL names: '],
     [{ NODE_ENV: 'production' }, 'The configuration is not usable:\nDATABASE_URL is not set'],
     [{ MP_ACTOR: 'a\nb' }, 'The configuration is not usable:\nMP_ACTOR '],
   ] as const) {

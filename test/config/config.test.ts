@@ -414,7 +414,7 @@ test('a process that is configured wrongly ends with the reasons and status 1', 
   expect(status).toBe(1);
   for (const name of ['PORT', 'DATABASE_URL', 'PUBLIC_URL', 'MASTER_KEY'])
     expect(stderr).toContain(name);
-  expect(stdout).toBe('');
+  expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', msg: stderr.trimEnd() });
 });
 
 test('DATABASE_URL takes several servers of one cluster, of which the primary is used', () => {

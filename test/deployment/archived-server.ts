@@ -24,7 +24,7 @@ export interface ArchivedServer {
 }
 
 /** The newest server programs that Debian's packages have brought. */
-function findPrograms(): string | undefined {
+export function findPrograms(): string | undefined {
   const versions = globSync('/usr/lib/postgresql/*/bin/postgres');
   return versions
     .map(path => resolve(path, '..'))
@@ -68,7 +68,8 @@ export async function createArchivedServer(): Promise<ArchivedServer> {
     PGBACKREST_PG1_USER: 'eps',
     PGBACKREST_REPO1_PATH: repository,
     PGBACKREST_LOG_PATH: logs,
-    PGBACKREST_LOCK_PATH: logs,
+    // A folder that is not there yet, as on a new machine.
+    PGBACKREST_LOCK_PATH: join(logs, 'lock'),
     PGBACKREST_SPOOL_PATH: logs,
   };
   const options = { ...account, env, cwd: directory };

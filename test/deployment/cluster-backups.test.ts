@@ -59,6 +59,14 @@ test('PostgreSQL may write to the repository', () => {
   expect(paths.split(' ')).toContain(`-${pgbackrest.repo1_path}`);
 });
 
+test('what archives in the unit and a backup by a timer outside of it have the same locks', () => {
+  const [paths = ''] = directivesOf(read('deploy/patroni/eps-patroni.service'), 'ReadWritePaths');
+  const { lock_path: locks = '' } = pgbackrest;
+  // Of /tmp the unit has its own.
+  const shared = paths.split(' ').map(path => path.replace(/^-/, ''));
+  expect(shared.some(path => !path.startsWith('/tmp') && locks.startsWith(`${path}/`))).toBe(true);
+});
+
 test('a new cluster is made by initdb, unless its operator names the backup', () => {
   expect(patroni.bootstrap.method).toBeUndefined();
   const { command, ...others } = patroni.bootstrap.pgbackrest;

@@ -10,10 +10,12 @@ import { verifyWebhook } from '../../src/client/index.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { findService } from '../../src/development/local-service.ts';
 import { TEST_ID_PREFIX } from '../../src/webhooks/test-event.ts';
 import { mp } from '../cli/mp.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
+import { failToStart } from './service-process.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
 /** `npm start` without a database of one's own, as on the first day. */
@@ -74,6 +76,17 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     });
     expect(await once(shell, 'close')).toEqual([0, null]);
     expect(answer).toMatch(/^HTTP 201 Created\n/);
+  });
+
+  test('a second one is refused, and the first is still found', async () => {
+    const [, url = ''] = /is listening on (\S+)\n/.exec(said) ?? [];
+    const env = { PATH: process.env.PATH ?? '', ...COMPILE_CACHE, DATA_DIRECTORY: directory };
+    const { status, told } = await failToStart(env);
+    expect({ status, told }).toEqual({
+      status: 1,
+      told: `Process ${service.pid} serves DATA_DIRECTORY (${directory}) already, at ${url}: end it first, or set another DATA_DIRECTORY.\n`,
+    });
+    expect(await findService(directory)).toBe(url);
   });
 
   test('prints commands that tell a server of the demo’s payments, and test it', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Container, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import { Registry } from 'prom-client';
@@ -30,6 +30,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const DOCKERFILE = read('Dockerfile');
 const GUIDE = read('src/docs/guides/operating/kubernetes.md');
+/** Where CloudNativePG's own certificate is, by which pods check the database. */
+const AUTHORITY = '/run/secrets/database-ca/ca.crt';
 const OVERLAYS = readdirSync(FOLDER).filter(name => name !== 'base');
 
 const kubectl = findKubectl();
@@ -118,7 +120,11 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
               return target[variable as keyof typeof target];
             },
           }),
-          path => readFileSync(secretFile(pod, path), 'utf8'),
+          path => {
+            // Of the database, which makes it itself; the guide's URLs name it.
+            if (path === AUTHORITY) return '';
+            return readFileSync(secretFile(pod, path), 'utf8');
+          },
         );
         expect(Object.keys(env).filter(variable => !known.has(variable))).toEqual([]);
         const secrets = SECRET_VARIABLES.filter(secret => Object.hasOwn(env, `${secret}_FILE`));
@@ -128,6 +134,9 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
         if (name === 'eps-migrate')
           expect(config.migrationUrl).toMatch(/^postgres:\/\/eps:\w{48}@/);
         else expect(config.migrationUrl).toBeNull();
+        const mounts = containerOf(pod).volumeMounts?.map(({ mountPath }) => mountPath);
+        const mounted = overlay === 'cloudnative-pg';
+        expect(mounts?.includes(dirname(AUTHORITY))).toBe(mounted);
         expect(config.databaseDurability).toBe(
           overlay === 'cloudnative-pg' ? 'replicated' : 'server',
         );

@@ -385,7 +385,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
         'DATABASE_URL leads to a pooler such as PgBouncer. Name PostgreSQL itself in DATABASE_DIRECT_URL as well.';
       const alone = serviceEnvironment(url, masterKey);
       const { status, last } = await failToStart(alone, 'src/worker.ts');
-      expect({ status, last }).toMatchObject({ status: 1, last: { err: { message: told } } });
+      expect({ status, last }).toMatchObject({ status: 1, last: { msg: told } });
       const migrating = await mpHere(['migrate'], alone);
       expect(migrating).toMatchObject({ status: 1, out: '' });
       expect(migrating.err).toContain(told);
@@ -400,7 +400,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
           const misled = { ...env, [variable]: bouncer.url };
           const { status, last } = await failToStart(misled, script);
           const message = `${variable} leads to a pooler such as PgBouncer. It has to be PostgreSQL itself.`;
-          expect({ status, last }).toMatchObject({ status: 1, last: { err: { message } } });
+          expect({ status, last }).toMatchObject({ status: 1, last: { msg: message } });
         }),
       );
       const migrating = await mpHere(['migrate'], { ...env, MIGRATION_DATABASE_URL: bouncer.url });

@@ -1,13 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
+import { countAsynchronousStandbys } from '../../src/database/asynchronous-standbys.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
 import { ping } from '../../src/database/ping.ts';
 import { connectPipeline } from '../../src/database/pipeline.ts';
+import { mayLoseUnnoticed, reportUnnoticedLoss } from '../../src/runtime/unnoticed-loss.ts';
+import { createMonitor } from '../../src/telemetry/monitor.ts';
+import { NOT_SERVING } from '../../src/telemetry/readiness.ts';
 import { mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
+import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 import {
   call,
   failToStart,
@@ -24,6 +29,7 @@ const LIST = '/external/v1/payments';
 const CREATE = `${LIST}/prompt`;
 /** Until servers have noticed, seconds for some; each look is a request. */
 const SOON = { timeout: 20_000, interval: 100 };
+const UNSEEING = { username: 'unseeing', password: 'unseeing' };
 const missing = !hasEmbedded();
 
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby', () => {
@@ -95,10 +101,47 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     );
   });
 
+  test('in production a loss that nobody would notice is named at the start, by mp doctor and by a metric', async () => {
+    if (db === undefined) throw new Error('no database');
+    const environment = 'production' as const;
+    const settings = { environment, databaseDurability: 'server' as const, redisUrl: null };
+    await primary.query(`create role unseeing login password 'unseeing'`);
+    const url = Object.assign(new URL(pair.primaryUrl), UNSEEING).href;
+    const service = connect({
+      ...{ url, poolSize: 1, applicationName: 'test' },
+      onIdleError: () => undefined,
+    });
+    const logger = { warn: vi.fn() };
+    // As the usual role of the service, which may not see more than that there is one.
+    await reportUnnoticedLoss(settings, service, logger);
+    expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/asynchronous/));
+    expect(await mayLoseUnnoticed(settings, db)).toBe(true);
+    for (const other of [
+      { environment: 'development' as const },
+      { redisUrl: 'redis://cache' },
+      { databaseDurability: 'replicated' as const },
+    ]) {
+      expect(await mayLoseUnnoticed({ ...settings, ...other }, db)).toBe(false);
+    }
+    const monitor = createMonitor({
+      ...{ readiness: async () => NOT_SERVING, pools: { main: service }, durability: null },
+    });
+    const shown = parseExposition(await monitor.registry.metrics());
+    expect(sumOf(shown, 'eps_database_asynchronous_standbys', {})).toBe(1);
+    await monitor.close();
+    await service.destroy();
+    const doctor = await mpHere(['doctor', shop.merchant.id], {
+      ...{ NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com' },
+      ...{ DATABASE_URL: pair.primaryUrl, MASTER_KEY: masterKey.toString('base64') },
+    });
+    expect(doctor.out).toMatch(/^advised {2}database +An asynchronous standby/m);
+  });
+
   test('they are taken once a standby is synchronous, and refused when it confirms no more', async () => {
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
     await expect.poll(createdBy(safe), SOON).toBe(201);
+    expect(db && (await countAsynchronousStandbys(db))).toBe(0);
     await pair.freeze('standby');
     const reason = 'no synchronous standby confirms what the primary writes';
     // Something is written that the standby cannot confirm.
@@ -140,16 +183,16 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     const failure = await failToStart(env('replicated', blind.href), 'src/worker.ts');
     expect(failure.last).toMatchObject({
       level: 'fatal',
-      err: { message: expect.stringContaining('grant pg_read_all_stats to it') },
+      msg: expect.stringContaining('grant pg_read_all_stats to it'),
     });
     await primary.query('alter role blind set synchronous_commit = local');
     await primary.query('grant pg_read_all_stats to blind');
     const second = await failToStart(env('replicated', blind.href), 'src/worker.ts');
     expect(second.last).toMatchObject({
-      err: { message: expect.stringContaining('synchronous_commit is local') },
+      msg: expect.stringContaining('synchronous_commit is local'),
     });
     const third = await failToStart(env('server', pair.standbyUrl), 'src/worker.ts');
-    expect(third.last).toMatchObject({ err: { message: expect.stringContaining('standby') } });
+    expect(third.last).toMatchObject({ msg: expect.stringContaining('standby') });
   });
 
   test('a connection to a standby is refused and not kept', async () => {

@@ -63,7 +63,8 @@ export async function startReplica(
   while (!(await isReady(replica.url))) {
     if (replica.ended() || Date.now() > giveUpAt) {
       await replica.stop('SIGKILL');
-      throw new Error(`the API did not start: ${JSON.stringify(replica.logs.at(-1))}`);
+      const last = JSON.stringify(replica.logs.at(-1));
+      throw new Error(`the API did not start: ${last} ${replica.told()}`);
     }
     await sleep(20);
   }
@@ -75,7 +76,7 @@ export function startWorker(env: Record<string, string>): ServiceProcess {
   return launch('src/worker.ts', env, 0);
 }
 
-/** Runs a process until it ends by itself; answers its exit status and its log. */
+/** Runs a process until it ends by itself; answers its exit status, its log, and what it told on standard error. */
 export async function failToStart(
   env: Record<string, string>,
   script: 'src/server.ts' | 'src/worker.ts' = 'src/server.ts',
@@ -85,17 +86,21 @@ export async function failToStart(
   await launched.stop('SIGKILL');
   // A fatal line is flushed, and may overtake one whose write is under way.
   const last = launched.logs.findLast(({ level }) => level === 'fatal') ?? launched.logs.at(-1);
-  return { status, last, messages: launched.logs.map(({ msg }) => msg) };
+  return { status, last, told: launched.told(), messages: launched.logs.map(({ msg }) => msg) };
 }
 
 function launch(script: string, env: Record<string, string>, port: number) {
   const child = spawn(process.execPath, [join(ROOT, script)], {
     env: { ...env, PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const logs: Record<string, unknown>[] = [];
   const lines = createInterface({ input: child.stdout });
   lines.on('line', line => logs.push(JSON.parse(line)));
+  let told = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    told += chunk;
+  });
   // The last lines may be read after the process has closed.
   const exited = Promise.all([once(child, 'close'), once(lines, 'close')]).then(
     ([[status]]): number | null => status,
@@ -105,6 +110,7 @@ function launch(script: string, env: Record<string, string>, port: number) {
     port,
     logs,
     exited,
+    told: () => told,
     ended: () => child.exitCode !== null || child.signalCode !== null,
     stop(signal: NodeJS.Signals = 'SIGTERM') {
       child.kill(signal);

@@ -4,13 +4,13 @@ import { proposeAddress, proposeMainBranch } from '../../src/accounts/address-ch
 import { applyDueChanges, approveChange, cancelChange } from '../../src/accounts/apply-changes.ts';
 import { setAddress } from '../../src/accounts/deposit-addresses.ts';
 import { setMerchant } from '../../src/accounts/merchants.ts';
-import { setPartnerMember } from '../../src/accounts/partners.ts';
-import { setUser } from '../../src/accounts/users.ts';
+import { createPartnerMember, setPartnerMember } from '../../src/accounts/partners.ts';
+import { createUser, setUser } from '../../src/accounts/users.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { createKey, revokeKey, rotateKey } from '../../src/keys/manage-keys.ts';
 import { ATTEMPTS_MAXIMUM } from '../../src/mail/outbox.ts';
 import { newCodeSecret } from '../../src/panel/people/codes.ts';
-import { linkFor } from '../../src/panel/people/invitations.ts';
+import { inviteMember, inviteUser, linkFor } from '../../src/panel/people/invitations.ts';
 import { dropMails } from '../../src/repositories/mails.ts';
 import { disableEndpoint } from '../../src/webhooks/change-endpoint.ts';
 import { findNoticesLoop } from '../../src/worker/find-notices.ts';
@@ -36,6 +36,7 @@ import {
 import {
   addMerchantUser,
   addPartnerUser,
+  addPerson,
   addSession,
   codeAt,
   cookieOf,
@@ -255,6 +256,98 @@ describe('who decides in an account', () => {
       'Your operator has made Ada, who was an admin of Blue Coffee, a member.',
     );
   });
+
+  test.each(['merchant', 'partner'] as const)(
+    'who becomes one in a %s is told to the others',
+    async kind => {
+      const isMerchant = kind === 'merchant';
+      const shop = await openShop();
+      const { partner, owner } = await openPartner();
+      const [accountId, others, decides, word] = isMerchant
+        ? ([shop.merchant.id, shop.admins, 'admin', 'an admin'] as const)
+        : ([partner.id, [owner], 'owner', 'an owner'] as const);
+      const [ada] = others;
+      const by = {
+        ...operatorOf(service),
+        personId: ada?.personId ?? '',
+        actor: 'ada@x.test',
+        accountId,
+      };
+      const cy = isMerchant
+        ? await addMerchantUser(service, accountId, 'member', { name: 'Cy' })
+        : await addPartnerUser(service, accountId, 'developer', { name: 'Cy' });
+      const id = 'userId' in cy ? cy.userId : cy.memberId;
+      const set = (change: object, operator = by) =>
+        isMerchant ? setUser(operator, id, change) : setPartnerMember(operator, id, change);
+      const told = async (expected: RegExp, recipient = others) => {
+        const mails = await receive();
+        expect(recipients(mails)).toEqual(sorted(...recipient));
+        for (const { subject, text } of mails) {
+          expect(subject).toMatch(isMerchant ? / has another admin$/ : / has another owner$/);
+          expect(text).toMatch(expected);
+          expect(text).toMatch(/\/team\n/);
+        }
+      };
+      await forget();
+      await set({ role: decides });
+      await told(new RegExp(`ada@x\\.test has made Cy ${word} of `));
+      await set({ role: decides });
+      expect(await receive()).toEqual([]);
+      await set({ status: 'inactive' });
+      await forget();
+      await set({ status: 'active' }, { ...operatorOf(service), accountId } as typeof by);
+      await told(new RegExp(`Your operator has activated Cy, who is ${word} of .* again`));
+      // Somebody who is new, or signs in already; and what makes nobody decide.
+      for (const [role, isNew] of [
+        [decides, true],
+        [decides, false],
+        [null, true],
+      ] as const) {
+        const email = `eve-${kind}-${role}-${isNew}@example.com`;
+        const given = { name: 'Eve', email };
+        const invited = isMerchant
+          ? await createUser(by, {
+              merchantId: accountId,
+              ...given,
+              role: role === null ? 'member' : 'admin',
+            })
+          : await createPartnerMember(by, {
+              partnerId: accountId,
+              ...given,
+              role: role === null ? 'developer' : 'owner',
+            });
+        const { token } = await (isMerchant ? inviteUser : inviteMember)(by, invited.id);
+        await forget();
+        if (isNew) {
+          const secret = newCodeSecret();
+          const form = {
+            email,
+            password: `another ${PASSWORD}`,
+            secret,
+            code: codeAt(secret, service.clock.now),
+          };
+          expect((await submit(service, `/panel/join/${token}`, form)).statusCode).toBe(200);
+        } else {
+          const person = await addPerson(service, { name: 'Eve' });
+          expect(
+            (await submit(service, `/panel/join/${token}/accept`, {}, person)).statusCode,
+          ).toBe(303);
+        }
+        if (role === null) expect(await receive()).toEqual([]);
+        else {
+          const mails = await receive();
+          expect(mails.length).toBeGreaterThan(others.length);
+          expect(recipients(mails)).toEqual(
+            expect.arrayContaining([...sorted(...others), cy.email]),
+          );
+          expect(recipients(mails)).not.toContain(email);
+          expect(mails[0]?.text).toMatch(
+            new RegExp(`Eve has accepted an invitation by ada@x\\.test, and is ${word} of`),
+          );
+        }
+      }
+    },
+  );
 
   test('if an owner is removed, that owner and the others are told', async () => {
     const { partner, owner, developer } = await openPartner();

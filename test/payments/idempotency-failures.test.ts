@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ErrorEnvelopeSchema } from '#schemas/error.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
+import { readRefusals } from '../../src/database/refusals.ts';
 import { HEADERS } from '../../src/docs/openapi/headers.ts';
 import { ApiError } from '../../src/errors/api-error.ts';
 import { claimAndExecute, sha256 } from '../../src/payments/idempotency.ts';
@@ -92,16 +93,20 @@ describe('a failure while executing', () => {
     ['a deadlock', '40P01'],
     ['a statement timeout', '57014'],
     ['a full disk', '53100'],
-  ])(
-    'is E5001 when %s ended it, for E5002 would promise that the key is free',
-    async (_name, state) => {
-      await withBrokenEvents(async () => expectRefusal(await create(state), 'E5001'), state);
-      expect((await create(state)).headers['x-mp-should-retry']).toBe('false');
-      // Nothing is kept without a key, so that trying again will do.
-      const bare = () => requestPrompt(service, shop, BODY);
-      await withBrokenEvents(async () => expectRefusal(await bare(), 'E5002'), state);
-    },
-  );
+  ])('is E5002 when %s ended it, and the key is free', async (_name, state) => {
+    const before = await countWritten(service.db);
+    const bare = () => requestPrompt(service, shop, BODY);
+    const refusals = readRefusals()['disk-full'];
+    await withBrokenEvents(async () => {
+      expectRefusal(await create(state), 'E5002');
+      expectRefusal(await bare(), 'E5002');
+    }, state);
+    expect(await countWritten(service.db)).toEqual(before);
+    expect(readRefusals()['disk-full'] > refusals).toBe(state === '53100');
+    const created = await create(state);
+    expect(created.statusCode).toBe(201);
+    expect(created.headers['idempotent-replayed']).toBeUndefined();
+  });
 
   test('is logged in full, once', async () => {
     service.logs.length = 0;

@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { openNonces } from '../../src/runtime/dependencies.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openDependencies, openNonces } from '../../src/runtime/dependencies.ts';
+import { openStorage } from '../../src/runtime/storage.ts';
 import { createMonitor } from '../../src/telemetry/monitor.ts';
 import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -109,6 +113,23 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     expect((await nonces.claim(KEY, 'first', Date.now())).isNew).toBe(true);
     await nonces.close();
     await proxy.cut();
+  });
+
+  test('is not waited for again where the start has waited for its mark', async () => {
+    const config = readConfig({
+      DATABASE_URL: database.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+    });
+    const silent = pino({ level: 'silent' });
+    const storage = await openStorage(config, { holder: 'command', name: 'test', logger: silent });
+    const restores = { ...storage.restores, isMarkUnreadable: () => true };
+    const startedAt = performance.now();
+    const deps = await openDependencies(config, { ...storage, restores }, silent);
+    // Otherwise it is ten seconds.
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    await deps.close();
+    await storage.close();
   });
 
   test('is not waited for without end', async () => {

@@ -196,6 +196,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     await proxy.cut();
     expect(await isRefused(watch)).toBe(false);
     expect(watch.reason()).toContain('has changed');
+    expect(watch.isMarkUnreadable()).toBe(true);
     const later = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_001);
     expect(await isRefused(watch)).toBe(false);
     later.mockRestore();

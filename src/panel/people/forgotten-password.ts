@@ -4,7 +4,7 @@ import type { Person } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { type Notices, tellWhoeverHas } from '../../mail/notices.ts';
 import { insertAuditEntry } from '../../repositories/accounts/audit-log.ts';
-import { findPersonByEmail } from '../../repositories/people/people.ts';
+import { findPersonByEmail, lockPerson } from '../../repositories/people/people.ts';
 import { type AttemptLimits, countAttempt } from '../../repositories/people/sign-in-counters.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { LINK_LIFETIMES, makeLink } from './invitations.ts';
@@ -57,8 +57,10 @@ export function makeAskedLink(
   const now = new Date(clock());
   if (now.getTime() - askedAt.getTime() > LINK_LIFETIMES.password) return Promise.resolve(null);
   return transact(db, async tx => {
-    const person = await findPersonByEmail(tx, email);
-    if (person === undefined || person.is_demo || person.password_hash === null) return null;
+    const found = await findPersonByEmail(tx, email);
+    const person = found && (await lockPerson(tx, found.id));
+    if (person === undefined || person.email !== found?.email) return null;
+    if (person.is_demo || person.password_hash === null) return null;
     const subject = { person_id: person.id, by_mail: true };
     const { token, expiresAt } = await makeLink(tx, 'password', subject, person.email, now);
     await insertAuditEntry(tx, {

@@ -4,15 +4,15 @@ import { hashToken, newToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { LinkPurpose, PanelLink } from '../../database/people-tables.ts';
 import { namedBy, tellPerson } from '../../mail/notices.ts';
-import { findMerchantUser } from '../../repositories/accounts/merchant-users.ts';
-import { findPartnerMember } from '../../repositories/accounts/partners.ts';
+import { findMerchantUser, lockMerchantUser } from '../../repositories/accounts/merchant-users.ts';
+import { findPartnerMember, lockPartnerMember } from '../../repositories/accounts/partners.ts';
 import {
   endLinksOf,
   findLink,
   insertLink,
   type LinkSubject,
 } from '../../repositories/people/invitations.ts';
-import { findPerson } from '../../repositories/people/people.ts';
+import { lockPerson } from '../../repositories/people/people.ts';
 
 /** Path of a link's page, without the token at its end. */
 export const JOIN_PATH = '/panel/join';
@@ -48,15 +48,18 @@ export function inviteMember(operator: Operator, memberId: string): Promise<NewL
 
 function invite(operator: Operator, kind: 'user' | 'member', id: string): Promise<NewLink> {
   return audited(operator, `${kind}.invite`, async (tx, now) => {
-    const { status, person_id: personId } = await requireOwner(tx, kind, id);
+    // Before the links, as where it is deactivated.
+    const owner = await { user: lockMerchantUser, member: lockPartnerMember }[kind](tx, id);
+    if (owner === undefined) throw noOwner(kind, id);
+    const { status, person_id: personId } = owner;
     if (status !== 'active') throw new OperationRefused('Nobody signs in as an inactive user.');
     if (personId !== null) {
       throw new OperationRefused(
         'Somebody signs in as this user already. Make a link for a new password or authenticator app with mp user link.',
       );
     }
-    const owner = { user: { merchant_user_id: id }, member: { partner_member_id: id } }[kind];
-    const subject = { ...owner, account_id: operator.accountId ?? null };
+    const invited = { user: { merchant_user_id: id }, member: { partner_member_id: id } }[kind];
+    const subject = { ...invited, account_id: operator.accountId ?? null };
     const invitation = await makeLink(tx, 'invitation', subject, operator.actor, now);
     const detail = { expiresAt: invitation.expiresAt };
     return { result: invitation, objectId: id, detail };
@@ -75,11 +78,13 @@ export function linkFor(
   const [kind, id] =
     'userId' in owner ? (['user', owner.userId] as const) : (['member', owner.memberId] as const);
   return audited(operator, `${kind}.link`, async (tx, now) => {
-    const { person_id: personId } = await requireOwner(tx, kind, id);
+    const owner = await { user: findMerchantUser, member: findPartnerMember }[kind](tx, id);
+    if (owner === undefined) throw noOwner(kind, id);
+    const { person_id: personId } = owner;
     if (personId === null) {
       throw new OperationRefused('Nobody signs in as this user yet; invite somebody first.');
     }
-    const person = await findPerson(tx, personId);
+    const person = await lockPerson(tx, personId);
     if (person?.is_demo === true) {
       throw new OperationRefused('The person of the demo has nothing to sign in with.');
     }
@@ -91,10 +96,8 @@ export function linkFor(
   });
 }
 
-async function requireOwner(tx: Connection, kind: 'user' | 'member', id: string) {
-  const owner = await { user: findMerchantUser, member: findPartnerMember }[kind](tx, id);
-  if (owner !== undefined) return owner;
-  throw new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
+function noOwner(kind: 'user' | 'member', id: string): OperationRefused {
+  return new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
 }
 
 /** Makes a link, and ends the earlier ones of its subject; one by mail ends those by mail alone. */

@@ -1,3 +1,4 @@
+import { tellOfJoining } from '../../accounts/new-deciders.ts';
 import { newId } from '../../crypto/new-id.ts';
 import { hashToken } from '../../crypto/token.ts';
 import type { Connection } from '../../database/connection.ts';
@@ -5,6 +6,8 @@ import { isUniqueViolation } from '../../database/errors.ts';
 import type { PanelLink, PanelSession } from '../../database/people-tables.ts';
 import { transact } from '../../database/transaction.ts';
 import { tellPerson } from '../../mail/notices.ts';
+import { lockMerchantUser } from '../../repositories/accounts/merchant-users.ts';
+import { lockPartnerMember } from '../../repositories/accounts/partners.ts';
 import { takeLink } from '../../repositories/people/invitations.ts';
 import {
   findInvitedMember,
@@ -80,7 +83,7 @@ export async function joinAsNew(
   const app = sealNewApp(deps, id, factors);
   const open = await findOpenLink(db, hashToken(token), now);
   const known = open && (await findInvited(db, open));
-  if (known === undefined) throw new LinkEnded();
+  if (open === undefined || known === undefined) throw new LinkEnded();
   const names = [known.name, known.accountName];
   await checkNewPassword(deps, factors.password, 'password', { email, names });
   const password = await takeTurnOfSite(visitor.site, () =>
@@ -88,6 +91,7 @@ export async function joinAsNew(
   );
   try {
     return await transact(db, async tx => {
+      await lockInvited(tx, open);
       const invitation = await requireLink(tx, hashToken(token), now);
       const invited = await findInvited(tx, invitation);
       if (invited === undefined) throw new LinkEnded();
@@ -96,6 +100,7 @@ export async function joinAsNew(
         ...password,
         ...app,
       });
+      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId: id, now });
       await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
@@ -133,12 +138,17 @@ export async function joinAsPerson(
   const now = new Date(clock());
   try {
     return await transact(db, async tx => {
-      // First the person, as where a link of another account's admins gives them factors: that looks for other
-      // accounts, and ends their sessions.
+      const open = await findOpenLink(tx, tokenHash, now);
+      if (open === undefined) throw new LinkEnded();
+      await lockInvited(tx, open);
+      // Before the link, as where one of another account's admins gives them factors: that looks for other accounts,
+      // and ends their sessions.
       const person = await lockPerson(tx, personId);
       if ((await findSessionById(tx, sessionId)) === undefined) throw new SessionEnded();
-      const invited = await findInvited(tx, await requireLink(tx, tokenHash, now));
+      const invitation = await requireLink(tx, tokenHash, now);
+      const invited = await findInvited(tx, invitation);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
+      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId, now });
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });
@@ -237,6 +247,20 @@ export async function joinDemo(
     const session = { methods, secondFactorAt: now, visitor, now };
     return { token: await beginSession(tx, person, session), account };
   });
+}
+
+/** E-mail of who has made a link in the panel; null for an operator. */
+function makerOf({ account_id: accountId, made_by: madeBy }: PanelLink): string | null {
+  return accountId === null ? null : madeBy;
+}
+
+/** Locks the user or member that an invitation is for, before the person and the link itself, as a change of it does. */
+async function lockInvited(
+  tx: Connection,
+  { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,
+): Promise<void> {
+  if (userId !== null) await lockMerchantUser(tx, userId);
+  if (memberId !== null) await lockPartnerMember(tx, memberId);
 }
 
 async function requireLink(tx: Connection, tokenHash: Buffer, now: Date): Promise<PanelLink> {

@@ -89,6 +89,8 @@ interface CodeProof<T> extends SessionWithPerson {
   readonly visitor: Visitor;
   /** Gets the session's new token for the cookie, once the code was right, also if `work` throws. */
   readonly renewed: (token: string) => void;
+  /** Runs first in the transaction: takes the locks that come before the person's. */
+  readonly before?: (tx: Connection) => Promise<unknown>;
   /** Runs after a right code, in its transaction. If it throws, the code is used up nevertheless. */
   readonly work: (tx: Connection, person: Person, method: CodeMethod) => Promise<T>;
 }
@@ -108,7 +110,7 @@ type Done<T> = { readonly method: CodeMethod; readonly token: string } & (
 export async function proveCode<T>(
   { db, keyring, clock }: PeopleDependencies,
   text: string,
-  { session, person: { id, email }, compared, visitor, renewed, work }: CodeProof<T>,
+  { session, person: { id, email }, compared, visitor, renewed, before, work }: CodeProof<T>,
 ): Promise<T> {
   const now = new Date(clock());
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
@@ -118,6 +120,7 @@ export async function proveCode<T>(
     throw new SecondFactorClosed(device !== null);
   }
   const done = await transact<Done<T> | undefined>(db, async tx => {
+    await before?.(tx);
     const person = await lockPerson(tx, id);
     if (person === undefined) throw new SessionEnded();
     if (compared !== undefined && !isSamePassword(person, compared)) {

@@ -2,6 +2,7 @@ import { createPartnerMember, setPartnerMember } from '../../accounts/partners.t
 import { createUser, setUser } from '../../accounts/users.ts';
 import { OperationRefused, type Operator } from '../../audit/audited-change.ts';
 import type { ActiveStatus, PartnerRole, UserRole } from '../../database/account-tables.ts';
+import type { Connection } from '../../database/connection.ts';
 import type { LinkPurpose } from '../../database/people-tables.ts';
 import { lockMerchant } from '../../repositories/accounts/merchants.ts';
 import { lockPartner } from '../../repositories/accounts/partners.ts';
@@ -122,12 +123,17 @@ export async function renewLink(
   return linkFor(operator, owner, purpose);
 }
 
+/** Locks an account until the transaction ends. */
+export function lockAccount(db: Connection, { kind, accountId }: TeamAccount): Promise<unknown> {
+  return { merchant: lockMerchant, partner: lockPartner }[kind](db, accountId);
+}
+
 /** Locks the account, and makes sure that who changes its team still decides there. */
 async function enterTeam(
   { db, personId }: Operator,
   { kind, accountId }: TeamAccount,
 ): Promise<void> {
-  await { merchant: lockMerchant, partner: lockPartner }[kind](db, accountId);
+  await lockAccount(db, { kind, accountId });
   if (personId !== undefined && (await isDecider(db, kind, accountId, personId))) return;
   throw new OperationRefused(
     kind === 'merchant' ? 'This takes a Merchant Admin.' : 'This takes an owner of the partner.',

@@ -19,7 +19,11 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
     .executeTakeFirst();
 }
 
-export const lockPerson = lockById('people');
+/**
+ * Whoever changes what a person signs in with, or ends their sessions and links, locks the person first. The order of
+ * locks is: account, test twin, who makes the change, user or member, whom it is about, links, sessions.
+ */
+export const lockPerson = lockById('people', 'forNoKeyUpdate');
 export const updatePerson = updateByIdOrThrow('people');
 
 /** Notes when somebody last used the panel. */

@@ -118,6 +118,32 @@ export const mails = {
     unknown:
       'If you do not know of it, somebody may want to be alone in the account: look at what waits there, and tell your operator at once.',
   },
+  deciderNew: {
+    merchant: {
+      subject: (account: string) => `${account} has another admin`,
+      text: {
+        made: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has made ${name} an admin of ${account}.`,
+        activated: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has activated ${name}, who is an admin of ${account} again.`,
+        joined: (name: string, by: string | null, account: string) =>
+          `${name} has accepted an invitation by ${by ?? OPERATOR}, and is an admin of ${account} now.`,
+      },
+    },
+    partner: {
+      subject: (account: string) => `${account} has another owner`,
+      text: {
+        made: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has made ${name} an owner of ${account}.`,
+        activated: (name: string, by: string | null, account: string) =>
+          `${by ?? 'Your operator'} has activated ${name}, who is an owner of ${account} again.`,
+        joined: (name: string, by: string | null, account: string) =>
+          `${name} has accepted an invitation by ${by ?? OPERATOR}, and is an owner of ${account} now.`,
+      },
+    },
+    unknown:
+      'If you do not know of it, somebody may be taking over the account: deactivate them in the team, and tell your operator at once.',
+  },
   keyMade: {
     created: {
       subject: (account: string) => `An API key of ${account} was made`,

@@ -1,0 +1,44 @@
+import type { Operator } from '../audit/audited-change.ts';
+import type { MerchantUser, PartnerMember } from '../database/account-tables.ts';
+import type { Connection } from '../database/connection.ts';
+import { namedBy, tellDeciders } from '../mail/notices.ts';
+import { MEMBER_TABLES, type Membership } from '../repositories/people/memberships.ts';
+import type { MemberChange } from './former-deciders.ts';
+
+type Account = Pick<Membership, 'kind' | 'accountId'>;
+
+/**
+ * Tells those who decide in an account that a user or member is about to become one of them. Call it in the transaction
+ * of the change, before it is made: then whom it is about is not told.
+ */
+export async function tellOfNewDecider(
+  operator: Operator,
+  tx: Connection,
+  account: Account,
+  before: Pick<MerchantUser | PartnerMember, 'name' | 'role' | 'status' | 'person_id'>,
+  { status = before.status, role = before.role }: MemberChange,
+): Promise<void> {
+  const { decides }: { decides: string } = MEMBER_TABLES[account.kind];
+  const decided = before.role === decides && before.status === 'active';
+  if (before.person_id === null || decided || role !== decides || status !== 'active') return;
+  const how = before.role === decides ? ('activated' as const) : ('made' as const);
+  const facts = { name: before.name, how, by: namedBy(operator) };
+  await tellDeciders(tx, account, {
+    ...{ kind: 'decider-new', facts, now: new Date(operator.clock()) },
+  });
+}
+
+/**
+ * The same of somebody who is about to accept an invitation.
+ * @param by E-mail of who made it; null for an operator.
+ */
+export async function tellOfJoining(
+  tx: Connection,
+  invited: Account & Pick<Membership, 'name' | 'role'>,
+  { by, now }: { readonly by: string | null; readonly now: Date },
+): Promise<void> {
+  const { decides }: { decides: string } = MEMBER_TABLES[invited.kind];
+  if (invited.role !== decides) return;
+  const facts = { name: invited.name, how: 'joined' as const, by };
+  await tellDeciders(tx, invited, { kind: 'decider-new', facts, now });
+}
