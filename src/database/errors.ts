@@ -100,3 +100,8 @@ export function isUniqueViolation(error: unknown): boolean {
 export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01';
 }
+
+/** Whether others' locks ended a statement or its transaction, which may go through when it is run again. */
+export function isLockConflict(error: unknown): boolean {
+  return isDeadlock(error) || isLockTimeout(error);
+}

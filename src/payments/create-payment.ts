@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { DatabaseTooSlow, isRefusedByDatabase } from '../database/errors.ts';
+import { DatabaseTooSlow, isLockConflict, isRefusedByDatabase } from '../database/errors.ts';
 import { WORK_TIMEOUT_MS } from '../database/time-limits.ts';
 import { afterCommit, inOneStatement, transact, UncertainCommit } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -108,7 +108,7 @@ export async function createPaymentOnce(
       if (!outcome.replayed) paymentsCreated.inc({ flow: draft.payment.flow });
       return outcome;
     } catch (error) {
-      if (isRefusedByDatabase(error)) return fail(error);
+      if (isRefusedByDatabase(error) && !isLockConflict(error)) return fail(error);
       throw error;
     }
   };
