@@ -2,8 +2,8 @@ import pg from 'pg';
 import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
 import { isDatabaseUnavailable, isDeadlock, WritesRefused } from '../database/errors.ts';
-import { PartitionsUnfinished } from '../database/partition-tables.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
+import { MigrationUnfinished } from '../database/short-locks.ts';
 import { UncertainCommit } from '../database/transaction.ts';
 import { MasterKeyMissing } from '../keys/master-keys.ts';
 import { MigrationsPending } from '../runtime/storage.ts';
@@ -13,7 +13,7 @@ import { serializeError } from '../telemetry/serialize-error.ts';
 const EXPLAINED = [
   OperationRefused,
   MigrationsPending,
-  PartitionsUnfinished,
+  MigrationUnfinished,
   MasterKeyMissing,
   ServiceRoleError,
 ];
