@@ -1,7 +1,12 @@
 import pg from 'pg';
 import { OperationRefused } from '../audit/audited-change.ts';
 import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable, isDeadlock, WritesRefused } from '../database/errors.ts';
+import {
+  isDatabaseUnavailable,
+  isDeadlock,
+  ReadsRefused,
+  WritesRefused,
+} from '../database/errors.ts';
 import { ServiceRoleError } from '../database/service-role.ts';
 import { MigrationUnfinished } from '../database/short-locks.ts';
 import { UncertainCommit } from '../database/transaction.ts';
@@ -21,6 +26,7 @@ const EXPLAINED = [
 /** Describes a failure to the operator: a message where the cause is known, else where it came from. */
 export function describeFailure(error: unknown): string {
   if (EXPLAINED.some(kind => error instanceof kind)) return (error as Error).message;
+  if (error instanceof ReadsRefused) return `Nothing was done, since ${error.message}.`;
   if (error instanceof WritesRefused) return `Nothing was changed, since ${error.message}.`;
   if (error instanceof UncertainCommit) {
     return `The connection failed at the end: look first whether it was done. ${reasonOf(error.cause)}.`;

@@ -53,10 +53,22 @@ export class WritesRefused extends Error {
   }
 }
 
+/** Nothing was read: what the server shows just now may be on no other machine, and gone with it. */
+export class ReadsRefused extends Error {
+  override readonly name = 'ReadsRefused';
+
+  /** @param reason Why reads are refused just now. */
+  constructor(reason: string) {
+    super(`reads are refused: ${reason}`);
+  }
+}
+
 /** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isOwn = [DatabaseTooSlow, NotPrimary, WritesRefused].some(each => error instanceof each);
+  const isOwn = [DatabaseTooSlow, NotPrimary, ReadsRefused, WritesRefused].some(
+    each => error instanceof each,
+  );
   if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {

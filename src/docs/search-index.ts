@@ -11,13 +11,15 @@ const SECTIONS_OF_PROSE = 1;
 
 /** Words that are left out, because nobody looks for them. */
 const COMMON = new Set(
-  `about after again all already also always and another any are asked asks because been before besides between
-  both but can comes does each either ever every for from gets give given gives goes got had has have her here him
-  how however into its just keep keeps made make makes many may meanwhile more most much must neither never new
-  nobody not nothing off once one only other otherwise out own said same say says see she should since some
-  somebody something soon sooner stay stays still such take taken takes tell tells than that the their them then
-  there these they this those though told too two until use used very was what whatever when where whether which
-  while who whose will with within without yet you your`.split(/\s+/),
+  `about after again all alone already also always and anew another any are asked asks away back because
+  been before besides between both but can comes does each either ever every first for from gets give given
+  gives goes got had has have her here him how however into its just keep keeps know known later least left
+  less long longer made make makes many may meanwhile more most much must neither never new nobody nor not
+  nothing off once one only other others otherwise out own rather said same say says see seen sees she
+  should show shown shows since some somebody something soon sooner stay stays still such take taken takes
+  tell tells than that the their them then there these they this those though told too two until use used
+  very was what whatever when whenever where whether which while who whose will with within without works
+  yet you your`.split(/\s+/),
 );
 
 /** Programs, and names of the repository's files. */
