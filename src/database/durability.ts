@@ -30,7 +30,8 @@ const CHECK = `
          pg_has_role('pg_read_all_stats', 'usage') as "mayRead",
          (pg_current_wal_flush_lsn() - '0/0')::text as position,
          count(*)::int as standbys,
-         max(flush_lsn - '0/0')::text as confirmed,
+         (case when bool_or(sync_state = 'quorum') then max(flush_lsn - '0/0')
+               else min(flush_lsn - '0/0') end)::text as confirmed,
          array(select backend_xid::text from pg_stat_activity where wait_event = 'SyncRep' and backend_xid is not null) as waiting
   from pg_stat_replication
   where state = 'streaming' and sync_state in ('sync', 'quorum') and application_name <> 'pg_basebackup'`;
@@ -41,7 +42,7 @@ interface Check {
   /** How far the primary's log had been written. */
   readonly position: bigint;
   readonly standbys: number;
-  /** How much of that a standby has; -1 without one. */
+  /** How much of that every standby has that a commit waits for, or any one of a quorum; -1 without one. */
   readonly confirmed: bigint;
   /** Transactions that wait for a standby: committed, and not shown to anybody yet. */
   readonly waiting: readonly string[];

@@ -12,13 +12,14 @@ const SECTIONS_OF_PROSE = 1;
 /** Words that are left out, because nobody looks for them. */
 const COMMON = new Set(
   `about after again all alone already also always and anew another any are asked asks away back because
-  been before besides between both but can comes does each either ever every first for from gets give given
-  gives goes got had has have her here him how however into its just keep keeps know known later least left
-  less long longer made make makes many may meanwhile more most much must neither never new nobody nor not
-  nothing off once one only other others otherwise out own rather said same say says see seen sees she
-  should show shown shows since some somebody something soon sooner stay stays still such take taken takes
-  tell tells than that the their them then there these they this those though told too two until use used
-  very was what whatever when whenever where whether which while who whose will with within without works
+  been before besides between both but can certain comes died dies does each either else even ever every
+  fall falls first for from gets give given gives goes gone got had has have hear hears her here highest him
+  how however into its just keep keeps know known later least left less long longer made make makes many may
+  meanwhile moment more most much must neither never new nobody nor not nothing off once one only other
+  others otherwise out own rather rest said same say says see seen sees she should show shown shows since
+  some somebody something soon sooner stay stays still such take taken takes tell tells than that the their
+  them then there these they this those though told too two unless until use used very wait waits was way
+  what whatever when whenever where whether which while who whole whose will with within without works yes
   yet you your`.split(/\s+/),
 );
 
