@@ -60,11 +60,12 @@ export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[
   return db.connection().execute(async connection => {
     await takeTurn(connection);
     try {
+      const executed = await executedMigrations(connection);
+      const pending = (await migrationNames()).filter(name => !executed.has(name));
+      if (pending.length === 0) return [];
       await sql`
         create table if not exists ${sql.table(DEFAULT_MIGRATION_TABLE)}
         (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(connection);
-      const executed = await executedMigrations(connection);
-      const pending = (await migrationNames()).filter(name => !executed.has(name));
       for (const name of pending) await apply(connection, name, executed, tries);
       return pending;
     } catch (error) {
