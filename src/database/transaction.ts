@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
-import { isLockConflict, isRefusedByDatabase, WritesRefused } from './errors.ts';
+import { isLockConflict, isRefusedByDatabase, ReadsRefused, WritesRefused } from './errors.ts';
 
 /** PgBouncer's error for a statement that it sent to no server; it has the code of a lost connection. */
 const NEVER_SENT = 'query_wait_timeout';
@@ -99,7 +99,7 @@ export function inOneStatement<T>(
  * its commit, while it waits for a standby, and a pooler may lose the server that has the statement.
  */
 function isCertain(error: unknown): boolean {
-  if (error instanceof WritesRefused) return true;
+  if (error instanceof WritesRefused || error instanceof ReadsRefused) return true;
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.message === NEVER_SENT || !/^(08|57P)/.test(error.code ?? '');
 }
