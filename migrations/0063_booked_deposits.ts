@@ -7,7 +7,19 @@ import { type Kysely, sql } from 'kysely';
  *
  * Without foreign keys, whose locks on other rows could deadlock with those of settlement.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const steps = [
+  book,
+  // With those that were dismissed before they had a price.
+  {
+    index: 'deposits_settled_unpriced',
+    on: `on deposits (blockchain_id, observed_at)
+         where (payment_id is not null or dismissed_at is not null) and state = 'final'
+           and usd_price is null and price_wanted`,
+  },
+  dropFormerIndex,
+];
+
+export async function book(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table booked_deposits (
       deposit_id uuid primary key,
@@ -19,14 +31,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     on booked_deposits (merchant_id, booked_at, deposit_id)`.execute(db);
   await bookDismissed(db);
   await bookParts(db);
+}
 
+async function dropFormerIndex(db: Kysely<unknown>): Promise<void> {
   await sql`drop index if exists deposits_dismissed`.execute(db);
-  // With those that were dismissed before they had a price.
-  await sql`drop index if exists deposits_settled_unpriced`.execute(db);
-  await sql`
-    create index deposits_settled_unpriced on deposits (blockchain_id, observed_at)
-    where (payment_id is not null or dismissed_at is not null) and state = 'final'
-      and usd_price is null and price_wanted`.execute(db);
 }
 
 /** A dismissed deposit is its address's only owner's. Where it has several, nobody knows whose it is. */

@@ -7,11 +7,14 @@ import { type Kysely, sql } from 'kysely';
  *
  * Deposits keep to whom the address belonged when they arrived: `account_addresses` gets periods.
  *
+ * Addresses are looked for under a lock on what is written meanwhile, in the last step; until then the previous
+ * release's triggers do with the new columns what they did.
+ *
  * Reads no payments and no reservations, of which there may be millions; addresses and their changes are few.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  // What the previous release writes meanwhile waits, and then holds its address by the triggers below.
-  await sql`lock table address_changes, deposit_addresses in share row exclusive mode`.execute(db);
+export const steps = [createHolders, createFunctions, addPeriods, holdAddresses];
+
+async function createHolders(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table address_holders (
       family text not null,
@@ -32,15 +35,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create unique index address_holders_one on address_holders (family, environment, address)
     where shared_with is null`.execute(db);
   await sql`create index address_holders_merchant on address_holders (merchant_id)`.execute(db);
+}
 
+async function addPeriods(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table account_addresses
       add column since timestamptz(3) not null default '-infinity',
       add column until timestamptz(3) not null default 'infinity',
       drop constraint account_addresses_pkey,
       add primary key (blockchain_id, address, merchant_id, since)`.execute(db);
+}
 
-  await createFunctions(db);
+async function holdAddresses(db: Kysely<unknown>): Promise<void> {
+  // What the previous release writes meanwhile waits, and then holds its address by the triggers below.
+  await sql`lock table address_changes, deposit_addresses in share row exclusive mode`.execute(db);
   await replaceTriggers(db);
   await fill(db);
 }
@@ -185,6 +193,4 @@ async function fill(db: Kysely<unknown>): Promise<void> {
       join chains on chains.id = networks.chain
       group by 1, 2, 3 having count(distinct merchant_id) > 1
     ) as several`.execute(db);
-  // So that no later step finds checks that are still due.
-  await sql`set constraints all immediate`.execute(db);
 }

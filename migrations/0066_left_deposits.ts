@@ -5,7 +5,9 @@ import { type Kysely, sql } from 'kysely';
  * exactly the payment's amount was known to be meant for it, but not what had been too little, or a little too much.
  * One that is read again at another address, or with another amount, was never the payment's.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const steps = [noteKinds, noteDepartures];
+
+async function noteKinds(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table deviating_deposits drop constraint deviating_deposits_kind_check`.execute(db);
   // Not validated: it allows more than the one before, so that no row can break it.
@@ -20,6 +22,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       select new.id, payment_id, kind, merchant_id, created_at from deviations_of(new);
       return null;
     end $$`.execute(db);
+}
+
+async function noteDepartures(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function note_departure() returns trigger language plpgsql as $$
     begin

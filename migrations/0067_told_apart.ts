@@ -9,25 +9,42 @@ import { type Kysely, sql } from 'kysely';
  * - `networks.least_amount`: the least that an operator lets payers be asked for.
  * - The outcome `superseded`: what its payment asked for before it got another quote.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const steps = [
+  addLeastAmounts,
+  // A payment expires only once all that was asked for it has been watched for.
+  {
+    index: 'reservations_former',
+    on: 'on reservations (payment_id) where released_at is not null',
+  },
+  addNetworksLeast,
+  admitSuperseded,
+  noteSuperseded,
+];
+
+async function addLeastAmounts(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table reservations add column cut_from numeric(78, 0), add column alone_from numeric(78, 0)`.execute(
     db,
   );
-  // A payment expires only once all that was asked for it has been watched for.
-  await sql`
-    create index reservations_former on reservations (payment_id)
-    where released_at is not null`.execute(db);
+}
+
+async function addNetworksLeast(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table networks add column least_amount numeric(78, 0) check (least_amount > 0)`.execute(
     db,
   );
-  // The rows obey the narrower ones that these replace.
+}
+
+/** The rows obey the narrower check that this replaces, and so in the next step. */
+async function admitSuperseded(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table deposits drop constraint deposits_outcome_check,
       add constraint deposits_outcome_check check (outcome in
         ('exact', 'over', 'tolerated', 'under', 'rest', 'late', 'duplicate', 'ambiguous', 'unknown',
          'superseded', 'assigned')) not valid`.execute(db);
+}
+
+async function noteSuperseded(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table deviating_deposits drop constraint deviating_deposits_kind_check,
       add constraint deviating_deposits_kind_check check (kind in

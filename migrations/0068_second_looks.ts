@@ -10,9 +10,25 @@ import { type Kysely, sql } from 'kysely';
  * - `findings.since_height`: the block before those in which a balance rose, so that they can be read again. Such a finding
  *   holds the payments of its address from now on, as one of something unreadable does.
  */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const steps = [
+  addExpiryTime,
+  createBalances,
+  copyBalances,
+  addSince,
+  {
+    index: 'findings_holding',
+    on: `on findings (blockchain_id, address)
+         where kind in ('unreadable', 'unexplained_inflow') and resolved_at is null`,
+  },
+  dropFormerIndex,
+];
+
+async function addExpiryTime(db: Kysely<unknown>): Promise<void> {
   await sql`alter table chains add column expires_until timestamptz(3)`.execute(db);
   await sql`update chains set expires_until = watched_until`.execute(db);
+}
+
+async function createBalances(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table held_balances (
       blockchain_id text not null references networks (id),
@@ -21,13 +37,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       balance numeric(78, 0) not null,
       primary key (blockchain_id, address, height)
     )`.execute(db);
-  // The native asset of a chain is the network of the same name.
+}
+
+/** The native asset of a chain is the network of the same name. */
+async function copyBalances(db: Kysely<unknown>): Promise<void> {
   await sql`
     insert into held_balances (blockchain_id, address, height, balance)
     select chain, address, height, balance from native_balances`.execute(db);
+}
+
+async function addSince(db: Kysely<unknown>): Promise<void> {
   await sql`alter table findings add column since_height bigint`.execute(db);
+}
+
+async function dropFormerIndex(db: Kysely<unknown>): Promise<void> {
   await sql`drop index findings_unreadable`.execute(db);
-  await sql`
-    create index findings_holding on findings (blockchain_id, address)
-    where kind in ('unreadable', 'unexplained_inflow') and resolved_at is null`.execute(db);
 }

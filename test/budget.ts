@@ -39,6 +39,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/deployment/secrets.test.ts': LIMITS,
   'test/deployment/shutdown.test.ts': 'a balancer asks each second',
   'test/deployment/systemd.test.ts': PROCESSES,
+  'test/deployment/two-releases.test.ts': PROCESSES,
   'test/deployment/wrong-clock.test.ts': PROCESSES,
   'test/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
   'test/docs/client-examples.test.ts': 'runs the examples as they are, with their pauses',

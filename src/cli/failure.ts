@@ -1,6 +1,6 @@
 import { OperationRefused } from '../audit/audited-change.ts';
-import { isDeadlock } from '../database/errors.ts';
-import { PartitionsUnfinished } from '../database/partition-tables.ts';
+import { isDeadlock, ReadsRefused } from '../database/errors.ts';
+import { MigrationUnfinished } from '../database/short-locks.ts';
 import { UncertainCommit } from '../database/transaction.ts';
 import { explainFailure, reasonOf } from '../runtime/explain-failure.ts';
 import { serializeError } from '../telemetry/serialize-error.ts';
@@ -10,9 +10,10 @@ import { serializeError } from '../telemetry/serialize-error.ts';
  * @param variable Whose URL led to the database, if that is not DATABASE_URL.
  */
 export function describeFailure(error: unknown, variable?: string): string {
-  if (error instanceof OperationRefused || error instanceof PartitionsUnfinished) {
+  if (error instanceof OperationRefused || error instanceof MigrationUnfinished) {
     return error.message;
   }
+  if (error instanceof ReadsRefused) return `Nothing was done, since ${error.message}.`;
   if (error instanceof UncertainCommit) {
     return `The connection failed at the end: look first whether it was done. ${reasonOf(error.cause)}.`;
   }

@@ -15,6 +15,9 @@ const CONFIRMATION_CHECKS = 2;
 /** From how long a silence of all standbys on writes are refused, in milliseconds, at the latest. */
 export const SILENCE_MS = (CONFIRMATION_CHECKS + 1) * CHECK_MS;
 
+/** How often it is asked while reads are refused, in milliseconds. */
+const HURRIED_CHECK_MS = 100;
+
 /** Values of synchronous_commit with which a commit has been written to a standby's disk. */
 const SAFE_COMMITS = ['on', 'remote_apply'];
 
@@ -26,9 +29,11 @@ const SAFE_COMMITS = ['on', 'remote_apply'];
 const CHECK = `
   select (select reset_val from pg_settings where name = 'synchronous_commit') as commits,
          pg_has_role('pg_read_all_stats', 'usage') as "mayRead",
-         pg_current_wal_flush_lsn()::text as position,
+         (pg_current_wal_flush_lsn() - '0/0')::text as position,
          count(*)::int as standbys,
-         count(*) filter (where $1::pg_lsn is null or flush_lsn >= $1::pg_lsn)::int as confirming
+         (case when bool_or(sync_state = 'quorum') then max(flush_lsn - '0/0')
+               else min(flush_lsn - '0/0') end)::text as confirmed,
+         array(select backend_xid::text from pg_stat_activity where wait_event = 'SyncRep' and backend_xid is not null) as waiting
   from pg_stat_replication
   where state = 'streaming' and sync_state in ('sync', 'quorum') and application_name <> 'pg_basebackup'`;
 
@@ -36,15 +41,21 @@ interface Check {
   readonly commits: string;
   readonly mayRead: boolean;
   /** How far the primary's log had been written. */
-  readonly position: string;
+  readonly position: bigint;
   readonly standbys: number;
-  /** Those of them that have at least what the primary had written a while ago. */
-  readonly confirming: number;
+  /** How much of that every standby has that a commit waits for, or any one of a quorum; -1 without one. */
+  readonly confirmed: bigint;
+  /** Transactions that wait for a standby: committed, and not shown to anybody yet. */
+  readonly waiting: readonly string[];
 }
 
 export interface Durability {
   /** Why writes are refused; null while they are taken. */
   reason(): string | null;
+  /** Why nothing may be read: what is shown may be on the primary alone. null while it is not. */
+  hiddenReason(): string | null;
+  /** Takes notice of a commit that was let through without a standby. */
+  suspect(): void;
   /** Synchronous standbys at the last check; null when the server was not reached lately. */
   standbys(): number | null;
   close(): Promise<void>;
@@ -62,6 +73,10 @@ interface DurabilityOptions extends Pick<SessionOptions, 'url' | 'applicationNam
   readonly now?: () => number;
 }
 
+const ANEW =
+  'the database server has started anew or was replaced, and no synchronous standby has all yet that it shows';
+const LET_THROUGH =
+  'a commit was let through that no synchronous standby has: its wait was cancelled at the database server';
 const UNREACHED = 'the database has not said for some seconds whether it has a synchronous standby';
 
 /**
@@ -77,6 +92,36 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
   let reason: string | null = null;
   let standbys: number | null = null;
   let validUntil = Number.NEGATIVE_INFINITY;
+  let locatedAt = Number.NEGATIVE_INFINITY;
+  /** A check of a second ago or more. */
+  let former: (Check & { readonly at: number }) | undefined;
+  /** How many waits were cancelled in this process, and how many of them a check has taken notice of. */
+  const cancelled = { told: 0, heeded: 0 };
+  /** What a standby has to have before anything is read again; null while reads go on. */
+  let shown: bigint | null = null;
+
+  /**
+   * Sees whether the server shows what no standby has.
+   * @param told How many waits had been cancelled when it was asked.
+   */
+  function look(client: pg.Client, found: Check, at: number, isNew: boolean, told: number) {
+    // What waited at the former check and waits no more was confirmed since, or let through.
+    const { waiting = [], position = 0n } = former ?? {};
+    const isLetThrough =
+      found.confirmed < position && waiting.some(each => !found.waiting.includes(each));
+    const isAnew = isNew && !primary.isConfirmed;
+    if (isAnew || isLetThrough || told > cancelled.heeded) shown = found.position;
+    cancelled.heeded = told;
+    if (isAnew || former === undefined || at - former.at >= CHECK_MS) former = { ...found, at };
+    if (shown !== null && found.confirmed < shown) return;
+    shown = null;
+    if (!primary.isConfirmed) primary.confirm(client);
+  }
+
+  const hiddenReason = () => {
+    if (!primary.isConfirmed) return ANEW;
+    return cancelled.told > cancelled.heeded || shown !== null ? LET_THROUGH : null;
+  };
 
   function conclude(next: string | null) {
     if (next !== reason) onChange(next);
@@ -94,21 +139,27 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
       await client.connect();
       await primary.admit(client);
       /** What had been written at the last checks, oldest first. */
-      const positions: string[] = [];
+      const positions: { readonly at: number; readonly position: bigint }[] = [];
+      let isNew = true;
       do {
         const sentAt = now();
-        const found = await check(
-          client,
-          positions.length < CONFIRMATION_CHECKS ? null : positions.shift(),
-        );
-        positions.push(found.position);
+        const { told } = cancelled;
+        const found = await check(client);
+        look(client, found, sentAt, isNew, told);
+        isNew = false;
+        const due = positions.findLast(({ at }) => sentAt - at >= CONFIRMATION_CHECKS * CHECK_MS);
+        positions.splice(0, due === undefined ? 0 : positions.indexOf(due));
+        positions.push({ at: sentAt, position: found.position });
         const impossible = reasonAgainst(found);
         if (isOnce && impossible !== null) throw new DurabilityImpossible(impossible);
         standbys = found.standbys;
         validUntil = sentAt + LIFETIME_MS;
-        conclude(impossible ?? reasonNow(found));
+        conclude(impossible ?? hiddenReason() ?? reasonNow(found, due?.position ?? 0n));
         // A server that was replaced may still answer, and has no standby then.
-        if (reason !== null) void primary.locate();
+        if (reason !== null && sentAt - locatedAt >= CHECK_MS) {
+          locatedAt = sentAt;
+          void primary.locate();
+        }
       } while (!isOnce && primary.isCurrent(client) && (await pause()));
     } finally {
       closing.signal.removeEventListener('abort', end);
@@ -117,8 +168,10 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
   }
 
   /** @returns Whether to go on. */
-  const pause = () =>
-    sleep(CHECK_MS, true, { signal: closing.signal, ref: false }).catch(() => false);
+  const pause = () => {
+    const ms = hiddenReason() === null ? CHECK_MS : HURRIED_CHECK_MS;
+    return sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
+  };
 
   async function keepWatching(): Promise<void> {
     do {
@@ -136,6 +189,10 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
   const watching = keepWatching();
   return {
     reason: () => reason ?? (now() < validUntil ? null : UNREACHED),
+    hiddenReason,
+    suspect() {
+      cancelled.told += 1;
+    },
     standbys: () => (now() < validUntil ? standbys : null),
     async close() {
       closing.abort();
@@ -144,11 +201,17 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
   };
 }
 
-async function check(client: pg.Client, position: string | null = null): Promise<Check> {
-  const query = { text: CHECK, values: [position], query_timeout: CONNECT_TIMEOUT_MS };
-  const { rows } = await client.query<Check>(query);
-  if (rows[0] === undefined) throw new Error('the server says nothing of its standbys');
-  return rows[0];
+type CheckRow = Omit<Check, 'position' | 'confirmed'> & {
+  readonly position: string;
+  readonly confirmed: string | null;
+};
+
+async function check(client: pg.Client): Promise<Check> {
+  const query = { text: CHECK, query_timeout: CONNECT_TIMEOUT_MS };
+  const { rows } = await client.query<CheckRow>(query);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the server says nothing of its standbys');
+  return { ...row, position: BigInt(row.position), confirmed: BigInt(row.confirmed ?? -1) };
 }
 
 /** What rules replicated commits out whatever standbys there are. */
@@ -161,7 +224,8 @@ function reasonAgainst({ commits, mayRead }: Check): string | null {
     : `synchronous_commit is ${commits}, so that commits do not wait for a standby's disk: set it to on`;
 }
 
-function reasonNow({ standbys, confirming }: Check): string | null {
+/** @param due What the primary had written a while ago. */
+function reasonNow({ standbys, confirmed }: Check, due: bigint): string | null {
   if (standbys === 0) return 'no synchronous standby is connected to the primary';
-  return confirming === 0 ? 'no synchronous standby confirms what the primary writes' : null;
+  return confirmed < due ? 'no synchronous standby confirms what the primary writes' : null;
 }

@@ -67,10 +67,22 @@ export class WritesRefused extends Error {
   }
 }
 
+/** Nothing was read: what the server shows just now may be on no other machine, and gone with it. */
+export class ReadsRefused extends Error {
+  override readonly name = 'ReadsRefused';
+
+  /** @param reason Why reads are refused just now. */
+  constructor(reason: string) {
+    super(`reads are refused: ${reason}`);
+  }
+}
+
 /** Whether `error` means that the database is unavailable, rather than that the query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isOwn = [DatabaseTooSlow, NotPrimary, WritesRefused].some(each => error instanceof each);
+  const isOwn = [DatabaseTooSlow, NotPrimary, ReadsRefused, WritesRefused].some(
+    each => error instanceof each,
+  );
   if (isOwn) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (error instanceof pg.DatabaseError) {
@@ -127,4 +139,9 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Whether the database ended one of several statements that waited for each other (SQLSTATE deadlock_detected). */
 export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01';
+}
+
+/** Whether others' locks ended a statement or its transaction, which may go through when it is run again. */
+export function isLockConflict(error: unknown): boolean {
+  return isDeadlock(error) || isLockTimeout(error);
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Connection, Database } from './connection.ts';
-import { isDeadlock, isLockTimeout } from './errors.ts';
+import { isLockConflict } from './errors.ts';
+import { HELD, LOCK_TRIES, MigrationUnfinished, withShortLocks } from './short-locks.ts';
 import { type Boundary, endOf, type PartitionedTable, splitTable } from './split-table.ts';
 
 /**
@@ -27,20 +27,6 @@ const TABLES: readonly PartitionedTable[] = [
 /** How many months are made ahead of the current one. */
 export const MONTHS_AHEAD = 3;
 
-/**
- * Longest that one lock is waited for, in milliseconds. Whatever writes meanwhile waits as long, and behind the
- * three that a step takes less than a second.
- */
-const LOCK_TIMEOUT_MS = 200;
-/** Pause before a lock is tried again, in milliseconds, and how often it is tried. */
-const RETRY_MS = 1_000;
-const TRIES = 120;
-
-/** Tables are not partitioned yet. The message says what to do. */
-export class PartitionsUnfinished extends Error {
-  override readonly name = 'PartitionsUnfinished';
-}
-
 /** Names of the tables that are not partitioned yet, or not there, in order. */
 export async function unpartitionedTables(db: Connection): Promise<string[]> {
   const names = TABLES.map(({ name }) => name);
@@ -58,10 +44,10 @@ export async function unpartitionedTables(db: Connection): Promise<string[]> {
  * @param db A connection of the owner, without a statement timeout.
  * @param tries How often a lock is tried for, once a second.
  * @returns Names of the tables that this call has changed.
- * @throws PartitionsUnfinished when others have held a table for as long, or where writes of later months are refused
+ * @throws MigrationUnfinished when others have held a table for as long, or where writes of later months are refused
  * until a call succeeds; Error when rows are not as their constraints say.
  */
-export function partitionTables(db: Database, tries = TRIES): Promise<string[]> {
+export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<string[]> {
   return db.connection().execute(async connection => {
     await sql`select pg_advisory_lock(hashtextextended('partition tables', 0))`.execute(connection);
     try {
@@ -70,25 +56,24 @@ export function partitionTables(db: Database, tries = TRIES): Promise<string[]> 
       if (tables.length === 0) return [];
       const end = await boundary(connection);
       try {
-        for (const table of tables) await briefly(connection, tries, tx => limit(tx, table, end));
+        for (const table of tables)
+          await withShortLocks(connection, tries, tx => limit(tx, table, end));
         for (const table of tables) await validate(connection, table);
         for (const table of tables)
-          await briefly(connection, tries, tx => splitTable(tx, table, end));
+          await withShortLocks(connection, tries, tx => splitTable(tx, table, end));
       } catch (error) {
-        const isHeld = isLockTimeout(error);
-        const reason = isHeld
-          ? 'Others have held a table all the time: a long transaction, a backup or a vacuum, which pg_stat_activity shows.'
-          : String(error);
+        const isHeld = isLockConflict(error);
+        const reason = isHeld ? HELD : String(error);
         if (await lift(connection, tries, end).catch(() => false)) {
           if (!isHeld) throw error;
-          throw new PartitionsUnfinished(`Run "mp migrate" again. ${reason}`, { cause: error });
+          throw new MigrationUnfinished(`Run "mp migrate" again. ${reason}`, { cause: error });
         }
-        throw new PartitionsUnfinished(
+        throw new MigrationUnfinished(
           `Run "mp migrate" again: writes of ${end.at.toISOString()} and later are refused until it has succeeded. ${reason}`,
           { cause: error },
         );
       }
-      await briefly(connection, tries, tx =>
+      await withShortLocks(connection, tries, tx =>
         sql`select make_month_partitions(now() + ${MONTHS_AHEAD} * interval '1 month')`.execute(tx),
       );
       return names;
@@ -147,7 +132,7 @@ async function lift(db: Database, tries: number, { name: constraint }: Boundary)
     select conrelid::regclass::text as name from pg_constraint
     where conname = ${constraint} and conrelid = any(${whole}::text[]::regclass[])`.execute(db);
   for (const { name } of bounded) {
-    await briefly(db, tries, tx =>
+    await withShortLocks(db, tries, tx =>
       sql`alter table ${sql.table(name)} drop constraint ${sql.id(constraint)}`.execute(tx),
     );
   }
@@ -161,28 +146,5 @@ async function validate(db: Connection, { name }: PartitionedTable): Promise<voi
     where conrelid = ${name}::regclass and contype = 'c' and not convalidated`.execute(db);
   for (const { constraint } of rows) {
     await sql`alter table ${sql.table(name)} validate constraint ${sql.id(constraint)}`.execute(db);
-  }
-}
-
-/**
- * Runs a transaction that locks tables. Whoever holds one of them is waited for in short turns, between which those
- * can write that wait behind.
- */
-async function briefly(
-  db: Database,
-  tries: number,
-  work: (tx: Connection) => Promise<unknown>,
-): Promise<void> {
-  for (let left = tries; ; left--) {
-    try {
-      await db.transaction().execute(async tx => {
-        await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(tx);
-        await work(tx);
-      });
-      return;
-    } catch (error) {
-      if (!(isLockTimeout(error) || isDeadlock(error)) || left <= 1) throw error;
-      await sleep(RETRY_MS);
-    }
   }
 }

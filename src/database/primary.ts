@@ -10,7 +10,8 @@ const QUICK_FAILURE_MS = 500;
 
 /** The timeline is the first part of the name of a file of the write-ahead log. A standby has none. */
 const IDENTITY = `
-  select case when pg_is_in_recovery() then null
+  select pg_postmaster_start_time()::text as "startedAt",
+         case when pg_is_in_recovery() then null
          else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
@@ -21,6 +22,12 @@ const IDENTITY = `
 export class Primary {
   readonly #urls: readonly string[];
   readonly #timelines = new WeakMap<pg.ClientBase, number>();
+  /** Which server a connection leads to, and since when that runs. */
+  readonly #servers = new WeakMap<pg.ClientBase, string>();
+  readonly #seen = new Set<string>();
+  /** The one that was met last. */
+  #server: string | undefined;
+  #confirmed: string | undefined;
   #url: string;
   #timeline = 0;
   #locating: Promise<boolean> | undefined;
@@ -48,17 +55,38 @@ export class Primary {
    * @throws NotPrimary for a standby, and for a primary that has been replaced.
    */
   async admit(client: pg.ClientBase): Promise<void> {
-    const timeline = await readTimeline(client);
+    const { timeline, startedAt } = await readIdentity(client);
     if (timeline === null) throw new NotPrimary('The server is a standby, which takes no writes.');
     if (timeline < this.#timeline)
       throw new NotPrimary('The server has been replaced by a newer primary.');
     this.#timeline = timeline;
     this.#timelines.set(client, timeline);
+    const server = `${timeline} ${startedAt}`;
+    this.#servers.set(client, server);
+    if (this.#seen.has(server)) return;
+    this.#seen.add(server);
+    this.#server = server;
+    // A process takes the server that it finds first as it is.
+    this.#confirmed ??= server;
   }
 
-  /** Whether a connection that was admitted leads to the newest primary that this process knows. */
+  /**
+   * Whether the server is one that was read before, and has not started anew since. Another one may show what it has
+   * written and no standby: commits that were waiting when it ended, which nobody has confirmed.
+   */
+  get isConfirmed(): boolean {
+    return this.#confirmed === this.#server;
+  }
+
+  /** Notes that a standby has all that the server of this connection had at some time after it was admitted. */
+  confirm(client: pg.ClientBase): void {
+    this.#confirmed = this.#servers.get(client);
+  }
+
+  /** Whether a connection that was admitted leads to the newest primary that this process knows, as it runs now. */
   isCurrent(client: pg.ClientBase): boolean {
-    return this.#timelines.get(client) === this.#timeline;
+    const isNewest = this.#timelines.get(client) === this.#timeline;
+    return isNewest && this.#servers.get(client) === this.#server;
   }
 
   /**
@@ -129,11 +157,17 @@ export function primaryOf(url: string): Primary {
   return primary;
 }
 
-/** @returns null for a standby. */
-async function readTimeline(client: pg.ClientBase): Promise<number | null> {
+interface Identity {
+  /** null for a standby. */
+  readonly timeline: number | null;
+  readonly startedAt: string;
+}
+
+async function readIdentity(client: pg.ClientBase): Promise<Identity> {
   const query = { text: IDENTITY, query_timeout: CONNECT_TIMEOUT_MS };
-  const { rows } = await client.query<{ timeline: number | null }>(query);
-  return rows[0]?.timeline ?? null;
+  const { rows } = await client.query<Identity>(query);
+  if (rows[0] === undefined) throw new Error('the server does not say what it is');
+  return rows[0];
 }
 
 /** The timeline of a server, if it is a primary that answers in time. */
@@ -146,7 +180,7 @@ async function probe(url: string): Promise<number | null> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await readTimeline(client);
+    return (await readIdentity(client)).timeline;
   } catch {
     return null;
   } finally {

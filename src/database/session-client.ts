@@ -35,6 +35,7 @@ export function sessionClient(
   options: SessionClientOptions,
 ): PostgresPoolClient {
   const { session } = options;
+  client.on('notice', notice => session.gate?.heed(notice));
   const watch = watchResponses(client, responseTimeoutMs(session));
   const runPrepared = describeOnce(client);
   const gather = options.gathers === true ? gatherWrites(client.connection.stream) : undefined;

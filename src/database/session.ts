@@ -23,7 +23,7 @@ export interface SessionOptions {
    * in addition each is short and prepared; by default as PostgreSQL sees fit.
    */
   readonly plans?: keyof typeof PLAN_SETTINGS;
-  /** Refuses statements that write, while that is called for. */
+  /** Refuses statements, while that is called for. */
   readonly gate?: WriteGate | undefined;
 }
 

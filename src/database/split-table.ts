@@ -31,9 +31,10 @@ export async function splitTable(
 ): Promise<void> {
   const { name, key, references } = table;
   const before = `${name}_before`;
-  // First those that the foreign keys lock, since everything that writes payments needs them.
+  // First those that the foreign keys lock, since everything that writes payments needs them, and at once as strictly as
+  // the attached partition's keys do in the end: whoever writes and stands between two locks gets a deadlock.
   for (const other of Object.values(references)) {
-    await sql`lock table ${sql.table(other)} in share row exclusive mode`.execute(db);
+    await sql`lock table ${sql.table(other)} in access exclusive mode`.execute(db);
   }
   await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(db);
   const { indexes, triggers, grants } = await describe(db, name);

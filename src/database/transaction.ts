@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Connection, Database } from './connection.ts';
-import { isRefusedByDatabase, WritesRefused } from './errors.ts';
+import { isLockConflict, isRefusedByDatabase, ReadsRefused, WritesRefused } from './errors.ts';
 
 /** PgBouncer's error for a statement that it sent to no server; it has the code of a lost connection. */
 const NEVER_SENT = 'query_wait_timeout';
@@ -14,15 +14,34 @@ export class UncertainCommit extends Error {
   }
 }
 
+/** How often work is tried that the database ends because of others' locks. A deadlock takes a second to be found. */
+const TRIES = 3;
+
 /** Effects that wait for the commit of an open transaction. */
 const waiting = new WeakMap<Connection, (() => void)[]>();
 
 /**
- * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`.
+ * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`. It is run again where
+ * the database has ended it because of others' locks, so that a deadlock fails no request.
  * @throws UncertainCommit when the connection failed once `work` was done; otherwise the error of `work`, or that with
  * which the database refused the commit.
  */
-export async function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
+export function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
+  return despiteLocks(() => transactOnce(db, work));
+}
+
+/** Runs work, which must leave nothing when it fails, again where others' locks have ended it. */
+async function despiteLocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = TRIES - 1; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !isLockConflict(error)) throw error;
+    }
+  }
+}
+
+async function transactOnce<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];
   let worked = false;
   let result: T;
@@ -51,7 +70,7 @@ export function afterCommit(db: Connection, effect: () => void): void {
 }
 
 /**
- * Runs `work`, a single statement that commits by itself, on a connection of the pool.
+ * Runs `work`, a single statement that commits by itself, on a connection of the pool; again as `transact` does.
  * @throws UncertainCommit when the connection failed. Any other error of the database means that the
  * statement had no effect and that its locks are released.
  */
@@ -59,17 +78,20 @@ export function inOneStatement<T>(
   db: Database,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  return db.connection().execute(async connection => {
-    try {
-      return await work(connection);
-    } catch (error) {
-      if (!isCertain(error)) throw new UncertainCommit(error);
-      // PostgreSQL reports the error before it releases the locks; it has released them once it answers
-      // the next statement on this connection.
-      if (isRefusedByDatabase(error)) await sql`select`.execute(connection).catch(() => undefined);
-      throw error;
-    }
-  });
+  return despiteLocks(() =>
+    db.connection().execute(async connection => {
+      try {
+        return await work(connection);
+      } catch (error) {
+        if (!isCertain(error)) throw new UncertainCommit(error);
+        // PostgreSQL reports the error before it releases the locks; it has released them once it answers
+        // the next statement on this connection.
+        if (isRefusedByDatabase(error))
+          await sql`select`.execute(connection).catch(() => undefined);
+        throw error;
+      }
+    }),
+  );
 }
 
 /**
@@ -77,7 +99,7 @@ export function inOneStatement<T>(
  * its commit, while it waits for a standby, and a pooler may lose the server that has the statement.
  */
 function isCertain(error: unknown): boolean {
-  if (error instanceof WritesRefused) return true;
+  if (error instanceof WritesRefused || error instanceof ReadsRefused) return true;
   if (!(error instanceof pg.DatabaseError)) return false;
   return error.message === NEVER_SENT || !/^(08|57P)/.test(error.code ?? '');
 }

@@ -11,17 +11,19 @@ const SECTIONS_OF_PROSE = 1;
 
 /** Words that are left out, because nobody looks for them. */
 const COMMON = new Set(
-  `about after again all already also always and another any are asked asks because been before besides between
-  both but can comes does each either ever every for from gets give given gives goes got had has have her here him
-  how however into its just keep keeps made make makes many may meanwhile more most much must neither never new
-  nobody not nothing off once one only other otherwise out own said same say says see she should since some
-  somebody something soon sooner stay stays still such take taken takes tell tells than that the their them then
-  there these they this those though told too two until use used very was what whatever when where whether which
-  while who whose will with within without yet you your
-  almost alone along anybody anyway anywhere apart around away became become becomes began begin begins behind best
-  better beyond brought called came cannot else enough exactly except far few finds found full going gone good instead
-  itself known later least less let lets likewise looked looks means meant needed others perhaps rather seem seems
-  wherever whoever whole yes yourself`.split(/\s+/),
+  `about after again all almost alone along already also always and anew another any anybody anyway anywhere apart are
+  around asked asks away back became because become becomes been before began begin begins behind besides best better
+  between beyond both brought but called came can cannot certain comes died dies does each either else enough even
+  ever every exactly except fall falls far few finds first for found from full gets give given gives goes going gone
+  good got had has have hear hears her here highest him how however instead into its itself just keep keeps know known
+  later least left less let lets likewise long longer looked looks made make makes many may means meant meanwhile
+  moment more most much must needed neither never new nobody nor not nothing off once one only other others otherwise
+  out own perhaps rather rest said same say says see seem seems seen sees she should show shown shows since some
+  somebody something soon sooner stay stays still such take taken takes tell tells than that the their them then there
+  these they this those though told too two unless until use used very wait waits was way what whatever when whenever
+  where wherever whether which while who whoever whole whose will with within without works yes yet you your yourself`.split(
+    /\s+/,
+  ),
 );
 
 /** Programs, and names of the repository's files. */

@@ -47,6 +47,7 @@ async function handleOneByOne<T>(
 ): Promise<number> {
   const failures: unknown[] = [];
   const handled = await transact(db, async tx => {
+    failures.length = 0;
     const due = await lock(tx);
     for (const row of due) {
       await inSavepoint(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Keyring } from '../crypto/keyring.ts';
 import { batchOn } from '../database/batch.ts';
 import type { Connection, Database } from '../database/connection.ts';
-import { isRefusedByDatabase } from '../database/errors.ts';
+import { isLockConflict, isRefusedByDatabase } from '../database/errors.ts';
 import { inOneStatement, inSavepoint, transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
@@ -134,7 +134,8 @@ const insertBatched = batchOn(async (db: Database, creations: readonly ClaimedCr
  *
  * The claim, everything `work` writes and the response commit together, so a crash leaves all of it
  * or nothing. A refusal (4xx, and E5002 where the work cannot even begin) leaves nothing and frees
- * the key. A failure rolls the work back and keeps the response that `onFailure` makes of it.
+ * the key. A failure rolls the work back and keeps the response that `onFailure` makes of it, unless others' locks were
+ * the cause: then `work` is run again, and in the end leaves nothing.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body, and the refusals of `work`.
  * @throws UncertainCommit
@@ -156,6 +157,7 @@ export function claimAndExecute(
     const response = await inSavepoint(tx, work, error => {
       // Every code but E5001 says that nothing was executed.
       if (error instanceof ApiError && error.errorCode !== 'E5001') throw error;
+      if (isLockConflict(error)) throw error;
       return onFailure(error);
     });
     const expiresAt = new Date(now.getTime() + RESPONSE_LIFETIME_MS);

@@ -5,6 +5,8 @@ import type { Lineage } from '../database/lineage-tables.ts';
 /** The lineage of the database, and the restore that nobody has confirmed yet. */
 export interface Lineages {
   readonly current: Lineage | undefined;
+  /** The one before; read only while no restore is unconfirmed. */
+  readonly former: Lineage | undefined;
   readonly unconfirmed: Lineage | undefined;
 }
 
@@ -19,8 +21,8 @@ function newestLineages(db: Connection) {
 
 function lineagesOf(rows: readonly Lineage[]): Lineages {
   const [unconfirmed] = rows.filter(row => row.begun_at === null);
-  const [current] = rows.filter(row => row.begun_at !== null);
-  return { current, unconfirmed };
+  const [current, former] = rows.filter(row => row.begun_at !== null);
+  return { current, former, unconfirmed };
 }
 
 /** A restore that somebody has confirmed. */

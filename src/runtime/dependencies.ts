@@ -3,8 +3,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
 import { connect, type Database } from '../database/connection.ts';
+import type { Durability } from '../database/durability.ts';
 import { connectPipeline, SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
 import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
+import { createWriteGate, type WriteGate } from '../database/write-gate.ts';
 import type { PasswordHashing } from '../panel/people/password-hash.ts';
 import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
 import { openRates } from '../rates/open-rates.ts';
@@ -49,7 +51,7 @@ export interface OpenDependencies extends Dependencies {
  */
 export async function openDependencies(
   config: Config,
-  { databaseClock, db, directUrl, keyring, restores }: Storage,
+  { databaseClock, db, directUrl, durability, gate, keyring, restores }: Storage,
   logger: FastifyBaseLogger,
 ): Promise<OpenDependencies> {
   if (config.reportsUrl !== null) {
@@ -63,7 +65,7 @@ export async function openDependencies(
   const nonces = await openNonces(config, db, { clock, logger, keptSince, waitMs });
   const processor = await openProcessor(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
-  const reads = openReads(directUrl, logger);
+  const reads = openReads(directUrl, logger, gate);
   const reports = connect({
     url: config.reportsUrl ?? directUrl,
     poolSize: config.reportsPoolSize,
@@ -72,6 +74,7 @@ export async function openDependencies(
     statementTimeoutMs: REPORT_STATEMENT_TIMEOUT_MS,
     plans: 'by-index',
     mayBeStandby: config.reportsUrl !== null,
+    gate: config.reportsUrl === null ? gate : replicaGate(durability),
     onIdleError: error => logger.warn({ err: error }, 'report connection lost'),
   });
   const changes = openChanges(directUrl, logger);
@@ -92,12 +95,19 @@ export async function openDependencies(
   };
 }
 
+/** A replica shows what it has received, whether or not the synchronous standby has it: not while that confirms nothing. */
+function replicaGate(durability: Durability | null): WriteGate {
+  const reads = () => durability?.hiddenReason() ?? durability?.reason() ?? null;
+  return createWriteGate({ writes: [], reads });
+}
+
 /** Opens the connections that requests share for their short reads. */
-export function openReads(url: string, logger: FastifyBaseLogger): Database {
+export function openReads(url: string, logger: FastifyBaseLogger, gate?: WriteGate): Database {
   return connectPipeline({
     url,
     connections: SHARED_READ_CONNECTIONS,
     applicationName: 'eps-reads',
+    gate,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     onError: error => logger.warn({ err: error }, 'database connection lost or not opened'),
   });

@@ -3,6 +3,8 @@ import type { NewestIds } from '../repositories/lineages.ts';
 import type { RedisConnection } from '../signing/redis-connection.ts';
 
 const PREFIX = 'mp:newest:';
+/** Follows the lineage; the key has the ID of the one after it. */
+const NEXT = ':next';
 
 /** Never backwards: a process that was late sets nothing in place of what another one has set since. */
 const ADVANCE = `
@@ -14,6 +16,10 @@ export interface NewestMark {
   read(lineage: string): Promise<string>;
   /** Sets the mark, unless it is not `from` any more. */
   advance(lineage: string, from: string, to: string): Promise<void>;
+  /** @returns The lineage that began after it, of a restore that was confirmed; undefined where none is known. */
+  nextOf(lineage: string): Promise<string | undefined>;
+  /** Notes that a lineage has begun. */
+  begin(lineage: string, former: string): Promise<void>;
   close(): void;
 }
 
@@ -31,6 +37,14 @@ function createNewestMark({ redis, close }: RedisConnection): NewestMark {
     async advance(lineage, from, to) {
       requireReady();
       await redis.eval(ADVANCE, 1, PREFIX + lineage, from, to);
+    },
+    async nextOf(lineage) {
+      requireReady();
+      return (await redis.get(PREFIX + lineage + NEXT)) ?? undefined;
+    },
+    async begin(lineage, former) {
+      requireReady();
+      await redis.set(PREFIX + former + NEXT, lineage);
     },
     close,
   };

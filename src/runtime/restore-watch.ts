@@ -22,6 +22,9 @@ import { formatMark, type NewestMark, parseMark } from './redis-mark.ts';
 /** How often the database is compared with the mark, in milliseconds: what a failover loses is noticed from there on. */
 const LOOK_MS = 1_000;
 
+/** Of a lineage in which nothing was seen yet. */
+const NOTHING: NewestIds = { payment: null, transition: null, auditEntry: null };
+
 const CHANGED = 'the database server has changed, and is being compared with what is known of it';
 
 /**
@@ -56,6 +59,8 @@ interface KnownMark {
   readonly text: string;
   /** null before it is set for the first time. */
   readonly ids: NewestIds | null;
+  /** The newest of lineages that began after this one: the database was restored to before that. */
+  readonly later: readonly NewestIds[];
 }
 
 export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
@@ -67,6 +72,8 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
   /** Timeline of the server that the mark was compared with; undefined before the first time. */
   let compared: number | undefined;
   let unreadableSince: number | undefined;
+  /** The lineage of which this process has noted in Redis what it came after. */
+  let noted: string | undefined;
 
   async function look(db: Database): Promise<void> {
     const lineage = current ?? (await firstLineage(db));
@@ -106,8 +113,9 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     try {
       const text = await mark.read(id);
       const ids = parseMark(text);
+      const later = await readLater(mark, id);
       unreadableSince = undefined;
-      return { text, ids };
+      return { text, ids, later };
     } catch (error) {
       if (unreadableSince === undefined) {
         logger?.error(
@@ -127,12 +135,13 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     found: ComparedNewest,
     known: KnownMark | undefined,
   ): Promise<Lineages> {
-    const { newest, lacking } = found;
-    if (lacking.length > 0) {
+    const { newest, lacking, former } = found;
+    const later = known?.later ?? [];
+    if (lacking.length > 0 || later.length > 0) {
       const restore = {
         ...{ id: newId(), noticedBy: 'service', now: new Date(clock()) },
         restoredTo: latestOf(Object.values(newest)) ?? new Date(0),
-        lostUntil: latestOf(lacking),
+        lostUntil: latestOf([...lacking, ...later.flatMap(ids => Object.values(ids))]),
       };
       // Of several processes that find it out at once, one records it.
       await insertRestore(db, restore, id);
@@ -140,9 +149,16 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     }
     const next = formatMark(newest);
     if (known !== undefined && next !== known.text) {
-      await mark?.advance(id, known.text, next).catch(() => undefined);
+      await advance(id, known.text, next, former).catch(() => undefined);
     }
     return found;
+  }
+
+  async function advance(id: string, from: string, to: string, former: Lineage | undefined) {
+    // Redis may have been emptied, and an earlier release did not note it.
+    if (former !== undefined && (from === '' || noted !== id)) await mark?.begin(id, former.id);
+    noted = id;
+    await mark?.advance(id, from, to);
   }
 
   const isGivenUp = () => performance.now() - (unreadableSince ?? Number.NaN) > MARK_WAIT_MS;
@@ -188,6 +204,15 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
       mark?.close();
     },
   };
+}
+
+/** The marks of all lineages that began after one. */
+async function readLater(mark: NewestMark, lineage: string): Promise<NewestIds[]> {
+  const later: NewestIds[] = [];
+  for (let next = await mark.nextOf(lineage); next !== undefined; next = await mark.nextOf(next)) {
+    later.push(parseMark(await mark.read(next)) ?? NOTHING);
+  }
+  return later;
 }
 
 /** In one sentence, without its end, what happened and what to do. */

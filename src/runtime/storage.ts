@@ -12,7 +12,7 @@ import { readDatabaseClock } from '../database/ping.ts';
 import { primaryOf } from '../database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '../database/service-role.ts';
 import { CONNECT_TIMEOUT_MS } from '../database/time-limits.ts';
-import { createWriteGate } from '../database/write-gate.ts';
+import { createWriteGate, type WriteGate } from '../database/write-gate.ts';
 import { openEmbeddedDatabase } from '../development/embedded-postgres.ts';
 import { checkMasterKeys } from '../keys/master-keys.ts';
 import { createDatabaseClock, type DatabaseClock } from '../time/database-clock.ts';
@@ -41,8 +41,10 @@ export interface Storage {
   /** URL for the role that owns the tables; the same as `directUrl` where there is but one role. */
   readonly ownerUrl: string;
   readonly keyring: Keyring;
-  /** Refuses writes that could be lost with one machine; null where that is not asked for. */
+  /** Refuses what could be lost with one machine; null where that is not asked for. */
   readonly durability: Durability | null;
+  /** Of the connections to the primary. */
+  readonly gate: WriteGate;
   /** What decides about time. Refuses writes while the machine's clock is too far away, and before it is measured. */
   readonly databaseClock: DatabaseClock;
   /** Refuses writes of a database that was restored, from when it is told to look. */
@@ -89,6 +91,11 @@ export async function openStorage(
     ...{ primary: primaryOf(directUrl), mark, clock: databaseClock.now },
     logger: isService ? logger : null,
   });
+  const gate = createWriteGate({
+    writes: [() => durability?.reason() ?? null, restores.reason, databaseClock.reason],
+    reads: () => durability?.hiddenReason() ?? null,
+    onCancelledWait: () => durability?.suspect(),
+  });
   const db: Database = connect({
     url,
     pooler,
@@ -99,11 +106,7 @@ export async function openStorage(
       ? { plans: 'by-index', connectTimeoutMs: CONNECT_TIMEOUT_MS }
       : { statementTimeoutMs: COMMAND_STATEMENT_TIMEOUT_MS }),
     onIdleError: error => logger.warn({ err: error }, 'database connection lost'),
-    gate: createWriteGate(
-      () => durability?.reason() ?? null,
-      restores.reason,
-      databaseClock.reason,
-    ),
+    gate,
   });
   if (pooler && isService) await reportPooledSettings(db, logger);
   const close = async () => {
@@ -117,7 +120,7 @@ export async function openStorage(
         ? config.masterKeys
         : [await readOrCreateMasterKey(config.dataDirectory).catch(refuseGeneratedKey)];
     const keyring = createKeyring(masterKeys);
-    return { db, directUrl, ownerUrl, keyring, durability, databaseClock, restores, close };
+    return { db, directUrl, ownerUrl, keyring, durability, gate, databaseClock, restores, close };
   } catch (error) {
     await close();
     throw error;

@@ -2,6 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '../database/connection.ts';
 import type { Network } from '../database/network-tables.ts';
 import type { Payment } from '../database/payment-tables.ts';
+import { transact } from '../database/transaction.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { commissionCents, dueCents } from '../payments/commission.ts';
 import { isOffered } from '../payments/offered-networks.ts';
@@ -44,7 +45,7 @@ export async function selectNetwork(
   const network = await requireOffered(db, { payment, blockchainId, simulation });
   // Before the transaction, so that no lock is held while the rates are fetched.
   const price = await priceOf(rates, network);
-  return db.transaction().execute(async tx => {
+  return transact(db, async tx => {
     const open = await lockPayment(tx, payment.id);
     if (open === undefined || !isOpen(open, now)) {
       throw new ApiError('E1040', 'The payment is not open any more.');

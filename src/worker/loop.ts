@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { WritesRefused } from '../database/errors.ts';
+import { ReadsRefused, WritesRefused } from '../database/errors.ts';
 import type { DatabaseClock } from '../time/database-clock.ts';
 
 /** From an idle run to one that works off an outage, in seconds. */
@@ -118,8 +118,8 @@ async function requireClock(clock: Pick<DatabaseClock, 'measure' | 'reason'>): P
   if (reason !== null) throw new WritesRefused(reason);
 }
 
-/** Whether all that went wrong is that writes are refused. */
+/** Whether all that went wrong is that writes, or reads as well, are refused. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isRefusal);
-  return error instanceof WritesRefused;
+  return error instanceof WritesRefused || error instanceof ReadsRefused;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { up } from '../../migrations/0063_booked_deposits.ts';
+import { book } from '../../migrations/0063_booked_deposits.ts';
 import { accountingFile } from '../../src/accounting/file.ts';
 import { readRows } from '../../src/accounting/read-rows.ts';
 import type { AccountingRow } from '../../src/accounting/rows.ts';
@@ -127,9 +127,8 @@ test('a part of a payment that ended without the rest is booked at that end', as
   const undo = [
     sql`drop table booked_deposits`,
     sql`drop function book_dismissed_deposit, book_parts_of_payment cascade`,
-    sql`drop index deposits_settled_unpriced`,
   ];
-  await makeAgain(service.db, up, undo);
+  await makeAgain(service.db, book, undo);
   const rows = await bookedIn(APRIL);
   expect(rows).toMatchObject([booked, { id: dismissed.id, remedy: 'kept' }]);
   expect(payment.status).toBe('pending');

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { up } from '../../migrations/0065_address_holders.ts';
+import { steps } from '../../migrations/0065_address_holders.ts';
 import { proposeAddress } from '../../src/accounts/address-changes.ts';
 import { applyDueChanges } from '../../src/accounts/apply-changes.ts';
 import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
@@ -75,8 +75,10 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
   const [shared, former, gone, waiting, own] = [1, 2, 3, 4, 5].map(newAddress) as [
     ...[string, string, string, string, string],
   ];
-  const inTransaction: typeof up = db => db.transaction().execute(up);
-  await makeAgain(service.db, inTransaction, UNDO, async () => {
+  const inTransactions = async (db: Kysely<unknown>) => {
+    for (const step of steps) await db.transaction().execute(step);
+  };
+  await makeAgain(service.db, inTransactions, UNDO, async () => {
     // On two chains of one family.
     await use(bob, 'eth', shared, 1);
     await use(ada, 'bnb-usdt', shared);

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { connect, type Database } from '../../src/database/connection.ts';
-import { migrate, pendingMigrations } from '../../src/database/migrate.ts';
+import { migrate, pendingMigrations, runMigrations } from '../../src/database/migrate.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const AT_ONCE = 4;
@@ -82,4 +82,31 @@ test('asking for what is pending changes nothing', async () => {
   if (db === undefined) throw new Error('no database');
   await pendingMigrations(db);
   expect(await schemaOf(db)).toEqual([]);
+});
+
+test('goes on behind the step that is done, where others hold a table or it was cut off', async () => {
+  const [db, other] = await emptyDatabase(2);
+  if (db === undefined || other === undefined) throw new Error('no database');
+  await migrate(db);
+  const schema = await schemaOf(db);
+  const name = '0067_told_apart';
+  await sql`alter table reservations drop column cut_from, drop column alone_from`.execute(db);
+  await sql`alter table networks drop column least_amount`.execute(db);
+  // As an index is left that was being built.
+  await sql`drop index reservations_former`.execute(db);
+  await sql`create index reservations_former on reservations (released_at)`.execute(db);
+  await sql`delete from kysely_migration where name = ${name}`.execute(db);
+  await other.transaction().execute(async tx => {
+    await sql`lock table networks in row exclusive mode`.execute(tx);
+    await expect(runMigrations(db, 1)).rejects.toThrow(/^Run "mp migrate" again. Others have held/);
+  });
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration where name like ${`${name}%`} order by name`.execute(db);
+  expect(rows).toEqual([{ name: `${name}/1` }, { name: `${name}/2` }]);
+  expect(await pendingMigrations(db)).toEqual([name]);
+  expect(await migrate(db)).toEqual([name]);
+  expect(await schemaOf(db)).toEqual(schema);
+  const { rows: left } = await sql`
+    select from kysely_migration where name like '%/%'`.execute(db);
+  expect(left).toEqual([]);
 });

@@ -76,7 +76,6 @@ describe('the service', () => {
     const all = 'DELETE INSERT SELECT UPDATE';
     const others = {
       kysely_migration: 'SELECT',
-      kysely_migration_lock: 'SELECT',
       audit_log: 'INSERT SELECT',
       booked_returns: 'INSERT SELECT',
       events: 'DELETE INSERT SELECT',

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inOneStatement } from '../../src/database/transaction.ts';
+import { type Connection, connect } from '../../src/database/connection.ts';
+import { ReadsRefused } from '../../src/database/errors.ts';
+import { inOneStatement, transact } from '../../src/database/transaction.ts';
+import { createWriteGate } from '../../src/database/write-gate.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 let service: TestApp;
@@ -28,4 +31,29 @@ test('when a statement is refused, its locks are free already', async () => {
       expect(rows).toHaveLength(0);
     }
   });
+});
+
+test('what is not sent while nothing is read was certainly not done', async () => {
+  let reason: string | null = null;
+  const db = connect({
+    ...{ url: service.databaseUrl, poolSize: 1, applicationName: 'test' },
+    gate: createWriteGate({ writes: [], reads: () => reason }),
+    onIdleError: () => undefined,
+  });
+  const ask = (connection: Connection) => sql`select 1 as one`.execute(connection);
+  await ask(db);
+  reason = 'no standby has it';
+  await expect(inOneStatement(db, ask)).rejects.toThrow(ReadsRefused);
+  await expect(transact(db, ask)).rejects.toThrow(ReadsRefused);
+  reason = null;
+  // It ends in the middle: what was begun is rolled back.
+  const cut = transact(db, async tx => {
+    await ask(tx);
+    reason = 'no standby has it';
+    await ask(tx);
+  });
+  await expect(cut).rejects.toThrow(ReadsRefused);
+  reason = null;
+  expect((await ask(db)).rows).toEqual([{ one: 1 }]);
+  await db.destroy();
 });

@@ -3,11 +3,9 @@ import { expect, test } from 'vitest';
 import { createWriteGate } from '../../src/database/write-gate.ts';
 import { cloneDatabase } from '../helpers/database.ts';
 
-const open = createWriteGate(() => null);
-const closed = createWriteGate(
-  () => null,
-  () => 'there is no standby',
-);
+const open = createWriteGate({ writes: [() => null] });
+const closed = createWriteGate({ writes: [() => null, () => 'there is no standby'] });
+const hidden = createWriteGate({ writes: [], reads: () => 'no standby has it' });
 const isRefused = (text: string) => closed.refuse(text) !== undefined;
 
 test.each([
@@ -31,6 +29,17 @@ test.each([
   `with relaxed as (select set_config('synchronous_commit', 'off', true)) insert into nonces values ($1)`,
 ])('%s is sent', text => {
   expect(isRefused(text)).toBe(false);
+});
+
+test('nothing is read while what is shown may be lost, and transactions end', () => {
+  for (const text of ['select 1', 'with a as (select 1) select * from a', 'begin']) {
+    expect(hidden.refuse(text)).toMatchObject({
+      message: 'reads are refused: no standby has it',
+    });
+  }
+  for (const text of ['commit', 'rollback', 'rollback to savepoint work']) {
+    expect(hidden.refuse(text)).toBeUndefined();
+  }
 });
 
 test('a refusal says why', () => {

@@ -81,6 +81,10 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
     }
     await expect.poll(() => ledger.isTold(), PATIENT).toBe(true);
     const session = await cluster.openSession('eps');
+    // One that restarted would show what its standby may lack.
+    expect((await session.query('show restart_after_crash')).rows).toEqual([
+      { restart_after_crash: 'off' },
+    ]);
     expect(await ledger.judge(session, true)).toEqual({
       ...{ lost: 0, doubled: 0, accepted: 0, depositLost: 0, eventLost: 0 },
     });

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/crypto/keyring.ts';
 import { countAsynchronousStandbys } from '../../src/database/asynchronous-standbys.ts';
 import { connect, type Database } from '../../src/database/connection.ts';
@@ -73,6 +73,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await Promise.all([primary?.end(), standby?.end()]);
     await pair?.stop();
   });
+
+  afterEach(() => pair.thaw());
 
   const create = (process: ServiceProcess) =>
     call(process, shop, { path: CREATE, body: { amount: 5000 } });
@@ -156,6 +158,74 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await expect.poll(createdBy(safe), SOON).toBe(201);
   });
 
+  /** The reference of a payment whose commit waits for the standby, which is silent. */
+  async function createSilently(process: ServiceProcess) {
+    await pair.freeze('standby');
+    const reference = randomUUID();
+    const body = { amount: 5000, customerReferenceId: reference };
+    const waits = call(process, shop, { path: CREATE, body }).catch(() => undefined);
+    // Other commits of the processes wait as well.
+    const waiting = `
+      select pid from pg_stat_activity where wait_event = 'SyncRep' and query like '%customer_reference_id%'`;
+    await expect.poll(async () => (await primary.query(waiting)).rows.length, SOON).toBe(1);
+    const { rows } = await primary.query<{ pid: number }>(waiting);
+    // The other process has looked since.
+    const looked = async () => {
+      const found = await primary.query(
+        `
+        select from pg_stat_activity where application_name = 'eps-api-durability' and state = 'idle'
+          and query_start > (select query_start from pg_stat_activity where pid = $1)`,
+        [rows[0]?.pid],
+      );
+      return found.rows.length;
+    };
+    await expect.poll(looked, SOON).toBe(1);
+    return { pid: rows[0]?.pid ?? 0, waits, read: (by: ServiceProcess) => list(by, reference) };
+  }
+
+  /** Status of a list, and how many it shows. */
+  async function list(process: ServiceProcess, reference: string) {
+    const path = `${LIST}?customerReferenceId=${reference}`;
+    const { status, body } = await call(process, shop, { path });
+    return [status, body.data?.length];
+  }
+
+  test.each(['safe', 'plain'] as const)(
+    'a commit of %s whose wait is cancelled is read once a standby has it',
+    async name => {
+      const other = name === 'safe' ? safe : plain;
+      const { pid, waits, read } = await createSilently(other);
+      await primary.query('select pg_cancel_backend($1)', [pid]);
+      // Everybody sees it at the database.
+      await expect.poll(() => read(plain), SOON).toEqual([200, 1]);
+      await waits;
+      await expect.poll(() => read(safe), SOON).toEqual([503, undefined]);
+      pair.thaw();
+      await expect.poll(() => read(safe), SOON).toEqual([200, 1]);
+      await expect.poll(createdBy(safe), SOON).toBe(201);
+    },
+  );
+
+  test('a primary that crashes and restarts by itself is read once a standby has all of it', async () => {
+    const { pid, waits, read } = await createSilently(safe);
+    process.kill(pid, 'SIGKILL');
+    await waits;
+    const seen = new Set<string>();
+    await expect
+      .poll(async () => {
+        seen.add(String(await read(safe)));
+        return read(plain);
+      }, SOON)
+      .toEqual([200, 1]);
+    for (let reads = 0; reads < 20; reads++) seen.add(String(await read(safe)));
+    expect(seen).not.toContain('200,1');
+    pair.thaw();
+    await expect.poll(() => read(safe), SOON).toEqual([200, 1]);
+    await primary.end();
+    primary = await open(pair.primaryUrl);
+    await expect.poll(createdBy(safe), SOON).toBe(201);
+  });
+
   test('a copy that is being made does not count as a standby', async () => {
     const { rows } = await standby.query('show primary_conninfo');
     const follow = async (name: string) => {
@@ -224,13 +294,14 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
       (await Promise.all(paths.map(path => call(process, shop, { path })))).map(
         each => each.status,
       );
-    await expect.poll(read(safe), SOON).toEqual([200, 200]);
+    await expect.poll(read(plain), SOON).toEqual([200, 200]);
     // The new primary has no standby.
+    await expect.poll(read(safe), SOON).toEqual([503, 503]);
     await expect.poll(createdBy(safe), SOON).toBe(503);
     pair.thaw();
     for (let reads = 0; reads < 20; reads++) {
       expect(await read(plain)()).toEqual([200, 200]);
-      expect(await read(safe)()).toEqual([200, 200]);
+      expect(await read(safe)()).toEqual([503, 503]);
       expect((await createSurely(plain)).status).toBe(201);
     }
     const { rows } = await primary.query('select count(*)::int as payments from payments');

@@ -53,12 +53,16 @@ export function serviceEnvironment(
   };
 }
 
-/** Starts a replica of the API and waits until it can serve. */
+/**
+ * Starts a replica of the API and waits until it can serve.
+ * @param root Where its sources are, if it is of another release.
+ */
 export async function startReplica(
   env: Record<string, string>,
   port?: number,
+  root = ROOT,
 ): Promise<ServiceProcess> {
-  const replica = launch('src/server.ts', env, port ?? (await freePort()));
+  const replica = launch('src/server.ts', env, port ?? (await freePort()), root);
   const giveUpAt = Date.now() + START_MS;
   while (!(await isReady(replica.url))) {
     if (replica.ended() || Date.now() > giveUpAt) {
@@ -89,8 +93,8 @@ export async function failToStart(
   return { status, last, told: launched.told(), messages: launched.logs.map(({ msg }) => msg) };
 }
 
-function launch(script: string, env: Record<string, string>, port: number) {
-  const child = spawn(process.execPath, [join(ROOT, script)], {
+function launch(script: string, env: Record<string, string>, port: number, root = ROOT) {
+  const child = spawn(process.execPath, [join(root, script)], {
     env: { ...env, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -90,7 +90,6 @@ describe('a failure while executing', () => {
   });
 
   test.each([
-    ['a deadlock', '40P01'],
     ['a statement timeout', '57014'],
     ['a full disk', '53100'],
   ])('is E5002 when %s ended it, and the key is free', async (_name, state) => {
@@ -107,6 +106,37 @@ describe('a failure while executing', () => {
     expect(created.statusCode).toBe(201);
     expect(created.headers['idempotent-replayed']).toBeUndefined();
   });
+
+  test.each(['40P01', '55P03'])(
+    "by others' locks (%s) is repeated, and in the end leaves the key free",
+    async state => {
+      const before = await countWritten(service.db);
+      await withBrokenEvents(async () => expectRefusal(await create(state), 'E5002'), state);
+      expect(await countWritten(service.db)).toEqual(before);
+      // A sequence keeps what is rolled back.
+      await sql`create sequence tries`.execute(service.db);
+      await sql`
+        create function break_twice() returns trigger language plpgsql as $$
+        begin
+          if nextval('tries') <= 2 then
+            raise exception 'broken twice' using errcode = ${sql.lit(state)};
+          end if;
+          return new;
+        end $$`.execute(service.db);
+      await sql`
+        create trigger break_twice before insert on events
+        for each row execute function break_twice()`.execute(service.db);
+      try {
+        const created = await create(state);
+        expect(created.statusCode).toBe(201);
+        expect(created.headers['idempotent-replayed']).toBeUndefined();
+      } finally {
+        await sql`drop function break_twice cascade`.execute(service.db);
+        await sql`drop sequence tries`.execute(service.db);
+      }
+      expect((await create(state)).headers['idempotent-replayed']).toBe('true');
+    },
+  );
 
   test('is logged in full, once', async () => {
     service.logs.length = 0;
@@ -132,6 +162,28 @@ test('work that refuses with E5002 leaves the key free', async () => {
   await expect(execution).rejects.toThrow(ApiError);
   expect(await countWritten(service.db)).toEqual(before);
   expect((await create('refused')).statusCode).toBe(201);
+});
+
+test("work that others' locks ended is run again, and its failure is not kept", async () => {
+  const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'locked' };
+  const request = { scope, bodySha256: sha256(Buffer.from(BODY)), now: new Date() };
+  const response = { status: 201, body: Buffer.from('{}') };
+  let times = 0;
+  const execute = (endings: number) =>
+    claimAndExecute(
+      ...([service.db, service.keyring, request] as const),
+      async tx => {
+        times += 1;
+        if (times > endings) return response;
+        await sql`do $$ begin raise 'a deadlock' using errcode = '40P01'; end $$`.execute(tx);
+        throw new Error('unreachable');
+      },
+      () => ({ status: 500, body: Buffer.from('{}') }),
+    );
+  await expect(execute(9)).rejects.toThrow('a deadlock');
+  times = 0;
+  expect(await execute(2)).toEqual({ ...response, replayed: false });
+  expect(times).toBe(3);
 });
 
 test('a killed replica leaves neither payment nor claim, and the key is free at once', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { newId } from '../../src/crypto/new-id.ts';
 import type { Connection } from '../../src/database/connection.ts';
 import { insertAuditEntry } from '../../src/repositories/accounts/audit-log.ts';
+import { beginLineage, insertRestore } from '../../src/repositories/lineages.ts';
 import { openNewestMark } from '../../src/runtime/redis-mark.ts';
 import { createRestoreWatch, type RestoreWatch } from '../../src/runtime/restore-watch.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -131,6 +132,33 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(await isRefused(other)).toBe(true);
     await isRefused(watch);
     expect(logger.error).toHaveBeenCalledTimes(2);
+  });
+
+  test('lacks what came after an earlier restore as well, once and again', async () => {
+    const kept = await write();
+    const watch = await open();
+    expect(await isRefused(watch)).toBe(false);
+    for (const _ of ['once', 'again']) {
+      // Goes on from a restore, with what is written then.
+      const now = new Date();
+      const restore = { id: newId(), noticedBy: 'test', restoredTo: now, lostUntil: null, now };
+      const { rows } = await sql<{ id: string }>`
+        select id from lineages where begun_at is not null order by number desc limit 1`.execute(
+        database.db,
+      );
+      await sql`delete from lineages where begun_at is null`.execute(database.db);
+      await insertRestore(database.db, restore, rows[0]?.id ?? '');
+      await beginLineage(database.db, restore.id, now);
+      expect(await isRefused(await open())).toBe(false);
+      const lost = await write();
+      expect(await isRefused(await open())).toBe(false);
+      // Back to before that restore: nothing of its own lineage is lacking.
+      await restoreTo(kept);
+      await sql`delete from lineages where id = ${restore.id}`.execute(database.db);
+      const found = await open();
+      expect(await isRefused(found)).toBe(true);
+      expect(found.reason()).toContain(`lacks what came until ${timeOf(lost)}:`);
+    }
   });
 
   test('is refused by all processes that find it out at once', async () => {

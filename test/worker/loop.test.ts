@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { WritesRefused } from '../../src/database/errors.ts';
+import { ReadsRefused, WritesRefused } from '../../src/database/errors.ts';
 import { idlePause, type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
 
 function collectLog() {
@@ -78,7 +78,8 @@ test('measures the clock before each run, and does not run while nothing may be 
 
 test('backs off without a word while writes are refused, which is logged elsewhere', async () => {
   const refused = new WritesRefused('the database was restored');
-  const failures = [refused, new AggregateError([refused, refused]), refused];
+  const unread = new ReadsRefused('no standby has it');
+  const failures = [unread, new AggregateError([refused, unread]), refused];
   const { waited, logged } = await runFor(3, 1_000, async index => {
     throw failures[index];
   });

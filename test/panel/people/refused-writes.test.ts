@@ -19,7 +19,7 @@ test('a session can be used to read while writes are refused, and ends as if it 
   const db = connect({
     ...{ url: service.databaseUrl, poolSize: 1, applicationName: 'test-refused' },
     onIdleError: () => undefined,
-    gate: createWriteGate(() => 'the database was restored'),
+    gate: createWriteGate({ writes: [() => 'the database was restored'] }),
   });
   const openAfter = (minutes: number) =>
     openSession(db, token, {

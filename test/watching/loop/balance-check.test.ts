@@ -322,21 +322,6 @@ test('what another node has shown of the native asset explains a rise that is fo
   expect(await findings()).toEqual([]);
 });
 
-test('dust beside what only another node shows is no finding', async () => {
-  Object.assign(model.adapter, { internal });
-  const id = await ask();
-  await tick();
-  hidden.set('primary', new Set([send()]));
-  send('A', 3n);
-  watcher.second = model;
-  model.mine();
-  model.mine([]);
-  service.clock.now += MINUTE_MS;
-  await tick();
-  expect(await statusOf(id)).toBe('pending/completed');
-  expect(await findings()).toEqual([]);
-});
-
 test('what has left within the same minute hides nothing that has arrived', async () => {
   Object.assign(model.adapter, { internal });
   const id = await ask();
