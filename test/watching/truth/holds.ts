@@ -18,10 +18,16 @@ export function isOfOmission(
   return chain.hasLeftOut && isThere && HOLDING.includes(kind);
 }
 
-/** Whether a finding holds payments for ever, and rightly. */
+/**
+ * Whether a finding holds payments for ever, and rightly. Dust may be the rest of a payment when it is missed, and is no
+ * deposit that explains the finding when it is shown.
+ */
 export function mayHold(played: PlayedChain, finding: Finding): boolean {
+  const { world } = played;
   const isOpen = finding.resolved_at === null;
-  return isOpen && isOfOmission(played, finding) && isNeverShown(played.world);
+  const act = world.omission?.act;
+  const isLasting = isNeverShown(world) || (act?.kind === 'pay' && act.amount === 'dust');
+  return isOpen && isOfOmission(played, finding) && isLasting;
 }
 
 /** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
