@@ -10,8 +10,13 @@ import { isLockConflict } from './errors.ts';
  * the second time: whoever uses the table between gets the deadlock, and at once.
  */
 const LOCK_TIMEOUT_MS = 200;
-/** Pause before a lock is tried again, in milliseconds, and how often it is tried. */
+/**
+ * Pauses before a lock is tried again, in milliseconds: the first one, after which writes that only came at the same moment
+ * are done, and the longest, in which others can write while somebody holds the lock for long.
+ */
+const FIRST_RETRY_MS = 50;
 const RETRY_MS = 1_000;
+/** How often a lock is tried: for two minutes. */
 export const LOCK_TRIES = 120;
 
 /** The migrations are not done, or tables are not partitioned yet. The message says what to do. */
@@ -27,7 +32,7 @@ export const HELD =
  * Runs a transaction that locks tables. Whoever holds one of them is waited for in short turns, between which those
  * can write that wait behind.
  * @param db A connection of the owner, without a statement timeout.
- * @param tries How often, once a second.
+ * @param tries How often, after the first tries once a second.
  */
 export async function withShortLocks(
   db: Database,
@@ -49,7 +54,7 @@ export async function untilUnlocked(tries: number, work: () => Promise<void>): P
       return await work();
     } catch (error) {
       if (!isLockConflict(error) || left <= 1) throw error;
-      await sleep(RETRY_MS);
+      await sleep(Math.min(RETRY_MS, FIRST_RETRY_MS * 2 ** (tries - left)));
     }
   }
 }

@@ -31,12 +31,11 @@ export async function splitTable(
 ): Promise<void> {
   const { name, key, references } = table;
   const before = `${name}_before`;
-  // First those that the foreign keys lock, since everything that writes payments needs them, and at once as strictly as
-  // the attached partition's keys do in the end: whoever writes and stands between two locks gets a deadlock.
-  for (const other of Object.values(references)) {
-    await sql`lock table ${sql.table(other)} in access exclusive mode`.execute(db);
+  // First the table itself: what writes it asks for the rows that its foreign keys name afterwards. Those tables at once as
+  // strictly as the attached partition's keys do in the end: whoever stands between two locks of one table gets a deadlock.
+  for (const each of [name, ...Object.values(references)]) {
+    await sql`lock table ${sql.table(each)} in access exclusive mode`.execute(db);
   }
-  await sql`lock table ${sql.table(name)} in access exclusive mode`.execute(db);
   const { indexes, triggers, grants } = await describe(db, name);
   for (const index of indexes) {
     await sql`alter index ${sql.id(index.name)} rename to ${sql.id(`${index.name}_before`)}`.execute(
