@@ -13,10 +13,10 @@ const SYSTEM_CODES = new Set([
 ]);
 
 /**
- * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot
- * serve: connection exceptions, a role or a database that it does not let in, insufficient resources, operator intervention (shutdown, statement
- * timeout), read-only after a failover, transactions it ended on its own, and statements that a query
- * ahead in the pipeline was to prepare, but was ended.
+ * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot serve: connection
+ * exceptions, a role or a database that it does not let in, insufficient resources, operator intervention (shutdown,
+ * statement timeout), read-only after a failover, transactions it ended on its own, and statements that a query ahead in
+ * the pipeline was to prepare, but was ended.
  */
 const SQLSTATE_PREFIXES = [
   '08',

@@ -178,8 +178,10 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     return held;
   }
 
-  /** Adds a finding, which holds the payments of these addresses. */
-  /** @param range Blocks by which it could be read after all; none unless given. */
+  /**
+   * Adds a finding, which holds the payments of these addresses.
+   * @param range Blocks by which it could be read after all; none unless given.
+   */
   async function report(
     watched: readonly WatchedAddress[],
     detail: string,

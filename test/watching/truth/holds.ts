@@ -19,14 +19,15 @@ export function isOfOmission(
 }
 
 /**
- * Whether a finding holds payments for ever, and rightly. Dust may be the rest of a payment when it is missed, and is no
- * deposit that explains the finding when it is shown.
+ * Whether a finding holds payments for ever, and rightly. Where a part has come, dust that is missed may be the rest, and is
+ * no deposit that explains the finding when it is shown.
  */
 export function mayHold(played: PlayedChain, finding: Finding): boolean {
-  const { world } = played;
+  const { omission, acts } = played.world;
   const isOpen = finding.resolved_at === null;
-  const act = world.omission?.act;
-  const isLasting = isNeverShown(world) || (act?.kind === 'pay' && act.amount === 'dust');
+  const isPart = acts.some(act => act.kind === 'pay' && act.amount === 'half');
+  const isDust = omission?.act.kind === 'pay' && omission.act.amount === 'dust';
+  const isLasting = isNeverShown(played.world) || (isDust && isPart);
   return isOpen && isOfOmission(played, finding) && isLasting;
 }
 

@@ -117,10 +117,8 @@ function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): bool
   // After a false answer it is looked up again before anything is undone.
   const isDoubted = [...chain.lied].some(({ hash }) => hash === row.transaction_hash);
   const made = chain.transactions.find(({ hash }) => hash === row.transaction_hash);
-  // What its node leaves out of its mempool is in none for the service, nor known as an ancestor.
-  let eldest = made;
-  while (eldest?.parent !== undefined && eldest !== chain.leftOut) eldest = eldest.parent;
-  const isLeftOut = eldest !== undefined && eldest === chain.leftOut;
+  // What its node leaves out of its mempool is in none for the service.
+  const isLeftOut = made !== undefined && made === chain.leftOut;
   if (isListed || isDoubted || isLeftOut) return true;
   // What another spending in a block has undone is not waited for, unless what it spends was in a block when it was seen.
   const wasInBlock = made?.parent !== undefined && chain.firstMinedAt.has(made.parent);
