@@ -34,11 +34,12 @@ afterAll(() => service.close());
 const LIST = '/external/v1/payments';
 const list = (account = shop) => send(service, account, { path: LIST });
 
-/** Requests that wait for a lock on payments; an autovacuum may wait for one as well. */
+/** Creations that wait for a lock on payments. An autovacuum may wait for one as well, and so may the list of a client that is gone. */
 async function waitingForPayments(): Promise<number> {
   const { rows } = await sql`
     select from pg_locks join pg_stat_activity using (pid)
     where not granted and relation = 'payments'::regclass and backend_type = 'client backend'
+      and mode = 'RowExclusiveLock'
   `.execute(service.db);
   return rows.length;
 }
