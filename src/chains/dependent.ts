@@ -24,18 +24,24 @@ export function isKin(spender: string, dependent: Dependent): boolean {
 }
 
 /**
- * The IDs of the transactions that cannot get into a block any more, since another one has spent what they depend on.
+ * The IDs of the transactions that cannot get into a block any more, since another one has spent what they depend on, or
+ * since they spend what a transaction makes that cannot get into one either.
  * @param spentBy The transaction that spends each output in a block.
  */
 export function findConflicts(
   dependents: readonly Dependent[],
   spentBy: ReadonlyMap<string, string>,
 ): ReadonlySet<string> {
-  const undone = dependents.filter(dependent =>
+  const undone = new Set<string>();
+  const isUndone = (dependent: Dependent) =>
     dependenciesOf(dependent).some(output => {
       const spender = spentBy.get(output);
-      return spender !== undefined && !isKin(spender, dependent);
-    }),
-  );
-  return new Set(undone.map(({ id }) => id));
+      const [maker = ''] = output.split(':');
+      return (spender !== undefined && !isKin(spender, dependent)) || undone.has(maker);
+    });
+  for (let found = -1; found < undone.size; ) {
+    found = undone.size;
+    for (const dependent of dependents) if (isUndone(dependent)) undone.add(dependent.id);
+  }
+  return undone;
 }

@@ -26,6 +26,18 @@ test('whoever else spends one of the outputs does', () => {
   expect(conflictsWith(['old:0', 'par'])).toBe(true);
 });
 
+test('what it spends, and cannot be any more, does as well', () => {
+  const generations = [
+    { id: 'grandchild', inputs: ['child:0'] },
+    { id: 'other', inputs: ['childless:0'] },
+    CHILD,
+    // It was in a block when the child was seen.
+    { id: 'older', inputs: ['first:0'] },
+  ];
+  const undone = findConflicts(generations, new Map([['first:0', 'another']]));
+  expect([...undone].toSorted()).toEqual(['child', 'grandchild', 'older']);
+});
+
 test('the others stay, also those of which nothing is known', () => {
   const other = { id: 'other', inputs: ['old:1'] };
   const unknown = { id: 'unknown', inputs: null };

@@ -8,18 +8,27 @@ import type { Transaction } from './transaction.ts';
 /** Most ancestors that are read: Bitcoin Core 31 accepts 64 unconfirmed transactions that depend on one another, 25 before. */
 const ANCESTORS_MAXIMUM = 64;
 
+/** What the unconfirmed ancestors of a transaction spend. */
+export interface Ancestry {
+  /** As `hash:index`. */
+  readonly spent: readonly string[];
+  /** Whether the node had all of them. */
+  readonly complete: boolean;
+}
+
 /**
- * The outputs that the unconfirmed ancestors of a transaction spend, as `hash:index`. If somebody else spends one of them in
+ * The outputs that the unconfirmed ancestors of a transaction spend. If somebody else spends one of them in
  * a block, the transaction is gone as well. A transaction without unconfirmed parents, as most are, takes no call.
  * @param isUnconfirmed Whether a transaction is in the mempool: an ancestor enters it before what descends from it.
- * @returns Without those of ancestors that have left the mempool since, or cannot be read.
+ * @returns Without those of ancestors that cannot be read, or that the node does not have.
  * @throws NodeFailure, RpcError
  */
 export async function readAncestry(
   node: Node,
   { inputs }: Pick<Transaction, 'inputs'>,
   isUnconfirmed: (id: string) => boolean,
-): Promise<readonly string[]> {
+): Promise<Ancestry> {
+  let complete = true;
   const ancestors = new Set<string>();
   const ancestry = new Set<string>();
   const addParents = (outputs: readonly string[]) => {
@@ -35,7 +44,10 @@ export async function readAncestry(
     const responses = await node.batch(calls);
     const spent = generation.flatMap((id, index) => {
       const response = responses[index];
-      if (isNotFound(response)) return [];
+      if (isNotFound(response)) {
+        complete = false;
+        return [];
+      }
       const sent = orThrow(response);
       const transaction = readOrFailure(() => readTransaction(node, id, sent));
       return transaction instanceof NodeFailure ? [] : transaction.inputs;
@@ -43,5 +55,5 @@ export async function readAncestry(
     for (const output of spent) ancestry.add(output);
     generation = addParents(spent);
   }
-  return [...ancestry];
+  return { spent: [...ancestry], complete };
 }

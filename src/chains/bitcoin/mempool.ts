@@ -46,6 +46,10 @@ export class Mempool {
   readonly #seen = new Set<string>();
   readonly #arrived = new Set<string>();
   readonly #backlog = new Set<string>();
+  /** Those of the last list that the server which was asked for them did not have: it left since, or the server is behind. */
+  readonly #missing = new Set<string>();
+  /** Those that were read while one that they descend from was missing: they are read again with the next list. */
+  readonly #orphans = new Set<string>();
   /** Transfers of earlier readings that may not be recorded yet, by transaction. */
   readonly #unrecorded = new Map<string, readonly ChainTransfer[]>();
   /** Transactions that cannot be read, and may not be reported yet. */
@@ -63,6 +67,9 @@ export class Mempool {
       for (const id of each.keys()) if (!ids.has(id)) each.delete(id);
     }
     const isSame = this.#nodeId === node.id;
+    this.#missing.clear();
+    for (const id of this.#orphans) this.#arrived.add(id);
+    this.#orphans.clear();
     for (const id of ids) {
       if (!this.has(id)) (isSame ? this.#arrived : this.#backlog).add(id);
     }
@@ -107,6 +114,8 @@ export class Mempool {
       this.#seen,
       this.#arrived,
       this.#backlog,
+      this.#missing,
+      this.#orphans,
       this.#unrecorded,
       this.#unread,
       this.#entered,
@@ -178,6 +187,7 @@ export class Mempool {
     for (const id of gone) {
       this.#arrived.delete(id);
       this.#backlog.delete(id);
+      this.#missing.add(id);
     }
     const there = ids.flatMap((id, index) =>
       gone.includes(id) ? [] : [{ id, response: responses[index] }],
@@ -197,9 +207,14 @@ export class Mempool {
         const enteredAt = this.enteredAt(id);
         const transfers = transfersOf(transaction, watched, null);
         if (transfers.length > 0) {
-          const ancestry = await readAncestry(node, transaction, each => this.has(each));
+          const { spent, complete } = await readAncestry(
+            node,
+            transaction,
+            each => this.has(each) || this.#missing.has(each),
+          );
+          if (!complete) this.#orphans.add(id);
           const more = {
-            ...(ancestry.length === 0 ? {} : { ancestry }),
+            ...(spent.length === 0 ? {} : { ancestry: spent }),
             ...(enteredAt === undefined ? {} : { enteredAt }),
           };
           this.#unrecorded.set(

@@ -8,13 +8,13 @@ import { ELSEWHERE, watch } from './spend.ts';
 const NOW = new Date('2026-07-01T12:00:00Z');
 const HOUR_MS = 3_600_000;
 
-/** A transaction that pays `number` satoshi, and its ID. */
-function payment(number: number): readonly [string, string] {
+/** A transaction that pays `number` satoshi, from a confirmed one or from `parent`, and its ID. */
+function payment(number: number, parent = '01'.repeat(32)): readonly [string, string] {
   const draft = {
     version: 2,
     inputs: [
       {
-        hash: new Uint8Array(32).fill(1),
+        hash: Buffer.from(parent, 'hex').reverse(),
         index: number,
         script: new Uint8Array(),
         witness: [],
@@ -130,6 +130,36 @@ describe('a mempool that was full before', () => {
     const reading = await adapter.readMempool?.(node, WATCH);
     expect(reading).toMatchObject({ complete: true, more: false });
     expect(reading?.transfers).toHaveLength(60);
+  });
+
+  test('is read again for ancestors that the node listed, and did not have yet', async () => {
+    const [parent, hex] = payment(1);
+    const [child, childHex] = payment(2, parent);
+    const list = new Map([
+      [parent, ''],
+      [child, childHex],
+    ]);
+    const { node } = openNode('one', list);
+    const behind: Node = {
+      ...node,
+      batch: async calls =>
+        (await node.batch(calls)).map(each => (each === '' ? new RpcError(-5, 'No such') : each)),
+    };
+    const adapter = createBitcoinAdapter();
+    const read = async () => {
+      await adapter.readHeads(behind, null, true);
+      const reading = await adapter.readMempool?.(behind, WATCH);
+      reading?.recorded();
+      return reading?.transfers.map(({ transactionHash, ancestry }) => [transactionHash, ancestry]);
+    };
+    expect(await read()).toEqual([[child, undefined]]);
+    expect(adapter.isInMempool?.(child)).toBe(true);
+    list.set(parent, hex);
+    expect(await read()).toEqual([
+      [child, [`${'01'.repeat(32)}:1`]],
+      [parent, undefined],
+    ]);
+    expect(await read()).toEqual([]);
   });
 
   test('is of no interest while nothing is watched', async () => {
