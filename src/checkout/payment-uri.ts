@@ -32,7 +32,8 @@ const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
 };
 
 /**
- * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay).
+ * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay). Solana Pay's `reference` tells whose
+ * a transfer is even where a wallet changes the amount.
  *
  * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have been
  * lost, and for Tron, whose wallets have no common format.
@@ -44,11 +45,21 @@ export function walletUri(target: PaymentTarget): string | undefined {
   }
   const chainId = CHAIN_IDS[blockchainId];
   if (chainId !== undefined) return `ethereum:${address}@${chainId}?value=${tokenAmount}`;
+  const plain = plainWalletUri(target);
+  return plain && `${plain}&reference=${solanaReference(paymentId)}`;
+}
+
+/**
+ * The URI for wallets that refuse a `reference`. The exact amount tells whose a transfer is, since no two payments that wait at
+ * one address are asked for the same.
+ * @returns undefined unless `walletUri` has a reference.
+ */
+export function plainWalletUri(target: PaymentTarget): string | undefined {
+  const { blockchainId, address, tokenAmount, decimals } = target;
   const mint = SOLANA_MINTS[blockchainId];
   if (mint === undefined) return undefined;
-  const amount = formatBaseUnits(tokenAmount, decimals);
   const token = mint === null ? '' : `&spl-token=${mint}`;
-  return `solana:${address}?amount=${amount}${token}&reference=${solanaReference(paymentId)}`;
+  return `solana:${address}?amount=${formatBaseUnits(tokenAmount, decimals)}${token}`;
 }
 
 /** Content of the QR code: the wallet's URI, or the plain address if there is none. */

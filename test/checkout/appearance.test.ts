@@ -85,6 +85,23 @@ test('the price and since when it is held stand beside the amount', async () => 
   expect(await read(stable)).not.toContain('fixed at');
 });
 
+test('a Solana wallet that refuses the code is offered another one', async () => {
+  const addresses = { sol: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q', btc: ADDRESSES.btc };
+  const payee = await addMerchant(service, { addresses });
+  const page = async (network: keyof typeof addresses) => {
+    const checkout = await openCheckout(service, payee);
+    await checkout.pick(network);
+    return read(checkout);
+  };
+  const solana = await page('sol');
+  const [, shown, other] = solana.split('solana:');
+  expect(shown).toMatch(/^[^"]*&amp;reference=/);
+  expect(other).toMatch(/^\w+\?amount=[\d.]+"/);
+  expect(solana.match(/class="qr"/g)).toHaveLength(2);
+  expect(solana).toContain('Your wallet refuses the code?');
+  expect(await page('btc')).not.toContain('Your wallet refuses the code?');
+});
+
 test('a payment that ended says what to do, whom to contact and how to go back', async () => {
   await set({ supportContact: 'help+pay@shop.example' });
   const checkout = await open({ redirectUrl: 'https://shop.example/thanks' });

@@ -1,6 +1,11 @@
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
-import { type PaymentTarget, paymentUri, walletUri } from '../../src/checkout/payment-uri.ts';
+import {
+  type PaymentTarget,
+  paymentUri,
+  plainWalletUri,
+  walletUri,
+} from '../../src/checkout/payment-uri.ts';
 
 const EVM = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -57,6 +62,22 @@ describe('wallets that read a URI get address and amount', () => {
     const other = reference('019e35ce-b600-7c21-9b5e-0d1f5a7c9e43');
     expect(other).not.toBe(REFERENCE);
     for (const text of [REFERENCE, other]) expect(base58.decode(text)).toHaveLength(32);
+  });
+
+  test('wallets that refuse a reference get the same without it, and nobody else another code', () => {
+    expect(plainWalletUri(target('sol', SOL, 250_000_001n, 9))).toBe(
+      `solana:${SOL}?amount=0.250000001`,
+    );
+    expect(plainWalletUri(target('sol-usdc-dev', SOL, 1n, 6))).toBe(
+      `solana:${SOL}?amount=0.000001&spl-token=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU`,
+    );
+    for (const [id, address] of [
+      ['btc', BTC],
+      ['eth', EVM],
+      ['tron-usdt', TRON],
+    ] as const) {
+      expect(plainWalletUri(target(id, address, 1n, 8))).toBeUndefined();
+    }
   });
 
   test('an amount that a float cannot hold stays exact', () => {

@@ -13,7 +13,7 @@ import { renderOutcome } from './outcome-view.ts';
 import { textsOf } from './stage-texts.ts';
 import { renderTransfers } from './transfers.ts';
 import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
-import { renderDeadline, renderWaiting } from './waiting-view.ts';
+import { renderDeadline, renderPlainCode, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. Its state is in `main`, which the script replaces when the payment changes. */
 export function renderCheckout(view: CheckoutView): string {
@@ -88,7 +88,9 @@ function renderOptions(view: CheckoutView): Html {
   const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
   // Otherwise what has arrived would be lost to the payment.
   const isFree = checkout.progress.rest === null;
+  const due = checkout.progress.rest === 'awaited' ? null : dueOf(checkout);
   const options = [
+    stage === 'waiting' && due !== null && renderPlainCode(view, due),
     stage === 'waiting' &&
       others.length > 0 &&
       isFree &&

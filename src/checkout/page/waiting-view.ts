@@ -1,3 +1,4 @@
+import { renderDisclosure } from '../../pages/disclosure.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
 import { dueCents } from '../../payments/commission.ts';
@@ -5,7 +6,7 @@ import { isStablecoin } from '../../rates/assets.ts';
 import { leastAmount } from '../../settlement/least-amount.ts';
 import { agreedPrice } from '../../settlement/quote-amounts.ts';
 import type { Remaining } from '../../settlement/remaining.ts';
-import { paymentUri, walletUri } from '../payment-uri.ts';
+import { paymentUri, plainWalletUri, walletUri } from '../payment-uri.ts';
 import { copyButton } from './copy-button.ts';
 import type { Locale } from './locale.ts';
 import { renderTransfers } from './transfers.ts';
@@ -53,6 +54,19 @@ ${renderRate(view)}
 ${renderTransfers(view)}
 ${renderProgress(view, waiting.progress)}
 </section>`;
+}
+
+/** Another code and link, for wallets that refuse the first ones; null where there is nothing to refuse. */
+export function renderPlainCode({ locale }: CheckoutView, quote: Quote): Html | null {
+  const { waiting } = locale.texts;
+  const wallet = plainWalletUri(quote);
+  if (wallet === undefined) return null;
+  const content = html`<p>${waiting.plainCode}</p>
+<div class="scan">
+${renderQrCode(wallet, waiting.qrOfBoth)}
+<a class="button" href="${wallet}" rel="noreferrer">${waiting.openWallet}</a>
+</div>`;
+  return renderDisclosure('plain-code', waiting.refusedCode, content);
 }
 
 /** While too little is on its way no amount is shown: a payer who sent the whole now would pay too much. */

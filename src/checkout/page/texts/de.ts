@@ -73,6 +73,9 @@ export const de: CheckoutTexts = {
     openWallet: 'Wallet öffnen',
     qrOfBoth: 'QR-Code mit Adresse und Betrag',
     qrOfAddress: 'QR-Code mit der Adresse',
+    refusedCode: 'Ihre Wallet lehnt den Code ab?',
+    plainCode:
+      'Dieser Code und dieser Link enthalten nur Adresse und Betrag. Senden Sie genau den angezeigten Betrag.',
     warning: (amount, network) =>
       html`Senden Sie genau ${amount} im Netzwerk ${network}, in einer einzigen Transaktion. Bei einem anderen Betrag, Coin oder Netzwerk kann Ihr Geld verloren gehen. Die Netzwerkgebühr Ihrer Wallet kommt noch hinzu.`,
     progress: 'Wir warten auf Ihre Zahlung.',

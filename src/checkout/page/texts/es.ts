@@ -73,6 +73,9 @@ export const es: CheckoutTexts = {
     openWallet: 'Abrir billetera',
     qrOfBoth: 'Código QR con la dirección y la cantidad',
     qrOfAddress: 'Código QR con la dirección',
+    refusedCode: '¿Su billetera rechaza el código?',
+    plainCode:
+      'Este código y este enlace contienen solo la dirección y la cantidad. Envíe exactamente la cantidad que se muestra.',
     warning: (amount, network) =>
       html`Envíe exactamente ${amount} en la red ${network}, en una sola transferencia. Si envía otra cantidad, otra moneda o por otra red, su dinero puede perderse. La comisión de red de su billetera se paga aparte.`,
     progress: 'Esperando su pago.',

@@ -73,6 +73,9 @@ export const fr: CheckoutTexts = {
     openWallet: 'Ouvrir le portefeuille',
     qrOfBoth: 'Code QR de l’adresse et du montant',
     qrOfAddress: 'Code QR de l’adresse',
+    refusedCode: 'Votre portefeuille refuse le code ?',
+    plainCode:
+      'Ce code et ce lien ne contiennent que l’adresse et le montant. Envoyez exactement le montant affiché.',
     warning: (amount, network) =>
       html`Envoyez exactement ${amount} sur le réseau ${network}, en un seul transfert. Avec un autre montant, une autre crypto ou un autre réseau, votre argent peut être perdu. Les frais de réseau de votre portefeuille s’ajoutent à ce montant.`,
     progress: 'En attente de votre paiement.',

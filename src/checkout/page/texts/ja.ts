@@ -73,6 +73,9 @@ export const ja: CheckoutTexts = {
     openWallet: 'ウォレットを開く',
     qrOfBoth: 'アドレスと金額のQRコード',
     qrOfAddress: 'アドレスのQRコード',
+    refusedCode: 'ウォレットがコードを受け付けませんか?',
+    plainCode:
+      'このコードとリンクにはアドレスと金額だけが含まれます。表示された金額を正確に送ってください。',
     warning: (amount, network) =>
       html`ネットワークは${network}で、${amount}ちょうどを、1回で送金してください。金額、コイン、ネットワークが異なると、資金が失われるおそれがあります。ウォレットのネットワーク手数料は別途かかります。`,
     progress: 'お支払いをお待ちしています。',

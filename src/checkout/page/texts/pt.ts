@@ -73,6 +73,9 @@ export const pt: CheckoutTexts = {
     openWallet: 'Abrir carteira',
     qrOfBoth: 'QR code com o endereço e o valor',
     qrOfAddress: 'QR code com o endereço',
+    refusedCode: 'Sua carteira recusa o código?',
+    plainCode:
+      'Este código e este link contêm apenas o endereço e o valor. Envie exatamente o valor mostrado.',
     warning: (amount, network) =>
       html`Envie exatamente ${amount} na rede ${network}, em uma única transferência. Se você enviar outro valor, outra moeda ou por outra rede, seu dinheiro pode se perder. A taxa de rede da sua carteira é cobrada à parte.`,
     progress: 'Aguardando seu pagamento.',

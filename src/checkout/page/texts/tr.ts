@@ -73,6 +73,9 @@ export const tr: CheckoutTexts = {
     openWallet: 'Cüzdanı aç',
     qrOfBoth: 'Adresin ve tutarın QR kodu',
     qrOfAddress: 'Adresin QR kodu',
+    refusedCode: 'Cüzdanınız kodu reddediyor mu?',
+    plainCode:
+      'Bu kod ve bağlantı yalnızca adresi ve tutarı içerir. Tam olarak gösterilen tutarı gönderin.',
     warning: (amount, network) =>
       html`${network} ağında, tek transferde, tam olarak ${amount} gönderin. Tutar, kripto para veya ağ farklı olursa gönderdiğiniz kaybolabilir. Cüzdanınızın ağ ücreti bu tutarın dışında ayrıca alınır.`,
     progress: 'Ödemeniz bekleniyor.',
