@@ -31,6 +31,12 @@ export function mayHold(played: PlayedChain, finding: Finding): boolean {
   return isOpen && isOfOmission(played, finding) && isLasting;
 }
 
+/** Whether a finding tells of a transfer that was undone, since no node shows any more what has once been shown. */
+export function tellsOfUndone({ chain, world }: PlayedChain, finding: Finding): boolean {
+  const isOpen = finding.kind === 'corrected' && finding.resolved_at === null;
+  return isOpen && finding.transaction_hash === chain.leftOut?.hash && isNeverShown(world);
+}
+
 /** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
 export function isConfirmedNever(world: World): boolean {
   return world.omission?.role === 'check' && isNeverShown(world);

@@ -4,7 +4,7 @@ import type { Deposit, ReservationsTable } from '../../../src/database/deposit-t
 import type { Payment } from '../../../src/database/payment-tables.ts';
 import type { Finding } from '../../../src/database/watching-tables.ts';
 import type { FaultKind } from '../../settlement/truth/judge.ts';
-import { HOLDING, isConfirmedNever, isOfOmission, mayHold } from './holds.ts';
+import { HOLDING, isConfirmedNever, isOfOmission, mayHold, tellsOfUndone } from './holds.ts';
 import { judgePayment } from './judge-payment.ts';
 import type { PlayedChain } from './play.ts';
 import {
@@ -101,7 +101,9 @@ function judgeTransfers(
   fault: Complain,
 ): void {
   const { chain, world } = played;
-  const isHeld = isConfirmedNever(world) || findings.some(each => mayHold(played, each));
+  const isHeld =
+    isConfirmedNever(world) ||
+    findings.some(each => mayHold(played, each) || tellsOfUndone(played, each));
   const byKey = Map.groupBy(deposits, keyOf);
   for (const [key, transfer] of real) {
     const { network, address, amount, block } = transfer;
