@@ -37,6 +37,21 @@ export function tellsOfUndone({ chain, world }: PlayedChain, finding: Finding): 
   return isOpen && finding.transaction_hash === chain.leftOut?.hash && isNeverShown(world);
 }
 
+/**
+ * Whether a lie may have hidden from the balance what was left out: an amount that was told twice as high is as much as a second
+ * payment of the same price. The finding that corrects it says so at the address of both.
+ */
+export function mayHide({ chain }: PlayedChain, finding: Finding): boolean {
+  const isOpen = finding.kind === 'corrected' && finding.resolved_at === null;
+  const isSame = (hash: string | null) =>
+    [...chain.lied].some(lie => lie.hash === hash && lie !== chain.leftOut);
+  const transfers = chain.leftOut?.transfers ?? [];
+  const isThere = transfers.some(
+    ({ network, address }) => network === finding.blockchain_id && address === finding.address,
+  );
+  return isOpen && isThere && isSame(finding.transaction_hash);
+}
+
 /** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
 export function isConfirmedNever(world: World): boolean {
   return world.omission?.role === 'check' && isNeverShown(world);

@@ -4,7 +4,14 @@ import type { Deposit, ReservationsTable } from '../../../src/database/deposit-t
 import type { Payment } from '../../../src/database/payment-tables.ts';
 import type { Finding } from '../../../src/database/watching-tables.ts';
 import type { FaultKind } from '../../settlement/truth/judge.ts';
-import { HOLDING, isConfirmedNever, isOfOmission, mayHold, tellsOfUndone } from './holds.ts';
+import {
+  HOLDING,
+  isConfirmedNever,
+  isOfOmission,
+  mayHide,
+  mayHold,
+  tellsOfUndone,
+} from './holds.ts';
 import { judgePayment } from './judge-payment.ts';
 import type { PlayedChain } from './play.ts';
 import {
@@ -123,7 +130,9 @@ function judgeTransfers(
     if (row === undefined) {
       // On Solana what comes after the end of a payment is not compared; who paid in time is judged with the payment.
       const mayBeLate = world.slot.family === 'solana' && transfer.transaction === chain.leftOut;
-      const isLost = isWatched && !mayBeDust && !isWaiting && !mayBeLate;
+      const isHidden =
+        transfer.transaction === chain.leftOut && findings.some(each => mayHide(played, each));
+      const isLost = isWatched && !mayBeDust && !isWaiting && !mayBeLate && !isHidden;
       if (isLost) fault('lost transfer', `${key} is not recorded`);
       continue;
     }
