@@ -57,12 +57,14 @@ export async function pgbenchContender(
 }
 
 /** The statement with its value inlined; a CTE before it makes the fresh pieces. */
-function toScript({ text: statement, value, fresh }: RepeatedStatement): string {
+function toScript({ text: statement, value, bytes, fresh }: RepeatedStatement): string {
   const columns = Object.entries(fresh).map(([name, made]) => `${made} as "${name}"`);
   const pieces = value.map(piece =>
     typeof piece === 'string' ? toLiteral(piece) : `(select "${piece.fresh}" from ${FRESH})`,
   );
-  const inlined = statement.replaceAll('$1', () => `(${pieces.join(' || ')})`);
+  const inlined = statement
+    .replaceAll('$1', () => `(${pieces.join(' || ')})`)
+    .replaceAll('$2', () => toLiteral(`\\x${bytes.toString('hex')}`));
   const rest = inlined.trim().replace(/^with\s/i, '');
   const made = `with ${FRESH} as materialized (select ${columns.join(', ')})`;
   return `${`${made}, ${rest}`.replaceAll(/\s+/g, ' ')};\n`;

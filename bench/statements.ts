@@ -99,6 +99,8 @@ export interface RepeatedStatement {
   readonly text: string;
   /** The value of $1: pieces of text, and names of expressions that each execution evaluates. */
   readonly value: readonly (string | { readonly fresh: string })[];
+  /** The value of $2. */
+  readonly bytes: Buffer;
   /** SQL expressions by name. */
   readonly fresh: Readonly<Record<string, string>>;
 }
@@ -146,13 +148,13 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
     [request.body.customerReferenceId, 'reference'],
     [token.toString('hex'), 'token'],
   ]);
-  const creations = toCreations([{ payment, event, scope, response, now, expiresAt }]);
+  const { creations, bytes } = toCreations([{ payment, event, scope, response, now, expiresAt }]);
   const pieces = creations.split(new RegExp(`(${[...unique.keys()].join('|')})`));
   const value = pieces.map(piece => {
     const name = unique.get(piece);
     return name === undefined ? piece : { fresh: name };
   });
-  return { text: createPaymentsOnce.text, value, fresh: FRESH };
+  return { text: createPaymentsOnce.text, value, bytes, fresh: FRESH };
 }
 
 /** Values that must be unique. */

@@ -6,8 +6,8 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomBytes,
 } from 'node:crypto';
+import { takeRandomBytes } from './random-bytes.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -32,7 +32,7 @@ export interface Keyring {
    * what it belongs to).
    * @returns Nonce (12 bytes), ciphertext, tag (16 bytes).
    */
-  seal(plaintext: string, context: string, kind?: Sealed): Buffer;
+  seal(plaintext: string | Buffer, context: string, kind?: Sealed): Buffer;
   /**
    * Decrypts the result of `seal`.
    * @throws Error for an unknown version, altered bytes, another context or kind.
@@ -60,12 +60,12 @@ export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
     currentVersion,
     versions: [...keys.keys()],
     seal(plaintext, context, kind = 'secret') {
-      const nonce = randomBytes(NONCE_BYTES);
+      const nonce = takeRandomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, current[kind], nonce);
       cipher.setAAD(Buffer.from(context));
       return Buffer.concat([
         nonce,
-        cipher.update(plaintext, 'utf8'),
+        typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext),
         cipher.final(),
         cipher.getAuthTag(),
       ]);

@@ -1,16 +1,12 @@
-import { randomFillSync } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { takeRandomBytes } from './random-bytes.ts';
 
 const UUID_BYTES = 16;
 /** Where the text of a UUID has its version. */
 const VERSION_AT = 14;
-/** IDs per call of the random generator, which costs ten times as much as the rest of an ID. */
-const BATCH = 256;
 /** A clock that is set back by more than this, in milliseconds, was wrong: IDs go by it again. */
 const SET_BACK_MS = 5 * 60_000;
 
-const pool = Buffer.alloc(UUID_BYTES * BATCH);
-let used = pool.length;
 let msecs = 0;
 let seq = 0;
 
@@ -20,12 +16,7 @@ let seq = 0;
  * set back by minutes: otherwise rows would be of a month that has not begun until the process ends.
  */
 export function newId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const random = pool.subarray(used, used + UUID_BYTES);
-  used += UUID_BYTES;
+  const random = takeRandomBytes(UUID_BYTES);
   const now = Date.now();
   // The 32 bits that count within a millisecond begin at a random number that leaves room above it.
   if (now > msecs || msecs - now > SET_BACK_MS) {

@@ -23,7 +23,8 @@ export function sealResponse(
   scope: IdempotencyScope,
   { status, body }: Response,
 ): Pick<StoredResponse, 'status' | 'body' | 'masterKeyVersion'> {
-  const sealed = keyring.seal(`${status} ${body}`, lockNameOf(scope), 'response');
+  const text = Buffer.concat([Buffer.from(`${status} `), body]);
+  const sealed = keyring.seal(text, lockNameOf(scope), 'response');
   return { status: null, body: sealed, masterKeyVersion: keyring.currentVersion };
 }
 

@@ -60,16 +60,20 @@ const EVENT_COLUMNS = {
   tracestate: 'text',
 } as const;
 
-/** Columns of the claim on the idempotency key, with their types. */
+/**
+ * Columns of the claim on the idempotency key, with their types. Bytes are bound beside the JSON, which takes two characters
+ * for each of them: here stand the places at which the hash of the body and the response begin, and the end.
+ */
 const CLAIM_COLUMNS = {
   place: 'integer',
   lock_name: 'text',
   account_id: 'uuid',
   route: 'text',
   key: 'text',
-  body_sha256: 'bytea',
+  hash_from: 'integer',
+  response_from: 'integer',
+  response_end: 'integer',
   http_status: 'smallint',
-  response: 'bytea',
   response_key_version: 'integer',
   kept_from: 'timestamptz',
   kept_until: 'timestamptz',
@@ -81,6 +85,11 @@ type Row<C extends Columns> = Readonly<Record<keyof C, unknown>>;
 interface Creations {
   /** JSON of a list of rows. */
   readonly creations: string;
+}
+
+interface ClaimedCreations extends Creations {
+  /** Hashes and responses of all rows, one after the other. */
+  readonly bytes: Buffer;
 }
 
 /** The step `creation`: rows from a JSON list, which binds any number of them as one value. */
@@ -124,8 +133,13 @@ const createPayment = prepare(
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
-  (_db, given: Given<Creations>) => sql<{ place: number; locked: boolean; claimed: boolean }>`
+  (_db, given: Given<ClaimedCreations>) => sql<{
+    place: number;
+    locked: boolean;
+    claimed: boolean;
+  }>`
     with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS, ...CLAIM_COLUMNS })},
+    kept_bytes as materialized (select ${given('bytes')}::bytea as bytes),
     attempt as materialized (
       select place, is_first and pg_try_advisory_xact_lock(hashtextextended(lock_name, 0)) as locked
       from (
@@ -136,9 +150,10 @@ export const createPaymentsOnce = prepare(
       insert into idempotency_keys as kept
         (account_id, route, key, body_sha256, status, body, master_key_version, created_at,
          expires_at)
-      select account_id, route, key, body_sha256, http_status, response, response_key_version,
+      select account_id, route, key, substr(bytes, hash_from, response_from - hash_from), http_status,
+             substr(bytes, response_from, response_end - response_from), response_key_version,
              kept_from, kept_until
-      from creation join attempt using (place) where locked
+      from creation join attempt using (place) cross join kept_bytes where locked
       on conflict (account_id, route, key) do update set
         body_sha256 = excluded.body_sha256, status = excluded.status, body = excluded.body,
         master_key_version = excluded.master_key_version, created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -164,7 +179,7 @@ export async function insertCreationsOnce(
   db: Connection,
   all: readonly ClaimedCreation[],
 ): Promise<Written[]> {
-  const rows = await createPaymentsOnce(db, { creations: toCreations(all) });
+  const rows = await createPaymentsOnce(db, toCreations(all));
   const byPlace = new Map(rows.map(row => [row.place, row]));
   return all.map((_, place) => {
     const row = byPlace.get(place);
@@ -174,11 +189,22 @@ export async function insertCreationsOnce(
   });
 }
 
-/** The value that `createPaymentsOnce` binds. */
-export function toCreations(all: readonly ClaimedCreation[]): string {
-  return JSON.stringify(
-    all.map((each, place) => ({ ...creationRow(each), ...claimRow(each, place) })),
-  );
+/** The values that `createPaymentsOnce` binds. */
+export function toCreations(all: readonly ClaimedCreation[]): ClaimedCreations {
+  const bytes: Buffer[] = [];
+  // PostgreSQL counts from 1.
+  let end = 1;
+  const place = (some: Buffer) => {
+    bytes.push(some);
+    end += some.length;
+    return end - some.length;
+  };
+  const rows = all.map((each, index) => {
+    const { bodySha256, body } = each.response;
+    const places = { hash_from: place(bodySha256), response_from: place(body), response_end: end };
+    return { ...creationRow(each), ...claimRow(each, index), ...places };
+  });
+  return { creations: JSON.stringify(rows), bytes: Buffer.concat(bytes) };
 }
 
 function creationRow({
@@ -200,16 +226,14 @@ function creationRow({
 function claimRow(
   { scope, response, now, expiresAt }: ClaimedCreation,
   place: number,
-): Row<typeof CLAIM_COLUMNS> {
+): Omit<Row<typeof CLAIM_COLUMNS>, 'hash_from' | 'response_from' | 'response_end'> {
   return {
     place,
     lock_name: lockNameOf(scope),
     account_id: scope.accountId,
     route: scope.route,
     key: scope.key,
-    body_sha256: toHex(response.bodySha256),
     http_status: response.status,
-    response: toHex(response.body),
     response_key_version: response.masterKeyVersion,
     kept_from: now,
     kept_until: expiresAt,
