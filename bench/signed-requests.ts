@@ -12,8 +12,6 @@ export interface RequestToSend {
   readonly idempotencyKey?: string;
   /** null for a request that is not signed. */
   readonly credentials: Credentials | null;
-  /** Whether the connection ends with its response. */
-  readonly closes?: boolean;
   /** Key of the response, kind and UUID: see load.lua. */
   readonly response: `${ResponseKind}${string}`;
 }
@@ -73,7 +71,6 @@ export function renderSigned(request: Unchecked, now: number): string {
   const { method, path, body } = request;
   const headers = signedHeaders(request, now);
   if (body !== undefined) headers['content-length'] = String(body.length);
-  if (request.closes) headers.connection = 'close';
   let text = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return `${text}\r\n${body ?? ''}`;
