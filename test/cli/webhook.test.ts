@@ -236,6 +236,10 @@ describe('mp webhook test', () => {
     expect(refused.out).toMatch(/\nstatusCode +500\n/);
     expect(refused.out).toContain('no\\u001b[2J\\nroute');
     expect(refused.out).toContain('Not received: only a response of 2xx counts.');
+    receiver.answer = status(307, { location: 'https://www.shop.example/hooks' });
+    const moved = await mpHere(['webhook', 'test', id], service.env);
+    expect(moved.status).toBe(1);
+    expect(moved.out).toContain('Not received: redirects are not followed. Use the URL');
     await service.ask('webhook', 'set', id, '--url', 'http://127.0.0.1:9/');
     const lost = await mpHere(['webhook', 'test', id, '--json'], service.env);
     expect(lost.status).toBe(1);

@@ -1,12 +1,12 @@
 import { createClient } from '../../client/index.ts';
 import { readSecretFlag } from '../named-file.ts';
-import { type JsonFlag, printObject } from '../print.ts';
-import { FailureShown } from '../terminal.ts';
+import type { JsonFlag } from '../print.ts';
 import { defineCommand, JSON_OPTION, URL_OPTION } from './command.ts';
 import { describeClientFailure } from './failure.ts';
 import { webhookBodyOf } from './follow-events.ts';
 import { createForwarder } from './forward.ts';
 import { parseUuid } from './options.ts';
+import { printResponse } from './print-response.ts';
 
 interface ResendGiven extends JsonFlag {
   readonly event: string;
@@ -49,10 +49,6 @@ export const command = defineCommand<ResendGiven>({
     const { url, secret, isNew } = forwarder;
     const sent = { id: event.id, type: event.type, body: webhookBodyOf(event) };
     const forwarded = await forwarder.forward(sent, new AbortController().signal);
-    const { statusCode } = forwarded;
-    const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
-    const note = isReceived ? 'Received.' : 'Not received: only a response of 2xx counts.';
-    printObject(terminal, given, { url, ...(isNew ? { secret } : {}), ...forwarded }, note);
-    if (!isReceived) throw new FailureShown();
+    printResponse(terminal, given, { url, ...(isNew ? { secret } : {}), ...forwarded });
   },
 });

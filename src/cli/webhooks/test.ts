@@ -1,8 +1,9 @@
 import { TEST_ID_PREFIX } from '../../webhooks/test-event.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { type JsonFlag, printObject } from '../print.ts';
+import { printResponse } from '../client/print-response.ts';
+import type { JsonFlag } from '../print.ts';
 import { type Session, withSession } from '../session.ts';
-import { CommandFailed, FailureShown, type Terminal } from '../terminal.ts';
+import { CommandFailed, type Terminal } from '../terminal.ts';
 import { parseId } from '../values.ts';
 
 interface TestFlags extends JsonFlag {
@@ -30,26 +31,14 @@ export function defineTest(noun: CliCommand): void {
           const { endpoint, excerpt: responseExcerpt, refused, ...outcome } = sent;
           const { id: endpointId, url } = endpoint;
           const error = refused ? `${outcome.error} (${refused.join(', ')})` : outcome.error;
-          show(terminal, flags, { endpointId, url, ...outcome, error, responseExcerpt });
+          printResponse(terminal, flags, { endpointId, url, ...outcome, error, responseExcerpt });
         });
       }
       if (id !== undefined || url === undefined) {
         return command.error('error: give either the ID of an endpoint or --url');
       }
-      show(terminal, flags, await sendTo(url, terminal));
+      printResponse(terminal, flags, await sendTo(url, terminal));
     });
-}
-
-function show<T extends { readonly statusCode: number | null }>(
-  terminal: Terminal,
-  flags: JsonFlag,
-  test: T,
-): void {
-  const { statusCode } = test;
-  const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
-  const note = isReceived ? 'Received.' : 'Not received: only a response of 2xx counts.';
-  printObject(terminal, flags, test, note);
-  if (!isReceived) throw new FailureShown();
 }
 
 /** Sends it to a server of the developer's, which needs neither an endpoint nor a database. */
