@@ -55,7 +55,10 @@ export async function backupFindings(
   const url = new URL(side.url);
   url.port = new URL(server).port;
   const db = connect({
-    ...{ url: url.href, poolSize: 1, applicationName: 'bench', statementTimeoutMs: 0 },
+    url: url.href,
+    poolSize: 1,
+    applicationName: 'bench',
+    statementTimeoutMs: 0,
     onIdleError: () => undefined,
   });
   resources.defer(() => db.destroy());
@@ -66,12 +69,14 @@ export async function backupFindings(
     {
       subject: 'full backup, in seconds',
       measured: `${gigabytes(bytes)} as ${gigabytes(size)}`,
-      ...{ value: backup / 1000, goal: null },
+      value: backup / 1000,
+      goal: null,
     },
     {
       subject: 'restore, in seconds',
       measured: `and the server started in ${(start / 1000).toFixed(1)}`,
-      ...{ value: restored / 1000, goal: null },
+      value: restored / 1000,
+      goal: null,
     },
   ];
 }

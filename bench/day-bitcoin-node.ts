@@ -153,7 +153,8 @@ export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
     const { made, block } = found;
     if (!isVerbose) return JSON.stringify(made.hex);
     const place = block && {
-      ...{ blockhash: block.hash, confirmations: tip().height - block.height + 1 },
+      blockhash: block.hash,
+      confirmations: tip().height - block.height + 1,
       in_active_chain: true,
     };
     return JSON.stringify({ txid: id, hex: made.hex, ...place });

@@ -57,7 +57,9 @@ function toHashed(receipt: {
   }[];
 }) {
   return {
-    ...{ type: Number(receipt.type), succeeded: true, logsBloom: BLOOM },
+    type: Number(receipt.type),
+    succeeded: true,
+    logsBloom: BLOOM,
     cumulativeGasUsed: Number(receipt.cumulativeGasUsed),
     logs: receipt.logs.map(log => ({ ...log, address: log.address ?? '' })),
   };
@@ -70,25 +72,50 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
   const byHash = new Map<string, Payment>();
   const others = Array.from({ length: day.transactions }, (_, index) =>
     JSON.stringify({
-      ...{ blockHash: `0x${salt}${'0'.repeat(16)}`, blockNumber: '0xf4240', type: '0x2' },
-      ...{ from: SENDER, to: `0x${index.toString(16).padStart(40, 'b')}` },
-      ...{ gas: '0x5208', gasPrice: '0x3b9aca00', maxFeePerGas: '0x77359400', nonce: hex(index) },
-      ...{ maxPriorityFeePerGas: '0x3b9aca00', chainId: hex(day.chainId), accessList: [] },
-      ...{ hash: stranger(index), transactionIndex: hex(index) },
-      ...{ value: hex(index * 1_000_000_007), v: '0x1', yParity: '0x1' },
-      ...{ r: `0x${'7a'.repeat(32)}`, s: `0x${'7b'.repeat(32)}`, input: `0x${'ab'.repeat(68)}` },
+      blockHash: `0x${salt}${'0'.repeat(16)}`,
+      blockNumber: '0xf4240',
+      type: '0x2',
+      from: SENDER,
+      to: `0x${index.toString(16).padStart(40, 'b')}`,
+      gas: '0x5208',
+      gasPrice: '0x3b9aca00',
+      maxFeePerGas: '0x77359400',
+      nonce: hex(index),
+      maxPriorityFeePerGas: '0x3b9aca00',
+      chainId: hex(day.chainId),
+      accessList: [],
+      hash: stranger(index),
+      transactionIndex: hex(index),
+      value: hex(index * 1_000_000_007),
+      v: '0x1',
+      yParity: '0x1',
+      r: `0x${'7a'.repeat(32)}`,
+      s: `0x${'7b'.repeat(32)}`,
+      input: `0x${'ab'.repeat(68)}`,
     }),
   ).join(',');
 
   const othersHashes = Array.from({ length: day.transactions }, (_, index) => stranger(index));
   const othersReceipts = othersHashes.map((transactionHash, index) => ({
-    ...{ transactionHash, type: '0x2', status: '0x1', gasUsed: '0xfde8', logsBloom: BLOOM },
-    ...{ cumulativeGasUsed: hex(65_000 * (index + 1)), effectiveGasPrice: '0x3b9aca00' },
-    ...{ blockHash: 'BLOCK', blockNumber: 'HEIGHT', transactionIndex: hex(index) },
+    transactionHash,
+    type: '0x2',
+    status: '0x1',
+    gasUsed: '0xfde8',
+    logsBloom: BLOOM,
+    cumulativeGasUsed: hex(65_000 * (index + 1)),
+    effectiveGasPrice: '0x3b9aca00',
+    blockHash: 'BLOCK',
+    blockNumber: 'HEIGHT',
+    transactionIndex: hex(index),
     logs: Array.from({ length: STRANGERS_LOGS }, (_, place) => ({
-      ...{ address: SENDER, data: `0x${word(hex(index))}`, removed: false, logIndex: hex(place) },
+      address: SENDER,
+      data: `0x${word(hex(index))}`,
+      removed: false,
+      logIndex: hex(place),
       topics: [TRANSFER, `0x${word(SENDER)}`, `0x${word(hex(index))}`],
-      ...{ blockHash: 'BLOCK', blockNumber: 'HEIGHT', transactionHash },
+      blockHash: 'BLOCK',
+      blockNumber: 'HEIGHT',
+      transactionHash,
     })),
   }));
   const othersText = othersReceipts.map(each => JSON.stringify(each));
@@ -128,15 +155,25 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
 
   function transaction({ hash, height, to, amount, contract }: Payment) {
     return {
-      ...{ hash, from: SENDER, blockHash: hashOf(height), blockNumber: hex(height) },
-      ...{ to: contract ?? to, value: hex(contract === null ? amount : 0n), input: '0x' },
+      hash,
+      from: SENDER,
+      blockHash: hashOf(height),
+      blockNumber: hex(height),
+      to: contract ?? to,
+      value: hex(contract === null ? amount : 0n),
+      input: '0x',
     };
   }
 
   function log({ hash, height, to, amount, contract }: Payment) {
     return {
-      ...{ address: contract, data: `0x${word(hex(amount))}`, removed: false, logIndex: '0x0' },
-      ...{ blockHash: hashOf(height), blockNumber: hex(height), transactionHash: hash },
+      address: contract,
+      data: `0x${word(hex(amount))}`,
+      removed: false,
+      logIndex: '0x0',
+      blockHash: hashOf(height),
+      blockNumber: hex(height),
+      transactionHash: hash,
       topics: [TRANSFER, `0x${word(SENDER)}`, `0x${word(to)}`],
     };
   }
@@ -144,9 +181,15 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
   function receipt(payment: Payment) {
     const { hash, height, contract } = payment;
     return {
-      ...{ transactionHash: hash, blockHash: hashOf(height), blockNumber: hex(height) },
-      ...{ status: '0x1', gasUsed: '0x5208', effectiveGasPrice: '0x1', type: '0x0' },
-      ...{ cumulativeGasUsed: '0x5208', logsBloom: BLOOM },
+      transactionHash: hash,
+      blockHash: hashOf(height),
+      blockNumber: hex(height),
+      status: '0x1',
+      gasUsed: '0x5208',
+      effectiveGasPrice: '0x1',
+      type: '0x0',
+      cumulativeGasUsed: '0x5208',
+      logsBloom: BLOOM,
       logs: contract === null ? [] : [log(payment)],
     };
   }

@@ -113,7 +113,9 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     const { token } = TRAFFIC[chain.id];
     for (const id of [chain.id, ...(token === undefined ? [] : [token])]) {
       const waiting = await seedWaiting(db, merchant, {
-        ...{ blockchainId: id, payments: WAITING, addresses: WAITING },
+        blockchainId: id,
+        payments: WAITING,
+        addresses: WAITING,
       });
       due.push(
         ...payingTimes(start).map((at, index) => ({
@@ -259,8 +261,14 @@ export function play(chain: Chain, setting: Setting): Promise<Played> {
 async function playEvm(chain: Chain, { start, clock, decimals }: Setting): Promise<Played> {
   const { blockMs, transactions, finalDepth = 0 } = TRAFFIC[chain.id];
   const node = await startEvmDay({
-    ...{ name: chain.id, chainId: Number(chain.identities[0]?.id), blockMs, finalDepth },
-    ...{ transactions, decimals, start, clock },
+    name: chain.id,
+    chainId: Number(chain.identities[0]?.id),
+    blockMs,
+    finalDepth,
+    transactions,
+    decimals,
+    start,
+    clock,
   });
   return playedBy(chain, node, ({ address, tokenAmount }, contract) =>
     node.pay(address, tokenAmount, contract),
@@ -305,7 +313,11 @@ async function playTron(chain: Chain, setting: Setting): Promise<Played> {
   tron.mine(30);
   const stop = await tron.start();
   return {
-    ...{ chain, url: tron.url, stop, looks: 0, cpuMicroseconds: 0 },
+    chain,
+    url: tron.url,
+    stop,
+    looks: 0,
+    cpuMicroseconds: 0,
     ...maker(chain, setting, blocks => tron.mine(blocks)),
     asked: () => ({ requests: tron.requests, calls: tron.asked.length, bytes: tron.bytes }),
     pay({ address, tokenAmount }, contract) {
@@ -327,7 +339,11 @@ async function playSolana(chain: Chain, setting: Setting): Promise<Played> {
   if (mint !== null) solana.setMint(mint);
   const stop = await solana.start();
   return {
-    ...{ chain, url: solana.url, stop, looks: 0, cpuMicroseconds: 0 },
+    chain,
+    url: solana.url,
+    stop,
+    looks: 0,
+    cpuMicroseconds: 0,
     ...maker(chain, setting, blocks => solana.mine(blocks)),
     asked: () => ({ requests: solana.requests, calls: solana.asked.length, bytes: solana.bytes }),
     pay({ address, tokenAmount }) {

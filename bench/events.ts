@@ -58,7 +58,9 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const { port } = await startService(resources, 'service', state);
   const traffic = creates(merchants);
   const subject: Subject = {
-    ...{ db, state, receiver },
+    db,
+    state,
+    receiver,
     async create(rate, seconds) {
       const supply = rate * seconds * SPARE + CONNECTIONS;
       const load = { port, traffic, connections: CONNECTIONS, rate, seconds, supply };

@@ -105,7 +105,8 @@ const READS: readonly (readonly [subject: string, Call])[] = [
   [
     'events of a rare type, of a time',
     listEventsOf(() => ({
-      ...{ type: 'payment_prompt.cancelled', startDate: '2020-01-01' },
+      type: 'payment_prompt.cancelled',
+      startDate: '2020-01-01',
       limit: RARE_PAGE,
     })),
   ],

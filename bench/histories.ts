@@ -38,7 +38,9 @@ export async function buildHistories<T>(
 
 async function setAutovacuum(url: string, value: 'on' | 'off'): Promise<void> {
   const db = connect({
-    ...{ url, poolSize: 1, applicationName: 'bench' },
+    url,
+    poolSize: 1,
+    applicationName: 'bench',
     onIdleError: () => undefined,
   });
   await sql`alter system set autovacuum = ${sql.lit(value)}`.execute(db);

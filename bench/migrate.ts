@@ -51,7 +51,11 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const ledger = new Ledger();
   const loadOn = (name: string, port: number) =>
     new Load({
-      ...{ ledger, shop, rate: RATE, revocationMs: NEVER_MS, env: {} },
+      ledger,
+      shop,
+      rate: RATE,
+      revocationMs: NEVER_MS,
+      env: {},
       replicas: { [name]: { url: `http://127.0.0.1:${port}` } },
     });
   const load = loadOn('previous', before.port);
@@ -76,13 +80,17 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const { lost, doubled, untold } = await judge(db, ledger, receiver.arrivals);
   const size = `${PAYMENTS} payments, mp migrate in ${seconds.toFixed(1)} s`;
   const none = (subject: string, value: number, measured = `${ledger.created.size} creations`) => ({
-    ...{ subject: `migrate: ${subject}`, measured, value },
+    subject: `migrate: ${subject}`,
+    measured,
+    value,
     goal: { relation: '<=' as const, value: 0 },
   });
   return [
     {
-      ...{ subject: 'migrate: longest time without a creation, in milliseconds', measured: size },
-      ...{ value: gap, goal: { relation: '<=', value: WAIT_MS } },
+      subject: 'migrate: longest time without a creation, in milliseconds',
+      measured: size,
+      value: gap,
+      goal: { relation: '<=', value: WAIT_MS },
     },
     none(
       'requests that failed',
@@ -106,7 +114,9 @@ async function fill(resources: Resources, db: Database, databaseUrl: string) {
   const key = await createKey(operator, keyring, { owner: { merchantId }, name: 'bench' });
   const receiver = await startWebhookReceiver(resources);
   const { secret } = await createEndpoint(operator, keyring, {
-    ...{ merchantId, url: `${receiver.url}/`, allowPrivateAddresses: true },
+    merchantId,
+    url: `${receiver.url}/`,
+    allowPrivateAddresses: true,
   });
   receiver.secrets.set('/', secret);
   const state = { databaseUrl, masterKey: masterKey.toString('base64') };

@@ -106,7 +106,10 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
 /** Counts by the server's own statistics which partitions statements read: those it pruned, or never reached, have none. */
 async function countMonthsRead({ defer }: Resources, side: Side): Promise<Finding[]> {
   const db = connect({
-    ...{ url: side.url, applicationName: 'bench-months', poolSize: 1, plans: 'by-index' },
+    url: side.url,
+    applicationName: 'bench-months',
+    poolSize: 1,
+    plans: 'by-index',
     onIdleError: () => undefined,
   });
   defer(() => db.destroy());

@@ -44,8 +44,13 @@ export async function overload(
       const rate = OVERLOAD * peak.highest();
       const load = runLoad(
         {
-          ...{ port, traffic, rate, connections: OVERLOAD_CONNECTIONS, mayShed: true },
-          ...{ seconds: 2 * SECONDS, supply: rate * 2 * SECONDS * SPARE + OVERLOAD_CONNECTIONS },
+          port,
+          traffic,
+          rate,
+          connections: OVERLOAD_CONNECTIONS,
+          mayShed: true,
+          seconds: 2 * SECONDS,
+          supply: rate * 2 * SECONDS * SPARE + OVERLOAD_CONNECTIONS,
         },
         resources,
       );

@@ -120,7 +120,9 @@ async function measure(
   const measured = `${short.toFixed(1)} ms at ${few.payments}, ${long.toFixed(1)} ms at ${many.payments}`;
   return [
     {
-      ...{ subject: `${subject}, in milliseconds`, measured, value: long },
+      subject: `${subject}, in milliseconds`,
+      measured,
+      value: long,
       goal: { relation: '<=', value: PAGE_MS },
     },
     { subject, measured, value: long / short, goal: { relation: '<=', value: ALLOWED } },
@@ -154,13 +156,18 @@ async function openPanel(
   const agent = new Agent({ connections: 1 });
   resources.defer(() => agent.close());
   return {
-    ...{ ...history, keyId, deliveryId: delivery.id, endpointId: delivery.endpoint_id },
+    ...history,
+    keyId,
+    deliveryId: delivery.id,
+    endpointId: delivery.endpoint_id,
     async open(path) {
       const visitor: Visitor = path.startsWith('/panel/merchants/') ? admin : owner;
       const cookie = await addSession(service, visitor);
       return async () => {
         const { statusCode, body } = await agent.request({
-          ...{ origin: `http://127.0.0.1:${port}`, path, method: 'GET' },
+          origin: `http://127.0.0.1:${port}`,
+          path,
+          method: 'GET',
           headers: { host: HOST, cookie },
         });
         await body.dump();

@@ -78,7 +78,9 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const monitoringPort = await freePort();
   const server = await startServer(resources, {
-    ...{ name, script: 'src/server.ts', profiled: true },
+    name,
+    script: 'src/server.ts',
+    profiled: true,
     ...options,
     env: { ...serviceEnvironment(state), METRICS_PORT: String(monitoringPort), ...options.env },
   });

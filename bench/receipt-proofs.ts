@@ -49,12 +49,19 @@ export async function measureProofs(): Promise<Finding[]> {
 function blockOf(hash: string, receipts: readonly Receipt[]): WholeBlock {
   const root = receiptsRoot(
     receipts.map(({ type, cumulativeGasUsed, logsBloom, logs }) => ({
-      ...{ type: Number(type), succeeded: true, logsBloom, logs },
+      type: Number(type),
+      succeeded: true,
+      logsBloom,
+      logs,
       cumulativeGasUsed: Number(cumulativeGasUsed),
     })),
   );
   return {
-    ...{ height: 1, hash, parentHash: hash, time: new Date(0), withdrawals: [] },
+    height: 1,
+    hash,
+    parentHash: hash,
+    time: new Date(0),
+    withdrawals: [],
     // Without a hash, each receipt's own is taken.
     transactions: receipts.map(() => ({})),
     fields: { receiptsRoot: root },

@@ -85,7 +85,9 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     rounds.reduce((sum, each) => sum + pick(each), 0);
   const measured = `${rounds.length} rounds, ${total(each => each.created)} created, ${total(each => each.replays)} replays`;
   const finding = (subject: string, value: number, most: number): Finding => ({
-    ...{ subject, measured, value },
+    subject,
+    measured,
+    value,
     goal: { relation: '<=', value: most },
   });
   return [

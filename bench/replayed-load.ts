@@ -60,7 +60,9 @@ export function startReplayedLoad(
   async function post(port: number, headers: Record<string, string>, body: string) {
     try {
       const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
-        ...{ method: 'POST', headers, body },
+        method: 'POST',
+        headers,
+        body,
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       await response.arrayBuffer();
@@ -128,7 +130,9 @@ export function startReplayedLoad(
         where customer_reference_id = any(${references}) group by customer_reference_id
       `.execute(db);
       return {
-        ...{ refused: refused.length, refusedFor, replays },
+        refused: refused.length,
+        refusedFor,
+        replays,
         created: sent.length - refused.length,
         executed: rows.reduce((sum, { more }) => sum + more, 0),
       };

@@ -80,7 +80,9 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
   app.register(async v1 => {
     registerJsonBody(v1);
     registerAuthentication(v1, {
-      ...{ nonces, limits, clock },
+      nonces,
+      limits,
+      clock,
       credentials: { db: reads, keyring: storage.keyring, knownKeys },
       admission: new Admission(config.requestsInFlightMax),
       explainSignatures: false,

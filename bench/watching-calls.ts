@@ -158,7 +158,11 @@ async function countOne(
   }
   const loop = watchChainLoop(
     {
-      ...{ db, clock, keyring, logger: pino({ level: 'silent' }), isProduction: false },
+      db,
+      clock,
+      keyring,
+      logger: pino({ level: 'silent' }),
+      isProduction: false,
       watchIntervalMs: null,
     },
     chain,

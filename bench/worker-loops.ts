@@ -93,7 +93,10 @@ export async function workerLoops(
   /** Connected as a worker is. */
   const open = (side: Side): Side => {
     const db = connect({
-      ...{ url: side.url, applicationName: 'bench-worker', poolSize: POOL_SIZE, plans: 'by-index' },
+      url: side.url,
+      applicationName: 'bench-worker',
+      poolSize: POOL_SIZE,
+      plans: 'by-index',
       onIdleError: () => undefined,
     });
     defer(() => db.destroy());

@@ -99,7 +99,12 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const explainUnknownRoute = explainUnknownRoutes(app);
   const explaining = new ProcessorBudget(deps.clock);
   const panel = panelUrl !== null && {
-    ...{ ...deps, ...failures, panelUrl, limits, explaining, explainUnknownRoute },
+    ...deps,
+    ...failures,
+    panelUrl,
+    limits,
+    explaining,
+    explainUnknownRoute,
     admitsDemo: isDevelopment,
     requestsKept: config.requestLog,
     sendsMail: config.mail !== null,
@@ -137,7 +142,11 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   });
   const recording = { kept: config.requestLog, recorder, explanations, clock: deps.clock };
   const signed = {
-    ...{ ...deps, limits, admission, usage, recording },
+    ...deps,
+    limits,
+    admission,
+    usage,
+    recording,
     credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     explainSignatures: isDevelopment,
   };
@@ -153,15 +162,21 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   };
   const networks = new FreshCache<Network[]>(deps.changes, 1);
   app.register(signedPlugin, {
-    ...{ ...signed, prefix: V1_PREFIX },
+    ...signed,
+    prefix: V1_PREFIX,
     register: v1 =>
       registerV1Routes(v1, {
         ...deps,
-        ...{ publicUrl, simulation, networks, payments, retentionDays },
+        publicUrl,
+        simulation,
+        networks,
+        payments,
+        retentionDays,
       }),
   });
   app.register(signedPlugin, {
-    ...{ ...signed, prefix: PARTNER_PREFIX },
+    ...signed,
+    prefix: PARTNER_PREFIX,
     register: partner => registerPartnerRoutes(partner, deps),
   });
   const legacy = { ...deps, ...failures, limits, admission, payments };

@@ -262,3 +262,14 @@ test('the root of src holds the entries and the application alone', () => {
   const loose = files.filter(file => /^src\/[^/]+$/.test(file));
   expect(loose.toSorted()).toEqual([...ENTRIES, 'src/app.ts'].toSorted());
 });
+
+test('no object literal is spread into another one, which lists the same in fewer lines', () => {
+  const all = globSync('{src,test,bench,schemas,migrations,clients,deploy}/**/*.{ts,js,mjs,cjs}', {
+    cwd: ROOT,
+    exclude: ['clients/**/node_modules/**'],
+  });
+  // Written so that this file has none.
+  const spread = '.'.repeat(3).concat('{');
+  const spreading = all.filter(file => readFileSync(join(ROOT, file), 'utf8').includes(spread));
+  expect(spreading).toEqual([]);
+});

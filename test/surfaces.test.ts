@@ -56,7 +56,12 @@ async function expectSamePages(alone: TypedApp, paths: readonly string[], cookie
 }
 
 const dependencies = (limits: RateLimits) => ({
-  ...{ ...service, reports: service.db, lookUps: NO_LOOK_UPS, limits, publicUrl, simulation },
+  ...service,
+  reports: service.db,
+  lookUps: NO_LOOK_UPS,
+  limits,
+  publicUrl,
+  simulation,
   processor,
   isUnavailable: () => false,
 });
@@ -75,9 +80,14 @@ test('the panel', async () => {
   const panelUrl = config.panelUrl ?? publicUrl;
   const alone = await openAlone((app, limits) =>
     app.register(panelPlugin, {
-      ...{ ...dependencies(limits), panelUrl, prefix: '/panel', admitsDemo: true },
-      ...{ requestsKept: config.requestLog, sendsMail: false },
-      ...{ addressDelayMs: 0, allowsLoopback: true },
+      ...dependencies(limits),
+      panelUrl,
+      prefix: '/panel',
+      admitsDemo: true,
+      requestsKept: config.requestLog,
+      sendsMail: false,
+      addressDelayMs: 0,
+      allowsLoopback: true,
       explaining: new ProcessorBudget(service.clock),
       cookies: createPanelCookies(panelUrl),
       isBreached: async () => false,
@@ -99,7 +109,9 @@ test('the documentation', async () => {
   const openApi = (await service.app.inject({ url: '/openapi.json' })).json();
   const alone = await openAlone((app, limits) =>
     app.register(docsPlugin, {
-      ...{ settings: config, limits, sendMissing: createMissingPage(config) },
+      settings: config,
+      limits,
+      sendMissing: createMissingPage(config),
       writeOpenApi: () => openApi,
     }),
   );

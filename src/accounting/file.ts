@@ -90,8 +90,12 @@ async function* signedLines(
   const signed = await signEvidence<AccountingStatement>(
     { db, keyring, clock },
     {
-      ...{ version: VERSION, madeAt: new Date(clock()).toISOString(), service: publicUrl },
-      ...{ merchantId, environment, accounting: { month, ...sums } },
+      version: VERSION,
+      madeAt: new Date(clock()).toISOString(),
+      service: publicUrl,
+      merchantId,
+      environment,
+      accounting: { month, ...sums },
       lines: { bytes, sha256: hash.digest('hex') },
     },
   );

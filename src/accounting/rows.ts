@@ -87,7 +87,9 @@ function paymentRows(account: Account, payment: PaidPayment): AccountingRow[] {
   const { settlementModel, processor } = payment;
   const row = { ...rowOf(account, payment), settlementModel, processor };
   const due = dueCents({
-    ...{ amount, commission_bps: payment.commissionBps, commission_payer: commissionPayer },
+    amount,
+    commission_bps: payment.commissionBps,
+    commission_payer: commissionPayer,
     settlement_model: settlementModel,
   });
   const price =
@@ -95,14 +97,22 @@ function paymentRows(account: Account, payment: PaidPayment): AccountingRow[] {
       ? null
       : agreedPrice(due, BigInt(tokenAmount), assetDecimals);
   const paid: AccountingRow = {
-    ...{ ...row, ...arrivalOf(payment), type: 'payment', direction: 'in', amountCents: amount },
+    ...row,
+    ...arrivalOf(payment),
+    type: 'payment',
+    direction: 'in',
+    amountCents: amount,
     quotedAmount: toAmount(tokenAmount, assetDecimals),
     priceAtQuote: price === null ? null : formatBaseUnits(price, PRICE_DECIMALS),
   };
   if (commissionAmount === null || commissionAmount === 0) return [paid];
   const direction = commissionPayer === 'shopper' ? 'through' : 'out';
   const commission: AccountingRow = {
-    ...{ ...row, type: 'commission', direction, amountCents: commissionAmount, commissionPayer },
+    ...row,
+    type: 'commission',
+    direction,
+    amountCents: commissionAmount,
+    commissionPayer,
   };
   return [paid, commission];
 }
@@ -123,12 +133,24 @@ function returnRow(account: Account, part: ReturnedPart): AccountingRow {
 /** What the rows of a movement have in common. */
 function rowOf(account: Account, movement: Movement): Omit<AccountingRow, 'type' | 'direction'> {
   return {
-    ...{ at: movement.at.toISOString(), id: movement.id },
-    ...{ merchantId: account.id, environment: account.environment, amountCents: null },
-    ...{ commissionPayer: null, settlementModel: null, blockchainId: movement.blockchainId },
-    ...{ asset: movement.assetSymbol, assetAmount: null, quotedAmount: null, priceAtQuote: null },
-    ...{ priceAtFinality: null, pricedAt: null, transactionHash: movement.transactionHash },
-    ...{ processor: null, customerReferenceId: movement.customerReferenceId, remedy: null },
+    at: movement.at.toISOString(),
+    id: movement.id,
+    merchantId: account.id,
+    environment: account.environment,
+    amountCents: null,
+    commissionPayer: null,
+    settlementModel: null,
+    blockchainId: movement.blockchainId,
+    asset: movement.assetSymbol,
+    assetAmount: null,
+    quotedAmount: null,
+    priceAtQuote: null,
+    priceAtFinality: null,
+    pricedAt: null,
+    transactionHash: movement.transactionHash,
+    processor: null,
+    customerReferenceId: movement.customerReferenceId,
+    remedy: null,
   };
 }
 

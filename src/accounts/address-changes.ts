@@ -108,8 +108,12 @@ export function proposeMainBranch(
     if (isMain) throw new OperationRefused('It is the main branch already.');
     const main = await findMainBranch(tx, merchantId);
     return {
-      ...{ kind: 'branch.main', merchant_id: merchantId, branch_id: branchId },
-      ...{ blockchain_id: null, address: null, former: main === undefined ? [] : [main.id] },
+      kind: 'branch.main',
+      merchant_id: merchantId,
+      branch_id: branchId,
+      blockchain_id: null,
+      address: null,
+      former: main === undefined ? [] : [main.id],
     };
   });
 }
@@ -147,8 +151,12 @@ export function proposeOneAdmin(
     const { needs_second_admin: isNeeded } = await requireLockedMerchant(tx, merchantId);
     if (!isNeeded) throw new OperationRefused('One admin is enough already.');
     return {
-      ...{ kind: 'merchant.one-admin', merchant_id: merchantId, branch_id: null },
-      ...{ blockchain_id: null, address: null, former: [] },
+      kind: 'merchant.one-admin',
+      merchant_id: merchantId,
+      branch_id: null,
+      blockchain_id: null,
+      address: null,
+      former: [],
     };
   });
 }
@@ -205,8 +213,12 @@ function propose(
         : await delayOf(tx, merchant, delayMs);
     const now = clock();
     const change = await insertAddressChange(tx, {
-      ...{ ...columns, id: newId(), proposed_by: email, person_id: personId },
-      ...{ proposed_at: new Date(now), effective_at: new Date(now + waitsMs) },
+      ...columns,
+      id: newId(),
+      proposed_by: email,
+      person_id: personId,
+      proposed_at: new Date(now),
+      effective_at: new Date(now + waitsMs),
       needs_approval: needsApproval,
     });
     if (waitsMs === 0 && !needsApproval) return applyNow(within, change);

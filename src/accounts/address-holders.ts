@@ -122,7 +122,9 @@ async function tellOfSharing(
   ];
   for (const { objectId, merchantIds } of entries) {
     await audited({ ...operator, accountId: objectId }, 'address.share', async () => ({
-      ...{ result: undefined, objectId, detail: { blockchainId, address, merchantIds } },
+      result: undefined,
+      objectId,
+      detail: { blockchainId, address, merchantIds },
     }));
   }
 }

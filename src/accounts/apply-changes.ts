@@ -127,7 +127,9 @@ function inNameOfProposer(operator: Operator, change: AddressChange): Operator {
   const { address, ...from } = operator;
   const isOwn = operator.personId === personId && address !== undefined;
   return {
-    ...{ ...from, actor, accountId },
+    ...from,
+    actor,
+    accountId,
     ...(personId === null ? {} : { personId }),
     ...(isOwn ? { address } : {}),
   };

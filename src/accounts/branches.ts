@@ -56,7 +56,11 @@ async function moveMain(operator: Operator, branch: Branch): Promise<Branch> {
   await markMainBranch(tx, branch_id);
   await lapseOpen(operator, merchant_id, { kind });
   await recordOperatorChange(operator, {
-    ...{ kind, merchant_id, branch_id, blockchain_id: null, address: null },
+    kind,
+    merchant_id,
+    branch_id,
+    blockchain_id: null,
+    address: null,
     former: former === undefined ? [] : [former.id],
   });
   return { ...branch, is_main: true };

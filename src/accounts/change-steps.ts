@@ -71,7 +71,10 @@ async function mailAdmins(
     {
       kind: 'money-change',
       facts: {
-        ...{ step, changeId: id, kind, branch: branchName },
+        step,
+        changeId: id,
+        kind,
+        branch: branchName,
         network: name === null || asset === null ? null : { name, asset },
         proposedBy: person_id === null ? null : change.proposed_by,
         approvedBy: change.approved_by,
@@ -136,9 +139,15 @@ export async function recordOperatorChange(
 ): Promise<void> {
   const now = new Date(operator.clock());
   const change = await insertAddressChange(operator.db, {
-    ...{ ...columns, id: newId(), proposed_by: operator.actor, person_id: null },
-    ...{ proposed_at: now, effective_at: now, needs_approval: false },
-    ...{ outcome: 'applied', ended_at: now },
+    ...columns,
+    id: newId(),
+    proposed_by: operator.actor,
+    person_id: null,
+    proposed_at: now,
+    effective_at: now,
+    needs_approval: false,
+    outcome: 'applied',
+    ended_at: now,
   });
   await tellOfChange(operator, 'apply', change);
 }

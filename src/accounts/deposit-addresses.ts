@@ -83,7 +83,12 @@ function changeNow(
     await putAddress(within, kind, wanted);
     await lapseOpen(within, merchant_id, wanted);
     await recordOperatorChange(within, {
-      ...{ kind, merchant_id, branch_id: branchId, blockchain_id: blockchainId, address, former },
+      kind,
+      merchant_id,
+      branch_id: branchId,
+      blockchain_id: blockchainId,
+      address,
+      former,
     });
     return { branchId, blockchainId, address };
   });

@@ -30,7 +30,9 @@ export async function tellOfFormerDecider(
   const how = isDeactivated ? ('deactivated' as const) : ('demoted' as const);
   const facts = { name, how, by: namedBy(operator) };
   await tellDeciders(tx, account, {
-    ...{ kind: 'decider-gone', facts, now: new Date(operator.clock()) },
+    kind: 'decider-gone',
+    facts,
+    now: new Date(operator.clock()),
   });
   return { was };
 }

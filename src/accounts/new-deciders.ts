@@ -24,7 +24,9 @@ export async function tellOfNewDecider(
   const how = before.role === decides ? ('activated' as const) : ('made' as const);
   const facts = { name: before.name, how, by: namedBy(operator) };
   await tellDeciders(tx, account, {
-    ...{ kind: 'decider-new', facts, now: new Date(operator.clock()) },
+    kind: 'decider-new',
+    facts,
+    now: new Date(operator.clock()),
   });
 }
 

@@ -26,7 +26,11 @@ export async function reportTaken(
   await addFinding(
     db,
     {
-      ...{ id: newId(), chain: network.chain, kind: 'address_refused', blockchainId, address },
+      id: newId(),
+      chain: network.chain,
+      kind: 'address_refused',
+      blockchainId,
+      address,
       detail: `Merchant ${merchantId} was refused this address, which merchant ${others} has. Find out whose it is.`,
     },
     new Date(clock()),

@@ -58,7 +58,11 @@ export function transferTo(
   { transactionHash, position, tokenAmount, block }: Arrived,
 ): ChainTransfer {
   return {
-    ...{ blockchainId: network.id, transactionHash, position, address, tokenAmount },
+    blockchainId: network.id,
+    transactionHash,
+    position,
+    address,
+    tokenAmount,
     block: block && { height: block.height, hash: block.hash, time: block.time },
     inputs: null,
     maturity: 1,

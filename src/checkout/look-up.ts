@@ -108,7 +108,10 @@ async function askChain(
     return { network: { id: own, contract }, address };
   });
   const question = {
-    ...{ network, transactionHash, watch, now },
+    network,
+    transactionHash,
+    watch,
+    now,
     cents: amount,
     since: new Date(createdAt.getTime() - clockSkewOf(network.chain)),
     askedBy: `payment ${id}`,

@@ -19,7 +19,9 @@ export function define(command: CliCommand): void {
       const { keyId, secret, passphrase, merchantId } = demo[as];
       const variables = {
         MP_URL: await chooseDemoAddress(dataDirectory, undefined),
-        ...{ MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase },
+        MP_KEY_ID: keyId,
+        MP_SECRET: secret,
+        MP_PASSPHRASE: passphrase,
         ...(merchantId === undefined ? {} : { MP_MERCHANT_ID: merchantId }),
       };
       if (flags.json) return printJson(terminal, variables);

@@ -14,11 +14,13 @@ import { type Boundary, endOf, type PartitionedTable, splitTable } from './split
 const TABLES: readonly PartitionedTable[] = [
   { name: 'request_log', key: 'at', references: {} },
   {
-    ...{ name: 'events', key: 'id' },
+    name: 'events',
+    key: 'id',
     references: { merchant_id: 'merchants', payment_id: 'payments' },
   },
   {
-    ...{ name: 'webhook_deliveries', key: 'event_id' },
+    name: 'webhook_deliveries',
+    key: 'event_id',
     references: { endpoint_id: 'webhook_endpoints' },
   },
   { name: 'webhook_attempts', key: 'id', references: {} },

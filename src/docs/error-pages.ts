@@ -22,47 +22,58 @@ const GUIDES = [
  */
 export const CURES: Partial<Record<ErrorCode, Cure>> = {
   E1010: {
-    ...{ setting: 'domains', text: 'Add the domain under Settings, Domains' },
+    setting: 'domains',
+    text: 'Add the domain under Settings, Domains',
     command: 'mp domain add --merchant ID --domain shop.example.com',
   },
   E1012: {
-    ...{ setting: 'domains', text: 'Add the hostname under Settings, Domains' },
+    setting: 'domains',
+    text: 'Add the hostname under Settings, Domains',
     command: 'mp domain add --merchant ID --domain shop.example.com',
   },
   E1020: {
-    ...{ setting: 'addresses', text: 'Set a deposit address under Settings, Addresses' },
+    setting: 'addresses',
+    text: 'Set a deposit address under Settings, Addresses',
     command: 'mp address set --merchant ID --blockchain btc --address ADDRESS',
   },
   E1030: {
-    ...{ setting: 'branches', text: 'Add a main branch under Settings, Branches' },
+    setting: 'branches',
+    text: 'Add a main branch under Settings, Branches',
     command: 'mp branch create --merchant ID --name Main --main',
   },
   E2004: {
-    ...{ setting: 'keys', text: 'Look at your keys, or create one, under Developer, API keys' },
+    setting: 'keys',
+    text: 'Look at your keys, or create one, under Developer, API keys',
     command: 'mp key create --merchant ID --name NAME',
   },
   E2005: {
-    ...{ setting: 'keys', text: 'Create a key under Developer, API keys' },
+    setting: 'keys',
+    text: 'Create a key under Developer, API keys',
     command: 'mp key create --merchant ID --name NAME',
   },
   E2006: {
-    ...{ setting: 'keys', text: 'Create a key under Developer, API keys' },
+    setting: 'keys',
+    text: 'Create a key under Developer, API keys',
     command: 'mp key create --merchant ID --name NAME',
   },
   E2008: {
-    ...{ setting: 'business', text: 'See whether the account is active under Settings, Business' },
+    setting: 'business',
+    text: 'See whether the account is active under Settings, Business',
     command: 'mp merchant set ID --status active',
   },
   E2101: {
-    ...{ setting: 'keys', text: 'Create a key with the scope under Developer, API keys' },
+    setting: 'keys',
+    text: 'Create a key with the scope under Developer, API keys',
     command: 'mp key create --merchant ID --name NAME --scopes SCOPE',
   },
   E2102: {
-    ...{ setting: 'business', text: 'See how far onboarding is under Settings, Business' },
+    setting: 'business',
+    text: 'See how far onboarding is under Settings, Business',
     command: 'mp merchant set ID --onboarding approved',
   },
   E2103: {
-    ...{ setting: 'self-service', text: "An owner of the partner switches its merchants' keys on" },
+    setting: 'self-service',
+    text: "An owner of the partner switches its merchants' keys on",
     command: 'mp partner set ID --self-service on',
   },
 };

@@ -54,7 +54,7 @@ export function writePostmanCollection(document: OpenApiDocument): PostmanCollec
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([, operation]) => operation.deprecated !== true)
-      .map(([method, operation]) => ({ tag: operation.tags[0], ...{ method, path, operation } })),
+      .map(([method, operation]) => ({ tag: operation.tags[0], method, path, operation })),
   );
   const byTag = Map.groupBy(operations, ({ tag = '' }) => tag);
   const baseUrl = document.servers[0]?.url ?? '';

@@ -68,7 +68,8 @@ function toTransition({ transition }: FactOf<'transition'>): object {
     at: at.toISOString(),
     from: { status: transition.from_status, sessionStatus: transition.from_session_status },
     to: { status: transition.to_status, sessionStatus: transition.to_session_status },
-    ...{ actor, reason },
+    actor,
+    reason,
   };
 }
 
@@ -85,11 +86,17 @@ async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promis
         row.transaction_hash === deposit.transaction_hash,
     );
     return {
-      ...{ id, blockchainId: deposit.blockchain_id, transactionHash: deposit.transaction_hash },
-      ...{ position: deposit.position, address: deposit.address, source },
+      id,
+      blockchainId: deposit.blockchain_id,
+      transactionHash: deposit.transaction_hash,
+      position: deposit.position,
+      address: deposit.address,
+      source,
       tokenAmount: formatBaseUnits(BigInt(deposit.token_amount), assetDecimals),
-      ...{ state: deposit.state, outcome: deposit.outcome },
-      ...{ blockHeight: height, blockHash: deposit.block_hash },
+      state: deposit.state,
+      outcome: deposit.outcome,
+      blockHeight: height,
+      blockHash: deposit.block_hash,
       confirmations:
         source !== 'chain' || height === null || newest === null
           ? null
@@ -116,14 +123,20 @@ function toEvents(facts: readonly PaymentFact[]): object[] {
     const own = deliveries.filter(({ delivery }) => delivery.event_id === fact.id);
     return [
       {
-        ...{ id: fact.id, type: fact.event.type, createdAt: fact.at.toISOString() },
+        id: fact.id,
+        type: fact.event.type,
+        createdAt: fact.at.toISOString(),
         deliveries: own.map(({ delivery }) => ({
-          ...{ id: delivery.id, to: new URL(delivery.endpointUrl).origin, status: delivery.status },
+          id: delivery.id,
+          to: new URL(delivery.endpointUrl).origin,
+          status: delivery.status,
           attempts: attempts
             .filter(({ attempt }) => attempt.delivery_id === delivery.id)
             .map(({ attempt }) => ({
-              ...{ number: attempt.number, at: attempt.at.toISOString() },
-              ...{ statusCode: attempt.status_code, error: attempt.error },
+              number: attempt.number,
+              at: attempt.at.toISOString(),
+              statusCode: attempt.status_code,
+              error: attempt.error,
               durationMs: attempt.duration_ms,
             })),
         })),

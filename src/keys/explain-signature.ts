@@ -42,7 +42,9 @@ export function explainSignature(
   if (found !== undefined) return { ...found, tried: [] };
   const mistakes = usualMistakes('', { ...sent, body: Buffer.from(lines) }, hints);
   return {
-    ...{ matches: false, findings: [], readable: explanations.some(({ readable }) => readable) },
+    matches: false,
+    findings: [],
+    readable: explanations.some(({ readable }) => readable),
     tried: [...new Set(mistakes.map(({ made }) => made))],
   };
 }

@@ -39,7 +39,9 @@ export async function openMailServer({ server, from }: MailSettings): Promise<Se
   const { createTransport } = await import('nodemailer');
   const { host, port, tls, credentials } = server;
   const transport = createTransport({
-    ...{ host, port, secure: tls === 'implicit' },
+    host,
+    port,
+    secure: tls === 'implicit',
     ...(tls === 'none' ? { ignoreTLS: true } : {}),
     ...(tls === 'starttls' ? { requireTLS: true } : {}),
     ...(credentials === null
@@ -58,7 +60,9 @@ export async function openMailServer({ server, from }: MailSettings): Promise<Se
       await transport.sendMail({
         from,
         to: { name: to.name, address: to.email },
-        ...{ subject, text, messageId: `<${id}@${domain}>` },
+        subject,
+        text,
+        messageId: `<${id}@${domain}>`,
         // RFC 3834: nobody's holiday notice is a reply to it.
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),

@@ -185,7 +185,9 @@ export function createMember(
     status() {
       const wrong = isWithin(strike, STRIKE_SHOWN_MS) ? strike?.reason : undefined;
       return {
-        ...{ id, label, role },
+        id,
+        label,
+        role,
         state: stateNow(),
         height: heads.headOf(id)?.height ?? null,
         lastError: refusal?.reason ?? open.lastFailure() ?? wrong ?? null,

@@ -27,7 +27,9 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
   function gauges(): NodeGauge[] {
     if (Math.abs(clock() - reportedAt) > REPORT_AGE_MS) return [];
     return [...reported.values()].map(({ label: node, role, state }) => ({
-      ...{ chain, node, role },
+      chain,
+      node,
+      role,
       isUp: state === 'up',
     }));
   }
@@ -55,7 +57,9 @@ export function createNodeReports({ db, chain, clock, logger }: NodeReportsOptio
       if (!differs && Math.abs(clock() - writtenAt) < WRITE_INTERVAL_MS) return;
       writtenAt = clock();
       const sightings = statuses.map(({ id, state, height, lastError }) => ({
-        ...{ node: id, state, height },
+        node: id,
+        state,
+        height,
         last_error: lastError,
       }));
       await saveNodeStates(db, sightings, new Date(writtenAt));

@@ -211,7 +211,10 @@ export function openNode(
   return {
     settings,
     within: signal => ({
-      ...{ id, label, role, abilities },
+      id,
+      label,
+      role,
+      abilities,
       call: (method, params, options) => call({ method, params }, signal, options),
       batch: (calls, options) => batches.send(calls, part => send(part, signal, options)),
       post: (path, body, options) =>

@@ -55,7 +55,8 @@ function registerActivityOf(
     const { rows, newer, older } = await readPage(membership.accountId, request.query);
     const { title, lead, none } = words;
     return {
-      ...{ title, lead },
+      title,
+      lead,
       content:
         rows.length === 0
           ? isFirstPage(request.query)

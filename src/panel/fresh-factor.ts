@@ -59,8 +59,11 @@ export function renderFactor(isDemo: boolean, fault: FormFault | null): Html {
   if (isDemo) return html`<p class="quiet">${demo}</p>`;
   return renderField(
     {
-      ...{ name: 'code', label: code, hint: codeHint },
-      ...{ autocomplete: 'one-time-code', maxlength: 40 },
+      name: 'code',
+      label: code,
+      hint: codeHint,
+      autocomplete: 'one-time-code',
+      maxlength: 40,
     },
     fault,
   );

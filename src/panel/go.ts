@@ -21,7 +21,8 @@ interface Place {
 }
 
 const setting = (name: string): Place => ({
-  ...{ path: `/settings/${name}`, permission: 'settings.read' },
+  path: `/settings/${name}`,
+  permission: 'settings.read',
 });
 
 /** Settings that pages outside of an account link to, where they are in an account of each kind. */

@@ -86,7 +86,9 @@ const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
 function developerEntries(kind: Membership['kind']): Entry[] {
   const path = DEVELOPER_PATHS[kind];
   const webhooks: Entry = {
-    ...{ path: `${path}/webhooks`, text: menu.webhooks, permission: 'webhooks.read' },
+    path: `${path}/webhooks`,
+    text: menu.webhooks,
+    permission: 'webhooks.read',
   };
   return [
     { path: `${path}/keys`, text: menu.keys, permission: 'keys.read' },

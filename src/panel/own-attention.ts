@@ -56,7 +56,10 @@ export function personQuestionOf(
   now: Date,
 ): PersonQuestion {
   return {
-    ...{ kind, personId, memberId, accountId: isAllowed(role, 'team.read') ? accountId : null },
+    kind,
+    personId,
+    memberId,
+    accountId: isAllowed(role, 'team.read') ? accountId : null,
     actions: [...LINK_ACTIONS, ...Object.keys(attentionTexts.ownChanges)],
     since: new Date(now.getTime() - LATELY_MS),
   };

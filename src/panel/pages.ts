@@ -90,7 +90,10 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
   if (fault) noteRefusal(reply.request, 'form', fault.field);
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
   return renderPage(shown, {
-    ...{ ...settings, basePath, session, membership },
+    ...settings,
+    basePath,
+    session,
+    membership,
     path: pathOf(reply.request.url),
     banner: membership === null ? null : bannerOf(membership),
     changes,

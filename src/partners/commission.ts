@@ -68,7 +68,8 @@ export async function* readCommissionRows(
   let after: string | undefined;
   for (;;) {
     const rows: readonly MerchantMonth[] = await listMerchantMonths(db, partnerId, daysOf(month), {
-      ...{ after, limit },
+      after,
+      limit,
     });
     if (rows.length > 0) yield rows.map(row => toRow(month, row));
     after = rows.at(-1)?.merchantId;
@@ -83,7 +84,8 @@ function daysOf(month: string): MonthDays {
 function toRow(month: string, row: MerchantMonth): CommissionRow {
   const owes = row.commissionCents > 0;
   return {
-    ...{ month, ...row },
+    month,
+    ...row,
     owedBy: owes ? row.merchantName : null,
     owedTo: owes ? COMMISSION_CREDITOR : null,
   };

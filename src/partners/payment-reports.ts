@@ -134,7 +134,8 @@ async function resolveFilters(
 ): Promise<PartnerPaymentFilters> {
   const search = query.search || undefined;
   const found = await findHistoryMatches(db, partnerId, {
-    ...{ search, address: query.addressSearch || undefined },
+    search,
+    address: query.addressSearch || undefined,
     merchantName: query.merchantName || undefined,
   });
   const { merchantIds: named, addresses, reach } = found;

@@ -49,7 +49,8 @@ export async function readPaymentPage(
   const hasNewer = isNewer ? hasMore : after !== undefined;
   const hasOlder = isNewer || hasMore;
   return {
-    ...{ data, isSearched: false },
+    data,
+    isSearched: false,
     before: hasNewer && first !== undefined ? first.id : null,
     next: hasOlder && last !== undefined ? { after: last.id } : null,
   };

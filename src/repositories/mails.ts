@@ -121,7 +121,11 @@ export async function endMail(
   await db
     .updateTable('mails')
     .set({
-      ...{ outcome, ended_at: now, due_at: null, email: null, facts: '{}' },
+      outcome,
+      ended_at: now,
+      due_at: null,
+      email: null,
+      facts: '{}',
       ...(outcome === 'given-up' ? { occasion: null } : {}),
     })
     .where('id', '=', id)

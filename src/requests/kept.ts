@@ -55,7 +55,9 @@ export function keptExplanation(
   return {
     readable,
     findings: findings.map(({ component, made, remedy }) => ({
-      ...{ component, made: kept(made), remedy: kept(remedy) },
+      component,
+      made: kept(made),
+      remedy: kept(remedy),
     })),
   };
 }

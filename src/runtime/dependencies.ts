@@ -79,13 +79,26 @@ export async function openDependencies(
   });
   const changes = openChanges(directUrl, logger);
   const lookUps = openLookUps({
-    ...{ db, keyring, clock, logger },
+    db,
+    keyring,
+    clock,
+    logger,
     isProduction: config.environment === 'production',
   });
   const readiness = createReadiness({ db, nonces, databaseClock, restores });
   return {
-    ...{ db, keyring, reads, reports, changes, nonces, readiness, rates, processor, clock },
-    ...{ lookUps, logger },
+    db,
+    keyring,
+    reads,
+    reports,
+    changes,
+    nonces,
+    readiness,
+    rates,
+    processor,
+    clock,
+    lookUps,
+    logger,
     async close() {
       await Promise.all([
         ...[nonces.close(), lookUps.close(), changes.close()],

@@ -139,7 +139,9 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     const later = known?.later ?? [];
     if (lacking.length > 0 || later.length > 0) {
       const restore = {
-        ...{ id: newId(), noticedBy: 'service', now: new Date(clock()) },
+        id: newId(),
+        noticedBy: 'service',
+        now: new Date(clock()),
         restoredTo: latestOf(Object.values(newest)) ?? new Date(0),
         lostUntil: latestOf([...lacking, ...later.flatMap(ids => Object.values(ids))]),
       };

@@ -88,7 +88,9 @@ export async function openStorage(
     log: isService ? logger : null,
   });
   const restores = createRestoreWatch({
-    ...{ primary: primaryOf(directUrl), mark, clock: databaseClock.now },
+    primary: primaryOf(directUrl),
+    mark,
+    clock: databaseClock.now,
     logger: isService ? logger : null,
   });
   const gate = createWriteGate({

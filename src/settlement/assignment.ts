@@ -81,7 +81,11 @@ export async function requireAssignable(
   const arrived = BigInt(deposit.token_amount);
   const tolerance = BigInt(merchant?.underpayment_tolerance_bps ?? 0);
   return {
-    ...{ deposit, payment, arrived, due: asked.due, decimals: asked.decimals },
+    deposit,
+    payment,
+    arrived,
+    due: asked.due,
+    decimals: asked.decimals,
     // What is asked for is a little more than what is due, to be told apart.
     isTooLittle:
       arrived < asked.least && (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,

@@ -8,9 +8,13 @@ export function depositFinding(
   finding: Pick<NewFinding, 'chain' | 'kind' | 'detail'>,
 ): NewFinding {
   return {
-    ...{ id: newId(), ...finding, blockchainId: deposit.blockchain_id },
-    ...{ transactionHash: deposit.transaction_hash, position: deposit.position },
-    ...{ address: deposit.address, amount: BigInt(deposit.token_amount) },
+    id: newId(),
+    ...finding,
+    blockchainId: deposit.blockchain_id,
+    transactionHash: deposit.transaction_hash,
+    position: deposit.position,
+    address: deposit.address,
+    amount: BigInt(deposit.token_amount),
     height: deposit.block_height,
   };
 }

@@ -75,7 +75,9 @@ export function assignDeposit(
     });
     const result = await applyDeposit(tx, assigned, now);
     const detail = {
-      ...{ paymentId, ...amountsOf(assignment), usdPrice: deposit.usd_price },
+      paymentId,
+      ...amountsOf(assignment),
+      usdPrice: deposit.usd_price,
       ...(isTooLittle ? { isTooLittle, askedBy } : {}),
     };
     return { result, objectId: depositId, detail };

@@ -75,7 +75,10 @@ export async function matchPayment(
     return matchPayment(db, slot, { occurredAt: at, earliestAt }, references);
   }
   const { outcome, paymentId, isFormer } = matchTransfer(slot.tokenAmount, {
-    ...{ exact, open, cut, isNamed: named !== undefined },
+    exact,
+    open,
+    cut,
+    isNamed: named !== undefined,
     isSuperseded:
       exact === undefined && !isHeld && isHolders && isOpen(holder?.payment, earliestAt),
     reservedBefore:

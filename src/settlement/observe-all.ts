@@ -75,7 +75,9 @@ export async function observeAll(
     });
     if (rows.length === 0) continue;
     const requests = (await saveDeposits(tx, rows)).map(deposit => ({
-      ...{ paymentId: deposit.payment_id ?? '', actor: CHAIN_ACTOR, now },
+      paymentId: deposit.payment_id ?? '',
+      actor: CHAIN_ACTOR,
+      now,
       ...moveFor(deposit, undefined, now),
     }));
     const moved = await movePayments(tx, requests);

@@ -162,7 +162,9 @@ async function recordAnew(
       : { outcome: known.outcome, payment_id: null };
   const deposit = await updateDeposit(tx, known.id, {
     ...matched,
-    ...{ address, token_amount: tokenAmount, state: transfer.finality },
+    address,
+    token_amount: tokenAmount,
+    state: transfer.finality,
     ...NOT_VALUED,
     ...blockColumns(transfer, by.now),
   });

@@ -18,10 +18,13 @@ export function recordReturn(
     const { paymentId, part } = await requirePart(tx, depositId);
     const { to, hash, note } = given;
     const result = await insertReturn(tx, {
-      ...{ deposit_id: depositId, merchant_id: part.merchant_id },
+      deposit_id: depositId,
+      merchant_id: part.merchant_id,
       // Clocks of processes differ. The cursor of the books, a time and an ID, has to tell both rows apart.
       booked_at: new Date(Math.max(now.getTime(), part.booked_at.getTime() + 1)),
-      ...{ returned_to: to, transaction_hash: hash, note: note ?? null },
+      returned_to: to,
+      transaction_hash: hash,
+      note: note ?? null,
     });
     return { result, objectId: depositId, detail: { paymentId, ...given } };
   });

@@ -54,10 +54,14 @@ async function addEvents(
   if (context === undefined) return;
   for (const merchantId of context.merchantIds) {
     await insertEvent(db, {
-      ...{ id: newId(), merchantId, paymentId: null, createdAt: now },
+      id: newId(),
+      merchantId,
+      paymentId: null,
+      createdAt: now,
       type: 'payment_prompt.deposit_unmatched',
       data: JSON.stringify(unmatchedDeposit(arrived, context, merchantId)),
-      ...{ traceparent: null, tracestate: null },
+      traceparent: null,
+      tracestate: null,
     });
   }
 }

@@ -89,7 +89,9 @@ function sentinelOptions(servers: Sentinels) {
   const { username, password } = sentinelLogin;
   return {
     ...loginOptions(servers),
-    ...{ sentinels: [...addresses], name, db },
+    sentinels: [...addresses],
+    name,
+    db,
     ...(username === undefined ? {} : { sentinelUsername: username }),
     ...(password === undefined ? {} : { sentinelPassword: password }),
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,

@@ -104,7 +104,9 @@ function connectBacklog(
     onError: error => log.warn({ err: error }, 'the backlog could not be read for metrics'),
   });
   registerChainGauges(gauges, {
-    ...{ db, clock, chains },
+    db,
+    clock,
+    chains,
     onError: error => log.warn({ err: error }, 'the chains could not be read for metrics'),
   });
   return db;

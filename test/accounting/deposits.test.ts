@@ -55,8 +55,14 @@ function own({ id }: Merchant) {
 function transferOf(tokenAmount: bigint, at = place) {
   serial += 1;
   const transfer = {
-    ...{ ...at, transactionHash: `0x${serial}`, position: 0, tokenAmount, occurredAt: now() },
-    ...{ blockHeight: 1, blockHash: null, source: 'simulation' as const },
+    ...at,
+    transactionHash: `0x${serial}`,
+    position: 0,
+    tokenAmount,
+    occurredAt: now(),
+    blockHeight: 1,
+    blockHash: null,
+    source: 'simulation' as const,
   };
   return (finality: Finality) => observeTransfer(service.db, { ...transfer, finality }, now());
 }
@@ -116,8 +122,14 @@ test('a part of a payment that ended without the rest is booked at that end', as
   goTo('2026-04-02T00:00:00Z');
   await expirePayments(service.db, now(), 10);
   const booked = {
-    ...{ type: 'deposit', direction: 'in', id, amountCents: 200_000, assetAmount: '0.5' },
-    ...{ at: now().toISOString(), remedy: null, customerReferenceId: 'order 7' },
+    type: 'deposit',
+    direction: 'in',
+    id,
+    amountCents: 200_000,
+    assetAmount: '0.5',
+    at: now().toISOString(),
+    remedy: null,
+    customerReferenceId: 'order 7',
   };
   expect(await bookedIn(MARCH)).toEqual([]);
   expect(await bookedIn(APRIL)).toMatchObject([booked]);
@@ -155,8 +167,12 @@ test('the return of a part is booked when it is recorded, and leaves the month o
   expect(part).toMatchObject({ remedy: null, direction: 'in' });
   expect(await bookedIn(APRIL)).toEqual([
     {
-      ...{ ...part, type: 'return', direction: 'out', at: now().toISOString() },
-      ...{ transactionHash: '0xback', remedy: 'returned' },
+      ...part,
+      type: 'return',
+      direction: 'out',
+      at: now().toISOString(),
+      transactionHash: '0xback',
+      remedy: 'returned',
     },
   ]);
   expect(part).toMatchObject({ amountCents: 200_000, customerReferenceId: 'order 8' });
@@ -188,7 +204,9 @@ test('a part that came on another network than the rest is booked when the payme
   );
   await insertReservation(service.db, payment.id, { ...chosen, tokenAmount: 10n ** 7n }, now());
   await updateOpenPayment(service.db, payment.id, {
-    ...{ blockchain_id: chosen.blockchainId, token_amount: 10n ** 7n, token_decimals: 6 },
+    blockchain_id: chosen.blockchainId,
+    token_amount: 10n ** 7n,
+    token_decimals: 6,
   });
   const whole = await transferOf(10n ** 7n, chosen)('final');
   const rows = await bookedIn(MARCH);
@@ -197,7 +215,8 @@ test('a part that came on another network than the rest is booked when the payme
     ['payment', payment.id],
   ]);
   expect(rows.find(({ type }) => type === 'payment')).toMatchObject({
-    ...{ transactionHash: whole.transaction_hash, assetAmount: '10' },
+    transactionHash: whole.transaction_hash,
+    assetAmount: '10',
   });
 });
 
@@ -212,7 +231,9 @@ test('a payment has the price of the transfer that completed it, although anothe
   await assignDeposit(operatorOf(service), first.id, payment.id, { otherOrder: true });
   const [row] = await bookedIn(MARCH);
   expect(row).toMatchObject({
-    ...{ transactionHash: first.transaction_hash, assetAmount: '1', priceAtFinality: '2' },
+    transactionHash: first.transaction_hash,
+    assetAmount: '1',
+    priceAtFinality: '2',
   });
 });
 

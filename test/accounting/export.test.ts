@@ -130,10 +130,21 @@ async function addDismissed(address: string, { at, remedy, units, cents, state }
   await service.db
     .insertInto('deposits')
     .values({
-      ...{ id, blockchain_id: 'eth', transaction_hash: `0x${id}`, position: 0, address },
-      ...{ token_amount: units, state, outcome: 'unknown', dismissed_at: new Date(at), remedy },
-      ...{ observed_at: new Date(START - 5), updated_at: new Date(at), value_cents: cents },
-      ...{ remedy_to: isReturned ? '0x1' : null, remedy_hash: isReturned ? `0xback${id}` : null },
+      id,
+      blockchain_id: 'eth',
+      transaction_hash: `0x${id}`,
+      position: 0,
+      address,
+      token_amount: units,
+      state,
+      outcome: 'unknown',
+      dismissed_at: new Date(at),
+      remedy,
+      observed_at: new Date(START - 5),
+      updated_at: new Date(at),
+      value_cents: cents,
+      remedy_to: isReturned ? '0x1' : null,
+      remedy_hash: isReturned ? `0xback${id}` : null,
     })
     .execute();
   return { id, isReturned };
@@ -143,25 +154,26 @@ async function addDismissed(address: string, { at, remedy, units, cents, state }
 async function addPart(merchant: Merchant, { at, units, cents, returnedAfter }: Part) {
   const id = uuidv7();
   const { id: payment_id } = await addPayment(service.db, merchant, {
-    ...{
-      status: 'unsuccessful',
-      session_status: 'completed',
-      created_at: new Date(START - 60_000),
-    },
+    status: 'unsuccessful',
+    session_status: 'completed',
+    created_at: new Date(START - 60_000),
   });
   const booked = { deposit_id: id, merchant_id: merchant.id };
   await service.db
     .insertInto('deposits')
     .values({
-      ...{
-        id,
-        blockchain_id: 'eth',
-        transaction_hash: `0x${id}`,
-        position: 0,
-        address: 'of a part',
-      },
-      ...{ token_amount: units, state: 'final', outcome: 'under', payment_id, value_cents: cents },
-      ...{ observed_at: new Date(START - 5), updated_at: new Date(at) },
+      id,
+      blockchain_id: 'eth',
+      transaction_hash: `0x${id}`,
+      position: 0,
+      address: 'of a part',
+      token_amount: units,
+      state: 'final',
+      outcome: 'under',
+      payment_id,
+      value_cents: cents,
+      observed_at: new Date(START - 5),
+      updated_at: new Date(at),
     })
     .execute();
   await service.db
@@ -172,7 +184,9 @@ async function addPart(merchant: Merchant, { at, units, cents, returnedAfter }: 
   await service.db
     .insertInto('booked_returns')
     .values({
-      ...{ ...booked, booked_at: new Date(at + returnedAfter), returned_to: '0x1' },
+      ...booked,
+      booked_at: new Date(at + returnedAfter),
+      returned_to: '0x1',
       transaction_hash: `0xback${id}`,
     })
     .execute();
@@ -190,7 +204,12 @@ test('any month adds up to the reports, and both formats say the same', async ()
   const property = fc.asyncProperty(months, async ([given, payments, deposits, parts]) => {
     const { kind, settlement, payer, bps } = given;
     const shop = await addMerchant(service, {
-      ...{ partnerId, kind, settlement, commissionPayer: payer, commissionBps: bps, addresses: {} },
+      partnerId,
+      kind,
+      settlement,
+      commissionPayer: payer,
+      commissionBps: bps,
+      addresses: {},
     } as Parameters<typeof addMerchant>[1]);
     const { merchant } = shop;
     const address = `0x${merchant.id}`;
@@ -202,7 +221,9 @@ test('any month adds up to the reports, and both formats say the same', async ()
     for (const { at, amount, isPaid, received, reference } of payments) {
       const onChain = kind === 'standard';
       const { id } = await addPayment(service.db, merchant, {
-        ...{ amount, created_at: new Date(START - 60_000), customer_reference_id: reference },
+        amount,
+        created_at: new Date(START - 60_000),
+        customer_reference_id: reference,
         ...(isPaid && { status: 'successful', session_status: 'completed', paid_at: new Date(at) }),
         ...(onChain && { blockchain_id: 'eth', token_amount: received, token_decimals: 18 }),
         commission_amount: charged(amount),
@@ -305,27 +326,52 @@ describe('a month of a shop', () => {
     const [payment] = rows;
     expect(rows).toMatchObject([
       {
-        ...{ type: 'payment', direction: 'in', amountCents: 5_000, settlementModel: 'split' },
-        ...{ merchantId: shop.merchant.id, environment: 'live', commissionPayer: null },
-        ...{ blockchainId: 'eth', asset: 'ETH', customerReferenceId: '=1+1', remedy: null },
+        type: 'payment',
+        direction: 'in',
+        amountCents: 5_000,
+        settlementModel: 'split',
+        merchantId: shop.merchant.id,
+        environment: 'live',
+        commissionPayer: null,
+        blockchainId: 'eth',
+        asset: 'ETH',
+        customerReferenceId: '=1+1',
+        remedy: null,
         // $50.75, the least above it that is told apart, and one per cent too much.
-        ...{ quotedAmount: '0.01268751', assetAmount: '0.0128143851' },
-        ...{ priceAtQuote: '3999.996847293125286206' },
-        ...{ priceAtFinality: '4000', pricedAt: expect.any(String) },
+        quotedAmount: '0.01268751',
+        assetAmount: '0.0128143851',
+        priceAtQuote: '3999.996847293125286206',
+        priceAtFinality: '4000',
+        pricedAt: expect.any(String),
       },
       {
-        ...{ type: 'commission', direction: 'through', amountCents: 75, id: payment?.id },
-        ...{ commissionPayer: 'shopper', assetAmount: null, priceAtQuote: null },
-        ...{ at: payment?.at, transactionHash: payment?.transactionHash },
+        type: 'commission',
+        direction: 'through',
+        amountCents: 75,
+        id: payment?.id,
+        commissionPayer: 'shopper',
+        assetAmount: null,
+        priceAtQuote: null,
+        at: payment?.at,
+        transactionHash: payment?.transactionHash,
       },
       {
-        ...{ type: 'deposit', direction: 'in', id: depositId, amountCents: 5_075 },
-        ...{ assetAmount: '0.01268752', priceAtQuote: null, priceAtFinality: '4000' },
-        ...{ remedy: 'returned' },
+        type: 'deposit',
+        direction: 'in',
+        id: depositId,
+        amountCents: 5_075,
+        assetAmount: '0.01268752',
+        priceAtQuote: null,
+        priceAtFinality: '4000',
+        remedy: 'returned',
       },
       {
-        ...{ type: 'return', direction: 'out', id: depositId, amountCents: 5_075 },
-        ...{ assetAmount: '0.01268752', transactionHash: '0xback' },
+        type: 'return',
+        direction: 'out',
+        id: depositId,
+        amountCents: 5_075,
+        assetAmount: '0.01268752',
+        transactionHash: '0xback',
       },
     ]);
     expect(payment?.transactionHash).toMatch(/^0x/);
@@ -341,8 +387,13 @@ describe('a month of a shop', () => {
 
     const verify = (file: string) => mpHere(['evidence', 'verify', file, '--json'], service.env);
     expect(JSON.parse((await verify(out)).out)).toMatchObject({
-      ...{ valid: true, merchantId: shop.merchant.id, environment: 'live', month, rows: 4 },
-      ...{ volumeCents: 5_000, commissionCents: 75 },
+      valid: true,
+      merchantId: shop.merchant.id,
+      environment: 'live',
+      month,
+      rows: 4,
+      volumeCents: 5_000,
+      commissionCents: 75,
     });
     const text = await readFile(out, 'utf8');
     const changes: readonly (readonly [string, string])[] = [
@@ -379,7 +430,8 @@ describe('a month of a shop', () => {
   test('is refused while it is not finished', async () => {
     const flags = ['export', 'accounting', '--merchant', shop.merchant.id, '--month'];
     expect(await mpHere([...flags, '2098-12'], service.env)).toEqual({
-      ...{ status: 1, out: '' },
+      status: 1,
+      out: '',
       err: '2098-12 is not finished: it can be exported from 2099-01-01T01:00:00.000Z on.\n',
     });
     for (const wrong of ['2026-13', '2026', 'x']) {

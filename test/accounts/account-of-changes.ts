@@ -72,7 +72,10 @@ export function personOf({ people }: Account, at: number): Account['people'][num
 export async function earn({ db, clock }: TestApp, { merchant }: Account): Promise<void> {
   const now = new Date(clock());
   await addPayment(db, merchant, {
-    ...{ created_at: now, status: 'successful', session_status: 'completed', paid_at: now },
+    created_at: now,
+    status: 'successful',
+    session_status: 'completed',
+    paid_at: now,
   });
 }
 

@@ -45,7 +45,10 @@ export class ChangeModel {
     this.now = now;
     this.#foreign = foreign;
     this.#people = roles.map(role => ({
-      ...{ isAdmin: role === 'admin', isActive: true, since: now, recoveredAt: null },
+      isAdmin: role === 'admin',
+      isActive: true,
+      since: now,
+      recoveredAt: null,
     }));
   }
 
@@ -63,7 +66,9 @@ export class ChangeModel {
     if (this.open.some(other => this.#isSameThing(other, kind, branch))) return false;
     const waits = kind === 'merchant.one-admin' || this.hasEarned;
     const change: Change = {
-      ...{ kind, by, former: present },
+      kind,
+      by,
+      former: present,
       branch: kind === 'merchant.one-admin' ? null : branch,
       address: isAddress ? address : null,
       effectiveAt: this.now + (waits ? DELAY_MS : 0),
@@ -140,11 +145,15 @@ export class ChangeModel {
   get inForce(): InForce {
     return {
       addresses: this.addresses.map(set => [...set].sort()),
-      ...{ main: this.main, needsSecondAdmin: this.needsSecondAdmin },
+      main: this.main,
+      needsSecondAdmin: this.needsSecondAdmin,
       open: this.open.map(({ kind, address, needsApproval: needs_approval }) => ({
-        ...{ kind, address, needs_approval },
+        kind,
+        address,
+        needs_approval,
       })),
-      ...{ applied: this.applied, audited: this.applied },
+      applied: this.applied,
+      audited: this.applied,
     };
   }
 

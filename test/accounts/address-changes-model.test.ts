@@ -89,14 +89,17 @@ const wish: fc.Arbitrary<Wanted> = fc.record({
     ...(['address.set', 'address.set', 'address.set', 'address.add', 'branch.main'] as const),
     'merchant.one-admin',
   ),
-  ...{ branch, address },
+  branch,
+  address,
 });
 const constant = <K extends Act['kind']>(kind: K) => fc.constant(kind);
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 10,
     arbitrary: fc.record({
-      ...{ kind: constant('propose'), who, wish },
+      kind: constant('propose'),
+      who,
+      wish,
       stale: fc.integer({ min: 0, max: 9 }).map(n => n === 0),
     }),
   },
@@ -117,7 +120,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      ...{ kind: constant('set user'), who, admin: fc.boolean(), active: fc.boolean() },
+      kind: constant('set user'),
+      who,
+      admin: fc.boolean(),
+      active: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: constant('renew'), who, byLink: fc.boolean() }) },
@@ -134,7 +140,9 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 /** A change that is proposed, and something else, before it is approved or its time has come. */
 const waiting: fc.Arbitrary<Act[]> = fc
   .record({
-    ...{ proposer: fc.nat(1), wish, isApproved: fc.boolean() },
+    proposer: fc.nat(1),
+    wish,
+    isApproved: fc.boolean(),
     other: fc.oneof({ weight: 2, arbitrary: act }, { weight: 1, arbitrary: fc.constant(null) }),
   })
   .map(({ proposer, wish, other, isApproved }) => [
@@ -156,7 +164,9 @@ const acts = fc
 
 const PROPOSAL: Act = {
   kind: 'propose',
-  ...{ who: 0, wish: { kind: 'address.set', branch: 0, address: 1 }, stale: false },
+  who: 0,
+  wish: { kind: 'address.set', branch: 0, address: 1 },
+  stale: false,
 };
 /** Histories that are always played, so that each thing comes about that they are to reach. */
 const EXAMPLES: readonly [hasEarned: boolean, Act[]][] = [
@@ -307,14 +317,15 @@ class History {
       case 'renew': {
         const now = new Date(clock());
         await updatePerson(db, personOf(this.#account, act.who).personId, {
-          ...{ factors_since: now, ...(act.byLink ? { recovered_at: now } : {}) },
+          factors_since: now,
+          ...(act.byLink ? { recovered_at: now } : {}),
         });
         model.renew(act.who, act.byLink);
         return [true, true];
       }
       case 'set merchant':
         await setMerchant(operatorOf(service), merchant.id, {
-          ...{ status: act.active ? 'active' : 'inactive' },
+          status: act.active ? 'active' : 'inactive',
         });
         model.isMerchantActive = act.active;
         return [true, true];

@@ -119,7 +119,9 @@ test('a worker that is killed leaves a change as it was, or applied with its ent
   }
   expect(kills).toBeGreaterThan(8);
   expect(await readInForce(service.db, account)).toMatchObject({
-    ...{ addresses: [[change.address], []], open: [], applied: before.applied + 1 },
+    addresses: [[change.address], []],
+    open: [],
+    applied: before.applied + 1,
     audited: before.audited + 1,
   });
 });
@@ -145,16 +147,23 @@ test('what is applied is audited in the name of who proposed it', async () => {
   const change = await proposeIn(account);
   await approve(account, 1, change);
   const [set, approval, proposal] = await listAuditEntries(service.db, {
-    ...{ objectId: account.merchant.id, limit: 3 },
+    objectId: account.merchant.id,
+    limit: 3,
   });
   const [ada, bob] = [personOf(account, 0), personOf(account, 1)];
   expect(proposal).toMatchObject({ action: 'address.propose', person_id: ada.personId });
   expect(approval).toMatchObject({ action: 'address.approve', person_id: bob.personId });
   expect(set).toMatchObject({
-    ...{ action: 'address.set', actor: ada.actor, person_id: ada.personId, address: null },
+    action: 'address.set',
+    actor: ada.actor,
+    person_id: ada.personId,
+    address: null,
     detail: {
-      ...{ blockchainId: NETWORK, address: change.address, replaced: [account.address] },
-      ...{ change: change.id, approvedBy: bob.actor },
+      blockchainId: NETWORK,
+      address: change.address,
+      replaced: [account.address],
+      change: change.id,
+      approvedBy: bob.actor,
     },
   });
 });

@@ -60,13 +60,19 @@ const SEQUENCES: readonly (readonly Kind[])[] = [
 const sequence: fc.Arbitrary<Act[]> = fc
   .record({
     kinds: fc.constantFrom(...SEQUENCES),
-    ...{ who: fc.nat(2), network: fc.constantFrom(0, 0, 1), address: fc.constantFrom(0, 0, 1) },
+    who: fc.nat(2),
+    network: fc.constantFrom(0, 0, 1),
+    address: fc.constantFrom(0, 0, 1),
     ms: fc.constantFrom(HOUR_MS, DELAY_MS, HELD_FOR_MS / 2, HELD_FOR_MS),
   })
   .map(({ kinds, ...given }) => kinds.map(kind => ({ kind, ...given })));
 
 const at = (who: number, kind: Kind, ms: number = DELAY_MS): Act => ({
-  ...{ kind, who, network: 0, address: 0, ms },
+  kind,
+  who,
+  network: 0,
+  address: 0,
+  ms,
 });
 /** A history that meets every rule. */
 const EXAMPLE: Act[] = [

@@ -297,7 +297,8 @@ describe('an address that is removed', () => {
       .where('action', '=', 'address.release')
       .executeTakeFirstOrThrow();
     expect(entry).toMatchObject({
-      ...{ object_id: ada.merchant.id, account_id: ada.merchant.id },
+      object_id: ada.merchant.id,
+      account_id: ada.merchant.id,
       detail: { blockchainId: 'bnb', address },
     });
   });
@@ -319,8 +320,14 @@ describe('what no payment took', () => {
     service.clock.now += 1000;
     const now = new Date(service.clock());
     const transfer = {
-      ...{ blockchainId: 'eth', transactionHash: `0x${serial}`, position: 0, address },
-      ...{ tokenAmount: 77n, blockHeight: null, blockHash: null, occurredAt: now },
+      blockchainId: 'eth',
+      transactionHash: `0x${serial}`,
+      position: 0,
+      address,
+      tokenAmount: 77n,
+      blockHeight: null,
+      blockHash: null,
+      occurredAt: now,
       ...({ finality: 'final', source: 'simulation' } as const),
     };
     const { id } = await observeTransfer(service.db, transfer, now);
@@ -381,7 +388,9 @@ describe('what no payment took', () => {
       .orderBy('account_id')
       .execute();
     const detail = (other: Account) => ({
-      ...{ blockchainId: 'eth', address, merchantIds: [other.merchant.id] },
+      blockchainId: 'eth',
+      address,
+      merchantIds: [other.merchant.id],
     });
     expect(entries).toEqual([
       { account_id: ada.merchant.id, detail: detail(bob) },

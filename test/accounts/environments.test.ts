@@ -75,7 +75,8 @@ test('it is offered test networks alone, and refused main ones as those without 
   );
   const { partner, ...key } = await addPartner(service);
   const linked = await addMerchant(service, {
-    ...{ environment: 'test', partnerId: partner.id },
+    environment: 'test',
+    partnerId: partner.id,
     addresses: { 'btc-test': ADDRESSES['btc-test'] },
   });
   expect(await offeredTo(key, linked.merchant.id)).toEqual(['btc-test']);

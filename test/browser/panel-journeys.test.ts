@@ -181,7 +181,10 @@ test('an invitation, signing in with a code and a recovery code, and a new app',
   const { merchant } = await addMerchant(service, { name: 'Blue Coffee' });
   const email = 'grace@example.com';
   const user = await createUser(operatorOf(service), {
-    ...{ merchantId: merchant.id, name: 'Grace', email, role: 'admin' },
+    merchantId: merchant.id,
+    name: 'Grace',
+    email,
+    role: 'admin',
   });
   const { token } = await inviteUser(operatorOf(service), user.id);
   const submitCode = async (page: Page, code: string) => {
@@ -240,7 +243,10 @@ test.each([
   const { merchant } = await addMerchant(service, { name: 'Corner', addresses });
   const at = new Date(service.clock.now);
   await addPayment(service.db, merchant, {
-    ...{ created_at: at, paid_at: at, status: 'successful', session_status: 'completed' },
+    created_at: at,
+    paid_at: at,
+    status: 'successful',
+    session_status: 'completed',
   });
   const ada = await addMerchantUser(service, merchant.id, 'admin', { name: 'Ada' });
   const bob = await addMerchantUser(service, merchant.id, 'admin', { name: 'Bob' });
@@ -285,7 +291,8 @@ test('a wrong signature is found in the request log, with what it was made with'
   const replica = await startTestApp({ beside: service });
   const headers = signingHeaders(shop, { method: 'GET', path: LIST, now: service.clock.now });
   const { statusCode } = await send(replica, shop, {
-    ...{ path: `${LIST}?limit=1`, headers: { ...headers } },
+    path: `${LIST}?limit=1`,
+    headers: { ...headers },
   });
   await replica.close();
   // It does not wait long for that.

@@ -54,7 +54,9 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
   // Marked on each page, beside the mark of a service that simulates.
   const shop = await addMerchant(service, {
-    ...{ name: 'Blue Coffee', environment: 'test', addresses: { 'eth-test': OWN } },
+    name: 'Blue Coffee',
+    environment: 'test',
+    addresses: { 'eth-test': OWN },
   });
   merchantId = shop.merchant.id;
   for (let index = 0; index < 30; index++) {
@@ -71,16 +73,25 @@ beforeAll(async () => {
   await observeTransfer(
     service.db,
     {
-      ...{ blockchainId: 'eth-test', transactionHash: '0x1', position: 0, address: OWN },
-      ...{ tokenAmount: 12_345n, blockHeight: null, blockHash: null },
-      ...{ occurredAt: new Date(service.clock.now), source: 'simulation', finality: 'final' },
+      blockchainId: 'eth-test',
+      transactionHash: '0x1',
+      position: 0,
+      address: OWN,
+      tokenAmount: 12_345n,
+      blockHeight: null,
+      blockHash: null,
+      occurredAt: new Date(service.clock.now),
+      source: 'simulation',
+      finality: 'final',
     },
     new Date(service.clock.now),
   );
   await addWebhooks(shop);
   const ada = await addMerchantUser(service, merchantId, 'admin');
   const { id: branchId } = await createBranch(operatorOf(service), {
-    ...{ merchantId, name: 'Kiosk', main: false },
+    merchantId,
+    name: 'Kiosk',
+    main: false,
   });
   await addMerchantUser(service, merchantId, 'admin');
   const asAda = { ...operatorOf(service), personId: ada.personId };
@@ -94,7 +105,10 @@ beforeAll(async () => {
   // More than a page of a team, and of its activity; one with an invitation.
   for (let n = 0; n < 25; n++) await addMerchantUser(service, merchantId, 'member');
   const invited = await createUser(operatorOf(service), {
-    ...{ merchantId, name: 'Grace', email: 'invited@example.com', role: 'member' },
+    merchantId,
+    name: 'Grace',
+    email: 'invited@example.com',
+    role: 'member',
   });
   await inviteUser(operatorOf(service), invited.id);
   const partner = await addPartner(service);
@@ -103,8 +117,12 @@ beforeAll(async () => {
   await createPrompt(service, linked, { amount: 5000 });
   const paidAt = new Date(service.clock.now);
   await addPayment(service.db, linked.merchant, {
-    ...{ created_at: paidAt, paid_at: paidAt, status: 'successful', session_status: 'completed' },
-    ...{ amount: 123_456_789, commission_amount: 1_851_852 },
+    created_at: paidAt,
+    paid_at: paidAt,
+    status: 'successful',
+    session_status: 'completed',
+    amount: 123_456_789,
+    commission_amount: 1_851_852,
   });
   const explanation = {
     readable: true,
@@ -207,8 +225,10 @@ async function crawl(
 const LAST = /\/(cancel|disable|dismiss|assign|remove|simulate)$/;
 /** What is typed into fields that have to be filled in, by their type; where it can be, what is refused. */
 const TYPED: Readonly<Record<string, string>> = {
-  ...{ email: 'new@example.com', url: 'https://shop.example.com/hooks', date: '2030-01-01' },
-  ...{ password: PASSWORD },
+  email: 'new@example.com',
+  url: 'https://shop.example.com/hooks',
+  date: '2030-01-01',
+  password: PASSWORD,
 };
 
 /** Sends each form once, with something in all fields that have to be filled in. */

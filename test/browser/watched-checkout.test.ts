@@ -130,17 +130,21 @@ test('the chain is asked for a transaction that nobody has seen', async () => {
   await checkout.pick('eth');
   const { address, token_amount: amount } = await checkout.payment();
   answer = {
-    ...{
-      verdict: 'included',
-      confirmations: 3,
-      required: 12,
-      occurredAt: new Date(service.clock()),
-    },
+    verdict: 'included',
+    confirmations: 3,
+    required: 12,
+    occurredAt: new Date(service.clock()),
     transfers: [
       {
-        ...{ blockchainId: 'eth', position: 0, address: address ?? '' },
+        blockchainId: 'eth',
+        position: 0,
+        address: address ?? '',
         tokenAmount: BigInt(amount ?? 0),
-        ...{ depositId: null, paymentId: null, outcome: null, state: null, isOtherwise: false },
+        depositId: null,
+        paymentId: null,
+        outcome: null,
+        state: null,
+        isOtherwise: false,
       },
     ],
   };

@@ -10,8 +10,12 @@ const SIGNATURE =
 const FAMILIES = ['bitcoin', 'ethereum', 'bnb', 'avalanche', 'solana', 'tron'] as const;
 /** Families that write a hash alike. */
 const ALIKE: Readonly<Record<NetworkFamily, string>> = {
-  ...{ bitcoin: 'hex', tron: 'hex', solana: 'base58' },
-  ...{ ethereum: '0x', bnb: '0x', avalanche: '0x' },
+  bitcoin: 'hex',
+  tron: 'hex',
+  solana: 'base58',
+  ethereum: '0x',
+  bnb: '0x',
+  avalanche: '0x',
 };
 
 describe('a transaction hash', () => {

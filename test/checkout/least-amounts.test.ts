@@ -34,8 +34,14 @@ test('a rest that no wallet could send is asked for as the least that can be, an
     observeTransfer(
       service.db,
       {
-        ...{ blockchainId: 'btc-test', address: address ?? '', transactionHash, tokenAmount },
-        ...{ position: 0, blockHeight: 1, blockHash: null, occurredAt: now },
+        blockchainId: 'btc-test',
+        address: address ?? '',
+        transactionHash,
+        tokenAmount,
+        position: 0,
+        blockHeight: 1,
+        blockHash: null,
+        occurredAt: now,
         ...({ source: 'simulation', finality: 'final' } as const),
       },
       now,

@@ -134,8 +134,11 @@ describe('a page', () => {
     await service.db
       .insertInto('booked_returns')
       .values({
-        ...{ deposit_id: id, merchant_id: (await ended.payment()).merchant_id },
-        ...{ booked_at: new Date(service.clock()), returned_to: 'Ada', transaction_hash: '0xback' },
+        deposit_id: id,
+        merchant_id: (await ended.payment()).merchant_id,
+        booked_at: new Date(service.clock()),
+        returned_to: 'Ada',
+        transaction_hash: '0xback',
       })
       .execute();
     const after = await read(ended);

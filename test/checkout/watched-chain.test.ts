@@ -208,9 +208,16 @@ describe('a block explorer', () => {
     await observeTransfer(
       service.db,
       {
-        ...{ blockchainId: 'eth', transactionHash: hash, position: 0, address: address ?? '' },
-        ...{ tokenAmount: BigInt(amount ?? 0), blockHeight: 100, blockHash: null },
-        ...{ occurredAt: at(0), source: 'chain', finality: 'final' },
+        blockchainId: 'eth',
+        transactionHash: hash,
+        position: 0,
+        address: address ?? '',
+        tokenAmount: BigInt(amount ?? 0),
+        blockHeight: 100,
+        blockHash: null,
+        occurredAt: at(0),
+        source: 'chain',
+        finality: 'final',
       },
       at(0),
     );
@@ -247,9 +254,15 @@ describe('“Already sent it?”', () => {
   const transferOf = async (checkout: OpenedCheckout, share = 100n) => {
     const { address, token_amount: amount } = await checkout.payment();
     return {
-      ...{ blockchainId: 'eth', position: 0, address: address ?? '' },
+      blockchainId: 'eth',
+      position: 0,
+      address: address ?? '',
       tokenAmount: (BigInt(amount ?? 0) * share) / 100n,
-      ...{ depositId: null, paymentId: null, outcome: null, state: null, isOtherwise: false },
+      depositId: null,
+      paymentId: null,
+      outcome: null,
+      state: null,
+      isOtherwise: false,
     };
   };
 

@@ -197,8 +197,13 @@ test('a member that is set inactive, or to another role, has other keys at once'
   };
   expect(await answer('team')).toBe(200);
   expect(await service.ask('member', 'set', member.id, '--role', 'developer')).toEqual({
-    ...{ id: member.id, partnerId: member.partner_id, name: 'Member' },
-    ...{ email: 'member@example.com', role: 'developer', status: 'active', signsIn: false },
+    id: member.id,
+    partnerId: member.partner_id,
+    name: 'Member',
+    email: 'member@example.com',
+    role: 'developer',
+    status: 'active',
+    signsIn: false,
     createdAt: member.created_at.toISOString(),
   });
   expect([await answer('team'), await answer('overview')]).toEqual(['E2101', 200]);

@@ -29,8 +29,14 @@ const args = (verb: string, merchant: string, blockchain: string, address: strin
 async function arrive(address: string): Promise<string> {
   const now = new Date();
   const transfer = {
-    ...{ blockchainId: 'eth', transactionHash: `0x${address}`, position: 0, address },
-    ...{ tokenAmount: 77n, blockHeight: null, blockHash: null, occurredAt: now },
+    blockchainId: 'eth',
+    transactionHash: `0x${address}`,
+    position: 0,
+    address,
+    tokenAmount: 77n,
+    blockHeight: null,
+    blockHash: null,
+    occurredAt: now,
     ...({ finality: 'final', source: 'simulation' } as const),
   };
   return (await observeTransfer(service.db, transfer, now)).id;

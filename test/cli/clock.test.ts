@@ -67,7 +67,9 @@ test('one command expires a payment and tells the merchant, and a failed deliver
 
   const ended = await advance(id, '2h');
   expect(ended).toMatchObject({
-    ...{ status: 'expired', sessionStatus: 'expired', expiresAt: ended.createdAt },
+    status: 'expired',
+    sessionStatus: 'expired',
+    expiresAt: ended.createdAt,
     history: [{ actor: 'simulation', reason: 'expired without payment' }],
   });
   expect(ended.clock.deliveries).toMatchObject([
@@ -113,7 +115,9 @@ test('a price lapses while the payment stays open, and the next one is that of t
   const payment = await addPayment(service.db, shop.merchant, {
     created_at: new Date(),
     expires_at: new Date(Date.now() + 24 * 3_600_000),
-    ...{ expiry_fixed: true, amount: 5000, offered_blockchain_ids: ['btc'] },
+    expiry_fixed: true,
+    amount: 5000,
+    offered_blockchain_ids: ['btc'],
   });
   const select = (btc?: string) =>
     selectNetwork(
@@ -125,7 +129,8 @@ test('a price lapses while the payment stays open, and the next one is that of t
   const { token_amount: first } = await select();
   expect(await advance(payment.id, '59m')).toMatchObject({ blockchainId: 'btc' });
   expect(await advance(payment.id, '1m')).toMatchObject({
-    ...{ status: 'pending', blockchainId: null },
+    status: 'pending',
+    blockchainId: null,
     clock: { result: expect.stringContaining('pending.\nIts price has lapsed') },
   });
   const { token_amount: second } = await select('50000');
@@ -146,7 +151,8 @@ test('what was paid too little ends unsuccessful, and what was seen does not end
   expect((await read(seen)).status).toBe('successful');
   await simulate(underpaid, 'under');
   expect(await advance(underpaid, '3h')).toMatchObject({
-    ...{ status: 'unsuccessful', sessionStatus: 'expired' },
+    status: 'unsuccessful',
+    sessionStatus: 'expired',
     history: [{ actor: 'simulation', reason: 'expired while underpaid' }],
   });
 });
@@ -156,7 +162,8 @@ test('a payment of the sandbox expires, and one of another processor is refused'
   const [own, other] = [await create(us), await create(us)];
   expect(await advance(own, '1m')).toMatchObject({ status: 'pending' });
   expect(await advance(own, '30d')).toMatchObject({
-    ...{ status: 'expired', history: [{ actor: 'simulation' }] },
+    status: 'expired',
+    history: [{ actor: 'simulation' }],
   });
   const stripe = service.db.updateTable('payments').set({ processor: 'stripe' });
   await stripe.where('id', '=', other).execute();

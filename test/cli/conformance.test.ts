@@ -127,7 +127,9 @@ describe('mp conformance', () => {
 
   test('tells a command that prints without an end', async () => {
     expect(await conformance('--command', 'yes')).toEqual({
-      ...{ status: 1, out: '', err: 'The command prints without an end.\n' },
+      status: 1,
+      out: '',
+      err: 'The command prints without an end.\n',
     });
   });
 

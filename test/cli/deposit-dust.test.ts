@@ -20,16 +20,29 @@ test('dust is listed by day, with its sum, and its first and last transaction', 
   const shared = { blockchainId, address: '0xA', assetSymbol: 'USDC' };
   expect(await service.ask('deposit', 'dust')).toEqual([
     {
-      ...{ ...shared, day: '2026-05-19', transfers: 1, tokenAmount: '0.000007' },
-      ...{ firstHash: 'f', lastHash: 'f' },
+      ...shared,
+      day: '2026-05-19',
+      transfers: 1,
+      tokenAmount: '0.000007',
+      firstHash: 'f',
+      lastHash: 'f',
     },
     {
-      ...{ ...shared, day: '2026-05-18', transfers: 4, tokenAmount: '0.000024' },
-      ...{ firstHash: 'a', lastHash: 'd' },
+      ...shared,
+      day: '2026-05-18',
+      transfers: 4,
+      tokenAmount: '0.000024',
+      firstHash: 'a',
+      lastHash: 'd',
     },
     {
-      ...{ ...shared, address: '0xB', day: '2026-05-18', transfers: 1, tokenAmount: '0.000005' },
-      ...{ firstHash: 'e', lastHash: 'e' },
+      ...shared,
+      address: '0xB',
+      day: '2026-05-18',
+      transfers: 1,
+      tokenAmount: '0.000005',
+      firstHash: 'e',
+      lastHash: 'e',
     },
   ]);
   const { out } = await mpHere(['deposit', 'dust', '--limit', '1'], service.env);

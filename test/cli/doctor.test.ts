@@ -86,7 +86,8 @@ test('it names one step after the other until all are done', async () => {
   await watchNetworks(db, ['eth', 'eth-usdt']);
   await sql`update chains set halted = 'another history' where id = 'eth'`.execute(db);
   expect((await look()).steps[3]).toMatchObject({
-    ...{ state: 'missing', finding: 'The chain eth is halted: another history' },
+    state: 'missing',
+    finding: 'The chain eth is halted: another history',
   });
   await watchNetworks(db, ['eth', 'eth-usdt']);
   expect(named(await look(), 'missing')).toEqual(['key']);
@@ -185,11 +186,9 @@ describe('what it says of a creation comes true', () => {
     );
     const us = await addMerchant(service, { environment: 'test', kind: 'us', addresses: {} });
     const stripe = (mode: string) => ({
-      ...{
-        PROCESSOR: 'stripe',
-        STRIPE_SECRET_KEY: `sk_${mode}_x`,
-        STRIPE_WEBHOOK_SECRET: 'whsec_x',
-      },
+      PROCESSOR: 'stripe',
+      STRIPE_SECRET_KEY: `sk_${mode}_x`,
+      STRIPE_WEBHOOK_SECRET: 'whsec_x',
     });
     expect(named(await diagnose(us.merchant.id, stripe('test')), 'missing')).toEqual([]);
     expect(named(await diagnose(us.merchant.id, stripe('live')), 'missing')).toEqual(['processor']);

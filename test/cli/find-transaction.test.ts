@@ -43,11 +43,18 @@ describe.skipIf(!hasAnvil)(`a transaction (${hasAnvil ? 'anvil' : ANVIL_MISSING}
   test('to a known address that was not recorded is found, and its block scanned again', async () => {
     const hash = await pay(ADDRESSES[CHAIN]);
     const transfer = {
-      ...{ position: 0, address: ADDRESSES[CHAIN], tokenAmount: '0.25' },
-      ...{ depositId: null, paymentId: null, outcome: null },
+      position: 0,
+      address: ADDRESSES[CHAIN],
+      tokenAmount: '0.25',
+      depositId: null,
+      paymentId: null,
+      outcome: null,
     };
     expect(await find(hash.toUpperCase().replace('0X', '0x'))).toEqual({
-      ...{ network: CHAIN, transactionHash: hash, verdict: 'included', confirmations: 1 },
+      network: CHAIN,
+      transactionHash: hash,
+      verdict: 'included',
+      confirmations: 1,
       transfers: [transfer],
     });
     const rescans = await service.db.selectFrom('rescans').selectAll().execute();

@@ -41,8 +41,11 @@ beforeEach(async () => {
 
 function keyEnvironment({ keyId, secret, passphrase }: MerchantWithKey): Environment {
   return {
-    ...{ MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase },
-    ...{ DATABASE_URL: 'not a database', PUBLIC_URL: url },
+    MP_KEY_ID: keyId,
+    MP_SECRET: secret,
+    MP_PASSPHRASE: passphrase,
+    DATABASE_URL: 'not a database',
+    PUBLIC_URL: url,
   };
 }
 
@@ -97,9 +100,14 @@ async function tell(merchant = shop, type: 'created' | 'expired' = 'created'): P
 /** Writes an event that goes only to those who name its type. */
 function tellDeposit(): Promise<void> {
   return insertEvent(service.db, {
-    ...{ id: newId(), merchantId: shop.id, paymentId: null, createdAt: new Date() },
-    ...{ type: 'payment_prompt.deposit_unmatched', data: '{"id":"deposit"}' },
-    ...{ traceparent: null, tracestate: null },
+    id: newId(),
+    merchantId: shop.id,
+    paymentId: null,
+    createdAt: new Date(),
+    type: 'payment_prompt.deposit_unmatched',
+    data: '{"id":"deposit"}',
+    traceparent: null,
+    tracestate: null,
   });
 }
 

@@ -73,12 +73,18 @@ async function addNode(keyring: typeof former): Promise<void> {
   const at = new Date();
   nodeId = newId();
   await insertNode(base.db, {
-    ...{ id: nodeId, chain: 'eth-test', role: 'primary', position: 1, label: 'node.example' },
+    id: nodeId,
+    chain: 'eth-test',
+    role: 'primary',
+    position: 1,
+    label: 'node.example',
     access: sealAccess(keyring, nodeId, ACCESS),
     master_key_version: keyring.currentVersion,
     requests_per_second: 10,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    ...{ verified_at: at, created_at: at, updated_at: at },
+    verified_at: at,
+    created_at: at,
+    updated_at: at,
   });
 }
 

@@ -108,7 +108,9 @@ test('every tool is for reading, and each tells what it is asked for', async () 
   };
   const { prompt, checkoutUrl } = created;
   expect(JSON.parse(await read('get_payment', { paymentId: prompt.id }))).toMatchObject({
-    ...{ id: prompt.id, amount: 5000, status: 'pending' },
+    id: prompt.id,
+    amount: 5000,
+    status: 'pending',
   });
   const listed = await read('list_payments', { customerReferenceId: 'order-7', limit: 1 });
   expect(JSON.parse(listed)).toMatchObject({ data: [{ id: prompt.id }], hasMore: false });
@@ -176,7 +178,8 @@ describe('tells the model what is wrong', () => {
   test('with the key', async () => {
     const revoked = await connect({ ...reading, passphrase: 'another' });
     expect(await revoked.ask('list_payments')).toMatchObject({
-      ...{ isError: true, text: expect.stringMatching(/^E2004 /) },
+      isError: true,
+      text: expect.stringMatching(/^E2004 /),
     });
     expect((await revoked.ask('read_error', { code: 'E2004' })).isError).toBe(false);
     expect(await revoked.warning()).toMatch(/^Warning: the service refuses this key: E2004 /);
@@ -224,7 +227,8 @@ test('without the SDK, it says how to install it', async () => {
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}`,
   });
   expect({ exit, out, err }).toEqual({
-    ...{ exit: 1, out: '' },
+    exit: 1,
+    out: '',
     err: 'mp mcp needs the SDK of the Model Context Protocol: npm install @modelcontextprotocol/server@2\n',
   });
 });

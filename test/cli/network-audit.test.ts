@@ -42,7 +42,9 @@ test('an audit tells what the ledger lacks, and is written down', async () => {
   expect(out).toMatch(new RegExp(`missing +${sent.id} +0 +${ADDRESS} +5000000`));
   expect(out).toContain('Each is a finding now: mp finding list');
   expect(await service.ask('network', 'audit', CHAIN, ...range)).toMatchObject({
-    ...{ blockchainId: CHAIN, role: 'primary', transfers: 1 },
+    blockchainId: CHAIN,
+    role: 'primary',
+    transfers: 1,
     differences: [{ kind: 'missing', transactionHash: sent.id, amount: '5000000' }],
   });
   expect(await service.ask('finding', 'list')).toMatchObject([

@@ -20,11 +20,19 @@ beforeAll(async () => {
   const { db, clock } = service;
   const now = new Date(clock());
   await insertNode(db, {
-    ...{ id: NODE, chain: CHAIN, role: 'primary', position: 1, label: 'node.example' },
-    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    id: NODE,
+    chain: CHAIN,
+    role: 'primary',
+    position: 1,
+    label: 'node.example',
+    access: Buffer.of(0),
+    master_key_version: 1,
+    requests_per_second: 10,
     calls_per_day: 100_000,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    ...{ verified_at: now, created_at: now, updated_at: now },
+    verified_at: now,
+    created_at: now,
+    updated_at: now,
   });
   await saveNodeStates(
     db,
@@ -33,7 +41,10 @@ beforeAll(async () => {
   );
   await watchNetworks(db, ['eth', 'eth-usdt'], new Date(clock() - 90_000));
   await updateChain(db, CHAIN, {
-    ...{ head_height: 1_010, final_height: 950, cursor_height: 1_000, cursor_hash: '0xa' },
+    head_height: 1_010,
+    final_height: 950,
+    cursor_height: 1_000,
+    cursor_hash: '0xa',
     swept_height: 950,
     expires_until: new Date(clock() - 600_000),
   });
@@ -64,15 +75,29 @@ test('status tells how far a network is watched, by whom, and how many payments 
   );
   expect(others).toEqual([]);
   expect(status).toEqual({
-    ...{ id: 'eth', chain: 'eth', watched: true, halted: null },
-    ...{ height: 1_010, scannedHeight: 1_000, finalHeight: 950, lagBlocks: 10 },
+    id: 'eth',
+    chain: 'eth',
+    watched: true,
+    halted: null,
+    height: 1_010,
+    scannedHeight: 1_000,
+    finalHeight: 950,
+    lagBlocks: 10,
     lagSeconds: expect.any(Number),
-    ...{ holder: 'worker:7', heldPayments: 2 },
+    holder: 'worker:7',
+    heldPayments: 2,
     nodes: [
       {
-        ...{ id: NODE, label: 'node.example', role: 'primary' },
-        ...{ state: 'failing', height: 1_009, lastError: 'it answered 502' },
-        ...{ callsToday: 0, callsPerDayNow: null, callsPerDayLimit: 100_000, callsLeft: 100_000 },
+        id: NODE,
+        label: 'node.example',
+        role: 'primary',
+        state: 'failing',
+        height: 1_009,
+        lastError: 'it answered 502',
+        callsToday: 0,
+        callsPerDayNow: null,
+        callsPerDayLimit: 100_000,
+        callsLeft: 100_000,
       },
     ],
   });
@@ -84,9 +109,18 @@ test('status tells how far a network is watched, by whom, and how many payments 
   const byId = (id: string) => all.find(network => network.id === id);
   expect(byId('eth-usdt')).toMatchObject({ chain: 'eth', watched: true, heldPayments: 0 });
   expect(byId('btc')).toEqual({
-    ...{ id: 'btc', chain: 'btc', watched: false, halted: null, height: null },
-    ...{ scannedHeight: null, finalHeight: null, lagBlocks: null, lagSeconds: null },
-    ...{ holder: null, heldPayments: 0, nodes: [] },
+    id: 'btc',
+    chain: 'btc',
+    watched: false,
+    halted: null,
+    height: null,
+    scannedHeight: null,
+    finalHeight: null,
+    lagBlocks: null,
+    lagSeconds: null,
+    holder: null,
+    heldPayments: 0,
+    nodes: [],
   });
   expect(await service.refused('network', 'status', 'etc')).toBe('There is no network etc.');
 });
@@ -110,8 +144,10 @@ test('status tells what a day of calls costs at the present rate, and what is le
   // A thousand calls in the last ten minutes.
   expect(status?.nodes).toMatchObject([
     {
-      ...{ callsToday: today.calls, callsPerDayNow: 144_000 },
-      ...{ callsPerDayLimit: 100_000, callsLeft: 100_000 - today.calls },
+      callsToday: today.calls,
+      callsPerDayNow: 144_000,
+      callsPerDayLimit: 100_000,
+      callsLeft: 100_000 - today.calls,
     },
   ]);
   const { out } = await mpHere(['network', 'status'], service.env);
@@ -124,10 +160,16 @@ test('a rescan is queued, audited, and shown until it is done', async () => {
   const range = ['--from', '900', '--to', '999'];
   const rescan = await service.ask<{ id: number }>('network', 'rescan', 'eth-usdt', ...range);
   expect(rescan).toMatchObject({
-    ...{ network: 'eth-usdt', from: 900, to: 999, next: 900, askedBy: 'alice', doneAt: null },
+    network: 'eth-usdt',
+    from: 900,
+    to: 999,
+    next: 900,
+    askedBy: 'alice',
+    doneAt: null,
   });
   expect(await audit('eth-usdt')).toMatchObject({
-    ...{ action: 'network.rescan', actor: 'alice' },
+    action: 'network.rescan',
+    actor: 'alice',
     detail: { rescan: rescan.id, from: 900, to: 999 },
   });
   await advanceRescan(service.db, rescan.id, { height: 950, doneAt: null });
@@ -160,14 +202,18 @@ test('a chain is resumed where it is halted, or from a block on', async () => {
   );
   await updateChain(db, CHAIN, { halted: 'no common block' });
   expect(await service.ask('network', 'resume', 'eth')).toMatchObject({
-    ...{ id: 'eth', halted: null, scannedHeight: 1_000, holder: null },
+    id: 'eth',
+    halted: null,
+    scannedHeight: 1_000,
+    holder: null,
   });
   expect(await audit('eth')).toMatchObject({
     action: 'network.resume',
     detail: { from: null, halted: 'no common block', cursor: 1_000 },
   });
   expect(await service.ask('network', 'resume', 'eth', '--from', '990')).toMatchObject({
-    ...{ scannedHeight: 989, lagBlocks: 21 },
+    scannedHeight: 989,
+    lagBlocks: 21,
   });
 });
 
@@ -175,15 +221,30 @@ test('findings are listed until they are resolved', async () => {
   const { db, clock } = service;
   const id = newId();
   const found = {
-    ...{ id, chain: CHAIN, kind: 'disagreement', blockchainId: 'eth-usdt' },
-    ...{ transactionHash: '0xabc', position: 3, address: '0xdef', amount: 1_500_000n },
-    ...{ height: 900, detail: 'The check node does not know it.' },
+    id,
+    chain: CHAIN,
+    kind: 'disagreement',
+    blockchainId: 'eth-usdt',
+    transactionHash: '0xabc',
+    position: 3,
+    address: '0xdef',
+    amount: 1_500_000n,
+    height: 900,
+    detail: 'The check node does not know it.',
   };
   const at = new Date(clock());
   await addFinding(db, found, at);
   const shown = {
-    ...{ id, chain: 'eth', kind: 'disagreement', network: 'eth-usdt', transactionHash: '0xabc' },
-    ...{ position: 3, address: '0xdef', amount: '1.5', height: 900, detail: found.detail },
+    id,
+    chain: 'eth',
+    kind: 'disagreement',
+    network: 'eth-usdt',
+    transactionHash: '0xabc',
+    position: 3,
+    address: '0xdef',
+    amount: '1.5',
+    height: 900,
+    detail: found.detail,
     foundAt: at.toISOString(),
   };
   expect(await service.ask('finding', 'list')).toEqual([shown]);

@@ -46,10 +46,16 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
     const added = await service.ask<Shown>('node', 'add', 'eth-test', '--url', url, ...headers);
     expect(Object.keys(added)[0]).toBe('id');
     expect(added).toMatchObject({
-      ...{ id: ID, chain: 'eth-test', label: '127.0.0.1', role: 'primary', requestsPerSecond: 10 },
-      ...{ callsPerDay: null },
-      ...{ verifiedAt: INSTANT, createdAt: INSTANT },
-      ...{ identity: 'Ethereum Sepolia (11155111)', height: 0 },
+      id: ID,
+      chain: 'eth-test',
+      label: '127.0.0.1',
+      role: 'primary',
+      requestsPerSecond: 10,
+      callsPerDay: null,
+      verifiedAt: INSTANT,
+      createdAt: INSTANT,
+      identity: 'Ethereum Sepolia (11155111)',
+      height: 0,
       networks: [
         { id: 'eth-test', settledBy: 'chain', problem: null },
         { id: 'eth-usdc-test', settledBy: 'chain', problem: null },

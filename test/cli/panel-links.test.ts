@@ -59,7 +59,8 @@ test('links and sign-out are for people who sign in', async () => {
   const { link } = await service.ask<Linked>('user', 'link', admin.userId, '--factors');
   expect((await open(service, new URL(link).pathname)).body).toContain('new authenticator app');
   expect(await service.ask('user', 'sign-out', admin.userId)).toEqual({
-    ...{ id: admin.userId, sessionsEnded: 1 },
+    id: admin.userId,
+    sessionsEnded: 1,
   });
   const home = await open(service, `/panel/merchants/${merchantId}`, admin);
   expect(home.statusCode).toBe(303);

@@ -39,9 +39,15 @@ beforeAll(async () => {
   });
   await add('theirs', other, '2026-05-02T00:00:00Z');
   await add('paid', shop, '2026-05-31T23:59:59.999Z', {
-    ...{ status: 'successful', session_status: 'completed', paid_at: new Date('2026-06-01') },
-    ...{ blockchain_id: 'btc', address: ADDRESSES.btc, token_amount: 150_000n, token_decimals: 8 },
-    ...{ transaction_hash: 'f00d', commission_amount: 12 },
+    status: 'successful',
+    session_status: 'completed',
+    paid_at: new Date('2026-06-01'),
+    blockchain_id: 'btc',
+    address: ADDRESSES.btc,
+    token_amount: 150_000n,
+    token_decimals: 8,
+    transaction_hash: 'f00d',
+    commission_amount: 12,
   });
   await add('newest', shop, '2026-06-01T00:00:00Z', { customer_reference_id: 'order-1' });
 });
@@ -93,8 +99,14 @@ describe('mp payment list', () => {
   test('shows the payment of the API, and what only operators see', async () => {
     const [payment] = await service.ask<object[]>('payment', 'list', '--blockchain', 'btc');
     expect(payment).toMatchObject({
-      ...{ id: ids.paid, merchantId: shop.merchant.id, amount: 1000, commissionAmount: 12 },
-      ...{ tokenAmount: '0.0015', address: ADDRESSES.btc, transactionHash: 'f00d', flow: 'crypto' },
+      id: ids.paid,
+      merchantId: shop.merchant.id,
+      amount: 1000,
+      commissionAmount: 12,
+      tokenAmount: '0.0015',
+      address: ADDRESSES.btc,
+      transactionHash: 'f00d',
+      flow: 'crypto',
     });
     expect(payment).not.toHaveProperty('history');
   });

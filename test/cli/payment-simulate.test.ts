@@ -62,7 +62,9 @@ describe('on a US account', () => {
     const shown = await simulate(id, play);
     expect(`${shown.status}/${shown.sessionStatus}`).toBe(state);
     expect(shown.history.at(-1)).toMatchObject({
-      ...{ to: state, actor: 'simulation', reason: expect.stringContaining('by notification') },
+      to: state,
+      actor: 'simulation',
+      reason: expect.stringContaining('by notification'),
     });
     const read = await send(service, us, { path: `/external/v1/payments/${id}` });
     expect(read.json()).toMatchObject({
@@ -119,7 +121,8 @@ describe('on chain', () => {
     const { status, simulation } = await simulate(second, 'under');
     expect(status).toBe('pending');
     expect(simulation).toMatchObject({
-      ...{ case: 'under', deposits: [{ outcome: 'ambiguous', paymentId: null }] },
+      case: 'under',
+      deposits: [{ outcome: 'ambiguous', paymentId: null }],
     });
     expect(simulation.result).toMatch(
       /^The payment is still pending\.\nA transfer went to the inbox as ambiguous \([0-9a-f-]{36}\): several payments wait at the address/,
@@ -149,7 +152,8 @@ describe('on chain', () => {
     const underpaid = await create(shop);
     await simulate(underpaid, 'under', '--network', 'eth');
     expect(await simulate(underpaid, 'expire')).toMatchObject({
-      ...{ status: 'unsuccessful', sessionStatus: 'expired' },
+      status: 'unsuccessful',
+      sessionStatus: 'expired',
       simulation: { result: 'The payment is now unsuccessful.' },
     });
     const seen = await create(shop);

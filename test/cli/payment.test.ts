@@ -132,9 +132,16 @@ test('deposits are listed with decimals, their merchant and the payments they wo
     observeTransfer(
       service.db,
       {
-        ...{ blockchainId: 'eth', address, transactionHash, tokenAmount },
-        ...{ position: 0, blockHeight: 1, blockHash: null, occurredAt: new Date() },
-        ...{ source: 'chain', finality: 'final' },
+        blockchainId: 'eth',
+        address,
+        transactionHash,
+        tokenAmount,
+        position: 0,
+        blockHeight: 1,
+        blockHash: null,
+        occurredAt: new Date(),
+        source: 'chain',
+        finality: 'final',
       },
       new Date(),
     );
@@ -144,7 +151,10 @@ test('deposits are listed with decimals, their merchant and the payments they wo
       ({ id }) => id === deposit.id,
     );
   expect(await find('--unmatched')).toMatchObject({
-    ...{ outcome: 'ambiguous', tokenAmount: '1.5', assetSymbol: 'ETH', paymentId: null },
+    outcome: 'ambiguous',
+    tokenAmount: '1.5',
+    assetSymbol: 'ETH',
+    paymentId: null,
     merchantIds: [merchant.id],
     fits: [
       { paymentId: near, tokenAmount: '1.500000000000000001' },
@@ -165,7 +175,10 @@ test('deposits are listed with decimals, their merchant and the payments they wo
   const amounts = ['--arrived', '1.5', '--due', '1.500000000000000001'];
   await service.ask('deposit', 'assign', deposit.id, near, ...amounts);
   expect(await find()).toMatchObject({
-    ...{ outcome: 'assigned', paymentId: near, merchantIds: [merchant.id], fits: [] },
+    outcome: 'assigned',
+    paymentId: near,
+    merchantIds: [merchant.id],
+    fits: [],
   });
   expect(await service.ask('payment', 'show', near)).toMatchObject({
     deposits: [{ id: deposit.id, tokenAmount: '1.5', assetSymbol: 'ETH' }],

@@ -34,25 +34,38 @@ beforeAll(async () => {
   await storage.restores.look(storage.db);
   service = await startTestApp({
     database: { db: storage.db, url: operated.databaseUrl },
-    ...{ keyring: operated.keyring, clock: operated.clock },
+    keyring: operated.keyring,
+    clock: operated.clock,
     keptSince: () => storage.restores.confirmed()?.confirmedAt.getTime() ?? 0,
   });
   shop = await addMerchant(operated);
   await createEndpoint(operatorOf(operated), operated.keyring, {
-    ...{ merchantId: shop.merchant.id, url: 'https://shop.example/hooks' },
+    merchantId: shop.merchant.id,
+    url: 'https://shop.example/hooks',
     allowPrivateAddresses: true,
   });
   const { db, clock } = operated;
   const now = new Date(clock());
   await insertNode(db, {
-    ...{ id: newId(), chain: 'eth', role: 'primary', position: 1, label: 'node.example' },
-    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    id: newId(),
+    chain: 'eth',
+    role: 'primary',
+    position: 1,
+    label: 'node.example',
+    access: Buffer.of(0),
+    master_key_version: 1,
+    requests_per_second: 10,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    ...{ verified_at: now, created_at: now, updated_at: now },
+    verified_at: now,
+    created_at: now,
+    updated_at: now,
   });
   await watchNetworks(db, ['eth', 'eth-usdt', 'btc']);
   await updateChain(db, 'eth', {
-    ...{ head_height: 1_010, cursor_height: 1_000, cursor_hash: '0xa', swept_height: 950 },
+    head_height: 1_010,
+    cursor_height: 1_000,
+    cursor_hash: '0xa',
+    swept_height: 950,
     polled_at: new Date(clock() - 3_590_000),
   });
 });
@@ -122,7 +135,8 @@ test('confirmed, it is written again: chains are rescanned, owed webhooks withhe
   // An hour of Ethereum, and its ring.
   const range = { from: 951, to: 1_010 + 300 + 64 };
   expect(confirmed).toMatchObject({
-    ...{ state: 'confirmed', webhooksWithheld: 1 },
+    state: 'confirmed',
+    webhooksWithheld: 1,
     rescans: [
       { network: 'eth', ...range },
       { network: 'eth-usdt', ...range },
@@ -141,7 +155,8 @@ test('confirmed, it is written again: chains are rescanned, owed webhooks withhe
   expect(await deliveries.execute()).toEqual([{ status: 'withheld' }]);
   const [entry] = await operated.ask<object[]>('audit', '--object', String(confirmed.id));
   expect(entry).toMatchObject({
-    ...{ actor: 'alice', action: 'restore.confirm' },
+    actor: 'alice',
+    action: 'restore.confirm',
     detail: { withheld: 1, networks: ['eth', 'eth-usdt'] },
   });
 

@@ -178,7 +178,10 @@ describe('mp webhook set, enable and disable', () => {
     await service.ask('webhook', 'disable', id);
     await tell(merchant);
     expect(await service.ask('webhook', 'enable', id)).toMatchObject({
-      ...{ id, status: 'enabled', disabledAt: null, disabledReason: null },
+      id,
+      status: 'enabled',
+      disabledAt: null,
+      disabledReason: null,
     });
     const payment = await tell(merchant);
     await deliver();
@@ -202,7 +205,11 @@ describe('mp webhook test', () => {
     ];
     for (const result of results) {
       expect(result).toEqual({
-        ...{ endpointId: id, url, statusCode: 200, error: null, responseExcerpt: 'Thanks!\n' },
+        endpointId: id,
+        url,
+        statusCode: 200,
+        error: null,
+        responseExcerpt: 'Thanks!\n',
         eventId: expect.stringMatching(/^00000000-0000-8000-8000-[0-9a-f]{12}$/),
         durationMs: expect.any(Number),
       });
@@ -215,7 +222,8 @@ describe('mp webhook test', () => {
     for (const event of events) {
       contract.expectFit(event, '/components/schemas/Event');
       expect(event).toMatchObject({
-        ...{ type: 'payment_prompt.created', object: 'event' },
+        type: 'payment_prompt.created',
+        object: 'event',
         data: { id: '00000000-0000-8000-8000-000000000000', customerReferenceId: 'test' },
       });
     }
@@ -244,7 +252,8 @@ describe('mp webhook test', () => {
     const lost = await mpHere(['webhook', 'test', id, '--json'], service.env);
     expect(lost.status).toBe(1);
     expect(JSON.parse(lost.out)).toMatchObject({
-      ...{ statusCode: null, error: expect.stringContaining('ECONNREFUSED') },
+      statusCode: null,
+      error: expect.stringContaining('ECONNREFUSED'),
     });
   });
 
@@ -257,7 +266,10 @@ describe('mp webhook test', () => {
     const { secret, ...result } = JSON.parse(sent.out);
     const [request = { headers: {}, body: '' }] = receiver.requests;
     expect(result).toEqual({
-      ...{ url: receiver.url, statusCode: 200, error: null, responseExcerpt: 'Thanks!' },
+      url: receiver.url,
+      statusCode: 200,
+      error: null,
+      responseExcerpt: 'Thanks!',
       eventId: verifyWebhook({ ...request, secret }).id,
       durationMs: expect.any(Number),
     });

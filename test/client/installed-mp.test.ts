@@ -68,7 +68,10 @@ const variables = ({
   secret,
   passphrase,
 }: Pick<MerchantWithKey, 'keyId' | 'secret' | 'passphrase'>) => ({
-  ...{ MP_URL: url, MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase },
+  MP_URL: url,
+  MP_KEY_ID: keyId,
+  MP_SECRET: secret,
+  MP_PASSPHRASE: passphrase,
 });
 /** A home without credentials. */
 const nobody = () => ({ HOME: join(project.directory, 'nobody') });

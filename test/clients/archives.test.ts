@@ -81,7 +81,8 @@ describe.each(LIBRARIES)('GET $path', library => {
     expect(unpacked).toEqual(new Map(expected as [string, string][]));
     const asked = { 'if-none-match': headers.etag };
     expect(await service.app.inject({ url: path, headers: asked })).toMatchObject({
-      ...{ statusCode: 304, body: '' },
+      statusCode: 304,
+      body: '',
     });
   });
 

@@ -92,7 +92,9 @@ async function makeDirectory() {
   const env = { PATH: process.env.PATH, HOME: directory };
   const shell = (commands: string, more: NodeJS.ProcessEnv = {}) =>
     run('sh', ['-ec', commands], {
-      ...{ cwd: directory, env: { ...env, ...more }, timeout: PATIENCE_MS },
+      cwd: directory,
+      env: { ...env, ...more },
+      timeout: PATIENCE_MS,
     });
   const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 3 });
   return { directory, env, shell, remove };
@@ -103,8 +105,11 @@ async function installPython(origin: string): Promise<Installation> {
   // No index: nothing may be needed but the archive itself.
   const site = join(directory, 'site');
   await shell(readBeginning('python', origin).install.replace('pip', 'python3 -m pip'), {
-    ...{ PIP_NO_INDEX: '1', PIP_TARGET: site, PIP_NO_CACHE_DIR: '1' },
-    ...{ PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
+    PIP_NO_INDEX: '1',
+    PIP_TARGET: site,
+    PIP_NO_CACHE_DIR: '1',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_ROOT_USER_ACTION: 'ignore',
   });
   return {
     directory,
@@ -152,7 +157,10 @@ async function installGo(origin: string): Promise<Installation> {
   // Nothing is fetched, and the cache of builds is that of the user, since a first build takes long.
   const env = {
     ...bare,
-    ...{ HOME: process.env.HOME, GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
+    HOME: process.env.HOME,
+    GOPROXY: 'off',
+    GOFLAGS: '-mod=mod',
+    GOTOOLCHAIN: 'local',
   };
   await shell('go mod init shop', env);
   await shell(readBeginning('go', origin).install, env);

@@ -77,8 +77,11 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
     const { stdout, stderr } = await run(command, args, {
       cwd: installation.directory,
       env: {
-        ...{ ...installation.env, MP_URL: origin, MP_KEY_ID: other.keyId },
-        ...{ MP_SECRET: other.secret, MP_PASSPHRASE: other.passphrase },
+        ...installation.env,
+        MP_URL: origin,
+        MP_KEY_ID: other.keyId,
+        MP_SECRET: other.secret,
+        MP_PASSPHRASE: other.passphrase,
       },
     });
     expect(stderr).toBe('');

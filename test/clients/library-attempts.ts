@@ -11,7 +11,8 @@ export function describeAttempts(library: Library): void {
   test('signs every attempt again under the same idempotency key', async () => {
     library.server.script(failure(503, true), failure(409, true, 5), CREATED);
     const { error, pauses } = await library.calls.scripted('create', {
-      ...{ payment: { amount: 5000 }, idempotencyKey: 'order 7' },
+      payment: { amount: 5000 },
+      idempotencyKey: 'order 7',
     });
     expect(error).toBeUndefined();
     expect(library.server.received).toHaveLength(3);
@@ -93,7 +94,11 @@ export function describeAttempts(library: Library): void {
       library.server.script({ status: 502, headers: { 'x-request-id': 'proxy-1' }, body });
       const { error } = await library.calls.scripted('get', { id: '1' }, { maxAttempts: 1 });
       expect(error).toMatchObject({
-        ...{ status: 502, message: 'HTTP 502', code: '', errorCode: '', requestId: 'proxy-1' },
+        status: 502,
+        message: 'HTTP 502',
+        code: '',
+        errorCode: '',
+        requestId: 'proxy-1',
         retryable: false,
       });
     }

@@ -28,7 +28,9 @@ export function describeReads(library: Library): void {
     const { result: created } = await library.calls.real<Created>('create', order);
     expect(created).toMatchObject({
       prompt: {
-        ...{ object: 'payment_prompt', amount: 5000, status: 'pending' },
+        object: 'payment_prompt',
+        amount: 5000,
+        status: 'pending',
         customerReferenceId: ORDER.customerReferenceId,
       },
       checkoutUrl: expect.stringMatching(/^https:/),
@@ -37,8 +39,11 @@ export function describeReads(library: Library): void {
     const { result: read } = await library.calls.real('get', { id: created?.prompt.id });
     expect(read).toEqual(created?.prompt);
     const query = {
-      ...{ customerReferenceId: ORDER.customerReferenceId, status: 'pending', limit: 1 },
-      ...{ createdAfter: '2020-01-01T00:00:00Z', createdBefore: '2100-01-01T00:00:00+02:00' },
+      customerReferenceId: ORDER.customerReferenceId,
+      status: 'pending',
+      limit: 1,
+      createdAfter: '2020-01-01T00:00:00Z',
+      createdBefore: '2100-01-01T00:00:00+02:00',
     };
     const { result: page } = await library.calls.real<{ data: Payment[] }>('list', { query });
     expect(page?.data).toEqual([created?.prompt]);
@@ -91,7 +96,8 @@ export function describeReads(library: Library): void {
 
     const page = await real<{ data: object[] }>('listEvents', { query: { limit: 1 } });
     expect(page.result).toMatchObject({
-      ...{ hasMore: true, data: [{ id: ids[6], data: { id: payment.id }, deliveries: [] }] },
+      hasMore: true,
+      data: [{ id: ids[6], data: { id: payment.id }, deliveries: [] }],
     });
     const { result: read } = await real('event', { id: ids[6] });
     expect(read).toEqual(page.result?.data[0]);
@@ -116,7 +122,8 @@ export function describeReads(library: Library): void {
     expect((await library.calls.real('get', absent)).error).toMatchObject({ errorCode: 'E3001' });
     const wrong = { secret: 'mps_0' };
     expect((await library.calls.real('list', { query: {} }, wrong)).error).toMatchObject({
-      ...{ status: 401, errorCode: 'E2007' },
+      status: 401,
+      errorCode: 'E2007',
     });
   });
 }

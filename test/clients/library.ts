@@ -28,7 +28,11 @@ export function callsOf(
 ) {
   const call = <T>(target: object, name: string, given: object) =>
     ask<Outcome<T>>({
-      ...{ kind: 'call', timeoutMs: 30_000, maxAttempts: 4, call: name, arguments: given },
+      kind: 'call',
+      timeoutMs: 30_000,
+      maxAttempts: 4,
+      call: name,
+      arguments: given,
       ...target,
     });
   const { keyId, secret, passphrase } = shop;

@@ -76,8 +76,10 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     return startDriver({
       directory,
       env: {
-        ...{ PATH, STORE: join(directory, 'store'), CONSTANTS: JSON.stringify(constants) },
-        ...{ PLUGIN: join(directory, 'external-payments/external-payments.php') },
+        PATH,
+        STORE: join(directory, 'store'),
+        CONSTANTS: JSON.stringify(constants),
+        PLUGIN: join(directory, 'external-payments/external-payments.php'),
         ...(WORDPRESS === undefined ? {} : { WORDPRESS }),
       },
       command: ['php', PROGRAM],
@@ -90,11 +92,20 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
   function save(change: Record<string, string> = {}) {
     const { keyId, secret, passphrase } = merchant;
     const fields = {
-      ...{ enabled: '1', title: 'Crypto', description: '', url: origin, key_id: keyId },
-      ...{ secret, passphrase, webhook_secret: WEBHOOK_SECRET, ...change },
+      enabled: '1',
+      title: 'Crypto',
+      description: '',
+      url: origin,
+      key_id: keyId,
+      secret,
+      passphrase,
+      webhook_secret: WEBHOOK_SECRET,
+      ...change,
     };
     return shop.ask<{ said: string[]; html: string }>({
-      ...{ do: 'settings', button: 'external_payments_test', fields },
+      do: 'settings',
+      button: 'external_payments_test',
+      fields,
     });
   }
 
@@ -457,7 +468,8 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     const other = startShop(constants);
     const order = await newOrder();
     expect(await pay(order, other)).toMatchObject({
-      ...{ result: 'failure', notices: [expect.stringContaining('You have not paid anything')] },
+      result: 'failure',
+      notices: [expect.stringContaining('You have not paid anything')],
     });
     expect((await pay(order)).result).toBe('success');
     expect(await other.end()).toEqual({ status: 0, err: '' });

@@ -224,8 +224,11 @@ describe('a secret in a file', () => {
   test.each(SECRET_VARIABLES)('%s', name => {
     const value = VALID_SECRETS[name];
     const env = {
-      ...{ DATABASE_URL: 'postgres://h/d', MASTER_KEY: KEY, PROCESSOR: 'stripe' },
-      ...{ STRIPE_SECRET_KEY: 'sk_test_0', STRIPE_WEBHOOK_SECRET: 'whsec_0' },
+      DATABASE_URL: 'postgres://h/d',
+      MASTER_KEY: KEY,
+      PROCESSOR: 'stripe',
+      STRIPE_SECRET_KEY: 'sk_test_0',
+      STRIPE_WEBHOOK_SECRET: 'whsec_0',
       MAIL_FROM: 'payments@example.com',
     };
     const file = { [name]: undefined, [`${name}_FILE`]: '/run/it' };

@@ -34,7 +34,10 @@ describe('a Redis URL leads to', () => {
       'rediss://:p@s1,s2:26380/3?mode=sentinel&name=main&sentinel_username=su&sentinel_password=s%2Bp',
       {
         mode: 'sentinel',
-        ...{ name: 'main', db: 3, tls: true, password: 'p' },
+        name: 'main',
+        db: 3,
+        tls: true,
+        password: 'p',
         sentinelLogin: { tls: true, username: 'su', password: 's+p' },
         addresses: [
           { host: 's1', port: 26379 },

@@ -126,7 +126,9 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
   await setAddress(operator, { merchantId: a, branchId: ada.branches[1] }, 'eth', shared);
   await setAddress(operator, { merchantId: b, branchId: bob.branches[1] }, 'avax', shared);
   const wanted = {
-    ...{ kind: 'address.set' as const, merchantId: cy.merchant.id, branchId: cy.branches[0] },
+    kind: 'address.set' as const,
+    merchantId: cy.merchant.id,
+    branchId: cy.branches[0],
     blockchainId: 'eth',
   };
   for (const text of [shared, former, waiting, own]) {

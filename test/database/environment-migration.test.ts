@@ -37,6 +37,11 @@ test('a merchant is live unless all it ever had are addresses on test networks',
     rows.find(row => row.id === id)?.environment,
   ]);
   expect(Object.fromEntries(found)).toEqual({
-    ...{ test: 'test', both: 'live', main: 'live', once: 'live', none: 'live', us: 'live' },
+    test: 'test',
+    both: 'live',
+    main: 'live',
+    once: 'live',
+    none: 'live',
+    us: 'live',
   });
 });

@@ -36,7 +36,10 @@ async function wholeDatabase(): Promise<Whole> {
   const name = `eps_whole_${randomBytes(6).toString('hex')}`;
   const url = await createDatabase(inject('databaseServer'), name, 'template0');
   const db = connect({
-    ...{ url, poolSize: 10, applicationName: 'whole', onIdleError: () => undefined },
+    url,
+    poolSize: 10,
+    applicationName: 'whole',
+    onIdleError: () => undefined,
     statementTimeoutMs: 0,
   });
   opened.push({ name, db });

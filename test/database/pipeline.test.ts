@@ -30,7 +30,10 @@ function open({
 }: Partial<PipelineOptions> = {}) {
   const errors: Error[] = [];
   const db = connectPipeline({
-    ...{ url, connections, statementTimeoutMs, ...others },
+    url,
+    connections,
+    statementTimeoutMs,
+    ...others,
     applicationName: 'test-pipeline',
     onError: error => {
       errors.push(error);

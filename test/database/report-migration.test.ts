@@ -63,7 +63,10 @@ test('sums the commissions of earlier payments by the UTC month of payment, and 
   const created_at = new Date('2026-03-01T00:00:00Z');
   const add = (paidAt: string, cents: number | null, to = merchant) =>
     addPayment(service.db, to, {
-      ...{ ...PAID, created_at, paid_at: new Date(paidAt), commission_amount: cents },
+      ...PAID,
+      created_at,
+      paid_at: new Date(paidAt),
+      commission_amount: cents,
     });
   const open = await addPayment(service.db, merchant, { created_at, commission_amount: 50 });
   await makeAgain(service.db, addMonths, UNDO_MONTHS, async () => {

@@ -79,8 +79,11 @@ beforeAll(async () => {
     directory,
     holder: 'service',
     settings: {
-      ...{ fsync: 'off', ssl: 'on', hba_file: path('pg_hba.conf') },
-      ...{ ssl_cert_file: path('presented.crt'), ssl_key_file: path('presented.key') },
+      fsync: 'off',
+      ssl: 'on',
+      hba_file: path('pg_hba.conf'),
+      ssl_cert_file: path('presented.crt'),
+      ssl_key_file: path('presented.key'),
       ssl_ca_file: path('authority.crt'),
     },
   });
@@ -154,8 +157,10 @@ describe.skipIf(programs === undefined)('as psql does it, a connection is opened
 
   test('with a certificate of the client', async () => {
     const files = {
-      ...{ sslmode: 'verify-full', sslrootcert: path('authority.crt') },
-      ...{ sslcert: path('client.crt'), sslkey: path('client.key') },
+      sslmode: 'verify-full',
+      sslrootcert: path('authority.crt'),
+      sslcert: path('client.crt'),
+      sslkey: path('client.key'),
     };
     chmodSync(path('client.key'), 0o600);
     const url = urlOf('certified', files);

@@ -36,7 +36,9 @@ test('when a statement is refused, its locks are free already', async () => {
 test('what is not sent while nothing is read was certainly not done', async () => {
   let reason: string | null = null;
   const db = connect({
-    ...{ url: service.databaseUrl, poolSize: 1, applicationName: 'test' },
+    url: service.databaseUrl,
+    poolSize: 1,
+    applicationName: 'test',
     gate: createWriteGate({ writes: [], reads: () => reason }),
     onIdleError: () => undefined,
   });

@@ -86,7 +86,11 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
       { restart_after_crash: 'off' },
     ]);
     expect(await ledger.judge(session, true)).toEqual({
-      ...{ lost: 0, doubled: 0, accepted: 0, depositLost: 0, eventLost: 0 },
+      lost: 0,
+      doubled: 0,
+      accepted: 0,
+      depositLost: 0,
+      eventLost: 0,
     });
     await session.end();
   });

@@ -72,7 +72,8 @@ test.each(['src/server.ts', 'src/worker.ts'])(
   async script => {
     const elsewhere = `data:text/javascript,Object.defineProperty(process,'arch',{value:'none'})`;
     const env = {
-      ...{ PATH: process.env.PATH, DATA_DIRECTORY: join(directory, 'data') },
+      PATH: process.env.PATH,
+      DATA_DIRECTORY: join(directory, 'data'),
       ...COMPILE_CACHE,
     };
     const argv = ['--import', elsewhere, join(ROOT, script)];

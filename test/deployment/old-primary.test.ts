@@ -30,7 +30,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary that was replac
     urls = pair.primaryUrl.replace('@', `@${new URL(pair.standbyUrl).host},`);
     expect(await mpHere(['migrate'], env('server'))).toMatchObject({ status: 0, err: '' });
     const db = connect({
-      ...{ url: pair.primaryUrl, poolSize: 2, applicationName: 'test' },
+      url: pair.primaryUrl,
+      poolSize: 2,
+      applicationName: 'test',
       onIdleError: () => undefined,
     });
     shop = await addMerchant({ db, clock, keyring: createKeyring([masterKey]) });

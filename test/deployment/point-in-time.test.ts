@@ -58,7 +58,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'a server whose changes are ar
     for (const verb of ['stanza-create', 'backup']) server.run(commandOf(verb));
     backedUp = Math.floor(Date.now() / 1_000);
     env = {
-      ...{ DATABASE_URL: server.url, REDIS_URL: redis.url },
+      DATABASE_URL: server.url,
+      REDIS_URL: redis.url,
       MASTER_KEY: randomBytes(32).toString('base64'),
     };
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0 });

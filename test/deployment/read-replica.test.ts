@@ -52,7 +52,10 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
     db = openDatabase(pair.primaryUrl);
     reports = connect({
-      ...{ url: pair.standbyUrl, poolSize: 1, applicationName: 'test', mayBeStandby: true },
+      url: pair.standbyUrl,
+      poolSize: 1,
+      applicationName: 'test',
+      mayBeStandby: true,
       onIdleError: () => undefined,
     });
     ({ partner, shop } = await openAccounts(db, masterKey));

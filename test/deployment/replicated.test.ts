@@ -58,7 +58,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     expect(await mpHere(['migrate'], env('server'))).toMatchObject({ status: 0, err: '' });
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
     db = connect({
-      ...{ url: pair.primaryUrl, poolSize: 2, applicationName: 'test' },
+      url: pair.primaryUrl,
+      poolSize: 2,
+      applicationName: 'test',
       onIdleError: () => undefined,
     });
     await watchNetworks(db);
@@ -110,7 +112,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await primary.query(`create role unseeing login password 'unseeing'`);
     const url = Object.assign(new URL(pair.primaryUrl), UNSEEING).href;
     const service = connect({
-      ...{ url, poolSize: 1, applicationName: 'test' },
+      url,
+      poolSize: 1,
+      applicationName: 'test',
       onIdleError: () => undefined,
     });
     const logger = { warn: vi.fn() };
@@ -126,15 +130,19 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
       expect(await mayLoseUnnoticed({ ...settings, ...other }, db)).toBe(false);
     }
     const monitor = createMonitor({
-      ...{ readiness: async () => NOT_SERVING, pools: { main: service }, durability: null },
+      readiness: async () => NOT_SERVING,
+      pools: { main: service },
+      durability: null,
     });
     const shown = parseExposition(await monitor.registry.metrics());
     expect(sumOf(shown, 'eps_database_asynchronous_standbys', {})).toBe(1);
     await monitor.close();
     await service.destroy();
     const doctor = await mpHere(['doctor', shop.merchant.id], {
-      ...{ NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com' },
-      ...{ DATABASE_URL: pair.primaryUrl, MASTER_KEY: masterKey.toString('base64') },
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+      DATABASE_URL: pair.primaryUrl,
+      MASTER_KEY: masterKey.toString('base64'),
     });
     expect(doctor.out).toMatch(/^advised {2}database +An asynchronous standby/m);
   });
@@ -267,7 +275,9 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
 
   test('a connection to a standby is refused and not kept', async () => {
     const reads = connectPipeline({
-      ...{ url: pair.standbyUrl, connections: 1, applicationName: 'stray' },
+      url: pair.standbyUrl,
+      connections: 1,
+      applicationName: 'stray',
       onError: () => undefined,
     });
     for (let tries = 0; tries < 3; tries++) {

@@ -147,7 +147,9 @@ test('the guide makes the secrets, which are for the service alone, and installs
   }
   const config = readConfig(environmentOf('eps-api.service'));
   expect(config).toMatchObject({
-    ...{ environment: 'production', migrationUrl: null, simulation: false },
+    environment: 'production',
+    migrationUrl: null,
+    simulation: false,
     databaseUrl: expect.stringMatching(/^postgres:\/\/eps_service:\w{48}@127\.0\.0\.1:5432\/eps$/),
   });
   expect(readConfig(environmentOf('eps-migrate.service')).migrationUrl).toBe(owner.href);

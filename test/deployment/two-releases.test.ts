@@ -51,7 +51,8 @@ describe.skipIf(!isHere())(isHere() ? 'two releases' : `without commit ${PREVIOU
 
   beforeAll(async () => {
     const archive = execFileSync('git', ['archive', PREVIOUS], {
-      ...{ cwd: ROOT, maxBuffer: 2 ** 28 },
+      cwd: ROOT,
+      maxBuffer: 2 ** 28,
     });
     execFileSync('tar', ['-x', '-C', previous], { input: archive });
     symlinkSync(join(ROOT, 'node_modules'), join(previous, 'node_modules'));
@@ -107,7 +108,9 @@ describe.skipIf(!isHere())(isHere() ? 'two releases' : `without commit ${PREVIOU
         expectStatus(200, await call(replica, shop, { path: `/external/v1/payments/${id}` }));
         const { pathname } = new URL(created.body.checkoutUrl);
         const simulated = await fetch(`${replica.url}${pathname}/simulate`, {
-          ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams({ case: 'confirm' }) },
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ case: 'confirm' }),
         });
         if (expectStatus(303, { status: simulated.status, body: await simulated.text() }))
           paid.push(id);

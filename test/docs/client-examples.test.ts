@@ -190,8 +190,10 @@ describe('the examples', () => {
   async function createAndPollAsReadme(): Promise<void> {
     const other = await addMerchant(service);
     const child = start(process.execPath, 'creates a payment and polls it', {
-      ...{ MP_URL: origin, MP_KEY_ID: other.keyId },
-      ...{ MP_SECRET: other.secret, MP_PASSPHRASE: other.passphrase },
+      MP_URL: origin,
+      MP_KEY_ID: other.keyId,
+      MP_SECRET: other.secret,
+      MP_PASSPHRASE: other.passphrase,
     });
     const own = async () => (await payments(other)).at(0);
     const { id } = (await vi.waitUntil(own, { timeout: PATIENCE_MS })) ?? { id: '' };

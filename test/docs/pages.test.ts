@@ -68,7 +68,8 @@ describe.each(PATHS)('%s', path => {
       const [target = '', fragment] = href.split('#');
       if (target.startsWith('/panel/')) {
         const { statusCode, headers } = await service.app.inject({
-          ...{ url: target, headers: { host: 'pay.example.test' } },
+          url: target,
+          headers: { host: 'pay.example.test' },
         });
         expect([statusCode, headers.location], target).toEqual([
           303,

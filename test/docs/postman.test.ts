@@ -92,7 +92,9 @@ describe('the script', () => {
     const { keyId, secret, timestamp, nonce: $guid, signature, method } = vector;
     const [path = '', query = ''] = vector.path.split('?');
     const headers = runScript({
-      ...{ method, path, query },
+      method,
+      path,
+      query,
       ...(vector.body === '' ? {} : { body: vector.body }),
       variables: { keyId, secret, passphrase: 'p', $guid },
       now: Number(timestamp) * 1000 + 999,
@@ -109,7 +111,10 @@ describe('the script', () => {
   test('signs values of variables, encoded as they are sent', () => {
     const sign = (path: string, query: string, more: Variables = {}) =>
       runScript({
-        ...{ method: 'GET', path, query, now: 0 },
+        method: 'GET',
+        path,
+        query,
+        now: 0,
         variables: { secret: 's', $guid: 'n', ...more },
       })['x-mp-signature'];
     const given = sign('/a/{{id}}', "q={{text}}&r='&s=%2B", { id: 'ü', text: 'é "😀"' });

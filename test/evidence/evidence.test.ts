@@ -42,7 +42,7 @@ beforeAll(async () => {
       blockchain_id: deposits[0]?.blockchain_id ?? '',
       transaction_hash: deposits[0]?.transaction_hash ?? '',
       node: 'node.example',
-      ...{ answers: '[{"method":"getrawtransaction","result":{"vout":0.1}}]' },
+      answers: '[{"method":"getrawtransaction","result":{"vout":0.1}}]',
       recorded_at: new Date(),
     },
   ]);
@@ -60,12 +60,17 @@ afterAll(async () => {
 test('it holds the payment, its moves, its deposits with what nodes responded, and its events', () => {
   const { evidence } = signed;
   expect(evidence).toMatchObject({
-    ...{ version: 1, service: 'https://pay.example.test', merchantId: shop.merchant.id },
+    version: 1,
+    service: 'https://pay.example.test',
+    merchantId: shop.merchant.id,
     payment: { id: paymentId, status: 'successful', amount: 5000 },
     transitions: [{ to: { sessionStatus: 'completed' } }, { to: { status: 'successful' } }],
     deposits: [
       {
-        ...{ state: 'final', outcome: 'exact', source: 'simulation', confirmations: null },
+        state: 'final',
+        outcome: 'exact',
+        source: 'simulation',
+        confirmations: null,
         settledBy: { node: 'node.example', answers: expect.stringContaining('0.1') },
       },
     ],
@@ -186,7 +191,11 @@ test('the public keys are where everybody can read them, and suffice', async () 
   expect(status).toBe(0);
   expect(response.json().keys).toEqual([
     {
-      ...{ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', kid: signed.keyId },
+      kty: 'OKP',
+      crv: 'Ed25519',
+      use: 'sig',
+      alg: 'EdDSA',
+      kid: signed.keyId,
       x: expect.stringMatching(/^[\w-]{43}$/),
     },
   ]);

@@ -119,8 +119,19 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const passwords = options.hashesSlowly ? {} : { passwordWork: LITTLE_WORK };
   const readiness = createReadiness({ db, nonces, clock });
   const deps = {
-    ...{ db, reads, reports, keyring, changes, nonces, readiness, rates, processor, clock },
-    ...{ lookUps, logger, ...passwords },
+    db,
+    reads,
+    reports,
+    keyring,
+    changes,
+    nonces,
+    readiness,
+    rates,
+    processor,
+    clock,
+    lookUps,
+    logger,
+    ...passwords,
   };
   shareStart();
   const app = await buildApp(config, deps);

@@ -44,7 +44,11 @@ export async function addDelivery(
   await db
     .insertInto('events')
     .values({
-      ...{ id: eventId, merchant_id: merchantId, payment_id: paymentId, type, data },
+      id: eventId,
+      merchant_id: merchantId,
+      payment_id: paymentId,
+      type,
+      data,
       created_at: createdAt,
     })
     .execute();
@@ -59,8 +63,14 @@ export async function addDelivery(
   const attempts = log.map((attempt, index) => {
     const msecs = at.getTime() + index * 60_000;
     return {
-      ...{ id: uuidv7({ msecs }), delivery_id: id, number: index + 1, at: new Date(msecs) },
-      ...{ duration_ms: 12, status_code: null, error: null, response_excerpt: null },
+      id: uuidv7({ msecs }),
+      delivery_id: id,
+      number: index + 1,
+      at: new Date(msecs),
+      duration_ms: 12,
+      status_code: null,
+      error: null,
+      response_excerpt: null,
       ...attempt,
     };
   });

@@ -114,7 +114,9 @@ export async function startEvm(options: AnvilOptions = {}): Promise<EvmChain> {
   const anvil = await startAnvil(options);
   const proxy = await startNodeProxy(anvil.url);
   return {
-    ...{ evm: createEvm(anvil), anvil, proxy },
+    evm: createEvm(anvil),
+    anvil,
+    proxy,
     async stop() {
       await proxy.stop();
       await anvil.stop();
@@ -141,7 +143,10 @@ export function createEvm(anvil: Anvil): Evm {
       const quantity = (amount: bigint | number) => `0x${amount.toString(16)}`;
       return rpc('eth_sendTransaction', [
         {
-          ...{ from, data, value: quantity(value), gas: quantity(gas) },
+          from,
+          data,
+          value: quantity(value),
+          gas: quantity(gas),
           ...(to !== null && { to }),
           ...(gasPrice !== undefined && { gasPrice: quantity(gasPrice) }),
         },

@@ -87,7 +87,11 @@ export class GeneratedSolana {
     };
     const abilities = { trace: null, logRange: null, batch: 50, archive: true, pruneHeight: null };
     const node: Node & { calls: number } = {
-      ...{ id: 'generated', label: 'generated', role: 'primary', abilities, calls: 0 },
+      id: 'generated',
+      label: 'generated',
+      role: 'primary',
+      abilities,
+      calls: 0,
       async call(method, params) {
         const [answer] = await ask([{ method, params }]);
         if (answer instanceof RpcError) throw answer;
@@ -143,7 +147,8 @@ export class GeneratedSolana {
     if (slot > top) return new RpcError(-32004, `Block not available for slot ${slot}`);
     if (isWhole && !this.showsBlocks) return new RpcError(-32602, 'Invalid params');
     const transactions = (this.#ofSlot.get(slot) ?? []).map(sent => ({
-      ...{ meta: toMeta(sent), version: 'legacy' },
+      meta: toMeta(sent),
+      version: 'legacy',
       transaction: {
         accountKeys: [
           { pubkey: PAYER, signer: true, writable: true, source: 'transaction' },
@@ -153,7 +158,8 @@ export class GeneratedSolana {
       },
     }));
     return {
-      ...{ blockhash: toText('B', slot), previousBlockhash: toText('B', slot - 1) },
+      blockhash: toText('B', slot),
+      previousBlockhash: toText('B', slot - 1),
       blockTime: Math.floor((this.#begun + (slot - GENESIS_SLOT) * SLOT_MS) / 1_000),
       ...(isWhole && { transactions }),
     };
@@ -177,7 +183,9 @@ export class GeneratedSolana {
     const sent = this.#bySignature.get(signature);
     if (sent === undefined || sent.slot > top) return null;
     return {
-      ...{ slot: sent.slot, version: 'legacy', meta: toMeta(sent) },
+      slot: sent.slot,
+      version: 'legacy',
+      meta: toMeta(sent),
       transaction: {
         signatures: [signature],
         message: {
@@ -191,8 +199,11 @@ export class GeneratedSolana {
 
 function toMeta({ lamports }: Sent): Json {
   return {
-    ...{ err: null, preBalances: [BASE, BASE], postBalances: [BASE - lamports, BASE + lamports] },
-    ...{ preTokenBalances: [], postTokenBalances: [] },
+    err: null,
+    preBalances: [BASE, BASE],
+    postBalances: [BASE - lamports, BASE + lamports],
+    preTokenBalances: [],
+    postTokenBalances: [],
   };
 }
 

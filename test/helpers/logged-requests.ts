@@ -14,10 +14,20 @@ export async function addRequest(
   request: Logged,
 ): Promise<string> {
   const row = {
-    ...{ id: uuidv7(), at: new Date(clock()), verified: true, requests: 1, method: 'GET' },
-    ...{ target: '/external/v1/payments?limit=0', status: 400, errorCode: 'E1001' },
-    ...{ param: 'limit', milliseconds: 3, address: '192.0.2.1', replayed: false },
-    ...{ paymentId: null, explanation: null },
+    id: uuidv7(),
+    at: new Date(clock()),
+    verified: true,
+    requests: 1,
+    method: 'GET',
+    target: '/external/v1/payments?limit=0',
+    status: 400,
+    errorCode: 'E1001',
+    param: 'limit',
+    milliseconds: 3,
+    address: '192.0.2.1',
+    replayed: false,
+    paymentId: null,
+    explanation: null,
     ...request,
   };
   await writeRequests(db, [row]);

@@ -70,7 +70,9 @@ export function mailEnv(port: number) {
 /** The settings of a service that hands its mail to a port of loopback. */
 export function mailSettings(port: number, url = `smtp://127.0.0.1:${port}`) {
   const { mail }: Config = readConfig({
-    ...{ NODE_ENV: 'test', ...mailEnv(port), SMTP_URL: url },
+    NODE_ENV: 'test',
+    ...mailEnv(port),
+    SMTP_URL: url,
     PANEL_URL: 'https://pay.example.test',
   });
   if (mail === null) throw new Error('no mail is sent');

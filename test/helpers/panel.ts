@@ -56,7 +56,12 @@ export async function addPerson(
   const now = new Date(clock());
   const email = `${id}@example.com`;
   const person = await insertPerson(db, {
-    ...{ id, name, email, is_demo: isDemo, created_at: now, factors_since: now },
+    id,
+    name,
+    email,
+    is_demo: isDemo,
+    created_at: now,
+    factors_since: now,
     ...(isDemo
       ? {}
       : {

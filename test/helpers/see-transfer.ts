@@ -22,9 +22,15 @@ export async function seeTransfer(
   await observeTransfer(
     db,
     {
-      ...{ blockchainId: id ?? '', transactionHash, position: 0, address: address ?? '' },
+      blockchainId: id ?? '',
+      transactionHash,
+      position: 0,
+      address: address ?? '',
       tokenAmount: BigInt(amount ?? 0),
-      ...{ blockHeight: height, blockHash: null, occurredAt: now, source: 'chain' },
+      blockHeight: height,
+      blockHash: null,
+      occurredAt: now,
+      source: 'chain',
       finality: 'seen',
       ...transfer,
     },

@@ -171,7 +171,10 @@ export function writeMessage(
       : list([Buffer.concat([base58.decode(lookup.table), places(writable), places(readonly)])]),
   ]);
   return {
-    ...{ bytes, keys, header, signers: keys.slice(0, header.numRequiredSignatures) },
+    bytes,
+    keys,
+    header,
+    signers: keys.slice(0, header.numRequiredSignatures),
     loaded: {
       writable: writable.map(({ address }) => address),
       readonly: readonly.map(({ address }) => address),

@@ -213,8 +213,10 @@ export class SolanaNode {
     const meta = {
       err: failed ? { InstructionError: [0, { Custom: 1 }] } : null,
       fee: 5000,
-      ...{ preBalances: before.lamports, postBalances: after.lamports },
-      ...{ preTokenBalances: before.tokens, postTokenBalances: after.tokens },
+      preBalances: before.lamports,
+      postBalances: after.lamports,
+      preTokenBalances: before.tokens,
+      postTokenBalances: after.tokens,
       loadedAddresses: message.loaded,
     };
     block?.transactions.push({ version, signature, slot: block.slot, message, meta, accounts });
@@ -266,8 +268,12 @@ export class SolanaNode {
 
   #set(address: string, owner: string, data: Buffer, lamports = SOL): void {
     this.#svm.setAccount({
-      ...{ address, data: new Uint8Array(data), executable: false },
-      ...{ lamports, programAddress: owner, space: BigInt(data.length) },
+      address,
+      data: new Uint8Array(data),
+      executable: false,
+      lamports,
+      programAddress: owner,
+      space: BigInt(data.length),
     } as never);
   }
 
@@ -287,7 +293,9 @@ export class SolanaNode {
           owner: base58.encode(data.subarray(32, 64)),
           programId: TOKEN,
           uiTokenAmount: {
-            ...{ amount, decimals: 6, uiAmount: Number(amount) / 1e6 },
+            amount,
+            decimals: 6,
+            uiAmount: Number(amount) / 1e6,
             uiAmountString: String(Number(amount) / 1e6),
           },
         },
@@ -384,8 +392,11 @@ export class SolanaNode {
     }
     const before = this.#blocks[this.#blocks.indexOf(block) - 1];
     return {
-      ...{ blockHeight: slot - 10, blockTime: block.time, blockhash: block.hash },
-      ...{ parentSlot: before?.slot ?? slot - 1, previousBlockhash: block.parent },
+      blockHeight: slot - 10,
+      blockTime: block.time,
+      blockhash: block.hash,
+      parentSlot: before?.slot ?? slot - 1,
+      previousBlockhash: block.parent,
       ...(transactionDetails === 'accounts' && {
         transactions: block.transactions.map(each =>
           toAccounts(each, maxSupportedTransactionVersion),
@@ -407,9 +418,12 @@ export class SolanaNode {
       .subarray(offset, offset + length)
       .toString('base64');
     return {
-      ...{ data: [data, 'base64'], executable: account.executable },
-      ...{ lamports: Number(account.lamports), owner: account.programAddress },
-      ...{ rentEpoch: 18_446_744_073_709_552_000, space: account.data.length },
+      data: [data, 'base64'],
+      executable: account.executable,
+      lamports: Number(account.lamports),
+      owner: account.programAddress,
+      rentEpoch: 18_446_744_073_709_552_000,
+      space: account.data.length,
     };
   }
 
@@ -441,7 +455,11 @@ export class SolanaNode {
       .reverse();
     const start = before === undefined ? 0 : all.findIndex(each => each.signature === before) + 1;
     return all.slice(start, start + Number(limit)).map(({ signature, slot, meta, time }) => ({
-      ...{ signature, slot, err: meta.err, memo: null, blockTime: time },
+      signature,
+      slot,
+      err: meta.err,
+      memo: null,
+      blockTime: time,
       confirmationStatus: slot <= this.finalSlot ? 'finalized' : 'confirmed',
     }));
   }
@@ -461,7 +479,9 @@ export class SolanaNode {
     const { message, version } = found;
     requireSupported(version, options.maxSupportedTransactionVersion);
     return {
-      ...{ slot: block.slot, blockTime: block.time, version },
+      slot: block.slot,
+      blockTime: block.time,
+      version,
       meta: found.meta,
       transaction: {
         signatures: [signature],
@@ -481,7 +501,9 @@ export class SolanaNode {
     const { slot } = known.block;
     const isFinal = slot <= this.finalSlot;
     return {
-      ...{ slot, confirmations: isFinal ? null : this.slot - slot, err: known.found.meta.err },
+      slot,
+      confirmations: isFinal ? null : this.slot - slot,
+      err: known.found.meta.err,
       status: known.found.meta.err === null ? { Ok: null } : { Err: known.found.meta.err },
       confirmationStatus: isFinal ? 'finalized' : 'confirmed',
     };
@@ -511,7 +533,10 @@ function toAccounts({ version, signature, message, meta }: Executed, maximum: un
   });
   const loadedKeys = ([true, false] as const).flatMap(writable =>
     loaded[writable ? 'writable' : 'readonly'].map(pubkey => ({
-      ...{ pubkey, signer: false, source: 'lookupTable', writable },
+      pubkey,
+      signer: false,
+      source: 'lookupTable',
+      writable,
     })),
   );
   const { err, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;

@@ -97,7 +97,8 @@ export function sendByContract(
 ): TronTransaction {
   const value = { callValue: amount, ...(tokenId === undefined ? {} : { tokenId }) };
   const internal = {
-    ...{ hash: newHash(), note: '63616c6c' },
+    hash: newHash(),
+    note: '63616c6c',
     caller_address: caller === undefined ? SENDER : walletHex(caller),
     transferTo_address: walletHex(to),
     callValueInfo: [value],
@@ -123,7 +124,9 @@ export function sendTokens(
   ...transfers: readonly { contract: string; from?: string; to: string; amount: bigint }[]
 ): TronTransaction {
   const logs = transfers.map(({ contract, from, to, amount }) => ({
-    ...{ contract: toHexAddress(contract), to: toHexAddress(to), amount },
+    contract: toHexAddress(contract),
+    to: toHexAddress(to),
+    amount,
     from: from === undefined ? `0x${SENDER.slice(2)}` : toHexAddress(from),
   }));
   return transaction(
@@ -324,7 +327,9 @@ export class TronNode {
     if (found?.block === undefined) return null;
     const { block } = found;
     return {
-      ...{ transactionHash: `0x${id}`, blockHash: `0x${block.id}`, gasUsed: '0x1' },
+      transactionHash: `0x${id}`,
+      blockHash: `0x${block.id}`,
+      gasUsed: '0x1',
       blockNumber: `0x${block.number.toString(16)}`,
       status: '0x1',
       logs: logsOf(block).filter(({ transactionHash }) => transactionHash === `0x${id}`),
@@ -350,8 +355,10 @@ function toWallet(block: TronBlock | undefined): Json {
 function toHeader(block: TronBlock | undefined): Json | null {
   if (block === undefined) return null;
   return {
-    ...{ number: `0x${block.number.toString(16)}`, hash: `0x${block.id}` },
-    ...{ parentHash: `0x${block.parent}`, transactions: [] },
+    number: `0x${block.number.toString(16)}`,
+    hash: `0x${block.id}`,
+    parentHash: `0x${block.parent}`,
+    transactions: [],
     timestamp: `0x${(block.time / SECOND_MS).toString(16)}`,
   };
 }
@@ -360,8 +367,11 @@ function logsOf({ number, id, transactions }: TronBlock) {
   return transactions
     .flatMap(({ id: hash, logs }) => logs.map(log => ({ hash, log })))
     .map(({ hash, log }, index) => ({
-      ...{ address: log.contract, blockHash: `0x${id}`, transactionHash: `0x${hash}` },
-      ...{ blockNumber: `0x${number.toString(16)}`, logIndex: `0x${index.toString(16)}` },
+      address: log.contract,
+      blockHash: `0x${id}`,
+      transactionHash: `0x${hash}`,
+      blockNumber: `0x${number.toString(16)}`,
+      logIndex: `0x${index.toString(16)}`,
       removed: false,
       topics: [`0x${TRANSFER}`, `0x${word(log.from)}`, `0x${word(log.to)}`],
       data: `0x${word(log.amount.toString(16))}`,

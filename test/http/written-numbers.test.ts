@@ -113,7 +113,10 @@ test.each([
 test('a number is read as it is written wherever it is', () => {
   const json = '{"a":[0.1,[1e23,{"b":1.99999999999999999}]],"c":-0,"d":1e-400,"e":0e-400}';
   expect(parse(json)).toEqual({
-    ...{ a: [0.1, [1e23, { b: Number.NaN }]], c: -0, d: Number.NaN, e: 0 },
+    a: [0.1, [1e23, { b: Number.NaN }]],
+    c: -0,
+    d: Number.NaN,
+    e: 0,
   });
 });
 

@@ -416,7 +416,8 @@ describe('API keys', () => {
     const { developer, owner } = await openPartner();
     const add = (daysLeft: number, own: { merchantId: string } | { memberId: string }) =>
       createKey(operatorOf(service), service.keyring, {
-        ...{ owner: own, name: `for ${daysLeft} days` },
+        owner: own,
+        name: `for ${daysLeft} days`,
         expiresAt: new Date(service.clock.now + daysLeft * DAY_MS),
       });
     const ofMerchant = { merchantId: merchant.id };
@@ -441,7 +442,8 @@ describe('API keys', () => {
   test('of which a mail was given up are told of again', async () => {
     const { merchant, admins } = await openShop();
     await createKey(operatorOf(service), service.keyring, {
-      ...{ owner: { merchantId: merchant.id }, name: 'till at https://evil.example' },
+      owner: { merchantId: merchant.id },
+      name: 'till at https://evil.example',
       expiresAt: new Date(service.clock.now + DAY_MS),
     });
     await receive();
@@ -631,7 +633,9 @@ describe('webhook endpoints', () => {
     const at = (minutesAgo: number) => new Date(service.clock.now - minutesAgo * 60_000);
     const add = (endpointId: string, status: 'pending' | 'succeeded', minutesAgo: number) =>
       addDelivery(service, payment, {
-        ...{ endpointId, status, created_at: at(minutesAgo) },
+        endpointId,
+        status,
+        created_at: at(minutesAgo),
         ...(status === 'pending' ? { log: [{ status_code: 500 }] } : {}),
       });
     await add(well.endpoint.id, 'pending', 59);

@@ -231,8 +231,10 @@ describe('TLS', () => {
       return { ...mail, server: { ...server, host: '127.0.0.1' } };
     };
     const letter = {
-      ...{ id: person.personId, to: { name: 'Ada', email: person.email } },
-      ...{ subject: 'About “Ada”', text: 'Nothing.\n' },
+      id: person.personId,
+      to: { name: 'Ada', email: person.email },
+      subject: 'About “Ada”',
+      text: 'Nothing.\n',
     };
     const { signal } = new AbortController();
     const plainly = await openMailServer(settings(plain.port));

@@ -10,7 +10,11 @@ const outcomes: Record<string, string> = {};
 for (const shape of asked as (Shape | 'look-up')[]) {
   const node = openNode(
     {
-      ...{ id: 'n1', chain: 'eth-test', label: 'one', role: 'primary', requestsPerSecond: 1_000 },
+      id: 'n1',
+      chain: 'eth-test',
+      label: 'one',
+      role: 'primary',
+      requestsPerSecond: 1_000,
       abilities: { trace: null, logRange: null, batch: 50, archive: false, pruneHeight: null },
       access: { url, headers: {} },
     },

@@ -94,7 +94,11 @@ describe('a watcher whose node answers badly', () => {
   async function open(count: number): Promise<void> {
     set = openNodeSet({
       db: database.db,
-      ...{ chain: 'bnb', staleHeadMs: 30_000, blockMs: BLOCK_MS, keyring, clock: () => now },
+      chain: 'bnb',
+      staleHeadMs: 30_000,
+      blockMs: BLOCK_MS,
+      keyring,
+      clock: () => now,
       logger: { error: () => undefined, warn: () => undefined, info: () => undefined },
       verify: async node => void (await node.call('eth_chainId', [])),
       async wait(milliseconds) {
@@ -105,12 +109,18 @@ describe('a watcher whose node answers badly', () => {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const id = newId();
       await insertNode(database.db, {
-        ...{ id, chain: 'bnb', role: 'primary', label: `node ${position}`, position },
+        id,
+        chain: 'bnb',
+        role: 'primary',
+        label: `node ${position}`,
+        position,
         requests_per_second: 1_000,
         access: sealAccess(keyring, id, { url, headers: {} }),
         master_key_version: keyring.currentVersion,
         abilities: { trace: null, logRange: null, batch: 20, archive: false, pruneHeight: null },
-        ...{ verified_at: new Date(now), created_at: new Date(now), updated_at: new Date(now) },
+        verified_at: new Date(now),
+        created_at: new Date(now),
+        updated_at: new Date(now),
       });
     }
     await set.refresh();

@@ -27,9 +27,13 @@ describe.skipIf(BITCOIND === undefined)(name, () => {
   function open(url: string): Node {
     const node = openNode(
       {
-        ...{ id: 'n1', chain: 'btc-test', label: 'own', role: 'primary' },
+        id: 'n1',
+        chain: 'btc-test',
+        label: 'own',
+        role: 'primary',
         abilities: { trace: null, logRange: null, batch: 100, archive: false, pruneHeight: null },
-        ...{ requestsPerSecond: 1000, access: parseNodeAccess(url, []) },
+        requestsPerSecond: 1000,
+        access: parseNodeAccess(url, []),
       },
       { clock: Date.now },
     );

@@ -75,7 +75,11 @@ describe('a large answer', () => {
   function open() {
     node = openNode(
       {
-        ...{ id: 'n1', chain: 'eth-test', label: 'one', role: 'primary', requestsPerSecond: 1_000 },
+        id: 'n1',
+        chain: 'eth-test',
+        label: 'one',
+        role: 'primary',
+        requestsPerSecond: 1_000,
         abilities: { trace: null, logRange: null, batch: 50, archive: false, pruneHeight: null },
         access: { url: server.url, headers: {} },
       },
@@ -134,7 +138,8 @@ describe('a large answer', () => {
     // Where one of them is too large by itself, it is the node's fault.
     answer = (_, [tag]) => '0'.repeat(tag === '0x2' ? 2 * MIB : 10);
     const headers = ['0x1', '0x2'].map(tag => ({
-      ...{ method: 'eth_getBlockByNumber', params: [tag, false] },
+      method: 'eth_getBlockByNumber',
+      params: [tag, false],
     }));
     expect((await failureOf(within.batch(headers))).message).toBe(
       'one: an answer of more than 1 MiB',

@@ -76,13 +76,19 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     const id = newId();
     const at = new Date(now);
     await insertNode(database.db, {
-      ...{ id, chain: CHAIN, role, label, requests_per_second: 1000 },
+      id,
+      chain: CHAIN,
+      role,
+      label,
+      requests_per_second: 1000,
       calls_per_day: callsPerDay,
       position: positions++,
       access: sealAccess(keyring, id, parseNodeAccess(url, [])),
       master_key_version: keyring.currentVersion,
       abilities: { trace: null, logRange: null, batch: 20, archive: false, pruneHeight: null },
-      ...{ verified_at: at, created_at: at, updated_at: at },
+      verified_at: at,
+      created_at: at,
+      updated_at: at,
     });
     await set.refresh();
     return id;
@@ -181,7 +187,11 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     now += 60 * 60_000;
     expect(await label()).toBe('two');
     expect(set.state(first)).toEqual({
-      ...{ id: first, label: 'one', role: 'primary', state: 'refused', height: null },
+      id: first,
+      label: 'one',
+      role: 'primary',
+      state: 'refused',
+      height: null,
       lastError: 'its chain ID is 1, not 11155111',
     });
     asked(one);

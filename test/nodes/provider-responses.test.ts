@@ -31,7 +31,9 @@ interface Reply {
 }
 
 const errorOf = (id: unknown, code: number, message: string) => ({
-  ...{ jsonrpc: '2.0', id, error: { code, message } },
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
 });
 
 /** No answer. */
@@ -69,7 +71,11 @@ afterAll(() => {
 function open(chain: ChainId): void {
   opened = openNode(
     {
-      ...{ id: 'n1', chain, label: 'one', role: 'primary', requestsPerSecond: 1_000 },
+      id: 'n1',
+      chain,
+      label: 'one',
+      role: 'primary',
+      requestsPerSecond: 1_000,
       abilities: { trace: null, logRange: null, batch: 50, archive: false, pruneHeight: null },
       access: { url, headers: {} },
     },
@@ -274,7 +280,9 @@ const HASH = (height: number) => `0x${height.toString(16).padStart(64, '0')}`;
 
 function header(height: number) {
   return {
-    ...{ number: `0x${height.toString(16)}`, hash: HASH(height), parentHash: HASH(height - 1) },
+    number: `0x${height.toString(16)}`,
+    hash: HASH(height),
+    parentHash: HASH(height - 1),
     timestamp: '0x1',
   };
 }
@@ -381,11 +389,9 @@ describe('a range of logs is halved', () => {
         const { fromBlock, toBlock } = (range ?? {}) as { fromBlock: string; toBlock: string };
         if (Number(toBlock) - Number(fromBlock) >= 100) return { status, body: '<h1>nginx</h1>' };
         const answers = list.map(({ id, method, params }) => ({
-          ...{
-            jsonrpc: '2.0',
-            id,
-            result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
-          },
+          jsonrpc: '2.0',
+          id,
+          result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
         }));
         return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
       };
@@ -448,7 +454,10 @@ describe('a server of Solana that lags', () => {
   /** Answers the question for the heads, with an error for the block at the cursor. */
   function answerCursor(code: number, message: string): void {
     const block = {
-      ...{ blockhash: GENESIS, previousBlockhash: GENESIS, blockTime: 1, blockHeight: 1 },
+      blockhash: GENESIS,
+      previousBlockhash: GENESIS,
+      blockTime: 1,
+      blockHeight: 1,
       parentSlot,
     };
     const value = { blockhash: GENESIS, lastValidBlockHeight: 1 };
@@ -456,7 +465,8 @@ describe('a server of Solana that lags', () => {
       if (method === 'getBlock' && params[0] === CURSOR) return errorOf(id, code, message);
       const results: Record<string, unknown> = {
         getLatestBlockhash: { context: { slot: CURSOR + 50 }, value },
-        ...{ getSlot: CURSOR + 20, getBlock: block },
+        getSlot: CURSOR + 20,
+        getBlock: block,
         getBlocks: parentSlot === undefined ? [] : [CURSOR + 3, CURSOR + 4],
       };
       return { jsonrpc: '2.0', id, result: results[method] };

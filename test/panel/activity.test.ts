@@ -60,8 +60,12 @@ test('what operators and admins do is told in words, with who, what and from whe
   await createKey(operator, service.keyring, { owner, name: 'shop server' });
   await revokeKey(operator, keyId);
   await insertAuditEntry(service.db, {
-    ...{ id: uuidv7(), actor: 'operator', action: 'webhook.test', objectType: 'merchant' },
-    ...{ objectId: merchant.id, detail: { statusCode: null, problem: 'closed-port' } },
+    id: uuidv7(),
+    actor: 'operator',
+    action: 'webhook.test',
+    objectType: 'merchant',
+    objectId: merchant.id,
+    detail: { statusCode: null, problem: 'closed-port' },
     now: new Date(service.clock.now),
   });
   const page = await open(service, path, ada);
@@ -84,7 +88,9 @@ describe('an entry of the audit log names its account', () => {
   test('that of a merchant by the object', async () => {
     const { merchant, keyId, ada } = await openShop();
     const { id: branchId } = await createBranch(operatorOf(service), {
-      ...{ merchantId: merchant.id, name: 'Kiosk', main: false },
+      merchantId: merchant.id,
+      name: 'Kiosk',
+      main: false,
     });
     const payment = await addPayment(service.db, merchant, {
       created_at: new Date(service.clock.now),

@@ -50,16 +50,23 @@ async function openShop(hasEarned = true): Promise<Shop> {
   const now = new Date(service.clock.now);
   if (hasEarned) {
     await addPayment(service.db, merchant, {
-      ...{ created_at: now, paid_at: now, status: 'successful', session_status: 'completed' },
+      created_at: now,
+      paid_at: now,
+      status: 'successful',
+      session_status: 'completed',
     });
   }
   const branch = await findMainBranch(service.db, merchant.id);
   const person = (role: 'admin' | 'member', name: string) =>
     addMerchantUser(service, merchant.id, role, { name });
   const shop = {
-    ...{ merchantId: merchant.id, branchId: branch?.id ?? '', address },
-    ...{ ada: await person('admin', 'Ada'), bob: await person('admin', 'Bob') },
-    ...{ cy: await person('member', 'Cy'), settings: `/panel/merchants/${merchant.id}/settings` },
+    merchantId: merchant.id,
+    branchId: branch?.id ?? '',
+    address,
+    ada: await person('admin', 'Ada'),
+    bob: await person('admin', 'Bob'),
+    cy: await person('member', 'Cy'),
+    settings: `/panel/merchants/${merchant.id}/settings`,
   };
   service.clock.now += 24 * HOUR_MS;
   return shop;

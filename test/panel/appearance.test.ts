@@ -52,7 +52,9 @@ async function upload(
     method: 'POST',
     url,
     headers: {
-      ...{ host: HOST, cookie, 'sec-fetch-site': 'same-origin' },
+      host: HOST,
+      cookie,
+      'sec-fetch-site': 'same-origin',
       'content-type': request.headers.get('content-type') ?? '',
     },
     payload: Buffer.from(await request.arrayBuffer()),
@@ -77,7 +79,9 @@ describe('the form', () => {
     const response = await upload(path, fields, LOGO, ada);
     expect([response.statusCode, response.headers.location]).toEqual([303, path]);
     expect(await read()).toMatchObject({
-      ...{ support_contact: 'help@shop.example', accent_color: '#7c3aed', shows_note: true },
+      support_contact: 'help@shop.example',
+      accent_color: '#7c3aed',
+      shows_note: true,
     });
     const logo = await findMerchantLogo(service.db, merchant.id);
     expect(logo).toEqual({ type: 'image/webp', content: LOGO });
@@ -94,7 +98,9 @@ describe('the form', () => {
     expect(entries.map(({ origin }) => origin)).toEqual(['panel', 'panel']);
     expect(entries.map(({ detail }) => detail)).toEqual([
       {
-        ...{ support_contact: 'help@shop.example', accent_color: '#7c3aed', shows_note: true },
+        support_contact: 'help@shop.example',
+        accent_color: '#7c3aed',
+        shows_note: true,
         logo: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
       { accent_color: null },
@@ -184,9 +190,13 @@ describe('the form', () => {
     const unknown = await upload(path, { ...EMPTY, status: 'inactive' }, undefined, ada);
     expect(unknown.statusCode).toBe(400);
     const twice = await service.app.inject({
-      ...{ method: 'POST', url: path, payload: '--x\r\nnothing' },
+      method: 'POST',
+      url: path,
+      payload: '--x\r\nnothing',
       headers: {
-        ...{ host: HOST, cookie: ada.cookie, 'sec-fetch-site': 'same-origin' },
+        host: HOST,
+        cookie: ada.cookie,
+        'sec-fetch-site': 'same-origin',
         'content-type': 'multipart/form-data; boundary=x',
       },
     });
@@ -218,7 +228,9 @@ describe('the preview', () => {
   test.each(EXAMPLE_STAGES)('of %s has what is saved, and no way to do anything', async stage => {
     const { merchant, ada, path } = await openShop();
     await setMerchant(operatorOf(service), merchant.id, {
-      ...{ accentColor: '#7c3aed', supportContact: 'help@shop.example', showsNote: true },
+      accentColor: '#7c3aed',
+      supportContact: 'help@shop.example',
+      showsNote: true,
       logo: { type: 'image/webp', content: LOGO },
     });
     const { body, headers, statusCode } = await open(

@@ -43,7 +43,10 @@ beforeAll(async () => {
   ] as const) {
     const times = { created_at: new Date(at), paid_at: new Date(at) };
     await addPayment(service.db, merchant, {
-      ...{ ...paid, ...times, amount, commission_amount: commission },
+      ...paid,
+      ...times,
+      amount,
+      commission_amount: commission,
     });
   }
   // Some of it is folded, the rest is not.

@@ -84,8 +84,10 @@ test('a person of the demo gets no password, no app and no account of others', a
   const form = { password: PASSWORD, secret, code: codeAt(secret, service.clock.now) };
   expect((await submit(service, path, form)).statusCode).toBe(404);
   const user = await createUser(operatorOf(service), {
-    ...{ merchantId: (await addMerchant(service)).merchant.id, name: 'Grace' },
-    ...{ email: 'grace@example.com', role: 'admin' },
+    merchantId: (await addMerchant(service)).merchant.id,
+    name: 'Grace',
+    email: 'grace@example.com',
+    role: 'admin',
   });
   const { token } = await inviteUser(operatorOf(service), user.id);
   const accepted = await submit(service, `/panel/join/${token}/accept`, {}, demo);

@@ -69,11 +69,13 @@ describe.each(['merchant', 'partner'] as const)('the file of the payments of a %
     );
     expect(await download('')).toEqual({
       days: ['2026-03-01', FIRST],
-      ...{ from: `${FIRST}T00:00:00.000Z`, to: '2026-03-01T15:00:00.000Z' },
+      from: `${FIRST}T00:00:00.000Z`,
+      to: '2026-03-01T15:00:00.000Z',
     });
     expect(await download('?to=2024-12-31')).toEqual({
       days: ['2024-01-15'],
-      ...{ from: '2024-01-01T00:00:00.000Z', to: '2024-12-31T23:59:59.999Z' },
+      from: '2024-01-01T00:00:00.000Z',
+      to: '2024-12-31T23:59:59.999Z',
     });
     // What is to come counts for nothing.
     expect((await download('?to=2030-01-01')).days).toEqual(['2026-03-01', FIRST]);

@@ -50,7 +50,9 @@ beforeEach(async () => {
 /** Asks for the file and reads it to its end. */
 async function download(test = 'nothing'): Promise<number> {
   const request = requestOver({
-    ...{ host: '127.0.0.1', port, agent: false },
+    host: '127.0.0.1',
+    port,
+    agent: false,
     path: `/panel/merchants/${shop.merchant.id}/payments.csv`,
     headers: { host: HOST, cookie, 'sec-fetch-site': 'same-origin', 'x-test': test },
   });

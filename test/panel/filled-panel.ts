@@ -32,21 +32,31 @@ export async function fillPanel(service: TestApp): Promise<FilledPanel> {
   const partner = await addPartner(service);
   // From now on changes of where money goes wait.
   const paid = await addPayment(service.db, shop.merchant, {
-    ...{ created_at: new Date(service.clock.now), paid_at: new Date(service.clock.now) },
-    ...{ status: 'successful', session_status: 'completed' },
+    created_at: new Date(service.clock.now),
+    paid_at: new Date(service.clock.now),
+    status: 'successful',
+    session_status: 'completed',
   });
   const linked = await addMerchant(service, { partnerId: partner.partner.id });
   const theirs = await addPayment(service.db, linked.merchant, {
-    ...{ created_at: new Date(service.clock.now), partner_id: partner.partner.id },
+    created_at: new Date(service.clock.now),
+    partner_id: partner.partner.id,
   });
   const { path, paymentId } = await openCheckout(service, shop);
   const now = new Date(service.clock.now);
   const deposit = await observeTransfer(
     service.db,
     {
-      ...{ blockchainId: 'eth-test', transactionHash: '0x1', position: 0, address: OWN_ADDRESS },
-      ...{ tokenAmount: 12_345n, blockHeight: null, blockHash: null, occurredAt: now },
-      ...{ finality: 'final', source: 'simulation' },
+      blockchainId: 'eth-test',
+      transactionHash: '0x1',
+      position: 0,
+      address: OWN_ADDRESS,
+      tokenAmount: 12_345n,
+      blockHeight: null,
+      blockHash: null,
+      occurredAt: now,
+      finality: 'final',
+      source: 'simulation',
     },
     now,
   );
@@ -64,7 +74,9 @@ export async function fillPanel(service: TestApp): Promise<FilledPanel> {
     developer: of(await addPartnerUser(service, p, 'developer')),
   };
   const { id: branchId } = await createBranch(operatorOf(service), {
-    ...{ merchantId: m, name: 'Other', main: false },
+    merchantId: m,
+    name: 'Other',
+    main: false,
   });
   const change = await proposeMainBranch(
     { ...operatorOf(service), personId: admin.personId },
@@ -73,22 +85,32 @@ export async function fillPanel(service: TestApp): Promise<FilledPanel> {
   );
   const { endpoint } = await addEndpoint(service, m);
   const deliveryId = await addDelivery(service, paid, {
-    ...{ endpointId: endpoint.id, log: [{ status_code: 500, response_excerpt: '<b>' }] },
+    endpointId: endpoint.id,
+    log: [{ status_code: 500, response_excerpt: '<b>' }],
   });
   const token = path.split('/').at(-1) ?? '';
   const invited = await createUser(operatorOf(service), {
-    ...{ merchantId: m, name: 'Grace', email: 'grace@example.com', role: 'member' },
+    merchantId: m,
+    name: 'Grace',
+    email: 'grace@example.com',
+    role: 'member',
   });
   const link = await inviteUser(operatorOf(service), invited.id);
   const newcomer = await createPartnerMember(operatorOf(service), {
-    ...{ partnerId: p, name: 'Hopper', email: 'hopper@example.com', role: 'developer' },
+    partnerId: p,
+    name: 'Hopper',
+    email: 'hopper@example.com',
+    role: 'developer',
   });
   const ids: FilledPanel['ids'] = {
     merchantId: [linked.merchant.id],
     paymentId: [paymentId, theirs.id],
     depositId: [deposit.id],
-    ...{ blockchainId: ['eth-test', 'btc'], branchId: [branchId], changeId: [change.id] },
-    ...{ endpointId: [endpoint.id], deliveryId: [deliveryId] },
+    blockchainId: ['eth-test', 'btc'],
+    branchId: [branchId],
+    changeId: [change.id],
+    endpointId: [endpoint.id],
+    deliveryId: [deliveryId],
     memberId: [invited.id, newcomer.id],
     keyId: [shop.keyId, partner.keyId],
     requestId: await Promise.all(

@@ -141,7 +141,9 @@ test('three are sent to an e-mail, then none for an hour, whoever asks', async (
 test('a site asks twenty times in five minutes', async () => {
   const ask = () =>
     service.app.inject({
-      ...{ method: 'POST', url: PATH, remoteAddress: '198.51.100.7' },
+      method: 'POST',
+      url: PATH,
+      remoteAddress: '198.51.100.7',
       headers: {
         host: 'pay.example.test',
         'sec-fetch-site': 'same-origin',

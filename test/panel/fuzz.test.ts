@@ -248,7 +248,11 @@ async function send(
     // Of what signs somebody in, an address is refused most, before a password is hashed.
     remoteAddress: `10.0.0.${routes.indexOf(route)}`,
     headers: {
-      ...{ host: HOST, accept, referer, 'user-agent': agent, 'sec-fetch-site': 'same-origin' },
+      host: HOST,
+      accept,
+      referer,
+      'user-agent': agent,
+      'sec-fetch-site': 'same-origin',
       ...(cookie === undefined ? {} : { cookie }),
       ...(isForm ? { 'content-type': contentType } : {}),
     },

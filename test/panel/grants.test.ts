@@ -36,7 +36,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('set status' as const),
-      ...{ who, isActive: fc.boolean() },
+      who,
+      isActive: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('sign out' as const), who, replica }) },
@@ -51,7 +52,9 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       kind: fc.constant('ask' as const),
-      ...{ who, account: fc.nat(1), what: fc.constantFrom('read' as const, 'manage' as const) },
+      who,
+      account: fc.nat(1),
+      what: fc.constantFrom('read' as const, 'manage' as const),
       replica,
     }),
   },

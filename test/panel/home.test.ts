@@ -47,8 +47,13 @@ test('it shows what was paid today, in seven days and in thirty', async () => {
   ] as const) {
     const at = new Date(service.clock.now - days * day);
     await addPayment(service.db, merchant, {
-      ...{ amount, created_at: at, paid_at: at, transaction_hash: '0x1', blockchain_id: 'eth' },
-      ...{ status: 'successful', session_status: 'completed' },
+      amount,
+      created_at: at,
+      paid_at: at,
+      transaction_hash: '0x1',
+      blockchain_id: 'eth',
+      status: 'successful',
+      session_status: 'completed',
     });
   }
   const page = await homeOf(merchant.id, false);
@@ -88,8 +93,12 @@ test('what is advised is said until a first payment has settled', async () => {
   expect(before).not.toContain('Nobody signs in');
   const at = new Date(service.clock.now);
   await addPayment(service.db, merchant, {
-    ...{ created_at: at, paid_at: at, transaction_hash: '0x2', blockchain_id: 'eth' },
-    ...{ status: 'successful', session_status: 'completed' },
+    created_at: at,
+    paid_at: at,
+    transaction_hash: '0x2',
+    blockchain_id: 'eth',
+    status: 'successful',
+    session_status: 'completed',
   });
   expect(await homeOf(merchant.id, false)).not.toContain('No domain is allowed');
 });
@@ -98,7 +107,8 @@ test('an endpoint to which nothing could be delivered for an hour needs attentio
   const { db, keyring, clock } = service;
   const { merchant } = await addMerchant(service);
   const { endpoint } = await createEndpoint(operatorOf(service), keyring, {
-    ...{ merchantId: merchant.id, url: 'https://shop.example.com/secret-path' },
+    merchantId: merchant.id,
+    url: 'https://shop.example.com/secret-path',
     allowPrivateAddresses: false,
   });
   const payment = await addPayment(db, merchant, { created_at: new Date(clock.now) });

@@ -161,7 +161,10 @@ describe('signing in to accept an invitation', () => {
     const other = await addMerchant(service, { name: 'Red Tea' });
     const lin = await newPerson();
     const invited = await createUser(operatorOf(service), {
-      ...{ merchantId: other.merchant.id, name: 'Lin', email: lin.email, role: 'admin' },
+      merchantId: other.merchant.id,
+      name: 'Lin',
+      email: lin.email,
+      role: 'admin',
     });
     const { token } = await inviteUser(operatorOf(service), invited.id);
     const page = await open(service, `/panel/join/${token}`);

@@ -34,7 +34,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const newForm = (fields: Record<string, string> = {}) => ({
-  ...{ intent: randomUUID(), name: 'shop server', expiry: 'never', date: '' },
+  intent: randomUUID(),
+  name: 'shop server',
+  expiry: 'never',
+  date: '',
   ...SCOPES,
   ...fields,
 });
@@ -71,7 +74,10 @@ test('a new key works, is shown once, and is audited with who made it', async ()
     .where('object_id', '=', key.keyId)
     .executeTakeFirstOrThrow();
   expect(entry).toMatchObject({
-    ...{ action: 'key.create', actor: admin.email, origin: 'panel', person_id: admin.personId },
+    action: 'key.create',
+    actor: admin.email,
+    origin: 'panel',
+    person_id: admin.personId,
     account_id: shop.merchant.id,
     address: expect.stringMatching(/^10\./),
   });

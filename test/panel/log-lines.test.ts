@@ -50,24 +50,32 @@ const signIn = (email: string, password: string) =>
 test('a sign-in leaves whose it was, if anybody’s, and why it failed', async () => {
   const { personId } = ada;
   expect(await lineOf(signIn('nobody@example.com', PASSWORD))).toEqual({
-    ...{ refusal: 'unknown-email', status: 422 },
+    refusal: 'unknown-email',
+    status: 422,
   });
   expect(await lineOf(signIn(ada.email, `${PASSWORD}!`))).toEqual({
-    ...{ personId, refusal: 'wrong-password', status: 422 },
+    personId,
+    refusal: 'wrong-password',
+    status: 422,
   });
   const half = await signIn(ada.email, PASSWORD);
   expect(await lineOf(Promise.resolve(half))).toEqual({ personId, status: 303 });
   const wrong = { code: wrongCodeAt(ada.secret, service.clock.now) };
   const cookie = cookieOf(half);
   expect(await lineOf(submit(service, '/panel/sign-in/code', wrong, { cookie }))).toEqual({
-    ...{ personId, refusal: 'wrong-code', field: 'code', status: 422 },
+    personId,
+    refusal: 'wrong-code',
+    field: 'code',
+    status: 422,
   });
   for (let n = 0; n < 10; n++) await signIn('somebody@example.com', PASSWORD);
   expect(await lineOf(signIn('somebody@example.com', PASSWORD))).toEqual({
-    ...{ refusal: 'too-many-passwords', status: 422 },
+    refusal: 'too-many-passwords',
+    status: 422,
   });
   expect(await lineOf(submit(service, '/panel/sign-out', {}, { cookie }))).toEqual({
-    ...{ personId, status: 303 },
+    personId,
+    status: 303,
   });
 });
 
@@ -81,10 +89,14 @@ test('a link leaves whose it is, and a wrong password with it', async () => {
   const secret = newCodeSecret();
   const fields = { password: `${PASSWORD}!`, secret, code: codeAt(secret, service.clock.now) };
   expect(await lineOf(submit(service, path, fields))).toEqual({
-    ...{ personId, refusal: 'wrong-password', field: 'password', status: 422 },
+    personId,
+    refusal: 'wrong-password',
+    field: 'password',
+    status: 422,
   });
   expect(await lineOf(submit(service, '/panel/join/x', fields))).toEqual({
-    ...{ refusal: 'link-ended', status: 404 },
+    refusal: 'link-ended',
+    status: 404,
   });
 });
 
@@ -96,31 +108,52 @@ test('a page leaves person and account, and what was refused why', async () => {
   const missing = `${own}/payments/00000000-0000-7000-8000-000000000000`;
   expect(await lineOf(open(service, own, ada))).toEqual({ personId, accountId, status: 200 });
   expect(await lineOf(open(service, other, ada))).toEqual({
-    ...{ personId, refusal: 'not-a-member', errorCode: 'E3001', status: 404 },
+    personId,
+    refusal: 'not-a-member',
+    errorCode: 'E3001',
+    status: 404,
   });
   expect(await lineOf(open(service, missing, ada))).toEqual({
-    ...{ personId, accountId, errorCode: 'E3001', status: 404 },
+    personId,
+    accountId,
+    errorCode: 'E3001',
+    status: 404,
   });
   expect(await lineOf(open(service, `${own}/settings/activity`, bob))).toEqual({
-    ...{ personId: bob.personId, accountId, refusal: 'not-allowed', status: 403 },
+    personId: bob.personId,
+    accountId,
+    refusal: 'not-allowed',
+    status: 403,
   });
   expect(await lineOf(open(service, own))).toEqual({ refusal: 'signed-out', status: 303 });
   const cookie = await addSession(service, ada, 11);
   const domains = `${own}/settings/domains/add`;
   const form = { domain: 'no domain' };
   expect(await lineOf(submit(service, domains, form, { cookie }))).toEqual({
-    ...{ personId, accountId, refusal: 'factor-needed', status: 303 },
+    personId,
+    accountId,
+    refusal: 'factor-needed',
+    status: 303,
   });
   const headers = { 'sec-fetch-site': 'cross-site' };
   expect(await lineOf(submit(service, domains, form, { ...ada, headers }))).toEqual({
-    ...{ refusal: 'foreign-origin', status: 403 },
+    refusal: 'foreign-origin',
+    status: 403,
   });
   expect(await lineOf(submit(service, domains, form, ada))).toEqual({
-    ...{ personId, accountId, refusal: 'operation', field: 'domain', status: 422 },
+    personId,
+    accountId,
+    refusal: 'operation',
+    field: 'domain',
+    status: 422,
   });
   const blank = submit(service, `${own}/settings/branches`, { name: ' ' }, ada);
   expect(await lineOf(blank)).toEqual({
-    ...{ personId, accountId, refusal: 'form', field: 'name', status: 422 },
+    personId,
+    accountId,
+    refusal: 'form',
+    field: 'name',
+    status: 422,
   });
 });
 

@@ -53,7 +53,9 @@ test('the overview has what needs attention of keys, of a sign-in with a new dev
   const other = await addPartnerUser(service, account.id, 'developer');
   const day = (days: number) => new Date(service.clock.now + days * 24 * 60 * 60_000);
   const { keyId } = await createKey(operatorOf(service), service.keyring, {
-    ...{ owner: { memberId: developer.memberId }, name: 'reports', expiresAt: day(13) },
+    owner: { memberId: developer.memberId },
+    name: 'reports',
+    expiresAt: day(13),
   });
   const said = `The API key reports was made on ${day(0).toISOString().slice(0, 10)}`;
   const url = `/panel/partners/${account.id}`;
@@ -165,7 +167,10 @@ test('merchants are found by what they need', async () => {
   const address = `${path}/merchants?action=required`;
   expect(textOf(await open(service, address, owner))).toContain('No merchant matches.');
   const us = await addMerchant(service, {
-    ...{ name: 'New in the US', kind: 'us', approved: false, partnerId: partner.partner.id },
+    name: 'New in the US',
+    kind: 'us',
+    approved: false,
+    partnerId: partner.partner.id,
   });
   const page = await open(service, address, owner);
   expect(page.body).toContain(`/merchants/${us.merchant.id}"`);
@@ -175,7 +180,9 @@ test('merchants are found by what they need', async () => {
 test('payments are found by a part of one text, which stays in the form and in the file', async () => {
   const at = new Date(service.clock.now - 60 * 60_000);
   const { id } = await addPayment(service.db, shop.merchant, {
-    ...{ created_at: at, blockchain_id: 'eth', transaction_hash: '0xC0FFEE11' },
+    created_at: at,
+    blockchain_id: 'eth',
+    transaction_hash: '0xC0FFEE11',
     address: ADDRESSES.eth,
   });
   for (const part of ['hash=c0ffee', `address=${ADDRESSES.eth.slice(4, 20)}`, `payment=${id}`]) {

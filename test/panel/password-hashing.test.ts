@@ -46,7 +46,10 @@ test.each<[string, Prepare]>([
     async () => {
       const email = `${admin.userId}@example.org`;
       const user = await createUser(operatorOf(service), {
-        ...{ merchantId, name: 'Grace', email, role: 'member' },
+        merchantId,
+        name: 'Grace',
+        email,
+        role: 'member',
       });
       const path = `/panel/join/${(await inviteUser(operatorOf(service), user.id)).token}`;
       const form = { email, password: OTHER, ...(await proposedApp(path)) };

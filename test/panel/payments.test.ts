@@ -148,9 +148,14 @@ describe('what has arrived', () => {
     for (const share of shares) {
       serial += 1;
       const transfer = {
-        ...{ transactionHash: `0xarrived${serial}`, position: 0, ...USDC, address: address ?? '' },
-        ...{ tokenAmount: (BigInt(asked ?? 0) * share) / 1000n, blockHeight: 1, blockHash: null },
-        ...{ occurredAt: new Date(service.clock.now) },
+        transactionHash: `0xarrived${serial}`,
+        position: 0,
+        ...USDC,
+        address: address ?? '',
+        tokenAmount: (BigInt(asked ?? 0) * share) / 1000n,
+        blockHeight: 1,
+        blockHash: null,
+        occurredAt: new Date(service.clock.now),
         ...({ source: 'simulation', finality: 'final' } as const),
       };
       await observeTransfer(service.db, transfer, new Date(service.clock.now));
@@ -304,7 +309,9 @@ describe('the file', () => {
     service.app.inject({
       url,
       headers: {
-        ...{ host: HOST, cookie: member.cookie, 'sec-fetch-site': 'same-origin' },
+        host: HOST,
+        cookie: member.cookie,
+        'sec-fetch-site': 'same-origin',
         ...headers,
       },
     });

@@ -85,7 +85,8 @@ async function payTwice(): Promise<string> {
   const now = new Date(service.clock.now);
   const { payment } = await simulate(service, paymentId[0] ?? '', 'duplicate', now);
   await addDelivery(service, payment, {
-    ...{ endpointId: endpointId[0] ?? '', log: [{ status_code: 500 }, { error: 'timeout' }] },
+    endpointId: endpointId[0] ?? '',
+    log: [{ status_code: 500 }, { error: 'timeout' }],
   });
   return payment.transaction_hash ?? '';
 }

@@ -113,8 +113,14 @@ test("a request's page has what it was, and leads to its payment, key and error"
   const { keyId } = shop;
   const target = `${LIST}?customerReferenceId=<b>`;
   const created = await addRequest(service, {
-    ...{ keyId, method: 'POST', target: `${LIST}/prompt`, status: 201, errorCode: null },
-    ...{ param: null, paymentId, replayed: true },
+    keyId,
+    method: 'POST',
+    target: `${LIST}/prompt`,
+    status: 201,
+    errorCode: null,
+    param: null,
+    paymentId,
+    replayed: true,
   });
   const page = await open(service, `${path}/${created}`, member);
   const merchantPath = `/panel/merchants/${shop.merchant.id}`;
@@ -133,7 +139,9 @@ test('a wrong signature is shown with its mistake, and a minute with its count',
   const findings = [{ component: 'query', made: 'the path without its query', remedy: 'Sign it.' }];
   const wrong = { keyId: shop.keyId, verified: false, status: 401, errorCode: 'E2007' } as const;
   const found = await addRequest(service, {
-    ...{ ...wrong, at: new Date(service.clock.now - 60_000), requests: 7 },
+    ...wrong,
+    at: new Date(service.clock.now - 60_000),
+    requests: 7,
     explanation: { readable: true, findings },
   });
   const page = await open(service, `${path}/${found}`, member);
@@ -154,7 +162,10 @@ test("a key's page has its errors by code and its last requests alone", async ()
   const page = await open(service, `${developerPath}/keys/${keyId}`, member);
   expect(textOf(page)).toContain('Errors in the last 30 days None. Last requests None is kept.');
   await addRequest(service, {
-    ...{ keyId, errorCode: 'E2004', status: 401, verified: false },
+    keyId,
+    errorCode: 'E2004',
+    status: 401,
+    verified: false,
     requests: 41,
   });
   await addRequest(service, { keyId, errorCode: 'E1002' });
@@ -227,8 +238,13 @@ describe('of a partner', () => {
 /** A form as somebody fills it in who has signed `parts`. */
 function fields(changes: Record<string, string> = {}) {
   return {
-    ...{ key: shop.keyId, method: 'GET', url: `${LIST}?limit=5`, body: '', nonce: NONCE },
-    ...{ timestamp: '1779019200', signature: '0'.repeat(64) },
+    key: shop.keyId,
+    method: 'GET',
+    url: `${LIST}?limit=5`,
+    body: '',
+    nonce: NONCE,
+    timestamp: '1779019200',
+    signature: '0'.repeat(64),
     ...changes,
   };
 }
@@ -243,7 +259,10 @@ describe('the explanation of a signature', () => {
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
     const page = await submit(service, `${developerPath}/explain`, fields(changes), visitor);
     const right = signingHeaders(shop, {
-      ...{ method: 'GET', path: `${LIST}?limit=5`, now: 1_779_019_200_000, nonce: NONCE },
+      method: 'GET',
+      path: `${LIST}?limit=5`,
+      now: 1_779_019_200_000,
+      nonce: NONCE,
     })['x-mp-signature'];
     for (const hidden of [shop.secret.slice(4), shop.passphrase]) {
       expect(page.body).not.toContain(hidden);

@@ -57,8 +57,11 @@ test('an admin records the return of a part, whose page then says so', async () 
   expect([sent.statusCode, sent.headers.location]).toEqual([303, path]);
   const at = new Date(service.clock.now);
   expect(await recorded(part.id)).toMatchObject({
-    ...{ merchant_id: shop.merchant.id, booked_at: at, returned_to: 'Ada' },
-    ...{ transaction_hash: '0xback', note: 'ticket 7' },
+    merchant_id: shop.merchant.id,
+    booked_at: at,
+    returned_to: 'Ada',
+    transaction_hash: '0xback',
+    note: 'ticket 7',
   });
   for (const visitor of [admin, member]) {
     const page = await open(service, path, visitor);

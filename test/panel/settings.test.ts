@@ -136,7 +136,9 @@ test('a US account is not told that payments fail without an address', async () 
 test('business is what was agreed, in words', async () => {
   const { partner } = await addPartner(service);
   const { merchant, ada, settings } = await openShop({
-    ...{ partnerId: partner.id, commissionBps: 125, commissionPayer: 'shopper' },
+    partnerId: partner.id,
+    commissionBps: 125,
+    commissionPayer: 'shopper',
   });
   await setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps: 50 });
   const page = textOf(await open(service, `${settings}/business`, ada));
@@ -152,7 +154,9 @@ describe('a link to a setting from outside', () => {
     const only = await open(service, '/panel/go/domains', ada);
     expect(only.headers.location).toBe(`${settings}/domains`);
     const second = await addMerchant(service, {
-      ...{ name: 'Second', environment: 'test', addresses: {} },
+      name: 'Second',
+      environment: 'test',
+      addresses: {},
     });
     const { userId } = await addMerchantUser(service, second.merchant.id, 'member');
     await service.db

@@ -87,7 +87,10 @@ test('a sign-in from a device that is not known is told on Home for a week', asy
 test('the cookie is out of reach of scripts and of other sites', async () => {
   const response = await tryPassword((await newAdmin()).email, PASSWORD);
   expect(response.cookies.find(({ name }) => name === SESSION_COOKIE)).toMatchObject({
-    ...{ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' },
+    httpOnly: true,
+    secure: true,
+    sameSite: 'Lax',
+    path: '/',
   });
   expect(String(response.headers['set-cookie'])).not.toContain('Domain');
 });

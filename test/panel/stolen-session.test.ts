@@ -64,7 +64,10 @@ beforeEach(async () => {
   endpointId = (await addEndpoint(service, merchantId)).endpoint.id;
   const at = new Date(service.clock.now);
   await addPayment(service.db, shop.merchant, {
-    ...{ created_at: at, paid_at: at, status: 'successful', session_status: 'completed' },
+    created_at: at,
+    paid_at: at,
+    status: 'successful',
+    session_status: 'completed',
   });
   const named = { withPassword: true } as const;
   ada = await addMerchantUser(service, merchantId, 'admin', { name: 'Ada', ...named });

@@ -71,8 +71,12 @@ async function openTeam(kind: Team['kind']): Promise<Team> {
   }
   const path = `/panel/${kind}s/${accountId}${isMerchant ? '/settings' : ''}/team`;
   return {
-    ...{ kind, accountId, path },
-    ...{ ada: await add(true, 'Ada'), bob: await add(true, 'Bob'), cy: await add(false, 'Cy') },
+    kind,
+    accountId,
+    path,
+    ada: await add(true, 'Ada'),
+    bob: await add(true, 'Bob'),
+    cy: await add(false, 'Cy'),
   };
 }
 
@@ -132,8 +136,10 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
 
   test('an invitation is shown once, and lets somebody join', async () => {
     const fields = {
-      ...{ name: 'Grace', email: `${randomUUID()}@example.com` },
-      ...{ role: upper[kind], intent: randomUUID() },
+      name: 'Grace',
+      email: `${randomUUID()}@example.com`,
+      role: upper[kind],
+      intent: randomUUID(),
     };
     const issued = await change(team, team.ada, 'invite', fields);
     expect(issued.statusCode).toBe(200);
@@ -146,7 +152,9 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(again.statusCode).toBe(409);
     expect(linkIn(again)).toBe('');
     const twice = await change(team, team.ada, 'invite', {
-      ...{ ...fields, email: fields.email.toUpperCase(), intent: randomUUID() },
+      ...fields,
+      email: fields.email.toUpperCase(),
+      intent: randomUUID(),
     });
     expect(twice.statusCode).toBe(422);
     expect(textOf(twice)).toContain('is in the team already');
@@ -154,7 +162,9 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const joining = await open(service, link);
     const secret = /name="secret" value="(\w+)"/.exec(joining.body)?.[1] ?? '';
     const joined = await submit(service, link, {
-      ...{ email: fields.email, password: PASSWORD, secret },
+      email: fields.email,
+      password: PASSWORD,
+      secret,
       code: codeAt(secret, service.clock.now),
     });
     expect(textOf(joined)).toContain('recovery codes');
@@ -187,7 +197,8 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(noEmail.body).toContain('value="Grace"');
     expect(noEmail.body).toContain(`value="${fields.intent}"`);
     const foreign = await change(team, team.ada, 'invite', {
-      ...{ ...fields, email: 'grace@example.com' },
+      ...fields,
+      email: 'grace@example.com',
       role: kind === 'merchant' ? 'owner' : 'admin',
     });
     expect(foreign.statusCode).toBe(422);
@@ -241,8 +252,10 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     }
     // Somebody who was invited does not sign in yet.
     await change(team, team.ada, 'invite', {
-      ...{ name: 'Grace', email: `${randomUUID()}@example.com` },
-      ...{ role: upper[kind], intent: randomUUID() },
+      name: 'Grace',
+      email: `${randomUUID()}@example.com`,
+      role: upper[kind],
+      intent: randomUUID(),
     });
     expect((await demote(team, team.ada, team.ada)).statusCode).toBe(422);
     expect(await roleOf(team.ada)).toEqual({ role: upper[kind], status: 'active' });
@@ -334,7 +347,10 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const page = await open(service, link);
     const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
     const renewed = await submit(service, link, {
-      ...{ email: '', password: cy, secret, code: codeAt(secret, service.clock.now) },
+      email: '',
+      password: cy,
+      secret,
+      code: codeAt(secret, service.clock.now),
     });
     expect(textOf(renewed)).toContain('recovery codes');
     expect(textOf(await open(service, team.path, team.ada))).toContain('A link gave them new ones');
@@ -374,7 +390,10 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const page = await open(service, link);
     const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
     const taken = await submit(service, link, {
-      ...{ email: '', password: PASSWORD, secret, code: codeAt(secret, service.clock.now) },
+      email: '',
+      password: PASSWORD,
+      secret,
+      code: codeAt(secret, service.clock.now),
     });
     expect(taken.statusCode).toBe(404);
     const person = await service.db

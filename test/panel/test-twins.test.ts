@@ -62,8 +62,13 @@ test('an admin makes a twin with the same people, and nothing else of the accoun
   expect(made.statusCode).toBe(303);
   expect(made.headers.location).toBe(`/panel/merchants/${twin.id}`);
   expect(twin).toMatchObject({
-    ...{ name: 'Tea (test)', environment: 'test', partner_id: partner.id, test_of: merchant.id },
-    ...{ commission_bps: 120, settlement_model: 'direct', status: 'active' },
+    name: 'Tea (test)',
+    environment: 'test',
+    partner_id: partner.id,
+    test_of: merchant.id,
+    commission_bps: 120,
+    settlement_model: 'direct',
+    status: 'active',
   });
   const users = await service.db
     .selectFrom('merchant_users')
@@ -240,7 +245,8 @@ describe('one look tells a test merchant', () => {
     await addMerchant(service, { ...options, name: 'Live one' });
     const { merchant } = await addMerchant(service, {
       ...options,
-      ...{ name: 'Tried', environment: 'test' },
+      name: 'Tried',
+      environment: 'test',
     });
     const path = `/panel/partners/${partner.id}`;
     const { body } = await open(service, `${path}/merchants`, owner);
@@ -344,7 +350,8 @@ describe('who is in both', () => {
       .orderBy('id')
       .execute();
     const about = async (who: Visitor) => ({
-      ...{ account_id: twin.id, object_id: (await userIn(twin, who)).id },
+      account_id: twin.id,
+      object_id: (await userIn(twin, who)).id,
     });
     expect(entries).toEqual([
       { ...(await about(bob)), actor: ada.email, detail: { role: 'member', was: 'admin' } },

@@ -47,14 +47,14 @@ function arrive(address: string, tokenAmount = 12_345n) {
   serial += 1;
   const now = new Date(service.clock.now);
   const transfer = {
-    ...{
-      blockchainId: 'eth-test',
-      transactionHash: `0x${serial}`,
-      position: 0,
-      address,
-      tokenAmount,
-    },
-    ...{ blockHeight: null, blockHash: null, occurredAt: now },
+    blockchainId: 'eth-test',
+    transactionHash: `0x${serial}`,
+    position: 0,
+    address,
+    tokenAmount,
+    blockHeight: null,
+    blockHash: null,
+    occurredAt: now,
     ...({ finality: 'final', source: 'simulation' } as const),
   };
   return observeTransfer(service.db, transfer, now);
@@ -185,7 +185,9 @@ describe('a full inbox', () => {
         method: 'POST',
         url: `${path}/dismiss?worth=12`,
         headers: {
-          ...{ host: HOST, cookie: admin.cookie, 'sec-fetch-site': 'same-origin' },
+          host: HOST,
+          cookie: admin.cookie,
+          'sec-fetch-site': 'same-origin',
           'content-type': 'application/x-www-form-urlencoded',
         },
         payload: payload.toString(),

@@ -97,7 +97,10 @@ describe('an endpoint', () => {
     }
     const [entry] = await audited();
     expect(entry).toMatchObject({
-      ...{ action: 'webhook.create', actor: admin.email, origin: 'panel', object_id: id },
+      action: 'webhook.create',
+      actor: admin.email,
+      origin: 'panel',
+      object_id: id,
       detail: { origin: new URL(receiver.url).origin, types: ['all'] },
     });
     expect(JSON.stringify(await audited())).not.toMatch(/unseen|whsec_|hooks/);
@@ -135,8 +138,10 @@ describe('an endpoint', () => {
     const production = await startTestApp({
       beside: service,
       env: {
-        ...{ NODE_ENV: 'production', PANEL_URL: 'https://pay.example.test' },
-        ...{ DATABASE_URL: service.databaseUrl, MASTER_KEY: randomBytes(32).toString('base64') },
+        NODE_ENV: 'production',
+        PANEL_URL: 'https://pay.example.test',
+        DATABASE_URL: service.databaseUrl,
+        MASTER_KEY: randomBytes(32).toString('base64'),
       },
     });
     try {
@@ -323,7 +328,11 @@ describe('before and after an endpoint gets nothing any more', () => {
     const next = new Date(service.clock.now + HOUR_MS);
     const log = [{ status_code: 500 }, { status_code: 500 }, { error: 'connect ECONNREFUSED' }];
     await addDelivery(service, payment, {
-      ...{ endpointId: endpoint.id, status: 'pending', created_at: at, next_attempt_at: next, log },
+      endpointId: endpoint.id,
+      status: 'pending',
+      created_at: at,
+      next_attempt_at: next,
+      log,
     });
     const url = `${path}/${endpoint.id}`;
     const left = RETRY_DELAYS_SECONDS.slice(4).reduce<number>((sum, each) => sum + each, 0);

@@ -56,11 +56,14 @@ beforeAll(async () => {
   const { merchant } = await addMerchant(service, { partnerId, name: 'Blue Coffee' });
   merchantId = merchant.id;
   await insertPayments(service.db, PAYMENTS, {
-    ...{ merchants: 1, link: { partnerId, merchants: 1 } },
+    merchants: 1,
+    link: { partnerId, merchants: 1 },
   });
   await addPayment(service.db, merchant, {
-    ...{ ...OLD, created_at: new Date('2020-01-01') },
-    ...{ blockchain_id: 'btc', address: ADDRESSES.btc },
+    ...OLD,
+    created_at: new Date('2020-01-01'),
+    blockchain_id: 'btc',
+    address: ADDRESSES.btc,
   });
   await sql`vacuum (analyze) payments`.execute(service.db);
 });

@@ -590,12 +590,10 @@ test('whether a merchant has ever been paid is found in the index', async () => 
 test('what needs attention is read from indexes, and of the request log each code of a key', async () => {
   const nodes = await plansOf(db =>
     readAttentionSigns(db, {
-      ...{
-        merchantId,
-        person: personAsked('merchant'),
-        settledBy: ['chain'],
-        unmatchedMaximum: LIMIT,
-      },
+      merchantId,
+      person: personAsked('merchant'),
+      settledBy: ['chain'],
+      unmatchedMaximum: LIMIT,
       trouble: { since: now, limit: 100 },
       errors: { codes: ['E2001', 'E2007'], since: now, usual: 10 },
       olderContractSince: now.toISOString().slice(0, 10),

@@ -100,7 +100,10 @@ test('failures and creations of a key are kept, each with what it was', async ()
     partner.partner.id,
   ]);
   expect(rows[0]).toMatchObject({
-    ...{ method: 'POST', target: `${LIST}/prompt`, address: '127.0.0.1', key_id: shop.keyId },
+    method: 'POST',
+    target: `${LIST}/prompt`,
+    address: '127.0.0.1',
+    key_id: shop.keyId,
   });
   expect(JSON.stringify(rows)).not.toContain('jane-doe');
 });
@@ -151,7 +154,12 @@ test('before the signature holds, a row counts a minute, and unknown keys are le
     await send(app, shop, { path: LIST, headers: { 'x-mp-signature': undefined } }),
   ]);
   const counted = rows.map(({ id, error_code, requests, verified, key_id, target }) => ({
-    ...{ id, error_code, requests, verified, key_id, target },
+    id,
+    error_code,
+    requests,
+    verified,
+    key_id,
+    target,
   }));
   const mine = { key_id: shop.keyId, verified: false, requests: 1, target: LIST };
   expect(counted).toEqual([
@@ -173,7 +181,8 @@ test('before the signature holds, a row counts a minute, and unknown keys are le
 test('wrong signatures are explained, a few, in production too, where the answer says nothing', async () => {
   const production = {
     NODE_ENV: 'production',
-    ...{ DATABASE_URL: service.databaseUrl, MASTER_KEY: Buffer.alloc(32, 1).toString('base64') },
+    DATABASE_URL: service.databaseUrl,
+    MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   };
   const path = `${LIST}?limit=5`;
   const mistaken = (app: TestApp, keys: MerchantWithKey | PartnerWithKey) => {

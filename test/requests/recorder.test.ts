@@ -20,7 +20,8 @@ const NOW = Date.UTC(2026, 4, 17, 12, 0, 30);
 const clock = Object.assign(() => NOW, { now: NOW });
 const MINUTE_MS = 60_000;
 const FOUND = {
-  ...{ matches: false, readable: true },
+  matches: false,
+  readable: true,
   findings: [{ component: 'path', made: 'the path without its query', remedy: 'Sign the query.' }],
 };
 
@@ -41,9 +42,18 @@ beforeEach(() => database.db.deleteFrom('request_log').execute());
 
 function answered(changes: Partial<AnsweredRequest> = {}): AnsweredRequest {
   return {
-    ...{ id: uuidv7(), at: new Date(NOW), keyId: owners[0]?.keyId ?? '', method: 'GET' },
-    ...{ target: '/external/v1/payments', status: 400, errorCode: 'E1001', param: null },
-    ...{ milliseconds: 3, address: '192.0.2.1', replayed: false, paymentId: null },
+    id: uuidv7(),
+    at: new Date(NOW),
+    keyId: owners[0]?.keyId ?? '',
+    method: 'GET',
+    target: '/external/v1/payments',
+    status: 400,
+    errorCode: 'E1001',
+    param: null,
+    milliseconds: 3,
+    address: '192.0.2.1',
+    replayed: false,
+    paymentId: null,
     ...changes,
   };
 }
@@ -63,7 +73,11 @@ test('keeps what a request was', async () => {
   const recorder = record();
   const paymentId = uuidv7();
   const created = answered({
-    ...{ method: 'POST', status: 201, errorCode: null, replayed: true, paymentId },
+    method: 'POST',
+    status: 201,
+    errorCode: null,
+    replayed: true,
+    paymentId,
   });
   const failed = answered({
     keyId: owners[1]?.keyId ?? '',
@@ -75,13 +89,28 @@ test('keeps what a request was', async () => {
   await recorder.flush();
   expect(await rows()).toEqual([
     {
-      ...{ id: created.id, at: created.at, account_id: owners[0]?.accountId, requests: 1 },
-      ...{ key_id: created.keyId, verified: true, method: 'POST', target: created.target },
-      ...{ status: 201, error_code: null, param: null, milliseconds: 3, address: '192.0.2.1' },
-      ...{ replayed: true, payment_id: paymentId, explanation: null },
+      id: created.id,
+      at: created.at,
+      account_id: owners[0]?.accountId,
+      requests: 1,
+      key_id: created.keyId,
+      verified: true,
+      method: 'POST',
+      target: created.target,
+      status: 201,
+      error_code: null,
+      param: null,
+      milliseconds: 3,
+      address: '192.0.2.1',
+      replayed: true,
+      payment_id: paymentId,
+      explanation: null,
     },
     expect.objectContaining({
-      ...{ id: failed.id, account_id: owners[1]?.accountId, error_code: 'E1001', status: 409 },
+      id: failed.id,
+      account_id: owners[1]?.accountId,
+      error_code: 'E1001',
+      status: 409,
       param: failed.param,
     }),
   ]);
@@ -214,7 +243,9 @@ async function isWaitingForLock(): Promise<boolean> {
 
 test('what cannot be written is dropped and counted', async () => {
   const gone = connect({
-    ...{ url: 'postgres://127.0.0.1:1/gone', poolSize: 1, applicationName: 'gone' },
+    url: 'postgres://127.0.0.1:1/gone',
+    poolSize: 1,
+    applicationName: 'gone',
     onIdleError: () => undefined,
   });
   const before = await countDropped();

@@ -37,7 +37,10 @@ beforeAll(async () => {
   const linked = await addMerchant(service, { partnerId: partner.partner.id });
   callers = {
     stranger: undefined,
-    ...{ shop, us, partner, linked },
+    shop,
+    us,
+    partner,
+    linked,
     user: { authorization: basic(shop.clientId, shop.apiKey) },
   };
   const { path, paymentId } = await openCheckout(service, shop);

@@ -99,9 +99,14 @@ async function write(shop: Shop, history: readonly Omit<Entry, 'id'>[]): Promise
     .insertInto('events')
     .values(
       entries.map(({ id, at, type, payment }) => ({
-        ...{ id, type, merchant_id: shop.merchant.id, data: '{}' },
-        ...{ payment_id: shop.payments[payment] ?? null, created_at: new Date(START + at) },
-        ...{ traceparent: null, tracestate: null },
+        id,
+        type,
+        merchant_id: shop.merchant.id,
+        data: '{}',
+        payment_id: shop.payments[payment] ?? null,
+        created_at: new Date(START + at),
+        traceparent: null,
+        tracestate: null,
       })),
     )
     .execute();
@@ -110,8 +115,11 @@ async function write(shop: Shop, history: readonly Omit<Entry, 'id'>[]): Promise
       if (outcome === null) return [];
       const first = uuidv4();
       return [outcome.first, ...outcome.again].map((status, nth) => ({
-        ...{ id: nth === 0 ? first : uuidv4(), event_id: id, status },
-        ...{ endpoint_id: shop.endpoints[index] ?? '', redelivery_of: nth === 0 ? null : first },
+        id: nth === 0 ? first : uuidv4(),
+        event_id: id,
+        status,
+        endpoint_id: shop.endpoints[index] ?? '',
+        redelivery_of: nth === 0 ? null : first,
         created_at: new Date(START + at + nth),
       }));
     }),
@@ -245,8 +253,14 @@ test('over months, pages give all events in the order of their times, whatever t
               .insertInto('events')
               .values(
                 events.map(({ id, at, type }) => ({
-                  ...{ id, type, merchant_id: shop.merchant.id, data: '{}', payment_id: null },
-                  ...{ created_at: new Date(at), traceparent: null, tracestate: null },
+                  id,
+                  type,
+                  merchant_id: shop.merchant.id,
+                  data: '{}',
+                  payment_id: null,
+                  created_at: new Date(at),
+                  traceparent: null,
+                  tracestate: null,
                 })),
               )
               .execute();

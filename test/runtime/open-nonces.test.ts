@@ -71,7 +71,8 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
       const { ready, body } = await monitor.readiness();
       await monitor.close();
       return {
-        ...{ ready, nonces: body.nonces },
+        ready,
+        nonces: body.nonces,
         up: sumOf(metrics, 'eps_nonce_store_up', { kind: 'redis' }),
         mayEvict: sumOf(metrics, 'eps_nonce_store_may_evict', { kind: 'redis' }),
       };

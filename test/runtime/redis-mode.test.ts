@@ -28,7 +28,8 @@ describe.skipIf(missing !== null)(missing ?? 'a Redis that is not what its URL s
       launchRedis(await freePort(), ['--requirepass', 'hunter2']),
       startRedisCluster({ masters: 1, replicas: 0, password: 'hunter2' }),
       startRedisWithSentinels({
-        ...{ password: 'hunter2', sentinelPassword: 'hunter2' },
+        password: 'hunter2',
+        sentinelPassword: 'hunter2',
         // No failover: nothing fails here, and a busy machine may keep a master from answering in time.
         downAfterMs: 60_000,
       }),

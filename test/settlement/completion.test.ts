@@ -48,8 +48,16 @@ const send = (tokenAmount: bigint, address: string = ADDRESSES.btc, blockchainId
     observeTransfer(
       service.db,
       {
-        ...{ blockchainId, address, transactionHash, tokenAmount, finality },
-        ...{ position: 0, blockHeight: 1, blockHash: 'a', occurredAt: now(), source: 'chain' },
+        blockchainId,
+        address,
+        transactionHash,
+        tokenAmount,
+        finality,
+        position: 0,
+        blockHeight: 1,
+        blockHash: 'a',
+        occurredAt: now(),
+        source: 'chain',
       },
       now(),
     );
@@ -100,8 +108,10 @@ describe('after a final transfer of too little', () => {
     expect(await stateOf(payment.id)).toBe('pending/completed');
     await second.tell('final');
     expect(await read(payment.id)).toMatchObject({
-      ...{ status: 'successful', last_error_code: null },
-      ...{ transaction_hash: second.transactionHash, token_amount: asked.toString() },
+      status: 'successful',
+      last_error_code: null,
+      transaction_hash: second.transactionHash,
+      token_amount: asked.toString(),
     });
     const history = await listTransitions(service.db, payment.id);
     const after = `the rest after the transfer ${first.transactionHash}`;
@@ -276,7 +286,8 @@ describe('several addresses', () => {
     const slot = { blockchainId: 'btc', address: OTHER_ADDRESS, tokenAmount: rest };
     const elsewhere = await openAt(slot, 8);
     expect(await send(rest, OTHER_ADDRESS).tell('final')).toMatchObject({
-      ...{ outcome: 'exact', payment_id: elsewhere.id },
+      outcome: 'exact',
+      payment_id: elsewhere.id,
     });
     expect(await stateOf(id)).toBe('pending/pending');
     expect(await send(rest).tell('final')).toMatchObject({ outcome: 'rest', payment_id: id });

@@ -39,8 +39,16 @@ function transfer(
   finality: 'seen' | 'final',
 ): ObservedTransfer {
   return {
-    ...{ blockchainId: NETWORK, transactionHash, position: 0, address, tokenAmount, finality },
-    ...{ blockHeight: 1, blockHash: 'one', occurredAt: now(), source: 'chain' },
+    blockchainId: NETWORK,
+    transactionHash,
+    position: 0,
+    address,
+    tokenAmount,
+    finality,
+    blockHeight: 1,
+    blockHash: 'one',
+    occurredAt: now(),
+    source: 'chain',
   };
 }
 
@@ -84,7 +92,9 @@ test.each(['seen', 'final'] as const)(
       now(),
     );
     await dismissDeposit(operatorOf(service), deposit, {
-      ...{ remedy: 'returned', to: 'whoever sent it', hash: '0x01' },
+      remedy: 'returned',
+      to: 'whoever sent it',
+      hash: '0x01',
     });
     const told = {
       ...transfer(finality, address, 7_000_000n, finality),

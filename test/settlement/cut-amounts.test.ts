@@ -47,14 +47,15 @@ describe('of any amounts that wait at an address', () => {
           }),
         );
         const all = [...waiting].map(([tokenAmount, cutFrom]) => ({
-          ...{
-            paymentId: String(tokenAmount),
-            tokenAmount,
-            cutFrom,
-            isRest: false,
-            isFormer: false,
-          },
-          ...{ aloneFrom: null, rest: null, toleranceBps: 0, underpaid: false },
+          paymentId: String(tokenAmount),
+          tokenAmount,
+          cutFrom,
+          isRest: false,
+          isFormer: false,
+          aloneFrom: null,
+          rest: null,
+          toleranceBps: 0,
+          underpaid: false,
         }));
         for (const { tokenAmount: asked, paymentId: own } of all) {
           for (const sent of leavings(asked, asset.decimals)) {
@@ -67,8 +68,13 @@ describe('of any amounts that wait at an address', () => {
             expect(cut.map(({ paymentId }) => paymentId)).toContain(own);
             expect(waiting.has(sent)).toBe(false);
             const { paymentId } = matchTransfer(sent, {
-              ...{ exact: undefined, isSuperseded: false, open: all, cut },
-              ...{ isNamed: false, reservedBefore: false, isPaid: false },
+              exact: undefined,
+              isSuperseded: false,
+              open: all,
+              cut,
+              isNamed: false,
+              reservedBefore: false,
+              isPaid: false,
               isReservedElsewhere: false,
             });
             expect([own, null]).toContain(paymentId);
@@ -110,8 +116,15 @@ describe('a second payer of a price, whose wallet cuts', () => {
     observeTransfer(
       service.db,
       {
-        ...{ blockchainId, address, tokenAmount, transactionHash: `cut${++serial}`, position: 0 },
-        ...{ blockHeight: 1, blockHash: 'a', occurredAt: now(), source: 'chain' as const },
+        blockchainId,
+        address,
+        tokenAmount,
+        transactionHash: `cut${++serial}`,
+        position: 0,
+        blockHeight: 1,
+        blockHash: 'a',
+        occurredAt: now(),
+        source: 'chain' as const,
         finality: 'final',
       },
       now(),
@@ -134,7 +147,8 @@ describe('a second payer of a price, whose wallet cuts', () => {
     expect(history.at(-1)?.reason).toContain('a little short, which is tolerated');
     // Alone, what is left of the first one is its own as well.
     expect(await send(first, first.asked - (first.asked % unit))).toMatchObject({
-      ...{ outcome: 'tolerated', payment_id: first.id },
+      outcome: 'tolerated',
+      payment_id: first.id,
     });
   });
 

@@ -165,8 +165,14 @@ class World {
     const block = service.clock.now - each.foundAfter + each.ahead;
     const most = (ms: number) => new Date(Math.min(service.clock.now, ms));
     return {
-      ...{ blockchainId: NETWORK, transactionHash: `tx${++serial}`, position: 0 },
-      ...{ address, tokenAmount, blockHeight: 1, blockHash: 'block', source: 'chain' },
+      blockchainId: NETWORK,
+      transactionHash: `tx${++serial}`,
+      position: 0,
+      address,
+      tokenAmount,
+      blockHeight: 1,
+      blockHash: 'block',
+      source: 'chain',
       finality: each.finality,
       occurredAt: each.isPolled ? now() : most(block + SKEW_MS),
       earliestAt: each.isPolled ? now() : most(block - SKEW_MS),

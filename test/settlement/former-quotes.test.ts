@@ -39,7 +39,9 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 const add = (amount = 4_444) =>
   addPayment(service.db, merchant, {
-    ...{ amount, created_at: now(), offered_blockchain_ids: ['eth', 'btc', 'eth-usdt'] },
+    amount,
+    created_at: now(),
+    offered_blockchain_ids: ['eth', 'btc', 'eth-usdt'],
     expires_at: new Date(service.clock.now + 60 * MINUTE_MS),
   });
 const choose = (payment: Payment, blockchainId: string, rates = RATES) =>
@@ -52,9 +54,15 @@ const read = async ({ id }: Payment) => {
 /** A transfer of what a payment asked for, or of so much. */
 function transfer(quote: Payment, amount = BigInt(quote.token_amount ?? 0)) {
   const told = {
-    ...{ blockchainId: quote.blockchain_id ?? '', address: quote.address ?? '' },
-    ...{ transactionHash: `former${++serial}`, position: 0, tokenAmount: amount },
-    ...{ blockHeight: 1, blockHash: 'a', source: 'chain' as const, occurredAt: now() },
+    blockchainId: quote.blockchain_id ?? '',
+    address: quote.address ?? '',
+    transactionHash: `former${++serial}`,
+    position: 0,
+    tokenAmount: amount,
+    blockHeight: 1,
+    blockHash: 'a',
+    source: 'chain' as const,
+    occurredAt: now(),
   };
   return (finality: Finality) => observeTransfer(service.db, { ...told, finality }, now());
 }
@@ -79,10 +87,12 @@ describe('who comes back to a network', () => {
     const dearer = await choose(payment, 'eth', createFixedRates({ ETH: '3990' }));
     expect(BigInt(dearer.token_amount ?? 0)).toBeGreaterThan(BigInt(first.token_amount ?? 0));
     expect(await transfer(first)('final')).toMatchObject({
-      ...{ outcome: 'exact', payment_id: payment.id },
+      outcome: 'exact',
+      payment_id: payment.id,
     });
     expect(await read(payment)).toMatchObject({
-      ...{ status: 'successful', token_amount: first.token_amount },
+      status: 'successful',
+      token_amount: first.token_amount,
     });
   });
 
@@ -108,8 +118,12 @@ describe('what arrives for a network that was left', () => {
     const send = transfer(first);
     expect(await send('seen')).toMatchObject({ outcome: 'exact', payment_id: payment.id });
     expect(await read(payment)).toMatchObject({
-      ...{ session_status: 'completed', blockchain_id: 'eth', address: first.address },
-      ...{ token_amount: first.token_amount, token_decimals: 18, quoted_at: first.quoted_at },
+      session_status: 'completed',
+      blockchain_id: 'eth',
+      address: first.address,
+      token_amount: first.token_amount,
+      token_decimals: 18,
+      quoted_at: first.quoted_at,
     });
     const [detected] = await listTransitions(service.db, payment.id);
     expect(detected?.reason).toContain('for what was asked before another quote');
@@ -117,10 +131,13 @@ describe('what arrives for a network that was left', () => {
     await send('reversed');
     expect(await reservedSince(payment, 'eth')).toEqual(first.quoted_at);
     expect(await read(payment)).toMatchObject({
-      ...{ session_status: 'pending', blockchain_id: 'eth', token_amount: first.token_amount },
+      session_status: 'pending',
+      blockchain_id: 'eth',
+      token_amount: first.token_amount,
     });
     expect(await transfer(second)('final')).toMatchObject({
-      ...{ outcome: 'exact', payment_id: payment.id },
+      outcome: 'exact',
+      payment_id: payment.id,
     });
     expect(await read(payment)).toMatchObject({ status: 'successful', blockchain_id: 'btc' });
     // The other one came a second time then.
@@ -134,10 +151,13 @@ describe('what arrives for a network that was left', () => {
     const rest = await readRemaining(service.db, await read(payment));
     await choose(payment, 'btc');
     expect(await transfer(first, rest?.remaining)('final')).toMatchObject({
-      ...{ outcome: 'rest', payment_id: payment.id },
+      outcome: 'rest',
+      payment_id: payment.id,
     });
     expect(await read(payment)).toMatchObject({
-      ...{ status: 'successful', blockchain_id: 'eth', token_amount: first.token_amount },
+      status: 'successful',
+      blockchain_id: 'eth',
+      token_amount: first.token_amount,
     });
   });
 
@@ -170,7 +190,9 @@ describe('what arrives for a network that was left', () => {
       expect(await read(payment)).toEqual(second);
       const contexts = await findDepositContexts(service.db, [deposit]);
       expect(contexts.get(deposit.id)?.fits[0]).toEqual({
-        ...{ paymentId: payment.id, merchantId: merchant.id, tokenAmount: deposit.token_amount },
+        paymentId: payment.id,
+        merchantId: merchant.id,
+        tokenAmount: deposit.token_amount,
       });
       expect(await listStrayDeposits(service.db, payment.id)).toMatchObject([
         { id: deposit.id, kind: 'superseded' },
@@ -181,7 +203,9 @@ describe('what arrives for a network that was left', () => {
       const { payment, first, deposit } = await arriveLater();
       await assignDeposit(operatorOf(service), deposit.id, payment.id);
       expect(await read(payment)).toMatchObject({
-        ...{ status: 'successful', blockchain_id: 'eth', token_amount: first.token_amount },
+        status: 'successful',
+        blockchain_id: 'eth',
+        token_amount: first.token_amount,
       });
     });
 
@@ -203,7 +227,8 @@ describe('what arrives for a network that was left', () => {
     const [asked = '0'] = await reservedOn(payment, 'btc');
     service.clock.now += 32 * MINUTE_MS;
     expect(await transfer(first, BigInt(asked))('final')).toMatchObject({
-      ...{ outcome: 'late', payment_id: null },
+      outcome: 'late',
+      payment_id: null,
     });
   });
 

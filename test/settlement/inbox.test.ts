@@ -57,8 +57,13 @@ const statusOf = async (id: string) => (await findPayment(service.db, id))?.stat
 function arrive(tokenAmount: bigint, place: { blockchainId: string; address: string } = BTC) {
   serial += 1;
   const told = {
-    ...{ transactionHash: `inbox ${serial}`, position: 0, tokenAmount, ...place },
-    ...{ blockHeight: null, blockHash: null, occurredAt: now() },
+    transactionHash: `inbox ${serial}`,
+    position: 0,
+    tokenAmount,
+    ...place,
+    blockHeight: null,
+    blockHash: null,
+    occurredAt: now(),
     ...({ finality: 'final', source: 'simulation' } as const),
   };
   return observeTransfer(service.db, told, now());
@@ -113,7 +118,10 @@ describe('a deposit of too little', () => {
     expect(entry).toMatchObject({
       action: 'deposit.assign',
       detail: {
-        ...{ ...amounts, paymentId: id, isTooLittle: true, askedBy: null },
+        ...amounts,
+        paymentId: id,
+        isTooLittle: true,
+        askedBy: null,
         usdPrice: '100000000000000000000000',
       },
     });
@@ -247,11 +255,23 @@ async function leave(tokenAmount: bigint): Promise<string> {
   const { id } = await service.db
     .insertInto('deposits')
     .values({
-      ...{ id: crypto.randomUUID(), blockchain_id: 'btc', transaction_hash: `left ${serial}` },
-      ...{ position: 0, address: ADDRESSES.btc, token_amount: tokenAmount, block_height: null },
-      ...{ state: 'final', outcome: 'unknown', payment_id: null, dismissed_at: null },
-      ...{ observed_at: now(), updated_at: now(), block_hash: null, occurred_at: now() },
-      ...{ earliest_at: now(), inputs: null },
+      id: crypto.randomUUID(),
+      blockchain_id: 'btc',
+      transaction_hash: `left ${serial}`,
+      position: 0,
+      address: ADDRESSES.btc,
+      token_amount: tokenAmount,
+      block_height: null,
+      state: 'final',
+      outcome: 'unknown',
+      payment_id: null,
+      dismissed_at: null,
+      observed_at: now(),
+      updated_at: now(),
+      block_hash: null,
+      occurred_at: now(),
+      earliest_at: now(),
+      inputs: null,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -325,8 +345,13 @@ describe('a late deposit', () => {
   function told(tokenAmount: bigint) {
     serial += 1;
     return {
-      ...{ transactionHash: `late ${serial}`, position: 0, tokenAmount, ...BTC },
-      ...{ blockHeight: 1, blockHash: null, occurredAt: now() },
+      transactionHash: `late ${serial}`,
+      position: 0,
+      tokenAmount,
+      ...BTC,
+      blockHeight: 1,
+      blockHash: null,
+      occurredAt: now(),
       ...({ source: 'simulation' } as const),
     };
   }
@@ -338,8 +363,11 @@ describe('dismissing', () => {
     const remedy = { remedy: 'returned', to: 'bc1qada', hash: 'abc', note: 'ticket 7' } as const;
     await dismissDeposit(as(ada), deposit, remedy);
     expect(await findDepositById(service.db, deposit)).toMatchObject({
-      ...{ dismissed_at: now(), remedy: 'returned', remedy_to: 'bc1qada' },
-      ...{ remedy_hash: 'abc', remedy_note: 'ticket 7' },
+      dismissed_at: now(),
+      remedy: 'returned',
+      remedy_to: 'bc1qada',
+      remedy_hash: 'abc',
+      remedy_note: 'ticket 7',
     });
     const { detail } = await service.db
       .selectFrom('audit_log')

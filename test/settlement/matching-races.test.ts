@@ -30,7 +30,9 @@ const now = () => new Date(service.clock.now);
 
 const add = () =>
   addPayment(service.db, merchant, {
-    ...{ created_at: now(), offered_blockchain_ids: ['eth-usdc'], expiry_fixed: true },
+    created_at: now(),
+    offered_blockchain_ids: ['eth-usdc'],
+    expiry_fixed: true,
     expires_at: new Date(service.clock.now + 600 * MINUTE_MS),
   });
 
@@ -38,9 +40,16 @@ const choose = (payment: Payment, rates = createFixedRates()) =>
   selectNetwork(service.db, rates, { payment, blockchainId: 'eth-usdc', simulation: true }, now());
 
 const transferOf = ({ address, token_amount: amount }: Payment): ObservedTransfer => ({
-  ...{ blockchainId: 'eth-usdc', transactionHash: '0x01', position: 0, finality: 'seen' },
-  ...{ address: address ?? '', tokenAmount: BigInt(amount ?? 0), occurredAt: now() },
-  ...{ blockHeight: 1, blockHash: 'one', source: 'chain' },
+  blockchainId: 'eth-usdc',
+  transactionHash: '0x01',
+  position: 0,
+  finality: 'seen',
+  address: address ?? '',
+  tokenAmount: BigInt(amount ?? 0),
+  occurredAt: now(),
+  blockHeight: 1,
+  blockHash: 'one',
+  source: 'chain',
 });
 
 const depositOf = ({ transactionHash }: ObservedTransfer) =>

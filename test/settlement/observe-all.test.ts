@@ -97,14 +97,15 @@ async function play(merchant: Merchant, { sent, failing }: History, areTogether:
       );
       return finalities.map(
         (finality): ObservedTransfer => ({
-          ...{
-            blockchainId: 'eth-usdc',
-            transactionHash: `${run}.${index}`,
-            position: 0,
-            finality,
-          },
-          ...{ address: `${place}${run}`, tokenAmount: (amount * perMille) / 1000n },
-          ...{ blockHeight: chunk, blockHash: `block ${chunk}`, occurredAt: now() },
+          blockchainId: 'eth-usdc',
+          transactionHash: `${run}.${index}`,
+          position: 0,
+          finality,
+          address: `${place}${run}`,
+          tokenAmount: (amount * perMille) / 1000n,
+          blockHeight: chunk,
+          blockHash: `block ${chunk}`,
+          occurredAt: now(),
           source: 'chain',
         }),
       );
@@ -163,14 +164,16 @@ test('takes any number of exact transfers, also of one address, by the same few 
     for (const finality of ['seen', 'final'] as const) {
       const told = amounts.map(
         (tokenAmount, position): ObservedTransfer => ({
-          ...{
-            blockchainId: 'eth-usdc',
-            transactionHash: run,
-            position,
-            address: run,
-            tokenAmount,
-          },
-          ...{ blockHeight: 1, blockHash: 'block', occurredAt: now(), finality, source: 'chain' },
+          blockchainId: 'eth-usdc',
+          transactionHash: run,
+          position,
+          address: run,
+          tokenAmount,
+          blockHeight: 1,
+          blockHash: 'block',
+          occurredAt: now(),
+          finality,
+          source: 'chain',
         }),
       );
       await transact(db, async tx => {

@@ -236,7 +236,8 @@ describe('an exact transfer', () => {
     expect(await observe(named)).toMatchObject({ outcome: 'unknown', payment_id: null });
     await observe({ ...first, finality: 'reversed' });
     expect(await findPayment(service.db, id)).toMatchObject({
-      ...{ status: 'successful', transaction_hash: named.transactionHash },
+      status: 'successful',
+      transaction_hash: named.transactionHash,
     });
     expect(await stateOf(other.id)).toBe('pending/pending');
   });
@@ -263,7 +264,8 @@ describe('an exact transfer', () => {
     await dismissDeposit(operatorOf(service), returned.id, remedy);
     await observe({ ...first, finality: 'reversed' });
     expect(await findPayment(service.db, payment.id)).toMatchObject({
-      ...{ status: 'successful', transaction_hash: told.more.transactionHash },
+      status: 'successful',
+      transaction_hash: told.more.transactionHash,
     });
     const payments = {
       half: payment.id,
@@ -338,7 +340,8 @@ describe('another amount', () => {
     const half = (asked * 3n) / 7n;
     await observe(transfer(half, 'final'));
     expect(await observe(transfer(asked - half - 2_000n, 'final'))).toMatchObject({
-      ...{ outcome: 'under', payment_id: null },
+      outcome: 'under',
+      payment_id: null,
     });
     expect(await stateOf(id)).toBe('pending/pending');
     expect((await findPayment(service.db, id))?.last_error_code).toBe('amount_underpaid');
@@ -422,7 +425,9 @@ describe('what belongs to somebody else', () => {
     });
     expect(await deposit).toMatchObject({ outcome: 'exact', payment_id: id });
     expect(await findPayment(service.db, id)).toMatchObject({
-      ...{ status: 'successful', blockchain_id: 'btc', address: ADDRESSES.btc },
+      status: 'successful',
+      blockchain_id: 'btc',
+      address: ADDRESSES.btc,
     });
   });
 
@@ -722,7 +727,9 @@ describe('a transfer of a watcher', () => {
     await observe(second);
     await observe({ ...first, finality: 'final' });
     expect(await observe({ ...second, finality: 'final' })).toMatchObject({
-      ...{ state: 'final', outcome: 'duplicate', payment_id: null },
+      state: 'final',
+      outcome: 'duplicate',
+      payment_id: null,
     });
   });
 });

@@ -42,8 +42,14 @@ function transferOf(tokenAmount: bigint) {
   serial += 1;
   const place = { blockchainId: 'btc', address: ADDRESSES.btc };
   const transfer = {
-    ...{ ...place, transactionHash: `part ${serial}`, position: 0, tokenAmount },
-    ...{ blockHeight: 1, blockHash: null, occurredAt: now(), source: 'simulation' as const },
+    ...place,
+    transactionHash: `part ${serial}`,
+    position: 0,
+    tokenAmount,
+    blockHeight: 1,
+    blockHash: null,
+    occurredAt: now(),
+    source: 'simulation' as const,
   };
   return (finality: Finality) => observeTransfer(service.db, { ...transfer, finality }, now());
 }
@@ -82,8 +88,12 @@ test('it is recorded with whom, by which transaction and when, and audited', asy
   const ada = await addMerchantUser(service, merchant.id, 'admin');
   await recordReturn({ ...operatorOf(service), personId: ada.personId }, deposit.id, GIVEN);
   expect((await findReturns(service.db, [deposit.id])).get(deposit.id)).toEqual({
-    ...{ deposit_id: deposit.id, merchant_id: merchant.id, booked_at: now() },
-    ...{ returned_to: 'bc1qada', transaction_hash: 'back', note: 'ticket 7' },
+    deposit_id: deposit.id,
+    merchant_id: merchant.id,
+    booked_at: now(),
+    returned_to: 'bc1qada',
+    transaction_hash: 'back',
+    note: 'ticket 7',
   });
   // A previous release reads the deposit, and makes its row of the books of that.
   expect(await findDepositById(service.db, deposit.id)).toEqual(before);

@@ -234,8 +234,12 @@ describe('several addresses of a branch', () => {
     expect(warnings).toHaveLength(11);
     const branchId = (await findMainBranch(service.db, own.id))?.id;
     expect(warnings[0]).toEqual({
-      ...{ merchantId: own.id, branchId, blockchainId: 'btc' },
-      ...{ addresses: 2, free: 10, all: 54 },
+      merchantId: own.id,
+      branchId,
+      blockchainId: 'btc',
+      addresses: 2,
+      free: 10,
+      all: 54,
     });
   });
 

@@ -67,8 +67,12 @@ test('a deposit that no payment took is told of once, when it is final, with the
   await tell('final');
   await tell('final');
   const data = {
-    ...{ id, blockchainId: 'btc', transactionHash: `tx${serial}`, address: ADDRESSES.btc },
-    ...{ tokenAmount: '0.000021', outcome: 'ambiguous' },
+    id,
+    blockchainId: 'btc',
+    transactionHash: `tx${serial}`,
+    address: ADDRESSES.btc,
+    tokenAmount: '0.000021',
+    outcome: 'ambiguous',
     observedAt: new Date(service.clock.now - 1000).toISOString(),
   };
   const event = { type: TYPE, payment_id: null, created_at: now() };

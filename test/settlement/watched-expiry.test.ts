@@ -122,8 +122,14 @@ test('any number of payments that wait are in nobody’s way', async () => {
 test('too little that may still be undone keeps a payment from expiring', async () => {
   const payment = await addOpenPayment(service, merchant, 1_000_000n);
   const part = {
-    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'part', position: 0 },
-    ...{ tokenAmount: 400_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    blockchainId: 'btc',
+    address: ADDRESSES.btc,
+    transactionHash: 'part',
+    position: 0,
+    tokenAmount: 400_000n,
+    blockHeight: 1,
+    blockHash: 'a',
+    occurredAt: now(),
     source: 'chain' as const,
   };
   const tell = (finality: Finality) => observeTransfer(service.db, { ...part, finality }, now());
@@ -147,8 +153,14 @@ test('too little that may still be undone keeps a payment from expiring', async 
 test('what a watcher saw of too little holds nobody when the chain has no node any more', async () => {
   const payment = await addOpenPayment(service, merchant, 3_000_000n);
   const part = {
-    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'left', position: 0 },
-    ...{ tokenAmount: 400_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    blockchainId: 'btc',
+    address: ADDRESSES.btc,
+    transactionHash: 'left',
+    position: 0,
+    tokenAmount: 400_000n,
+    blockHeight: 1,
+    blockHash: 'a',
+    occurredAt: now(),
     ...({ source: 'chain', finality: 'seen' } as const),
   };
   await observeTransfer(service.db, part, now());
@@ -176,8 +188,14 @@ test('a quote lapses only once the watcher has covered its time', async () => {
 test('a quote does not lapse while too little has been seen that may be undone', async () => {
   const { id } = await addOpenPayment(service, merchant, 7_000_000n);
   const part = {
-    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'quoted', position: 0 },
-    ...{ tokenAmount: 400_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    blockchainId: 'btc',
+    address: ADDRESSES.btc,
+    transactionHash: 'quoted',
+    position: 0,
+    tokenAmount: 400_000n,
+    blockHeight: 1,
+    blockHash: 'a',
+    occurredAt: now(),
     source: 'chain' as const,
   };
   const tell = (finality: Finality) => observeTransfer(service.db, { ...part, finality }, now());
@@ -192,8 +210,14 @@ test('a quote does not lapse while too little has been seen that may be undone',
 test('a payment whose quote has lapsed does not expire while too little is seen again', async () => {
   const payment = await addOpenPayment(service, merchant, 8_000_000n);
   const part = {
-    ...{ blockchainId: 'btc', address: ADDRESSES.btc, transactionHash: 'again', position: 0 },
-    ...{ tokenAmount: 500_000n, blockHeight: 1, blockHash: 'a', occurredAt: now() },
+    blockchainId: 'btc',
+    address: ADDRESSES.btc,
+    transactionHash: 'again',
+    position: 0,
+    tokenAmount: 500_000n,
+    blockHeight: 1,
+    blockHash: 'a',
+    occurredAt: now(),
     source: 'chain' as const,
   };
   const tell = (finality: Finality) => observeTransfer(service.db, { ...part, finality }, now());

@@ -68,8 +68,15 @@ async function hold({ amount, cents, rest, state }: Hold): Promise<void> {
 
 function record(tokenAmount: bigint, transactionHash = `tx${++serial}`) {
   const observed = {
-    ...{ ...PLACE, transactionHash, tokenAmount, position: 0, blockHeight: 1, blockHash: 'b' },
-    ...{ occurredAt: now(), source: 'chain' as const, finality: 'final' as const },
+    ...PLACE,
+    transactionHash,
+    tokenAmount,
+    position: 0,
+    blockHeight: 1,
+    blockHash: 'b',
+    occurredAt: now(),
+    source: 'chain' as const,
+    finality: 'final' as const,
   };
   const matched = { outcome: 'unknown', payment_id: null } as const;
   return insertDeposit(service.db, newDeposit(observed, matched, now()));
@@ -121,7 +128,8 @@ test('no transfer of a rest, however little, is dust, nor is one that is near', 
 test('what completes a payment is none before anything is reserved for it', async () => {
   await begin();
   const { id } = await addPayment(service.db, merchant, {
-    ...{ amount: 10_000, created_at: new Date(0) },
+    amount: 10_000,
+    created_at: new Date(0),
   });
   await insertReservation(service.db, id, { ...PLACE, tokenAmount: 100_000_000n }, new Date(0));
   const { id: under } = await record(99_600_000n);

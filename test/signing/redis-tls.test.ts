@@ -87,7 +87,9 @@ describe.skipIf(missing !== null)(missing ?? 'rediss: with a user', () => {
       'tls-cluster': 'yes',
     });
     const operator = new Redis(port, '127.0.0.1', {
-      ...{ tls: {}, username: 'app', password: 'of-app' },
+      tls: {},
+      username: 'app',
+      password: 'of-app',
     });
     onTestFinished(() => operator.disconnect());
     await operator.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);

@@ -43,19 +43,36 @@ async function read(): Promise<Record<string, number>> {
 function addNode(chain: string, seconds: number) {
   const at = ago(seconds);
   return insertNode(service.db, {
-    ...{ id: newId(), chain, role: 'primary', position: 1, label: 'node.example' },
-    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    id: newId(),
+    chain,
+    role: 'primary',
+    position: 1,
+    label: 'node.example',
+    access: Buffer.of(0),
+    master_key_version: 1,
+    requests_per_second: 10,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    ...{ verified_at: at, created_at: at, updated_at: at },
+    verified_at: at,
+    created_at: at,
+    updated_at: at,
   });
 }
 
 function addSeen(seconds: number, state: 'seen' | 'final', source: 'chain' | 'simulation') {
   const at = ago(seconds);
   return insertDeposit(service.db, {
-    ...{ id: newId(), blockchain_id: 'eth-usdt', transaction_hash: newId(), position: 0 },
-    ...{ address: ADDRESSES.eth, token_amount: 1n, block_height: 1, state, source },
-    ...{ outcome: 'unknown', observed_at: at, updated_at: at },
+    id: newId(),
+    blockchain_id: 'eth-usdt',
+    transaction_hash: newId(),
+    position: 0,
+    address: ADDRESSES.eth,
+    token_amount: 1n,
+    block_height: 1,
+    state,
+    source,
+    outcome: 'unknown',
+    observed_at: at,
+    updated_at: at,
   });
 }
 
@@ -105,7 +122,10 @@ test('chains with nodes tell how far they are watched, and what waits for that',
   await addNode('btc', 70);
   await watchNetworks(db, ['eth', 'eth-usdt'], ago(40));
   await updateChain(db, 'eth', {
-    ...{ head_height: 110, final_height: 90, cursor_height: 105, cursor_hash: '0xa' },
+    head_height: 110,
+    final_height: 90,
+    cursor_height: 105,
+    cursor_hash: '0xa',
     halted: 'no common block',
     expires_until: ago(600),
   });

@@ -39,7 +39,9 @@ function createMachine(wallAhead = 0) {
     },
   });
   return {
-    ...{ clock, lines, pass },
+    clock,
+    lines,
+    pass,
     /** How far the clock is from the database's. */
     error: () => clock.now() - (real + databaseAhead),
     /** Timers stand still meanwhile. */

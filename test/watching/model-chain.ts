@@ -187,7 +187,8 @@ export class ModelChain {
     const awaited = transfers.filter((_, index) => weights[index] === 'awaited');
     if (awaited.length > 0) await request.takeAwaited?.(awaited);
     return {
-      ...{ through, transfers },
+      through,
+      transfers,
       conflicts: new Set(
         transactions.flatMap(({ transaction: { undoes = [] } }) =>
           undoes.filter(hash => request.dependents?.some(({ id }) => id === hash)),

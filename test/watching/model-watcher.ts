@@ -81,7 +81,11 @@ export function createModelWatcher({
       reportSuccess: id => void self.successes.push(id),
       distrust: (_id, reason) => void self.distrusted.push(reason),
     }),
-    ...{ db, clock, log: SILENT, lease, watchList: createWatchList(chain.id) },
+    db,
+    clock,
+    log: SILENT,
+    lease,
+    watchList: createWatchList(chain.id),
   };
   const tick = createTick(watcher);
   const self: ModelWatcher = {
@@ -140,8 +144,13 @@ function modelNode(label: string, role: Node['role'] = 'primary'): Node {
   const unused = () => Promise.reject(new Error('the model answers instead'));
   const abilities = { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null };
   return {
-    ...{ id: label, label, role, abilities },
-    ...{ call: unused, batch: unused, post: unused },
+    id: label,
+    label,
+    role,
+    abilities,
+    call: unused,
+    batch: unused,
+    post: unused,
   };
 }
 

@@ -166,7 +166,8 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     );
     clock.now = Date.now();
     const payment = await addPayment(db, merchant, {
-      ...{ amount: 4_444, created_at: new Date(clock.now) },
+      amount: 4_444,
+      created_at: new Date(clock.now),
       offered_blockchain_ids: [CHAIN, 'btc'],
     });
     const choose = (blockchainId: string) =>

@@ -36,9 +36,19 @@ test.each([18, 25, 48])(
 );
 
 const FALSE_HOLD: ChainRows['findings'][number] = {
-  ...{ id: '', chain: 'eth', kind: 'unexplained_inflow', blockchain_id: 'eth', address: '0x00' },
-  ...{ transaction_hash: null, position: null, amount: '1', height: 20, since_height: 10 },
-  ...{ detail: 'nothing', found_at: new Date('2026-05-18'), resolved_at: null },
+  id: '',
+  chain: 'eth',
+  kind: 'unexplained_inflow',
+  blockchain_id: 'eth',
+  address: '0x00',
+  transaction_hash: null,
+  position: null,
+  amount: '1',
+  height: 20,
+  since_height: 10,
+  detail: 'nothing',
+  found_at: new Date('2026-05-18'),
+  resolved_at: null,
 };
 
 /** What would go wrong, put into rows that are right; undefined where a chain has nothing of the kind. */

@@ -56,7 +56,8 @@ async function attempt(
   }: { resolve?: Resolve; allowPrivateAddresses?: boolean; timeoutMs?: number } = {},
 ) {
   const connect = guardedConnector({
-    ...{ allowPrivateAddresses, timeoutMs: PATIENCE_MS },
+    allowPrivateAddresses,
+    timeoutMs: PATIENCE_MS,
     ...(resolve === undefined ? {} : { resolve }),
   });
   const { signal } = new AbortController();

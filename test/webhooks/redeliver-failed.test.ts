@@ -44,7 +44,8 @@ test('what failed since a time is sent again, each event once, in one audited ch
   const before = await shop.deliveries();
 
   expect(await redeliverFailed(shop.operator, endpoint.id, since)).toEqual({
-    ...{ deliveries: 3, hasMore: false },
+    deliveries: 3,
+    hasMore: false,
   });
   const wanted = before.filter(
     ({ endpoint_id: id, created_at: at, status }) =>

@@ -32,8 +32,13 @@ const at = (minutes: number) => new Date(Date.UTC(2026, 4, 17, 12) + minutes * 6
 /** @param end Minute in which the lost time is known to have ended, if it is. */
 function restoreUntil(end: number | null) {
   return confirmedRestoreOf({
-    ...{ id: newId(), number: 2, noticed_by: 'service', noticed_at: at(90) },
-    ...{ restored_to: at(0), begun_at: at(CONFIRMED), lost_until: end === null ? null : at(end) },
+    id: newId(),
+    number: 2,
+    noticed_by: 'service',
+    noticed_at: at(90),
+    restored_to: at(0),
+    begun_at: at(CONFIRMED),
+    lost_until: end === null ? null : at(end),
   });
 }
 
@@ -53,7 +58,8 @@ async function tell({ type, told = 121, created = -10, expired, paid, columns }:
   const { db, merchant } = shop;
   const ended = { status: 'expired', session_status: 'expired' } as const;
   const payment = await addPayment(db, merchant, {
-    ...{ created_at: at(created), expires_at: at(expired ?? 200) },
+    created_at: at(created),
+    expires_at: at(expired ?? 200),
     ...(expired === undefined ? {} : ended),
     ...columns,
   });
@@ -61,11 +67,23 @@ async function tell({ type, told = 121, created = -10, expired, paid, columns }:
     await db
       .insertInto('deposits')
       .values({
-        ...{ id: newId(), blockchain_id: 'eth', transaction_hash: newId(), position: 0 },
-        ...{ address: '0x1', token_amount: 1n, block_height: 1, block_hash: '0x1' },
-        ...{ state: 'final', outcome: 'exact', payment_id: payment.id, dismissed_at: null },
-        ...{ observed_at: at(told), updated_at: at(told), inputs: null },
-        ...{ occurred_at: at(told), earliest_at: at(paid) },
+        id: newId(),
+        blockchain_id: 'eth',
+        transaction_hash: newId(),
+        position: 0,
+        address: '0x1',
+        token_amount: 1n,
+        block_height: 1,
+        block_hash: '0x1',
+        state: 'final',
+        outcome: 'exact',
+        payment_id: payment.id,
+        dismissed_at: null,
+        observed_at: at(told),
+        updated_at: at(told),
+        inputs: null,
+        occurred_at: at(told),
+        earliest_at: at(paid),
       })
       .execute();
   }

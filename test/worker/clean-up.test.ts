@@ -45,7 +45,9 @@ async function addNonces(count: number, expiresAt: Date): Promise<void> {
 async function addResponse(key: string, expiresAt: Date): Promise<void> {
   const scope = { accountId: '01890000-0000-7000-8000-000000000000', route: 'POST /', key };
   const response = {
-    ...{ bodySha256: Buffer.alloc(32), status: null, body: Buffer.from('sealed') },
+    bodySha256: Buffer.alloc(32),
+    status: null,
+    body: Buffer.from('sealed'),
     masterKeyVersion: service.keyring.currentVersion,
   };
   await storeResponse(service.db, scope, response, at(-DAY_MS), expiresAt);
@@ -203,8 +205,10 @@ test('removes what cannot be used in the panel any more, and nothing else', asyn
     db,
   );
   expect(rows[0]).toEqual({
-    ...{ sessions: [active.personId], links: [active.personId] },
-    ...{ counters: ['new'], devices: ['new'] },
+    sessions: [active.personId],
+    links: [active.personId],
+    counters: ['new'],
+    devices: ['new'],
   });
 });
 

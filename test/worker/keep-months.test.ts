@@ -108,7 +108,9 @@ test('months older than rows are kept go with all that is in them, and payments 
   expect(await monthsOf('request_log')).toEqual(distances(-2, 3));
   const kept = [-3, -1, 0].map(named);
   expect(await rows()).toEqual({
-    ...{ events: kept, webhook_deliveries: kept, webhook_attempts: kept },
+    events: kept,
+    webhook_deliveries: kept,
+    webhook_attempts: kept,
     request_log: [-1, 0].map(named),
   });
   expect(await shop.db.selectFrom('payments').select('id').execute()).toEqual([

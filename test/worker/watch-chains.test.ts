@@ -33,18 +33,28 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a watched chain' : `chains: ${ANVIL_MISSI
       const id = newId();
       const at = new Date(now);
       await insertNode(database.db, {
-        ...{ id, chain: chain.id, role: 'primary', label: `node ${position}`, position },
+        id,
+        chain: chain.id,
+        role: 'primary',
+        label: `node ${position}`,
+        position,
         requests_per_second: 1000,
         access: sealAccess(keyring, id, parseNodeAccess(url, [])),
         master_key_version: keyring.currentVersion,
         abilities: { trace: null, logRange: null, batch: 20, archive: false, pruneHeight: null },
-        ...{ verified_at: at, created_at: at, updated_at: at },
+        verified_at: at,
+        created_at: at,
+        updated_at: at,
       });
     }
     const loop = watchChainLoop(
       {
-        ...{ db: database.db, keyring, clock: () => now, logger: pino({ level: 'silent' }) },
-        ...{ isProduction: false, watchIntervalMs: null },
+        db: database.db,
+        keyring,
+        clock: () => now,
+        logger: pino({ level: 'silent' }),
+        isProduction: false,
+        watchIntervalMs: null,
       },
       chain,
     );

@@ -155,7 +155,8 @@ export function queryOf(
   return {
     method: 'eth_getLogs',
     // A query for a few blocks that takes too long is a failure, so that another node is asked.
-    ...{ mayBeTooLarge: true, mayTakeTooLong: to - from >= SLOW_RANGE },
+    mayBeTooLarge: true,
+    mayTakeTooLong: to - from >= SLOW_RANGE,
     params: [{ ...filter, fromBlock: toParameter(from), toBlock: toParameter(to) }],
   };
 }

@@ -58,7 +58,10 @@ export function createSolanaAdapter(): ChainAdapter {
       const pruneHeight = toSlot(node, first, 'the first block');
       const isArchive = pruneHeight === 0;
       return {
-        ...{ trace: null, logRange: null, batch: BATCH, archive: isArchive },
+        trace: null,
+        logRange: null,
+        batch: BATCH,
+        archive: isArchive,
         pruneHeight: isArchive ? null : pruneHeight,
       };
     },

@@ -120,7 +120,9 @@ async function readMoved(
   watch: readonly WatchedAddress[],
 ): Promise<readonly (Moved | null)[]> {
   const listed: Listed = {
-    ...{ signatures: new Map(), newer: new Set(), unreadable: [] },
+    signatures: new Map(),
+    newer: new Set(),
+    unreadable: [],
     refused: new Map(),
   };
   const range = { from: from + 1, to, commitment: FINALIZED };

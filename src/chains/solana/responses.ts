@@ -69,7 +69,8 @@ export function blockCall(
 ) {
   const options = {
     ...commitment,
-    ...{ transactionDetails, rewards: false },
+    transactionDetails,
+    rewards: false,
     maxSupportedTransactionVersion: VERSION_MAXIMUM,
   };
   return { method: 'getBlock', params: [slot, options] };

@@ -30,7 +30,10 @@ export async function scanAccounts(
     const unreadable: Unreadable[] = [];
     const changed = await accounts.findChanged(node, watch, to, unreadable);
     const listed: Listed = {
-      ...{ signatures: new Map(), newer: new Set(), refused: new Map(), unreadable: [] },
+      signatures: new Map(),
+      newer: new Set(),
+      refused: new Map(),
+      unreadable: [],
     };
     const range = { from: Math.max(0, from - LISTED_AGAIN), to, commitment: CONFIRMED };
     await listSignatures(node, changed, range, listed);

@@ -25,7 +25,9 @@ export async function scanAgain(
   const unreadable: Unreadable[] = [];
   await accounts.findOthers(node, watch, unreadable);
   const listed: Listed = {
-    ...{ signatures: new Map(), newer: new Set(), unreadable: [] },
+    signatures: new Map(),
+    newer: new Set(),
+    unreadable: [],
     refused: new Map(),
   };
   const range = { from, to, commitment: FINALIZED };

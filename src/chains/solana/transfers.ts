@@ -41,7 +41,8 @@ interface TokenChange {
 /** A call of `getTransaction`. */
 export function transactionCall(signature: string, commitment: Commitment = CONFIRMED) {
   const options = {
-    ...{ encoding: 'json', ...commitment },
+    encoding: 'json',
+    ...commitment,
     maxSupportedTransactionVersion: VERSION_MAXIMUM,
   };
   return { method: 'getTransaction', params: [signature, options] };

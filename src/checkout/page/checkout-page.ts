@@ -32,7 +32,14 @@ ${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
 ${renderLanguages(view)}</footer>`;
   const { accentColor, isTest } = checkout.shop;
   return renderDocument({
-    ...{ title, content, basePath, locale, accentColor, simulation, isTest, example },
+    title,
+    content,
+    basePath,
+    locale,
+    accentColor,
+    simulation,
+    isTest,
+    example,
   });
 }
 

@@ -60,7 +60,12 @@ export function createPages(deps: CheckoutDependencies) {
         path: pathOf(request),
         locale: localeOf(request),
         logoUrl: logoHash === null ? null : logoPath(basePath, logoHash),
-        ...{ now, basePath, notice, lookUp, simulation, example: null },
+        now,
+        basePath,
+        notice,
+        lookUp,
+        simulation,
+        example: null,
       };
       return sendDocument(reply, status, renderCheckout(view));
     },

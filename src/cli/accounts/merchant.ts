@@ -91,7 +91,9 @@ export function define(noun: CliCommand): void {
     .option('--no-main-branch', 'do not create the main branch, which API payments need')
     .onDatabase(async (session, { partner, mainBranch, test, ...flags }: CreateFlags) => {
       const input = {
-        ...{ ...flags, partnerId: partner, withoutMainBranch: !mainBranch },
+        ...flags,
+        partnerId: partner,
+        withoutMainBranch: !mainBranch,
         environment: test ? ('test' as const) : ('live' as const),
       };
       const merchant = await createMerchant(session, input);

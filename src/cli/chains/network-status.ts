@@ -106,7 +106,12 @@ async function statusObjects({ db, clock }: Session, id?: string) {
       nodes: nodes
         .filter(node => node.chain === network.chain)
         .map(({ id, label, role, state, height, lastError }) => ({
-          ...{ id, label, role, state, height, lastError },
+          id,
+          label,
+          role,
+          state,
+          height,
+          lastError,
           ...callsObject(calls.find(({ node }) => node === id)),
         })),
     };

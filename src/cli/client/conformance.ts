@@ -15,11 +15,13 @@ interface ConformanceFlags extends JsonFlag {
 /** Every example with what tells whether an answer is right. */
 const EXAMPLES = [
   ...SIGNING_VECTORS.requests.map(vector => ({
-    ...{ kind: KINDS[0], ...vector },
+    kind: KINDS[0],
+    ...vector,
     judge: (document: Document) => judgeRequest(vector, document),
   })),
   ...SIGNING_VECTORS.webhooks.map(vector => ({
-    ...{ kind: KINDS[1], ...vector },
+    kind: KINDS[1],
+    ...vector,
     judge: (document: Document) => judgeWebhook(vector, document),
   })),
 ];

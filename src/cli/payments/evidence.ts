@@ -63,7 +63,10 @@ export function define(noun: CliCommand): void {
       if (csv !== undefined) await compareFile(csv, evidence);
       const { madeAt, service } = evidence;
       printObject(terminal, flags, {
-        ...{ valid: true, keyId, service, madeAt },
+        valid: true,
+        keyId,
+        service,
+        madeAt,
         ...subjectOf(evidence),
       });
     });

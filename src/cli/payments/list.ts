@@ -91,8 +91,13 @@ async function readQuery(
     throw new OperationRefused(`There is no payment ${before}.`);
   }
   return {
-    ...{ merchantId: merchant, status, since, until, before },
-    ...{ blockchainId: blockchain, customerReferenceId: reference },
+    merchantId: merchant,
+    status,
+    since,
+    until,
+    before,
+    blockchainId: blockchain,
+    customerReferenceId: reference,
   };
 }
 

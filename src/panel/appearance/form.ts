@@ -34,7 +34,9 @@ export function fieldsOf({
   shows_note: showsNote,
 }: Merchant): AppearanceFields {
   return {
-    ...{ support: support ?? '', accent: accent ?? '', logo: '' },
+    support: support ?? '',
+    accent: accent ?? '',
+    logo: '',
     ...(showsNote ? { 'shows-note': 'on' } : {}),
   };
 }

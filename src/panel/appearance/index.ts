@@ -104,7 +104,9 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     const merchant = await requireMerchant(db, accountId);
     const hasLogo = (await findLogoHash(db, accountId)) !== null;
     return appearancePage({
-      ...{ fields: fields ?? fieldsOf(merchant), fault, hasLogo },
+      fields: fields ?? fieldsOf(merchant),
+      fault,
+      hasLogo,
       mayChange: isChangeAllowed(membership, 'appearance.set'),
       usesCheckout: merchant.account_kind !== 'us',
       url: basePath + pathOf(request),
@@ -126,7 +128,11 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     const { name, support_contact: contact, accent_color: color, shows_note: shows } = merchant;
     const page = renderPreview({
       isTest: merchant.environment === 'test',
-      ...{ stage, name, basePath, now: new Date(clock()), faults: [...faults, ...further] },
+      stage,
+      name,
+      basePath,
+      now: new Date(clock()),
+      faults: [...faults, ...further],
       supportContact: supportContact === undefined ? contact : supportContact,
       accentColor: accentColor === undefined ? color : accentColor,
       showsNote: showsNote ?? shows,

@@ -44,6 +44,12 @@ export function renderPreview(parts: PreviewParts): string {
     logoUrl: logo && `data:${logo.type};base64,${logo.content.toString('base64')}`,
     example: [example, ...faults.map(({ message }) => message)].join(' '),
     path: `${basePath}${CHECKOUT_PREFIX}/example`,
-    ...{ stage, now, basePath, locale: ENGLISH, notice: null, lookUp: null, simulation: false },
+    stage,
+    now,
+    basePath,
+    locale: ENGLISH,
+    notice: null,
+    lookUp: null,
+    simulation: false,
   });
 }

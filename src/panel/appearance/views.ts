@@ -28,7 +28,9 @@ export interface AppearanceParts {
 export function appearancePage(parts: AppearanceParts): PanelPage {
   const { fault, mayChange, usesCheckout } = parts;
   return {
-    ...{ title: words.title, lead: words.lead, fault },
+    title: words.title,
+    lead: words.lead,
+    fault,
     content: html`${!usesCheckout && html`<p class="notice">${words.usAccount}</p>`}
 <div class="beside">
 ${mayChange ? renderForm(parts) : renderSaved(parts)}

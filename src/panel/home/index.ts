@@ -26,7 +26,9 @@ export function registerHome(app: FastifyInstance, deps: PanelDependencies): voi
   const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
   const basePath = basePathOf(panelUrl);
   const service = {
-    ...{ simulation, hasPanel: true, hasProcessor: processor !== null },
+    simulation,
+    hasPanel: true,
+    hasProcessor: processor !== null,
     isProcessorLive: processor?.live === true,
   };
 

@@ -21,7 +21,8 @@ const PLACES: Readonly<Partial<Record<string, Place>>> = {
   domain: { path: '/domains', text: stepTexts.addDomain, permission: 'domains.manage' },
   key: { path: '/developer/keys/new', text: stepTexts.createKey, permission: 'keys.manage' },
   webhook: {
-    ...{ path: '/developer/webhooks/new', text: stepTexts.addEndpoint },
+    path: '/developer/webhooks/new',
+    text: stepTexts.addEndpoint,
     permission: 'webhooks.manage',
   },
 };

@@ -235,7 +235,11 @@ export function operatorOf(
   const { membership, visitor } = visitOf(request);
   const { person } = sessionOf(request);
   return {
-    ...{ db, clock, actor: person.email, personId: person.id, address: visitor.address },
+    db,
+    clock,
+    actor: person.email,
+    personId: person.id,
+    address: visitor.address,
     accountId: membership?.accountId ?? null,
     origin: person.is_demo ? 'demo' : 'panel',
   };

@@ -82,7 +82,10 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const { after } = request.query;
     const keys = await listKeysWithUse(db, visibleKeysOf(membership));
     return keysPage(keys, {
-      ...{ after, url: urlOf(request), publicUrl, now: new Date(clock()) },
+      after,
+      url: urlOf(request),
+      publicUrl,
+      now: new Date(clock()),
       mayManage: isChangeAllowed(membership, 'keys.manage'),
     });
   });
@@ -172,7 +175,9 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
 
   function showForm(request: FastifyRequest, form: NewKeyForm, fault: FormFault | null): PanelPage {
     return newKeyPage(form, fault, {
-      ...{ url: urlOf(request), intent: randomUUID(), withScopes: kind === 'merchant' },
+      url: urlOf(request),
+      intent: randomUUID(),
+      withScopes: kind === 'merchant',
     });
   }
 
@@ -185,8 +190,11 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const mayManage = isChangeAllowed(membership, 'keys.manage');
     const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
     return keyPage(key, fault, {
-      ...{ url: `${urlOf(request)}/${key.id}`, intent: randomUUID(), now: new Date(clock()) },
-      ...{ mayRotate: mayManage && isOwn, mayRevoke: mayManage },
+      url: `${urlOf(request)}/${key.id}`,
+      intent: randomUUID(),
+      now: new Date(clock()),
+      mayRotate: mayManage && isOwn,
+      mayRevoke: mayManage,
       activity: await readActivity(membership, key),
     });
   }

@@ -45,7 +45,8 @@ export function keysPage(
   const none = after === undefined ? html`<p>${keyTexts.none}</p>` : renderNoneFurther(url);
   // A merchant's belong to nobody of its people.
   const owner: Column<KeyWithUse> = {
-    ...{ title: keyTexts.columns.owner, secondary: true },
+    title: keyTexts.columns.owner,
+    secondary: true,
     cell: ({ memberName }) => memberName,
   };
   return {

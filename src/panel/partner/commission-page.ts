@@ -74,14 +74,16 @@ function renderRows(path: string, rows: readonly CommissionRow[]) {
       {
         title: columns.payments,
         cell: row => count(row.payments),
-        ...{ number: true, secondary: true },
+        number: true,
+        secondary: true,
       },
       { title: columns.volume, cell: row => dollars(row.volumeCents), number: true },
       { title: columns.commission, cell: row => dollars(row.commissionCents), number: true },
       {
         title: columns.cents,
         cell: row => row.commissionCents,
-        ...{ number: true, secondary: true },
+        number: true,
+        secondary: true,
       },
     ],
     rows,

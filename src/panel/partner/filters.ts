@@ -70,8 +70,14 @@ export function toReportQuery(list: PartnerListRequest): PartnerPaymentReportQue
   const { merchant: merchantId, network: blockchainId, from, to, search, status } = list;
   const { payment: transactionId, name: merchantName, address: addressSearch, hash: txHash } = list;
   const filters = {
-    ...{ search, status, merchantId, blockchainId },
-    ...{ transactionId, merchantName, addressSearch, txHash },
+    search,
+    status,
+    merchantId,
+    blockchainId,
+    transactionId,
+    merchantName,
+    addressSearch,
+    txHash,
   };
   return {
     ...withoutMissing(filters),

@@ -87,7 +87,8 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
       ...describePerson(signs, membership),
     ].map(({ text, href }) => ({ text, url: basePathOf(panelUrl) + href }));
     const page = overviewPage(urlOf(request), overview, {
-      ...{ own, maySeeMerchants: isAllowed(role, 'merchants.read') },
+      own,
+      maySeeMerchants: isAllowed(role, 'merchants.read'),
     });
     const notice = renderClosedCodes(person, now, basePathOf(panelUrl));
     return { ...page, content: html`${notice}${page.content}` };
@@ -208,7 +209,9 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
     const merchants = await countPartnerMerchants(reports, membership.accountId, {});
     const isOn = membership.kind === 'partner' && membership.selfService;
     return settingsPage(`${urlOf(request)}/settings`, {
-      ...{ isOn, merchants, maySwitch: isChangeAllowed(membership, 'self-service.set') },
+      isOn,
+      merchants,
+      maySwitch: isChangeAllowed(membership, 'self-service.set'),
     });
   });
 

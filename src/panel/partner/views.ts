@@ -60,7 +60,8 @@ ${figure(overview.actionRequired, count(metrics.actionRequired))}
 ${renderDays(
   overview.chart,
   volumeTrend.map(({ date, volume, payments }) => ({
-    ...{ day: date, payments },
+    day: date,
+    payments,
     cents: toCents(volume) ?? 0,
   })),
 )}</section>

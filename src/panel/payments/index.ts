@@ -125,7 +125,9 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     detail: Readonly<Record<string, string>>,
   ): Promise<void> {
     return audited(operatorOf(request, deps), action, async () => ({
-      ...{ result: undefined, objectId, detail },
+      result: undefined,
+      objectId,
+      detail,
     }));
   }
 

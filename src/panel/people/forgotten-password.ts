@@ -64,8 +64,15 @@ export function makeAskedLink(
     const subject = { person_id: person.id, by_mail: true };
     const { token, expiresAt } = await makeLink(tx, 'password', subject, person.email, now);
     await insertAuditEntry(tx, {
-      ...{ id: newId(), actor: 'service', action: 'person.link', objectType: 'person' },
-      ...{ objectId: person.id, personId: person.id, origin: 'panel', address, now },
+      id: newId(),
+      actor: 'service',
+      action: 'person.link',
+      objectType: 'person',
+      objectId: person.id,
+      personId: person.id,
+      origin: 'panel',
+      address,
+      now,
       detail: { purpose: 'password', expiresAt },
     });
     return { token, person };

@@ -96,7 +96,11 @@ export async function joinAsNew(
       const invited = await findInvited(tx, invitation);
       if (invited === undefined) throw new LinkEnded();
       const person = await insertPerson(tx, {
-        ...{ id, name: invited.name, email, created_at: now, factors_since: now },
+        id,
+        name: invited.name,
+        email,
+        created_at: now,
+        factors_since: now,
         ...password,
         ...app,
       });

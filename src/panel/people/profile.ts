@@ -130,7 +130,11 @@ function change(
       await provePassword(deps, compared, password, visitor);
       const columns = await columnsOf();
       return proveCode(deps, code, {
-        ...{ session, person, compared, visitor, renewed },
+        session,
+        person,
+        compared,
+        visitor,
+        renewed,
         async work(tx, present) {
           const now = new Date(clock());
           const { address } = visitor;

@@ -162,8 +162,15 @@ async function noteClosed(
 ): Promise<void> {
   await updatePerson(tx, person.id, { code_closed_at: now });
   await insertAuditEntry(tx, {
-    ...{ id: newId(), actor: 'service', action: 'person.close-codes', objectType: 'person' },
-    ...{ objectId: person.id, personId: person.id, origin: 'panel', address, now },
+    id: newId(),
+    actor: 'service',
+    action: 'person.close-codes',
+    objectType: 'person',
+    objectId: person.id,
+    personId: person.id,
+    origin: 'panel',
+    address,
+    now,
     detail: { wrongCodes: ATTEMPT_LIMITS.failures },
   });
   const facts = { at: now.toISOString(), wrongCodes: ATTEMPT_LIMITS.failures };

@@ -27,13 +27,18 @@ export function confirm(
 ): Promise<string | null> {
   return attemptIn(deps.db, session, () =>
     proveCode(deps, text, {
-      ...{ session, person, visitor, renewed },
+      session,
+      person,
+      visitor,
+      renewed,
       async work(tx, present, method) {
         const now = new Date(deps.clock());
         await confirmSession(tx, session, method, now);
         if (session.second_factor_at !== null) return null;
         const device = await findKnownDevice(tx, {
-          ...{ email: present.email, token: visitor.deviceToken, now },
+          email: present.email,
+          token: visitor.deviceToken,
+          now,
         });
         const detail = {
           methods: [...session.methods, method],

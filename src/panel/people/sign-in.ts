@@ -85,7 +85,12 @@ async function signInNow(
     if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
     const methods = ['password' as const];
     const token = await beginSession(tx, person, {
-      ...{ methods, secondFactorAt: null, invitationHash, replacedId, visitor, now },
+      methods,
+      secondFactorAt: null,
+      invitationHash,
+      replacedId,
+      visitor,
+      now,
     });
     return { token, personId: person.id };
   });

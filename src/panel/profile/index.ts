@@ -59,7 +59,11 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       listRecoveryCodes(db, person.id),
     ]);
     return profilePage({
-      ...{ basePath, person, sessions, ownSession: session.id, recoveryCodesLeft: codes.length },
+      basePath,
+      person,
+      sessions,
+      ownSession: session.id,
+      recoveryCodesLeft: codes.length,
       notice: renderClosedCodes(person, new Date(clock()), basePath),
       sendsMail,
     });

@@ -146,7 +146,8 @@ ${renderRequestPaging(url, wanted, page)}`,
     const keys: KeyWithUse[] = await listKeysWithUse(db, ownKeysOf(membershipOf(request)));
     const url = developerUrl(request);
     return {
-      ...{ url: `${url}/explain`, keysUrl: `${url}/keys` },
+      url: `${url}/explain`,
+      keysUrl: `${url}/keys`,
       keys: keys.filter(({ secret }) => secret !== null),
     };
   }

@@ -86,7 +86,8 @@ export function renderRequestFilters(
  */
 export function renderRequests(url: string, rows: readonly RequestRow[], withKey: boolean): Html {
   const key: Column<RequestRow> = {
-    ...{ title: text.key, secondary: true },
+    title: text.key,
+    secondary: true,
     cell: ({ keyName }) => keyName,
   };
   return renderTable<RequestRow>(
@@ -103,7 +104,9 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
       },
       ...(withKey ? [key] : []),
       {
-        ...{ title: text.took, number: true, secondary: true },
+        title: text.took,
+        number: true,
+        secondary: true,
         cell: ({ milliseconds }) => text.milliseconds(count(milliseconds)),
       },
     ],

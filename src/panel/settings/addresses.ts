@@ -83,7 +83,10 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       findMerchant(db, accountId),
     ]);
     return addressesPage({
-      ...{ ...frame, branches, networks, addresses },
+      ...frame,
+      branches,
+      networks,
+      addresses,
       isTest: isTest(membershipOf(request)),
       needsSecondAdmin: merchant?.needs_second_admin === true,
       settingsUrl: basePath + settingsOf(request),
@@ -204,7 +207,8 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     );
     const settingsUrl = basePath + settingsOf(request);
     return {
-      ...{ url: `${settingsUrl}/addresses`, branch: own },
+      url: `${settingsUrl}/addresses`,
+      branch: own,
       mayChange: isChangeAllowed(membership, 'money.change'),
       isDemo: sessionOf(request).person.is_demo,
       isUs: membership.kind === 'merchant' && membership.accountKind === 'us',

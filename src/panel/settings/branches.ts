@@ -99,7 +99,9 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     const { shown, last } = pageAfter(branches, after, PAGE_SIZE);
     const mains = open.filter(({ kind }) => kind === 'branch.main');
     return {
-      ...{ title: words.title, lead: words.lead, fault },
+      title: words.title,
+      lead: words.lead,
+      fault,
       content: html`${renderWaiting(`${url}/changes`, mains, isChangeAllowed(membership, 'money.cancel'))}
 ${!branches.some(({ is_main }) => is_main) && html`<p class="notice">${words.none}</p>`}
 ${after !== undefined && shown.length === 0 && renderNoneFurther(`${url}/branches`)}
@@ -144,7 +146,9 @@ ${renderField({ name: 'name', label: words.name, value: name, maxlength: 200, au
     const nameOf = (id: string) => branches.find(branch => branch.id === id)?.name ?? id;
     const comparison = { kind: 'branch.main', former, address: null, branchName: name } as const;
     return {
-      ...{ title: words.makeMainTitle(name), lead: words.lead, fault },
+      title: words.makeMainTitle(name),
+      lead: words.lead,
+      fault,
       content: html`${renderComparison(comparison, nameOf)}
 <p>${renderDelay(delay)}</p>
 <form method="post" action="${urlOf(request)}/branches/${branchId}/main" class="stack">

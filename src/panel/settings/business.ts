@@ -29,7 +29,9 @@ export function registerBusiness(app: TypedApp, deps: PanelDependencies): void {
     const { partner_id: partnerId } = merchant;
     const partner = partnerId === null ? undefined : await findPartner(reports, partnerId);
     return {
-      ...{ title: words.title, lead: askOperator, fault },
+      title: words.title,
+      lead: askOperator,
+      fault,
       content: html`${renderFacts([
         [words.name, merchant.name],
         [words.email, merchant.email],

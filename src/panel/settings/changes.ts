@@ -113,10 +113,13 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     ]);
     const { person } = sessionOf(request);
     return changePage({
-      ...{ change, branches, fault },
+      change,
+      branches,
+      fault,
       url: `${basePathOf(panelUrl)}${settingsOf(request)}/changes/${id}`,
       viewer: {
-        ...{ personId: person.id, isDemo: person.is_demo },
+        personId: person.id,
+        isDemo: person.is_demo,
         mayChange: isChangeAllowed(membership, 'money.change'),
       },
     });
@@ -126,7 +129,8 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     const { changes, settings } = texts;
     const url = `${basePathOf(panelUrl)}${settingsOf(request)}/second-admin/relax`;
     return {
-      ...{ title: settings.secondAdmin.title, fault },
+      title: settings.secondAdmin.title,
+      fault,
       content: html`<form method="post" action="${url}" class="stack">
 <p>${renderDelay({ waitsMs: addressDelayMs, needsApproval: false })}</p>
 ${renderFactor(sessionOf(request).person.is_demo, fault)}

@@ -71,7 +71,9 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     const left = REDIRECT_DOMAINS_MAXIMUM - domains.length;
     const mayManage = isChangeAllowed(membership, 'domains.manage');
     return {
-      ...{ title: words.title, lead: words.lead, fault },
+      title: words.title,
+      lead: words.lead,
+      fault,
       content: html`${
         domains.length === 0
           ? html`<p class="notice">${words.none}</p>`

@@ -110,7 +110,8 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   });
 
   const changingStatus = withPermission(kind, 'team.manage', {
-    ...{ params: MemberParams, body: StatusForm },
+    params: MemberParams,
+    body: StatusForm,
   });
   app.post(`${path}/:memberId/status`, changingStatus, async request => {
     const { status, code } = request.body;
@@ -191,7 +192,9 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const membership = membershipOf(request);
     const { memberId } = membership;
     return {
-      ...{ kind, url: basePathOf(panelUrl) + pathOf(request), ownId: memberId },
+      kind,
+      url: basePathOf(panelUrl) + pathOf(request),
+      ownId: memberId,
       isDemo: sessionOf(request).person.is_demo,
       mayManage: isChangeAllowed(membership, 'team.manage'),
       sendsMail,

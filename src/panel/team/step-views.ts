@@ -22,7 +22,9 @@ export function rolePage(frame: StepFrame, chosen: string): PanelPage {
   const { kind, member } = frame;
   const { effects, now, role, submit, title } = words.role;
   return {
-    ...{ title: title(member.name), lead: now(words.roles[member.role]), fault: frame.fault },
+    title: title(member.name),
+    lead: now(words.roles[member.role]),
+    fault: frame.fault,
     content: renderStep(frame, 'role', {
       effect: effects[kind],
       fields: renderSelect('role', role, rolesOf(kind), chosen),
@@ -37,7 +39,8 @@ export function statusPage(frame: StepFrame): PanelPage {
   const { activate, deactivate, effects, titles } = words.status;
   const wanted = member.status === 'active' ? 'inactive' : 'active';
   return {
-    ...{ title: titles[wanted](member.name), fault: frame.fault },
+    title: titles[wanted](member.name),
+    fault: frame.fault,
     content: renderStep(frame, 'status', {
       effect: effects[wanted][kind],
       fields: html`<input type="hidden" name="status" value="${wanted}">`,
@@ -57,7 +60,8 @@ export function linkPage(frame: StepFrame, intent: string, purpose: string): Pan
     html`<input type="hidden" name="${name}" value="${value}">`;
   const choices = LINK_PURPOSES.map(each => [each, purposes[each]] as const);
   return {
-    ...{ title: title(member.name), fault: frame.fault },
+    title: title(member.name),
+    fault: frame.fault,
     content: renderStep(frame, 'link', {
       effect: member.personId === null ? invitation : renewal,
       fields: html`${hidden('intent', intent)}

@@ -95,7 +95,9 @@ export function invitePage(
 ): PanelPage {
   const { invite } = words;
   return {
-    ...{ title: invite.title, lead: invite.lead, fault },
+    title: invite.title,
+    lead: invite.lead,
+    fault,
     content: html`<form method="post" action="${url}/invite" class="stack">
 <input type="hidden" name="intent" value="${intent}">
 ${renderField({ name: 'name', label: invite.name, value: name, maxlength: 200, autocomplete: 'off' }, fault)}

@@ -107,7 +107,9 @@ function renderInboxFilters(
   const reasons = Object.entries(UNTAKEN_REASONS).map(([id, { short }]) => [id, short] as const);
   const networks = BLOCKCHAIN_IDS.map(id => [id, id] as const);
   const worth = {
-    ...{ name: 'worth', label: filters.worth, placeholder: filters.worthHint },
+    name: 'worth',
+    label: filters.worth,
+    placeholder: filters.worthHint,
     value: valueMaximum === undefined ? '' : toDollarText(valueMaximum),
     required: false,
   };

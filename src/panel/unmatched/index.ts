@@ -163,7 +163,11 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     ]);
     const shown = deposits.slice(0, PAGE_SIZE);
     return inboxPage({
-      ...{ request: asked, refused, hidden, hiddenMaximum: HIDDEN_MAXIMUM, sharedAddresses },
+      request: asked,
+      refused,
+      hidden,
+      hiddenMaximum: HIDDEN_MAXIMUM,
+      sharedAddresses,
       url: basePathOf(panelUrl) + pathOf(request),
       deposits: shown,
       contexts: await findDepositContexts(reports, shown),
@@ -211,7 +215,11 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     return depositPage({
       url: `${basePathOf(panelUrl)}${pathOf(request)}/${deposit.id}`,
       paymentsUrl: `${basePathOf(panelUrl)}${accountPath(membership)}/payments`,
-      ...{ deposit, context, fault, fields, wanted },
+      deposit,
+      context,
+      fault,
+      fields,
+      wanted,
       asked: asked && askedFor && { ...asked, payment: askedFor },
       meant: own?.merchant_id === accountId ? own : undefined,
       fits: payments.flatMap(({ payment, tokenAmount }) =>

@@ -91,7 +91,7 @@ export function renderReturn(
 ): Html {
   const text = (name: keyof ReturnFields, required: boolean) =>
     renderField(
-      { ...{ name, ...labels[name], value: fields[name] }, required, maxlength: NAME_MAXIMUM },
+      { name, ...labels[name], value: fields[name], required, maxlength: NAME_MAXIMUM },
       problem,
     );
   return html`${text('to', isRequired)}

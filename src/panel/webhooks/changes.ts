@@ -42,7 +42,9 @@ export function registerEndpointChanges(
     const { statusCode, error } = test;
     const problem = problemOf({ status_code: statusCode, error });
     await audited(operatorOf(request, deps), 'webhook.test', async () => ({
-      ...{ result: undefined, objectId: endpoint.id, detail: { statusCode, problem } },
+      result: undefined,
+      objectId: endpoint.id,
+      detail: { statusCode, problem },
     }));
     return pages.show(request, endpoint, { test });
   });

@@ -61,11 +61,14 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
       },
       { title: text.columns.outcome, cell: ({ status }) => renderOutcome(status) },
       {
-        ...{ title: text.columns.attempts, number: true, secondary: true },
+        title: text.columns.attempts,
+        number: true,
+        secondary: true,
         cell: ({ attempts }) => count(attempts),
       },
       {
-        ...{ title: text.columns.last, secondary: true },
+        title: text.columns.last,
+        secondary: true,
         cell: ({ id }) => responseOf(last.get(id)),
       },
     ],

@@ -88,8 +88,14 @@ export class EndpointPages {
     ]);
     const next = oldest?.next_attempt_at ?? null;
     return endpointPage(endpoint, {
-      ...{ url: `${basePathOf(panelUrl)}${webhooksPath(request)}/${endpoint.id}` },
-      ...{ now: new Date(clock()), intent: randomUUID(), wanted, page, fault, test, since },
+      url: `${basePathOf(panelUrl)}${webhooksPath(request)}/${endpoint.id}`,
+      now: new Date(clock()),
+      intent: randomUUID(),
+      wanted,
+      page,
+      fault,
+      test,
+      since,
       isFailing: troubled.some(({ id }) => id === endpoint.id),
       givenUpAt: next === null ? null : givenUpAt(oldest?.attempts ?? 0, next),
       seesPaths: isAllowed(membership.role, 'webhooks.manage'),

@@ -54,7 +54,9 @@ export function registerWebhooks(app: TypedApp, deps: PanelDependencies): void {
       readTroubled(deps, accountId),
     ]);
     return endpointsPage(endpoints, {
-      ...{ url: urlOf(request), publicUrl, now: new Date(clock()) },
+      url: urlOf(request),
+      publicUrl,
+      now: new Date(clock()),
       failing: new Set(troubled.map(({ id }) => id)),
       left: ENDPOINTS_MAXIMUM - endpoints.filter(each => each.disabled_at === null).length,
       seesPaths: isAllowed(membership.role, 'webhooks.manage'),

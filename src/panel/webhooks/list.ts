@@ -65,7 +65,8 @@ ${
             cell: endpoint => renderState(endpoint, failing.has(endpoint.id)),
           },
           {
-            ...{ title: text.columns.types, secondary: true },
+            title: text.columns.types,
+            secondary: true,
             cell: ({ types }) => (types === null ? text.allTypes : text.someTypes(types.length)),
           },
           {
@@ -132,7 +133,8 @@ export function newEndpointPage(
   const words = text.form;
   const field = { name: 'url', label: words.url, type: 'url', value: given } as const;
   return {
-    ...{ title: words.title, fault },
+    title: words.title,
+    fault,
     content: html`<form method="post" action="${url}/new" class="stack">
 <input type="hidden" name="intent" value="${intent}">
 ${renderField({ ...field, hint: words.urlHint(isHttpAllowed), autocomplete: 'off', maxlength: 2048, placeholder: words.urlExample }, fault)}
@@ -153,7 +155,8 @@ export function issuedPage(
   { title, lead, url }: { readonly title: string; readonly lead: string; readonly url: string },
 ): PanelPage {
   return {
-    ...{ title, lead },
+    title,
+    lead,
     content: html`${renderSecret('webhook-secret', text.issued.secret, secret)}${renderSecret('webhook-line', text.issued.environment, `WEBHOOK_SECRET=${secret}`)}
 <p><a class="button" href="${url}">${texts.shell.kept}</a></p>`,
   };

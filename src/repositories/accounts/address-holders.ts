@@ -104,7 +104,9 @@ export async function insertAddressHolder(
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('address_holders')
     .values({
-      ...{ family, environment, address },
+      family,
+      environment,
+      address,
       merchant_id: merchantId,
       shared_with: sharedWith,
       held_since: now,

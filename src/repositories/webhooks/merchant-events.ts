@@ -51,7 +51,10 @@ export function listMerchantEvents(
   { oldestFirst, beyond, limit }: EventPage,
 ): Promise<MerchantEvent[]> {
   const values = {
-    ...{ merchantId, types, undelivered, limit },
+    merchantId,
+    types,
+    undelivered,
+    limit,
     from: createdFrom ?? '-infinity',
     to: createdTo ?? 'infinity',
     beyondAt: beyond?.createdAt ?? (oldestFirst ? '-infinity' : 'infinity'),

@@ -40,8 +40,13 @@ type Request = Omit<RequestVector['given'], 'kind' | keyof typeof KEY>;
 
 function requestVector(name: string, request: Partial<Request>): RequestVector {
   const given = {
-    ...{ kind: 'request' as const, ...KEY },
-    ...{ method: 'GET', path: LIST, body: '', timestamp: TIMESTAMP, nonce: NONCE },
+    kind: 'request' as const,
+    ...KEY,
+    method: 'GET',
+    path: LIST,
+    body: '',
+    timestamp: TIMESTAMP,
+    nonce: NONCE,
     ...request,
   };
   const { keyId, secret, passphrase, nonce, method, path, body } = given;

@@ -54,8 +54,12 @@ function webhookVector(
   failure?: string,
 ): WebhookVector {
   const given = {
-    ...{ kind: 'webhook' as const, secrets: [SECRET], headers: SIGNED },
-    ...{ body: String(MESSAGE.body), now: TIMESTAMP, toleranceSeconds: TOLERANCE_SECONDS },
+    kind: 'webhook' as const,
+    secrets: [SECRET],
+    headers: SIGNED,
+    body: String(MESSAGE.body),
+    now: TIMESTAMP,
+    toleranceSeconds: TOLERANCE_SECONDS,
     ...webhook,
   };
   const expected = failure === undefined ? { valid: true } : { valid: false, failure };

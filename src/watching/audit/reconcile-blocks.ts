@@ -192,7 +192,10 @@ async function findSurplus(
     if (why === undefined) continue;
     found.push({
       kind: 'not_on_chain',
-      ...{ transactionHash, position, address, amount: BigInt(deposit.token_amount) },
+      transactionHash,
+      position,
+      address,
+      amount: BigInt(deposit.token_amount),
       height: deposit.block_height,
       detail: `The ledger has it as final in block ${deposit.block_hash}; ${node.label} ${why}.`,
     });

@@ -43,7 +43,10 @@ export async function withDeposits(
       each => each.blockchain_id === blockchainId && each.position === position,
     );
     return {
-      ...{ blockchainId, position, address, tokenAmount },
+      blockchainId,
+      position,
+      address,
+      tokenAmount,
       depositId: deposit?.id ?? null,
       paymentId: deposit?.payment_id ?? null,
       outcome: deposit?.outcome ?? (weights[index] === 'dust' ? 'dust' : null),

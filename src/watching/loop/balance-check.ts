@@ -133,7 +133,11 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
       }
       if (await proveRise(watcher, round, { ...rise, amount })) continue;
       await reportUnexplained(watcher, {
-        ...{ network: watched.network.id, address: watched.address, amount, from, to },
+        network: watched.network.id,
+        address: watched.address,
+        amount,
+        from,
+        to,
         detail: `The balance rose by ${amount} more than the transfers explain that any node shows: a node leaves one out.`,
       });
     }

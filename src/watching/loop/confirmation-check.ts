@@ -149,7 +149,9 @@ async function reportDisagreement(
   const proof =
     wrong === null ? '' : ` The receipts of the block prove that ${wrong.label} is wrong.`;
   const finding = depositFinding(deposit, {
-    ...{ chain: chain.id, kind: 'disagreement', detail: both + proof },
+    chain: chain.id,
+    kind: 'disagreement',
+    detail: both + proof,
   });
   const isNew = await addFinding(db, finding, new Date(clock()));
   if (!isNew) return;

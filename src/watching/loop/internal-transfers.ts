@@ -157,7 +157,11 @@ async function explain(
       if (amount < (await dustAt(watcher, round.node, place, timing))) continue;
       await requireSameBranch(watcher, round.node, cursor);
       await reportUnexplained(watcher, {
-        ...{ network: watcher.chain.id, address, amount, from: height - 1, to: height },
+        network: watcher.chain.id,
+        address,
+        amount,
+        from: height - 1,
+        to: height,
         detail: `The balance rose by ${amount} more than the transactions of the block explain: a contract has sent it and the node does not trace it, or the node leaves a transaction out.`,
       });
     }

@@ -32,7 +32,13 @@ export function toObserved(
 ): ObservedTransfer {
   const { blockchainId, transactionHash, position, address, tokenAmount, block, inputs } = transfer;
   return {
-    ...{ blockchainId, transactionHash, position, address, tokenAmount, inputs, finality },
+    blockchainId,
+    transactionHash,
+    position,
+    address,
+    tokenAmount,
+    inputs,
+    finality,
     blockHeight: block?.height ?? null,
     blockHash: block?.hash ?? null,
     ...(transfer.references === undefined ? {} : { references: transfer.references }),
@@ -155,7 +161,11 @@ async function observeOne(
       id: newId(),
       chain: chain.id,
       kind: 'unapplied',
-      ...{ blockchainId, transactionHash, position, address, amount: tokenAmount },
+      blockchainId,
+      transactionHash,
+      position,
+      address,
+      amount: tokenAmount,
       height: blockHeight,
       detail: refusal instanceof Error ? refusal.message : String(refusal),
     },

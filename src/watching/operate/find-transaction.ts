@@ -61,7 +61,10 @@ export async function findTransaction(
       db,
       { adapter, node },
       {
-        ...{ network, transactionHash, watch, cents },
+        network,
+        transactionHash,
+        watch,
+        cents,
         since: null,
         askedBy: actor,
         now: new Date(clock()),

@@ -81,7 +81,12 @@ export async function addNode(
   const id = newId();
   const host = hostNameOf(access);
   const report = await verify(operator, tools, chain, {
-    ...{ id, chain: chain.id, label: settings.label ?? host, role, requestsPerSecond, access },
+    id,
+    chain: chain.id,
+    label: settings.label ?? host,
+    role,
+    requestsPerSecond,
+    access,
     abilities: UNKNOWN_ABILITIES,
   });
   return audited(operator, 'node.add', async (tx, now) => {
@@ -92,14 +97,19 @@ export async function addNode(
       throw new OperationRefused(`${chain.id} has a node named ${label} already.`);
     }
     const node = await insertNode(tx, {
-      ...{ id, chain: chain.id, role, label },
+      id,
+      chain: chain.id,
+      role,
+      label,
       position: Math.max(0, ...others.map(({ position }) => position)) + 1,
       access: sealAccess(tools.keyring, id, access),
       master_key_version: tools.keyring.currentVersion,
       requests_per_second: requestsPerSecond,
       calls_per_day: callsPerDay,
       abilities: report.abilities,
-      ...{ verified_at: now, created_at: now, updated_at: now },
+      verified_at: now,
+      created_at: now,
+      updated_at: now,
     });
     const networks = await settleNetworks(tx, chain.id, role === 'primary' ? report.networks : []);
     const asked = { role, requestsPerSecond, callsPerDay };

@@ -35,7 +35,9 @@ function openNode(
   const asked: string[] = [];
   let timed = 0;
   const node: Node & { refuse?: Error } = {
-    ...{ id, label: id, role },
+    id,
+    label: id,
+    role,
     abilities: { trace: null, logRange: null, batch: 100, archive: true, pruneHeight: null },
     async call(method, [verbose]) {
       if (method !== 'getrawmempool' || !verbose) throw new Error(method);

@@ -21,14 +21,21 @@ const SCRIPT = Buffer.from(scriptOf(SHOP), 'hex');
 const HEIGHT = 5;
 
 const input = (hash: Uint8Array, index: number, script = Uint8Array.of(1, 1)) => ({
-  ...{ hash, index, script, witness: [] },
+  hash,
+  index,
+  script,
+  witness: [],
 });
 const COINBASE: Draft = {
-  ...{ version: 2, lockTime: 0, inputs: [input(new Uint8Array(32), 0xffff_ffff)] },
+  version: 2,
+  lockTime: 0,
+  inputs: [input(new Uint8Array(32), 0xffff_ffff)],
   outputs: [{ value: 5_000_000_000n, script: Uint8Array.of(0x51) }],
 };
 const pay = (amount: number, index: number): Draft => ({
-  ...{ version: 2, lockTime: 0, inputs: [input(new Uint8Array(32).fill(index + 1), index)] },
+  version: 2,
+  lockTime: 0,
+  inputs: [input(new Uint8Array(32).fill(index + 1), index)],
   outputs: [{ value: BigInt(amount), script: SCRIPT }],
 });
 const idOf = (draft: Draft) => doubleHash(serialize(draft, false));
@@ -148,7 +155,9 @@ test('a transaction of a kind that is not known is told by its script, and as su
 test('an ancestor that cannot be read keeps nothing that descends from it from being told', async () => {
   const parents = [pay(1, 7), pay(2, 8)].map(toSent);
   const child: Draft = {
-    ...{ version: 2, lockTime: 0, inputs: parents.map(({ id }) => input(id, 0)) },
+    version: 2,
+    lockTime: 0,
+    inputs: parents.map(({ id }) => input(id, 0)),
     outputs: [{ value: 9n, script: SCRIPT }],
   };
   const [odd, known] = parents;

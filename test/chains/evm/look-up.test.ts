@@ -216,7 +216,10 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     });
     const { height } = await tipOf();
     const scan = await adapter.scan(node, {
-      ...{ from: height, to: height, watch: watch(USDC, b), undoableFrom: 0 },
+      from: height,
+      to: height,
+      watch: watch(USDC, b),
+      undoableFrom: 0,
     });
     expect(scan.transfers.filter(each => each.transactionHash === hash)).toMatchObject(transfers);
   });

@@ -46,8 +46,12 @@ function authorize(chainId: number, address: string, nonce: number) {
   const number = (from: number) =>
     `0x${BigInt(`0x${hex.encode(signature.slice(from, from + 32))}`).toString(16)}`;
   return {
-    ...{ chainId: quantity(chainId), address, nonce: quantity(nonce) },
-    ...{ yParity: quantity(signature[0] ?? 0), r: number(1), s: number(33) },
+    chainId: quantity(chainId),
+    address,
+    nonce: quantity(nonce),
+    yParity: quantity(signature[0] ?? 0),
+    r: number(1),
+    s: number(33),
   };
 }
 
@@ -161,7 +165,11 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   test('dust needs nothing else, and what somebody waits for is taken first', async () => {
     const taken: bigint[] = [];
     const scan = await create().scan(node, {
-      ...{ watch: watch(USDC, a, c), from, to: from, undoableFrom: 0, isSecondLook: true },
+      watch: watch(USDC, a, c),
+      from,
+      to: from,
+      undoableFrom: 0,
+      isSecondLook: true,
       weigh: async arrivals => arrivals.map(({ address }) => (address === c ? 'awaited' : 'dust')),
       takeAwaited: async transfers =>
         void taken.push(...transfers.map(({ tokenAmount }) => tokenAmount)),

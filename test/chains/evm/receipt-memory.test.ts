@@ -15,8 +15,12 @@ function startNode() {
         const [transactionHash] = params as [string];
         asked.push(transactionHash);
         return {
-          ...{ transactionHash, blockHash: BLOCK, blockNumber: '0x1', status: '0x1' },
-          ...{ gasUsed: '0x5208', logs: [] },
+          transactionHash,
+          blockHash: BLOCK,
+          blockNumber: '0x1',
+          status: '0x1',
+          gasUsed: '0x5208',
+          logs: [],
         };
       }),
   };

@@ -157,7 +157,8 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const list = watch(USDC, a, b, c);
       const both = create();
       const request: Range = {
-        ...{ from: height, to: height },
+        from: height,
+        to: height,
         weigh: async arrivals =>
           arrivals.map(({ address, tokenAmount }) =>
             tokenAmount < 14n ? 'dust' : address === b ? 'awaited' : 'other',
@@ -316,7 +317,10 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const amounts: bigint[] = [];
       for (let from = first; from <= last; ) {
         const { transfers, through } = await fresh.scan(own, {
-          ...{ from, to: last, watch: list, ...FINAL },
+          from,
+          to: last,
+          watch: list,
+          ...FINAL,
         });
         amounts.push(...transfers.map(({ tokenAmount }) => tokenAmount));
         from = through.height + 1;
@@ -339,8 +343,12 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const { url } = proxy;
       const opened = openNode(
         {
-          ...{ id: 'n1', chain: 'eth-test', label: 'one', role: 'primary' },
-          ...{ requestsPerSecond: 1_000, access: { url, headers: {} } },
+          id: 'n1',
+          chain: 'eth-test',
+          label: 'one',
+          role: 'primary',
+          requestsPerSecond: 1_000,
+          access: { url, headers: {} },
           abilities: { trace: null, logRange: 160, batch: 50, archive: true, pruneHeight: null },
         },
         { clock: Date.now },

@@ -36,7 +36,11 @@ function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []
   const { type, from = eve, to = payee, value = 0, error, calls = [] } = frame;
   const amount = `0x${value.toString(16)}`;
   const shared = {
-    ...{ transactionHash, traceAddress, blockHash: HASH, blockNumber: 5, subtraces: calls.length },
+    transactionHash,
+    traceAddress,
+    blockHash: HASH,
+    blockNumber: 5,
+    subtraces: calls.length,
     ...(error !== undefined && { error }),
   };
   const own = type.startsWith('CREATE')

@@ -48,19 +48,27 @@ function nodeOf(chain: readonly (readonly Payment[])[]): Node {
     })),
   );
   const logOf = ({ each, height, id }: (typeof all)[number]) => ({
-    ...{ address: USDC_TEST.toLowerCase(), blockHash: hashOf(height), transactionHash: id },
-    ...{ blockNumber: quantity(height), data: word(quantity(each.amount)), removed: false },
+    address: USDC_TEST.toLowerCase(),
+    blockHash: hashOf(height),
+    transactionHash: id,
+    blockNumber: quantity(height),
+    data: word(quantity(each.amount)),
+    removed: false,
     topics: [TRANSFER, word(STRANGER), word(toOf(each).toLowerCase())],
   });
   const blockAt = (height: number, isWhole: unknown) => ({
-    ...{ number: quantity(height), hash: hashOf(height), parentHash: hashOf(height - 1) },
+    number: quantity(height),
+    hash: hashOf(height),
+    parentHash: hashOf(height - 1),
     timestamp: quantity(height),
     transactions: all
       .filter(each => each.height === height)
       .map(({ each, id }) =>
         isWhole === true
           ? {
-              ...{ hash: id, from: STRANGER.toLowerCase(), blockNumber: quantity(height) },
+              hash: id,
+              from: STRANGER.toLowerCase(),
+              blockNumber: quantity(height),
               to: each.isToken ? USDC_TEST.toLowerCase() : toOf(each).toLowerCase(),
               value: each.isToken ? '0x0' : quantity(each.amount),
             }
@@ -74,8 +82,11 @@ function nodeOf(chain: readonly (readonly Payment[])[]): Node {
       const found = all.find(({ id }) => id === first);
       if (found === undefined) return null;
       return {
-        ...{ transactionHash: first, blockHash: hashOf(found.height), status: '0x1' },
-        ...{ blockNumber: quantity(found.height), gasUsed: '0x5208' },
+        transactionHash: first,
+        blockHash: hashOf(found.height),
+        status: '0x1',
+        blockNumber: quantity(found.height),
+        gasUsed: '0x5208',
         logs: found.each.isToken ? [logOf(found)] : [],
       };
     }
@@ -260,7 +271,10 @@ test.each<[string, unknown]>([
     const adapter = createEvmAdapter(chain);
     const taken: string[] = [];
     const request: ScanRequest = {
-      ...{ from: FROM, to: FROM + 1, undoableFrom: FROM, parentHash: null },
+      from: FROM,
+      to: FROM + 1,
+      undoableFrom: FROM,
+      parentHash: null,
       watch: MODES['blocks by hash'].watch,
       weigh: async arrivals => arrivals.map(() => 'awaited'),
       takeAwaited: async transfers => void taken.push(...transfers.map(({ address }) => address)),
@@ -380,7 +394,10 @@ test.each<[string, unknown?]>([
     const reports = await createEvmAdapter(chain).lookUpAll?.(
       node,
       [first, second].map(transactionHash => ({
-        ...{ transactionHash, watch: MODES.ranges.watch, inputs: null, blockHash: null },
+        transactionHash,
+        watch: MODES.ranges.watch,
+        inputs: null,
+        blockHash: null,
       })),
     );
     expect(reports).toMatchObject([

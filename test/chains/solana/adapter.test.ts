@@ -97,7 +97,10 @@ describe('SOL', () => {
     const [transfer, ...others] = await look(sol(own));
     expect(others).toEqual([]);
     expect(transfer).toMatchObject({
-      ...{ blockchainId: 'sol-dev', transactionHash, address: own, tokenAmount: 2_000_000_000n },
+      blockchainId: 'sol-dev',
+      transactionHash,
+      address: own,
+      tokenAmount: 2_000_000_000n,
       block: { height: solana.slot, hash: (await adapter.readBlock(node, solana.slot))?.hash },
     });
     expect(transfer?.references).toContain(reference);
@@ -387,12 +390,14 @@ describe('a look-up tells of', () => {
     const own = newWallet().address;
     const hash = solana.send([sendLamports(sender.address, own, 1_000_000_000n)], [sender]);
     expect(await lookUp(hash, sol(own))).toMatchObject({
-      ...{ status: 'included', block: { height: solana.slot } },
+      status: 'included',
+      block: { height: solana.slot },
       transfers: [{ tokenAmount: 1_000_000_000n, address: own }],
       foreign: [],
     });
     expect(await lookUp(hash, usdc(own))).toMatchObject({
-      ...{ status: 'included', transfers: [] },
+      status: 'included',
+      transfers: [],
       foreign: [{ address: own, contract: null }],
     });
   });

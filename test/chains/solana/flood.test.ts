@@ -60,7 +60,10 @@ function startWatcher(holder = 'a') {
   const node = chain.node(ALLOWANCE, () => step('call'));
   const failures: Error[] = [];
   const tick = createTick({
-    ...{ chain: chainOf(CHAIN), adapter: createSolanaAdapter(), db, clock },
+    chain: chainOf(CHAIN),
+    adapter: createSolanaAdapter(),
+    db,
+    clock,
     nodes: nodeSetOf({
       primary: async () => node,
       reportFailure: (_id, failure) => void failures.push(failure),
@@ -101,7 +104,8 @@ function sendAll(
 ): Sent[] {
   const begin = service.clock.now;
   const dust = Array.from({ length: flood.count }, (_, index) => ({
-    ...{ address: flood.address, lamports: 1 + (index % 1_000) },
+    address: flood.address,
+    lamports: 1 + (index % 1_000),
     at: begin + (index * flood.forMs) / flood.count,
   }));
   const sent = [...dust, ...payments]
@@ -145,7 +149,8 @@ test.each([
     const [flooded, other] = [newWallet().address, newWallet().address];
     // As many at the address that is flooded as at one that is not, in turn.
     const payments = Array.from({ length: 36 }, (_each, index) => ({
-      ...{ address: index % 2 === 0 ? flooded : other, lamports: WHOLE + index * 1_000 },
+      address: index % 2 === 0 ? flooded : other,
+      lamports: WHOLE + index * 1_000,
       at: service.clock.now + 10 * SECOND_MS + (index + 1) * 15_850,
     }));
     for (const { address, lamports } of payments) await ask(address, lamports);
@@ -165,7 +170,8 @@ test('a worker that starts amid a flood delays no payment by more than 15 s, and
   const flooded = newWallet().address;
   const begun = service.clock.now;
   const payments = Array.from({ length: 18 }, (_, index) => ({
-    ...{ address: flooded, lamports: WHOLE + index * 1_000 },
+    address: flooded,
+    lamports: WHOLE + index * 1_000,
     at: begun + 10 * SECOND_MS + (index + 1) * 31_700,
   }));
   for (const { address, lamports } of payments) await ask(address, lamports);
@@ -213,8 +219,10 @@ test('every payment among worthless transfers is recorded once, also after failu
       const addresses = [0, 1, 2].map(() => newWallet().address);
       const [flooded = '', , ended = ''] = addresses;
       const asked = payments.map(({ to, after, isSwept }, index) => ({
-        ...{ address: addresses[to] ?? '', lamports: WHOLE + index * 1_000 },
-        ...{ at: service.clock.now + after, endsAt: service.clock.now + after + SECOND_MS / 2 },
+        address: addresses[to] ?? '',
+        lamports: WHOLE + index * 1_000,
+        at: service.clock.now + after,
+        endsAt: service.clock.now + after + SECOND_MS / 2,
         isSwept: isSwept && addresses[to] !== ended,
       }));
       for (const { address, lamports, endsAt } of asked) await ask(address, lamports, endsAt);

@@ -21,7 +21,10 @@ beforeAll(async () => {
 afterAll(() => stop());
 
 const second = (from: number, to: number, watch: readonly WatchedAddress[]) => ({
-  ...{ from, to, watch, undoableFrom: to + 1 },
+  from,
+  to,
+  watch,
+  undoableFrom: to + 1,
   isSecondLook: true as const,
 });
 

@@ -123,8 +123,13 @@ describe('TRX', () => {
     const block = () => tron.blocks.at(-1);
     expect(await transfersOf([TRX], transfer, sendTrx(OTHER, 5))).toEqual([
       {
-        ...{ blockchainId: 'tron-test', transactionHash: transfer.id, position: 0, address: OWN },
-        ...{ tokenAmount: 10_000_000n, inputs: null, maturity: 1 },
+        blockchainId: 'tron-test',
+        transactionHash: transfer.id,
+        position: 0,
+        address: OWN,
+        tokenAmount: 10_000_000n,
+        inputs: null,
+        maturity: 1,
         block: { height: tron.height, hash: block()?.id, time: new Date(block()?.time ?? 0) },
       },
     ]);
@@ -157,7 +162,11 @@ describe('TRX', () => {
     tron.mine(25);
     tron.asked.length = 0;
     const { transfers, through } = await adapter.scan(node, {
-      ...{ from, to: from + 3, watch: [TRX], undoableFrom: tron.solid + 1, parentHash: null },
+      from,
+      to: from + 3,
+      watch: [TRX],
+      undoableFrom: tron.solid + 1,
+      parentHash: null,
     });
     expect(transfers).toMatchObject([{ transactionHash: sent.id }]);
     expect(through.height).toBe(from + 3);
@@ -191,8 +200,11 @@ describe('a token', () => {
     );
     expect(await transfersOf([TOKEN], first, sent)).toMatchObject([
       {
-        ...{ blockchainId: 'tron-usdt-test', transactionHash: sent.id, position: 1 },
-        ...{ address: OWN, tokenAmount: 2_500_000n },
+        blockchainId: 'tron-usdt-test',
+        transactionHash: sent.id,
+        position: 1,
+        address: OWN,
+        tokenAmount: 2_500_000n,
       },
     ]);
   });
@@ -219,7 +231,8 @@ describe('a token', () => {
     const narrow = plainNode(tron.url, {}, { logRange: 2 });
     const request = { to: tron.height, watch: [TRX, TOKEN], undoableFrom: from, parentHash: null };
     expect(await adapter.scan(narrow, { ...request, from })).toMatchObject({
-      ...{ through: { height: from + 1 }, transfers: [] },
+      through: { height: from + 1 },
+      transfers: [],
     });
     expect((await adapter.scan(narrow, { ...request, from: from + 2 })).transfers).toHaveLength(1);
   });
@@ -254,7 +267,8 @@ describe('a look-up tells of', () => {
 
   test('TRX, tokens, and TRX of a contract, in their block', async () => {
     expect(await mined(sendTrx(OWN, 8))).toMatchObject({
-      ...{ status: 'included', block: { hash: tron.blocks.at(-1)?.id } },
+      status: 'included',
+      block: { hash: tron.blocks.at(-1)?.id },
       transfers: [{ position: 0, tokenAmount: 8n, address: OWN }],
     });
     expect(await mined(sendTokens({ contract: USDT, to: OWN, amount: 9n }))).toMatchObject({
@@ -274,12 +288,14 @@ describe('a look-up tells of', () => {
 
   test('what is of no worth here: TRC-10 and other tokens', async () => {
     expect(await mined(sendTrc10(OWN, 5))).toMatchObject({
-      ...{ status: 'included', transfers: [] },
+      status: 'included',
+      transfers: [],
       foreign: [{ address: OWN, contract: '31303035343136' }],
     });
     const fake = sendTokens({ contract: COUNTERFEIT, to: OWN, amount: 5n });
     expect(await mined(fake)).toMatchObject({
-      ...{ status: 'included', transfers: [] },
+      status: 'included',
+      transfers: [],
       foreign: [{ address: OWN, contract: COUNTERFEIT }],
     });
   });
@@ -288,7 +304,10 @@ describe('a look-up tells of', () => {
 test('{"Error"} with status 200 is a node that limits calls, or fails', async () => {
   const open = openNode(
     {
-      ...{ id: 'n', chain: 'tron-test', label: 'tron.example', role: 'primary' },
+      id: 'n',
+      chain: 'tron-test',
+      label: 'tron.example',
+      role: 'primary',
       abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
       requestsPerSecond: 100,
       access: { url: tron.url, headers: {} },

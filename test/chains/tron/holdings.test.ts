@@ -22,10 +22,12 @@ const OWN = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const OTHER = 'TVjsyZ7fYF3qLF6BQgPmTEZy1xrNNyVAAA';
 const USDT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
 const trx = (address: string): WatchedAddress => ({
-  ...{ network: { id: 'tron-test', contract: null }, address },
+  network: { id: 'tron-test', contract: null },
+  address,
 });
 const usdt = (address: string): WatchedAddress => ({
-  ...{ network: { id: 'tron-usdt-test', contract: USDT }, address },
+  network: { id: 'tron-usdt-test', contract: USDT },
+  address,
 });
 /** Blocks after which one is solid. */
 const DEPTH = 19;
@@ -281,7 +283,9 @@ describe('what moved a balance', () => {
             : [
                 ...(
                   await adapter.scan(node, {
-                    ...{ ...request, watch: [trx(OWN)], undoableFrom: range.to + 1 },
+                    ...request,
+                    watch: [trx(OWN)],
+                    undoableFrom: range.to + 1,
                   })
                 ).transfers,
               ];

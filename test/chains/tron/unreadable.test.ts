@@ -181,7 +181,8 @@ test('an element that names a watched address is a finding of its transaction an
   const log = spoil('log', 0, each => ({ ...(each as object), blockHash: 'nonsense' }));
   expect((await scan(log.altered)).unreadable).toMatchObject([
     {
-      ...{ transactionHash: token.id, height: tron.height },
+      transactionHash: token.id,
+      height: tron.height,
       watched: [{ network: { id: 'tron-usdt-test' }, address: OWN }],
     },
   ]);
@@ -221,6 +222,7 @@ test('a token transfer whose receipt stays away is a finding in the scan, and un
   const request = { transactionHash, watch: [TOKEN], inputs: null, blockHash: null };
   expect(await adapter.lookUp(altered, request)).toMatchObject({ status: 'unreadable' });
   expect(await adapter.lookUp(node, request)).toMatchObject({
-    ...{ status: 'included', transfers: [{ tokenAmount: 8n }] },
+    status: 'included',
+    transfers: [{ tokenAmount: 8n }],
   });
 });

@@ -11,9 +11,15 @@ const COMPILER = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
 /** What a merchant's compiler has switched on; `types` keeps those of this repository out. */
 const TSCONFIG = {
   compilerOptions: {
-    ...{ strict: true, noEmit: true, types: [], skipLibCheck: false },
-    ...{ target: 'es2024', lib: ['es2024', 'dom', 'dom.iterable'] },
-    ...{ module: 'esnext', moduleResolution: 'bundler', noUncheckedIndexedAccess: true },
+    strict: true,
+    noEmit: true,
+    types: [],
+    skipLibCheck: false,
+    target: 'es2024',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    noUncheckedIndexedAccess: true,
   },
 };
 

@@ -21,8 +21,10 @@ test('a password is verified by its hash, for its person, under its master key',
 
 test('without a password none is right', async () => {
   const none = {
-    ...{ password_hash: null, password_salt: null },
-    ...{ password_recipe: null, password_key_version: null },
+    password_hash: null,
+    password_salt: null,
+    password_recipe: null,
+    password_key_version: null,
   };
   expect((await verifyPassword({ keyring }, PERSON, none, '')).isRight).toBe(false);
   expect((await verifyPassword({ keyring }, PERSON, undefined, '')).isRight).toBe(false);

@@ -17,14 +17,17 @@ test('a session can be used to read while writes are refused, and ends as if it 
   const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
   const token = cookie.split('=')[1] ?? '';
   const db = connect({
-    ...{ url: service.databaseUrl, poolSize: 1, applicationName: 'test-refused' },
+    url: service.databaseUrl,
+    poolSize: 1,
+    applicationName: 'test-refused',
     onIdleError: () => undefined,
     gate: createWriteGate({ writes: [() => 'the database was restored'] }),
   });
   const openAfter = (minutes: number) =>
     openSession(db, token, {
       now: new Date(service.clock.now + minutes * 60_000),
-      ...{ admitsDemo: false, isRefresh: false },
+      admitsDemo: false,
+      isRefresh: false,
     });
   try {
     expect(await openAfter(2)).toMatchObject({ isComplete: true });

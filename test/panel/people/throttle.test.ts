@@ -50,7 +50,8 @@ const act = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('guess' as const),
-      ...{ device, count: fc.integer({ min: 1, max: 15 }) },
+      device,
+      count: fc.integer({ min: 1, max: 15 }),
     }),
   },
   {
@@ -84,7 +85,9 @@ test('guesses, however they are mixed, are admitted as the rules say', async () 
           case 'guess': {
             const attempt = () =>
               admitCode(db, keyring, {
-                ...{ personId: id, device: devices[each.device] ?? null, now: new Date(now) },
+                personId: id,
+                device: devices[each.device] ?? null,
+                now: new Date(now),
               });
             const answers = await Promise.all(Array.from({ length: each.count }, attempt));
             const admitted = answers.filter(answer => answer !== 'refused').length;

@@ -53,8 +53,14 @@ export function drawCrowd(
     const at = course[from]?.at ?? 0;
     const transfer = transfers.length;
     transfers.push({
-      ...{ hash: `tx-${transfer}`, position: 0, payment, amount, astray: false },
-      ...{ madeAt: at - 1, occurredAt: at, earliestAt: at },
+      hash: `tx-${transfer}`,
+      position: 0,
+      payment,
+      amount,
+      astray: false,
+      madeAt: at - 1,
+      occurredAt: at,
+      earliestAt: at,
     });
     const tell = (finality: Report['finality'], where: number) =>
       reports[where]?.push({ transfer, finality, block: 100 + where });

@@ -171,7 +171,12 @@ export function drawHistory(seed: number): History {
     return { acts: own, reports: sorted, manner, dieAfter: 1 + random.below(14) };
   });
   return {
-    ...{ seed, network, other: hasOther ? other : null, payments, turns, isRough },
+    seed,
+    network,
+    other: hasOther ? other : null,
+    payments,
+    turns,
+    isRough,
     isShared: createRandom('shared', seed).chance(15),
     addresses: random.pick([1, 1, 1, 2, 3]),
     toleranceBps: random.pick([0, 0, 0, 50, 200]),

@@ -107,8 +107,17 @@ export class Ledger {
   open(payment: Pick<LedgerPayment, 'id' | 'createdAt' | 'end' | 'isFixed'>): void {
     this.payments.set(payment.id, {
       ...payment,
-      ...{ quotedUntil: null, network: null, address: null, amount: null, cents: 0, state: OPEN },
-      ...{ hash: null, paidAt: null, error: null, moves: [], events: [] },
+      quotedUntil: null,
+      network: null,
+      address: null,
+      amount: null,
+      cents: 0,
+      state: OPEN,
+      hash: null,
+      paidAt: null,
+      error: null,
+      moves: [],
+      events: [],
     });
   }
 
@@ -239,9 +248,17 @@ export class Ledger {
     if (before === 'final' || before === told.finality) return;
     if (before === 'failed' && told.finality === 'reversed') return;
     const deposit: LedgerDeposit = known ?? {
-      ...{ key: told.key, network: told.network, address: told.address, amount: told.amount },
-      ...{ at: told.occurredAt, earliest: told.earliestAt, isSimulated: told.isSimulated },
-      ...{ outcome: 'unknown', payment: null, isDismissed: false, state: told.finality },
+      key: told.key,
+      network: told.network,
+      address: told.address,
+      amount: told.amount,
+      at: told.occurredAt,
+      earliest: told.earliestAt,
+      isSimulated: told.isSimulated,
+      outcome: 'unknown',
+      payment: null,
+      isDismissed: false,
+      state: told.finality,
     };
     this.deposits.set(told.key, deposit);
     // What did not arrive pays nobody; a stranger's failed attempt ends nobody's payment.
@@ -539,7 +556,10 @@ export class Ledger {
     const unsendable = slot.amount - this.#rules.leastOf(slot.network) + 1n;
     const most = (one: bigint, other: bigint) => (one > other ? one : other);
     this.holds.push({
-      ...{ payment: id, ...slot, from: now, to: null },
+      payment: id,
+      ...slot,
+      from: now,
+      to: null,
       cutFrom: most(due - cutBy, 1n),
       aloneFrom: most(most(due - cent, unsendable), 1n),
     });

@@ -95,7 +95,12 @@ export function reportOf(
   const { network, hash, position, address, tokenAmount, occurredAt, earliestAt } = sent;
   const isSimulated = CHAINS[history.network].chain === SIMULATED;
   const observed: ObservedTransfer = {
-    ...{ blockchainId: network, transactionHash: hash, position, address, tokenAmount, finality },
+    blockchainId: network,
+    transactionHash: hash,
+    position,
+    address,
+    tokenAmount,
+    finality,
     blockHeight: block,
     blockHash: block === null ? null : `block-${block}`,
     occurredAt: new Date(occurredAt),

@@ -92,7 +92,8 @@ export async function openStage(url: string): Promise<Stage> {
             Array.from({ length: count }, (_, place) => addressOf(seed, place)).flatMap(address =>
               (isShared ? [index, GROUP + index] : [index]).map(holder => ({
                 branch: branches[holder]?.branchId,
-                ...{ network: id, address },
+                network: id,
+                address,
               })),
             ),
           ),

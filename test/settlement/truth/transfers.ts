@@ -92,7 +92,8 @@ function send(
     ...wanted,
     hash: previous?.hash ?? `tx-${transfers.length}`,
     position: previous === undefined ? 0 : previous.position + 1,
-    ...{ madeAt, astray: random.chance(4) },
+    madeAt,
+    astray: random.chance(4),
     ...timesOf(random, { course, polled, first, found, madeAt, skewMs }),
   });
   const last = tell(random, { reports, polled, transfer: transfers.length - 1, found });

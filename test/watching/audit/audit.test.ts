@@ -153,8 +153,13 @@ describe('an audit of a range', () => {
   test('agrees with the ledger, through the check node', async () => {
     const found = await audit();
     expect(found).toEqual({
-      ...{ blockchainId: TOKEN, ...blocks, node: 'second', role: 'check' },
-      ...{ transfers: 3, differences: [], corrected: 0 },
+      blockchainId: TOKEN,
+      ...blocks,
+      node: 'second',
+      role: 'check',
+      transfers: 3,
+      differences: [],
+      corrected: 0,
     });
     const logged = await service.db
       .selectFrom('audit_log')
@@ -226,7 +231,10 @@ describe('an audit of a range', () => {
     const slot = { blockchainId: TOKEN, address: ADDRESS, tokenAmount: 2_222n };
     await insertReservation(db, id, slot, now);
     await updateOpenPayment(db, id, {
-      ...{ blockchain_id: TOKEN, address: ADDRESS, token_amount: 2_222n, token_decimals: 6 },
+      blockchain_id: TOKEN,
+      address: ADDRESS,
+      token_amount: 2_222n,
+      token_decimals: 6,
     });
     change(first, 1_111n);
     change(second, 2_222n);

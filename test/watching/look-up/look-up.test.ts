@@ -74,14 +74,20 @@ describe.skipIf(BITCOIND === undefined)(
     test('is followed from the mempool to its last block, and its block scanned again once', async () => {
       const hash: string = await bitcoin.rpc('sendtoaddress', own, 0.5);
       expect(await lookUp(hash)).toMatchObject({
-        ...{ verdict: 'pending', confirmations: 0, required: 6, occurredAt: null },
+        verdict: 'pending',
+        confirmations: 0,
+        required: 6,
+        occurredAt: null,
         transfers: [{ blockchainId: 'btc-test', address: own, tokenAmount: 50_000_000n }],
       });
       expect(await rescans()).toEqual([]);
       await bitcoin.mine(1);
       const height = await bitcoin.rpc('getblockcount');
       expect(await lookUp(hash)).toMatchObject({
-        ...{ verdict: 'included', confirmations: 1, required: 6, occurredAt: expect.any(Date) },
+        verdict: 'included',
+        confirmations: 1,
+        required: 6,
+        occurredAt: expect.any(Date),
         transfers: [{ depositId: null, paymentId: null, outcome: null }],
       });
       await bitcoin.mine(5);
@@ -100,8 +106,13 @@ describe.skipIf(BITCOIND === undefined)(
       const deposit = await observeTransfer(
         database.db,
         {
-          ...{ ...transfer, transactionHash: hash, blockHeight: 1, blockHash: null },
-          ...{ occurredAt: NOW, source: 'chain', finality: 'seen' },
+          ...transfer,
+          transactionHash: hash,
+          blockHeight: 1,
+          blockHash: null,
+          occurredAt: NOW,
+          source: 'chain',
+          finality: 'seen',
         },
         NOW,
       );
@@ -158,8 +169,14 @@ describe('what an adapter tells', () => {
   const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
   const block = { height: 90, hash: '0x90', parentHash: '0x89', time: NOW };
   const transfer = {
-    ...{ blockchainId: 'eth', transactionHash: HASH, position: 0, address: ADDRESS },
-    ...{ tokenAmount: 5n, block, inputs: null, maturity: 1 },
+    blockchainId: 'eth',
+    transactionHash: HASH,
+    position: 0,
+    address: ADDRESS,
+    tokenAmount: 5n,
+    block,
+    inputs: null,
+    maturity: 1,
   };
   const included = { status: 'included', block, transfers: [], foreign: [] } as const;
 
@@ -201,7 +218,10 @@ describe('what an adapter tells', () => {
 
   test('failed and replaced', async () => {
     expect(await judge({ status: 'failed', block })).toMatchObject({
-      ...{ verdict: 'failed', confirmations: 11, required: 'final', transfers: [] },
+      verdict: 'failed',
+      confirmations: 11,
+      required: 'final',
+      transfers: [],
     });
     expect((await judge({ status: 'replaced' })).verdict).toBe('replaced');
     expect(await rescans()).toEqual([]);
@@ -232,8 +252,14 @@ describe('what an adapter tells', () => {
       addFinding(
         database.db,
         {
-          ...{ id, chain: 'eth', kind: 'unexplained_inflow', blockchainId: 'eth' },
-          ...{ address: ADDRESS, height, amount: 5n, detail: 'a test' },
+          id,
+          chain: 'eth',
+          kind: 'unexplained_inflow',
+          blockchainId: 'eth',
+          address: ADDRESS,
+          height,
+          amount: 5n,
+          detail: 'a test',
         },
         NOW,
       );

@@ -56,8 +56,13 @@ function start({ lookUp = async () => ({ status: 'unknown' }), primary, waitMs, 
   });
   const ask = (transactionHash: string, payment = transactionHash, client = transactionHash) => {
     const question = {
-      ...{ network, transactionHash, watch: [], cents: 1, since: null },
-      ...{ askedBy: `payment ${payment}`, now: new Date(clock.now) },
+      network,
+      transactionHash,
+      watch: [],
+      cents: 1,
+      since: null,
+      askedBy: `payment ${payment}`,
+      now: new Date(clock.now),
     };
     return lookUps.ask(question, client);
   };

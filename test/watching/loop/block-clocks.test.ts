@@ -90,8 +90,13 @@ const course: fc.Arbitrary<Course> = fc.record({
 });
 
 const AT_ONCE: Course = {
-  ...{ chain: 'eth-test', ahead: -15 * SECOND_MS, isNew: false, isMissed: false },
-  ...{ asksAfter: 30 * MINUTE_MS, paysAfter: 0, foundAfter: 2 * MINUTE_MS },
+  chain: 'eth-test',
+  ahead: -15 * SECOND_MS,
+  isNew: false,
+  isMissed: false,
+  asksAfter: 30 * MINUTE_MS,
+  paysAfter: 0,
+  foundAfter: 2 * MINUTE_MS,
 };
 
 test('an exact amount never goes to the inbox where clocks of blocks are up to 15 s away from ours', async () => {

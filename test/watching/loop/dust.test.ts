@@ -95,8 +95,12 @@ describe('a model of a chain', () => {
     const sum = hashes.reduce((total, _, index) => total + BigInt(index % 900) + 1n, 0n);
     expect(await listDust(service.db, 10)).toMatchObject([
       {
-        ...{ blockchainId: CHAIN, address: 'A', transfers: 5_600, tokenAmount: `${sum}` },
-        ...{ firstHash: hashes[0], lastHash: hashes.at(-1) },
+        blockchainId: CHAIN,
+        address: 'A',
+        transfers: 5_600,
+        tokenAmount: `${sum}`,
+        firstHash: hashes[0],
+        lastHash: hashes.at(-1),
         day: now().toISOString().slice(0, 10),
       },
     ]);
@@ -211,7 +215,9 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     const { db, rates } = service;
     service.clock.now = Date.now();
     const payment = await addPayment(db, merchant, {
-      ...{ amount: 1_000, created_at: now(), offered_blockchain_ids: [blockchainId] },
+      amount: 1_000,
+      created_at: now(),
+      offered_blockchain_ids: [blockchainId],
     });
     return selectNetwork(db, rates, { payment, blockchainId, simulation: false }, now());
   }

@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const deposit = (blockchainId: string, hash: string) => ({
-  ...{ blockchain_id: blockchainId, transaction_hash: hash },
+  blockchain_id: blockchainId,
+  transaction_hash: hash,
 });
 const included = { status: 'included', block: { hash: '0xb' } } as TransactionReport;
 const final = (...deposits: ReturnType<typeof deposit>[]) =>

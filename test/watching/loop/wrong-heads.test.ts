@@ -43,7 +43,9 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
     clock.now = Date.now();
     const tools = { keyring, isProduction: false };
     await addNode(operatorOf(service), tools, {
-      ...{ chain: CHAIN, url: proxy.url, requestsPerSecond: 1_000 },
+      chain: CHAIN,
+      url: proxy.url,
+      requestsPerSecond: 1_000,
     });
     await setAddress(operatorOf(service), { merchantId: merchant.id }, CHAIN, to);
     const logger = pino({ level: 'silent' });

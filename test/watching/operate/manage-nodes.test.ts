@@ -219,13 +219,11 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     const epoch = await takeLease(db, 'eth-test', 'worker', 20_000);
     const at = new Date();
     await updateChain(db, 'eth-test', {
-      ...{
-        cursor_height: 7,
-        cursor_hash: '0x7',
-        swept_height: 5,
-        watched_until: at,
-        halted: 'why',
-      },
+      cursor_height: 7,
+      cursor_hash: '0x7',
+      swept_height: 5,
+      watched_until: at,
+      halted: 'why',
     });
     await addToRing(db, { chain: 'eth-test', height: 0, hash: '0x0', at });
     await removeNode(operator, second.id);
@@ -233,8 +231,14 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     await removeNode(operator, first.id);
     expect(await settledBy(...NETWORKS)).toEqual(Array(3).fill('simulation'));
     expect(await findChain(db, 'eth-test')).toMatchObject({
-      ...{ identity: null, cursor_height: null, cursor_hash: null, swept_height: null },
-      ...{ watched_until: null, halted: null, lease_holder: null, lease_until: null },
+      identity: null,
+      cursor_height: null,
+      cursor_hash: null,
+      swept_height: null,
+      watched_until: null,
+      halted: null,
+      lease_holder: null,
+      lease_until: null,
       lease_epoch: (epoch ?? 0) + 1,
     });
     expect(await db.selectFrom('chain_blocks').selectAll().execute()).toEqual([]);

@@ -25,10 +25,18 @@ beforeAll(async () => {
   ({ merchant } = await addMerchant(service));
   const now = new Date(service.clock.now);
   await insertNode(service.db, {
-    ...{ id: newId(), chain: CHAIN, role: 'primary', position: 1, label: 'model' },
-    ...{ access: Buffer.of(0), master_key_version: 1, requests_per_second: 10 },
+    id: newId(),
+    chain: CHAIN,
+    role: 'primary',
+    position: 1,
+    label: 'model',
+    access: Buffer.of(0),
+    master_key_version: 1,
+    requests_per_second: 10,
     abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    ...{ verified_at: now, created_at: now, updated_at: now },
+    verified_at: now,
+    created_at: now,
+    updated_at: now,
   });
 });
 afterAll(() => service.close());

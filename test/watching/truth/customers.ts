@@ -87,7 +87,11 @@ export function createCustomers(
     const amount = await amountOf(act.amount, quote, ids[act.payment] ?? '');
     const named = act.names === null ? undefined : ids[act.names];
     const paying: Paying = {
-      ...{ ...quote, amount, fate: act.fate, sentAt: now, payment: act.payment },
+      ...quote,
+      amount,
+      fate: act.fate,
+      sentAt: now,
+      payment: act.payment,
       spends: nextName(),
       contract: networks.get(quote.network)?.contract ?? null,
       names: named === undefined ? null : act.names,
@@ -111,7 +115,10 @@ export function createCustomers(
       const parent = ancestors.at(-1);
       const spends = parent === undefined ? paying.spends : nextName();
       const made = makeBitcoin(ancestries, nextName(), {
-        ...{ ...paying, fate: 'failed', spends, parent },
+        ...paying,
+        fate: 'failed',
+        spends,
+        parent,
       });
       chain.send(made);
       ancestors.push(made);
@@ -124,7 +131,9 @@ export function createCustomers(
     const quote = asked.get(payment);
     if (quote === undefined) return 'nothing has come that could be moved';
     const moving: Moving = {
-      ...{ ...quote, amount: (quote.amount * BigInt(share)) / 100n, sentAt: now },
+      ...quote,
+      amount: (quote.amount * BigInt(share)) / 100n,
+      sentAt: now,
       spends: nextName(),
       contract: networks.get(quote.network)?.contract ?? null,
     };

@@ -13,14 +13,22 @@ export const EVM: Family = {
   seal({ height, parentHash, time, transactions }, salt) {
     const own = transactions as readonly MadeTransaction<EvmWire>[];
     const header = {
-      ...{ parentHash, sha3Uncles: zeros(32), miner: zeros(20), stateRoot: zeros(32) },
+      parentHash,
+      sha3Uncles: zeros(32),
+      miner: zeros(20),
+      stateRoot: zeros(32),
       transactionsRoot: zeros(32),
       receiptsRoot: receiptsRoot(own.map((_, index) => provenPartOf(own, index))),
       logsBloom: bloomOf(own),
-      ...{ difficulty: '0x0', number: hex(height), gasLimit: hex(30_000_000) },
+      difficulty: '0x0',
+      number: hex(height),
+      gasLimit: hex(30_000_000),
       gasUsed: hex(gasUntil(own, own.length)),
-      ...{ timestamp: hex(time), extraData: `0x${digits(salt)}` },
-      ...{ mixHash: zeros(32), nonce: zeros(8), baseFeePerGas: '0x1' },
+      timestamp: hex(time),
+      extraData: `0x${digits(salt)}`,
+      mixHash: zeros(32),
+      nonce: zeros(8),
+      baseFeePerGas: '0x1',
     };
     headers.set(transactions, header);
     return headerHash(header) ?? '';
@@ -48,14 +56,14 @@ export function gasUntil(own: readonly MadeTransaction<EvmWire>[], count: number
 function provenPartOf(own: readonly MadeTransaction<EvmWire>[], index: number): HashedReceipt {
   const wire = own[index]?.wire;
   return {
-    ...{
-      type: 2,
-      succeeded: wire?.isFailed === false,
-      logsBloom: bloomOf(own.slice(index, index + 1)),
-    },
+    type: 2,
+    succeeded: wire?.isFailed === false,
+    logsBloom: bloomOf(own.slice(index, index + 1)),
     cumulativeGasUsed: gasUntil(own, index + 1),
     logs: (wire?.logs ?? []).map(({ contract, topics, data }) => ({
-      ...{ address: contract, topics, data },
+      address: contract,
+      topics,
+      data,
     })),
   };
 }

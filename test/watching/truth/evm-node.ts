@@ -89,7 +89,9 @@ export function answerEvm(
       ? transactions.filter(each => !leavesOut(each, ['transaction']))
       : transactions;
     return {
-      ...{ ...headerOf(block), hash, withdrawals: [] },
+      ...headerOf(block),
+      hash,
+      withdrawals: [],
       transactions: listed.map(each => (isWhole ? shown(each, block) : each.hash)),
     };
   }
@@ -98,9 +100,14 @@ export function answerEvm(
     const { block, transaction } = place;
     const { hash, wire } = transaction;
     return {
-      ...{ blockHash: block.hash, blockNumber: hex(block.height), transactionHash: hash },
-      ...{ status: wire.isFailed ? '0x0' : '0x1', effectiveGasPrice: hex(GAS_PRICE) },
-      ...{ type: '0x2', gasUsed: hex(gasOf(transaction)), logsBloom: bloomOf([transaction]) },
+      blockHash: block.hash,
+      blockNumber: hex(block.height),
+      transactionHash: hash,
+      status: wire.isFailed ? '0x0' : '0x1',
+      effectiveGasPrice: hex(GAS_PRICE),
+      type: '0x2',
+      gasUsed: hex(gasOf(transaction)),
+      logsBloom: bloomOf([transaction]),
       cumulativeGasUsed: hex(
         gasUntil(block.transactions, block.transactions.indexOf(transaction) + 1),
       ),
@@ -116,8 +123,12 @@ export function answerEvm(
     const isLie = view.isLying && block.height > branch.length - 1 - view.undone;
     if (isLie) chain.lied.add(transaction);
     return transaction.wire.logs.map(({ contract, topics, data }, index) => ({
-      ...{ blockHash: block.hash, blockNumber: hex(block.height) },
-      ...{ transactionHash: transaction.hash, address: contract, topics, removed: false },
+      blockHash: block.hash,
+      blockNumber: hex(block.height),
+      transactionHash: transaction.hash,
+      address: contract,
+      topics,
+      removed: false,
       data: isLie ? word(hex(BigInt(data) * 2n)) : data,
       logIndex: hex(logsBefore + index),
     }));
@@ -182,7 +193,9 @@ export function answerEvm(
         : transaction.wire.logs
             .filter(log => log.contract === contract.toLowerCase() && log.topics[0] === TRANSFER)
             .map(({ topics: [, from, to], data }) => ({
-              ...{ from: addressOf(from), to: addressOf(to), amount: BigInt(data) },
+              from: addressOf(from),
+              to: addressOf(to),
+              amount: BigInt(data),
             })),
     );
     return moves.reduce((held, { from, to, amount }) => {
@@ -225,7 +238,11 @@ interface Filter {
 
 function shown({ hash, wire }: MadeTransaction<EvmWire>, block: MadeBlock | null) {
   return {
-    ...{ hash, from: wire.from, to: wire.to, value: hex(wire.value), input: '0x' },
+    hash,
+    from: wire.from,
+    to: wire.to,
+    value: hex(wire.value),
+    input: '0x',
     blockHash: block?.hash ?? null,
     blockNumber: block === null ? null : hex(block.height),
   };

@@ -61,14 +61,25 @@ export function makeEvm(random: Random, name: string, paying: Paying): MadeTrans
   const transfers: MadeTransfer[] = isNative
     ? [{ network, address, amount, position: 0 }]
     : [...own, ...second].map(log => ({
-        ...{ network, address, amount: BigInt(log.data), position: logs.indexOf(log) },
+        network,
+        address,
+        amount: BigInt(log.data),
+        position: logs.indexOf(log),
       }));
   return {
-    ...{ hash: `0x${digits(`tx ${name}`)}`, sentAt, fate, spends, payment, names },
+    hash: `0x${digits(`tx ${name}`)}`,
+    sentAt,
+    fate,
+    spends,
+    payment,
+    names,
     transfers: isFailed ? [] : transfers,
     wire: {
-      ...{ from: SENDER, to: (contract ?? address).toLowerCase(), isFailed },
-      ...{ value: isNative ? amount : 0n, logs: isFailed ? [] : logs },
+      from: SENDER,
+      to: (contract ?? address).toLowerCase(),
+      isFailed,
+      value: isNative ? amount : 0n,
+      logs: isFailed ? [] : logs,
     },
   };
 }
@@ -77,10 +88,17 @@ export function makeEvm(random: Random, name: string, paying: Paying): MadeTrans
 export function moveEvm(name: string, moving: Moving): MadeTransaction<EvmWire> {
   const { address, contract, amount, sentAt, spends } = moving;
   return {
-    ...{ hash: `0x${digits(`tx ${name}`)}`, sentAt, fate: 'plain', spends },
-    ...{ payment: null, names: null, transfers: [] },
+    hash: `0x${digits(`tx ${name}`)}`,
+    sentAt,
+    fate: 'plain',
+    spends,
+    payment: null,
+    names: null,
+    transfers: [],
     wire: {
-      ...{ from: address.toLowerCase(), to: contract?.toLowerCase() ?? STRANGER, isFailed: false },
+      from: address.toLowerCase(),
+      to: contract?.toLowerCase() ?? STRANGER,
+      isFailed: false,
       value: contract === null ? amount : 0n,
       logs: contract === null ? [] : [logOf(contract, STRANGER, amount, address)],
     },

@@ -54,7 +54,12 @@ export function createFaultyNode(
     const finalHeight = slot.chain === 'avax' ? branch.length - 1 : chain.finalHeight(branch);
     const tip = branch.at(-1)?.height ?? 0;
     return {
-      ...{ branch, finalHeight, isIndexed, undone, runsPrograms, givesBlockReceipts },
+      branch,
+      finalHeight,
+      isIndexed,
+      undone,
+      runsPrograms,
+      givesBlockReceipts,
       logRange: round?.logRange ?? 1_000,
       isLying: role === 'primary' && round?.isLying === true,
       // What is final every backend has.
@@ -90,7 +95,9 @@ export function createFaultyNode(
   }
 
   return {
-    ...{ id: role, label: role, role },
+    id: role,
+    label: role,
+    role,
     abilities: { trace: null, logRange: null, batch: 50, archive: false, pruneHeight: null },
     async call(method, params) {
       const [result] = await ask([{ method, params }]);

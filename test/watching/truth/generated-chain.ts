@@ -238,12 +238,10 @@ export class GeneratedChain {
     // A slot is a time: a block that replaces another one is in a later slot.
     this.#slot += this.#random.pick([1, 1, 2, 30, 70]);
     const block = {
-      ...{
-        height: parent === undefined ? 0 : isSparse ? this.#slot : parent.height + 1,
-        time,
-        madeAt: at,
-        transactions,
-      },
+      height: parent === undefined ? 0 : isSparse ? this.#slot : parent.height + 1,
+      time,
+      madeAt: at,
+      transactions,
       parentHash: parent?.hash ?? nothing,
     };
     const hash = this.#family.seal(block, `${this.#world.seed} ${this.#serial}`);

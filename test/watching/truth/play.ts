@@ -91,7 +91,15 @@ function open(stage: ChainStage, world: World): Playing {
     ? createFaultyNode(world, chain, 'check', () => chain.best, now, onAsked)
     : null;
   const playing: Omit<Playing, 'workers'> = {
-    ...{ world, chain, primary, check, now: START, last: 0, told: [], faults: [], isRead: false },
+    world,
+    chain,
+    primary,
+    check,
+    now: START,
+    last: 0,
+    told: [],
+    faults: [],
+    isRead: false,
     doneAt,
     isKnown: (reservedAt, { block }) => doneAt.some(at => at >= reservedAt && at <= block.madeAt),
     customers: createCustomers(stage, world, chain, createRandom('customers', world.seed)),
@@ -117,9 +125,16 @@ function newPayments(
     const { merchantId = '', branchId = '' } = branches[SLOTS.indexOf(world.slot)] ?? {};
     return [
       {
-        ...{ id, merchant_id: merchantId, branch_id: branchId, created_by: 'truth', amount: cents },
-        ...{ flow: 'crypto' as const, commission_amount: 0, commission_bps: 0 },
-        ...{ commission_payer: 'merchant' as const, settlement_model: 'direct' as const },
+        id,
+        merchant_id: merchantId,
+        branch_id: branchId,
+        created_by: 'truth',
+        amount: cents,
+        flow: 'crypto' as const,
+        commission_amount: 0,
+        commission_bps: 0,
+        commission_payer: 'merchant' as const,
+        settlement_model: 'direct' as const,
         offered_blockchain_ids: [network],
         expires_at: new Date(act.at + (isFixed ? DAY_MS / 12 : LONGEST_WINDOW_MS)),
         expiry_fixed: isFixed,

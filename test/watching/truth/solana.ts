@@ -119,14 +119,20 @@ export function moveSolana(name: string, moving: Moving): Transaction {
   const [account = ''] = mint === null ? [] : tokenAccounts(address, mint);
   const taken = { index: 1, mint: mint ?? '', owner: address, amount: -amount };
   return {
-    ...{ hash: text64(`tx ${name}`), sentAt, fate: 'plain', spends },
-    ...{ payment: null, names: null, transfers: [] },
+    hash: text64(`tx ${name}`),
+    sentAt,
+    fate: 'plain',
+    spends,
+    payment: null,
+    names: null,
+    transfers: [],
     wire: {
       accounts: [address, ...(mint === null ? [] : [account]), text32('a program')],
       readonly: 1,
       lamports: new Map([[0, -5_000n - (mint === null ? amount : 0n)]]),
       tokens: mint === null ? [] : [taken],
-      ...{ isFailed: false, version: 0 },
+      isFailed: false,
+      version: 0,
     },
   };
 }
@@ -175,7 +181,10 @@ export function answerSolana(
         .filter(({ transaction }) => !leavesOut(transaction, ['transaction']))
         .map(place => ({ ...show(place), transaction: named(place) }));
       return {
-        ...{ blockhash: hash, previousBlockhash: parentHash, parentSlot, blockTime: time },
+        blockhash: hash,
+        previousBlockhash: parentHash,
+        parentSlot,
+        blockTime: time,
         ...((second as Options).transactionDetails === 'accounts' ? { transactions: whole } : {}),
       };
     }
@@ -191,7 +200,8 @@ export function answerSolana(
         .toReversed();
       const start = own.findIndex(({ transaction }) => transaction.hash === before) + 1;
       return own.slice(start, start + limit).map(({ block, transaction }) => ({
-        ...{ signature: transaction.hash, slot: block.height },
+        signature: transaction.hash,
+        slot: block.height,
         err: transaction.wire.isFailed ? { InstructionError: [0, 'Custom'] } : null,
       }));
     }
@@ -240,7 +250,9 @@ interface Listing {
 function named({ transaction: { hash, wire } }: Placed) {
   const first = wire.accounts.length - wire.readonly;
   const accountKeys = wire.accounts.map((pubkey, index) => ({
-    ...{ pubkey, signer: index === 0, writable: index < first },
+    pubkey,
+    signer: index === 0,
+    writable: index < first,
   }));
   return { signatures: [hash], accountKeys };
 }
@@ -265,11 +277,15 @@ function show({ block, transaction: { hash, wire } }: Placed) {
   const before = accounts.map(() => Number(HELD_BEFORE));
   const gained = (index: number) => (isFailed ? 0 : Number(lamports.get(index) ?? 0n));
   const balance = ({ index, mint, owner }: TokenGain, amount: bigint) => ({
-    ...{ accountIndex: index, mint, owner },
+    accountIndex: index,
+    mint,
+    owner,
     uiTokenAmount: { amount: String(amount) },
   });
   return {
-    ...{ slot: block.height, blockTime: block.time, version },
+    slot: block.height,
+    blockTime: block.time,
+    version,
     meta: {
       err: isFailed ? { InstructionError: [0, 'Custom'] } : null,
       preBalances: before,

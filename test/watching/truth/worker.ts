@@ -40,7 +40,11 @@ export function createChainWorker(
 ): ChainWorker {
   const chain = chainOf(slot.chain);
   const tick = createTick({
-    ...{ chain, adapter: adapterOf(chain), db, clock, log: SILENT },
+    chain,
+    adapter: adapterOf(chain),
+    db,
+    clock,
+    log: SILENT,
     lease: createLease(db, chain.id, holder),
     watchList: createWatchList(chain.id),
     nodes: {

@@ -166,7 +166,14 @@ export function drawWorld(seed: number): World {
   }));
   const acts = drawActs(random, course, slot, payments);
   return {
-    ...{ seed, slot, undone, finalDepth, hasCheck, payments, acts, toleranceBps: tolerance },
+    seed,
+    slot,
+    undone,
+    finalDepth,
+    hasCheck,
+    payments,
+    acts,
+    toleranceBps: tolerance,
     rule: isByBlocks ? random.pick([`${blocks}`, `${blocks}@100000,${blocks + 2}`]) : 'final',
     isIndexed: random.chance(60),
     addresses: addressesOf(slot).slice(0, random.pick([1, 1, 2])),

@@ -25,8 +25,10 @@ guides. It changes nothing. Give it a key with payment_prompts:read and blockcha
     const { fromJsonSchema, McpServer, serveStdio } = await loadSdk();
     // A model is told to wait and asks again; it would not know why an answer takes a minute.
     const client = createClient({
-      ...{ baseUrl, ...credentials },
-      ...{ timeoutMs: TIMEOUT_MS, maxAttempts: 1 },
+      baseUrl,
+      ...credentials,
+      timeoutMs: TIMEOUT_MS,
+      maxAttempts: 1,
     });
     const tools: readonly Tool[] = [...paymentTools(client), ...docsTools(baseUrl, TIMEOUT_MS)];
     serveStdio(() => {

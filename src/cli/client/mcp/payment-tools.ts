@@ -20,7 +20,10 @@ const STATUSES: readonly PaymentObject['status'][] = [
 
 const page = (what: string) => ({
   limit: {
-    ...{ type: 'integer', minimum: 1, maximum: PAGE_MAXIMUM, default: PAGE_DEFAULT },
+    type: 'integer',
+    minimum: 1,
+    maximum: PAGE_MAXIMUM,
+    default: PAGE_DEFAULT,
     description: `How many ${what}.`,
   },
   startingAfter: id(`For the next page: the ID of the last one of this page of ${what}.`),

@@ -31,7 +31,9 @@ export function tool<T extends object>({ properties, required, ...described }: D
   return {
     ...described,
     input: {
-      ...{ type: 'object', properties, additionalProperties: false },
+      type: 'object',
+      properties,
+      additionalProperties: false,
       ...(required === undefined ? {} : { required }),
     },
     run: given => run(given as T),
