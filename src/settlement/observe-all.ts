@@ -21,7 +21,8 @@ interface Report {
  * Records transfers, with the same effect as `observeIn` for one after the other. It locks all of their addresses
  * first. Almost every transfer has an exact amount and becomes final later: those are recorded together, by a few
  * statements for any number of them. Transfers to one address can affect one another, so this applies only to
- * addresses all of whose transfers are simple.
+ * addresses all of whose transfers are simple; any other one may be for what a payment asked for before, elsewhere, so
+ * it is recorded in its place between them.
  * @throws Error where a payment has ended before its deposit is final: then record them one by one.
  */
 export async function observeAll(
@@ -38,38 +39,66 @@ export async function observeAll(
     return;
   }
   const deposits = await findDeposits(tx, transfers);
-  const reports = transfers.map(transfer => ({
+  let left: readonly Report[] = transfers.map(transfer => ({
     transfer,
     known: deposits.find(deposit => isOf(deposit, transfer)),
   }));
   if (
-    reports.some(
-      ({ known, transfer }) => known !== undefined && isReportedOtherwise(known, transfer),
-    )
+    left.some(({ known, transfer }) => known !== undefined && isReportedOtherwise(known, transfer))
   ) {
     for (const transfer of transfers) await observeIn(tx, transfer, now);
     return;
   }
-  const fresh = reports.filter(isNew).map(({ transfer }) => transfer);
-  const holders = await lockHolders(tx, fresh);
-  const exact = new Map<ObservedTransfer, string>();
-  for (const [index, transfer] of fresh.entries()) {
-    const holder = holders[index];
-    const { occurredAt, earliestAt = occurredAt } = transfer;
-    if (isExact(holder, transfer, earliestAt)) exact.set(transfer, holder.paymentId);
+  while (left.length > 0) {
+    const simple = await findSimple(tx, left);
+    const isSimple = (each: Report) => simple.has(each);
+    const alike = firstWhile(left, isSimple);
+    await recordSimple(tx, alike, simple, now);
+    const others = firstWhile(left.slice(alike.length), each => !isSimple(each));
+    for (const { transfer, known } of others) await observeLocked(tx, transfer, known, now);
+    left = left.slice(alike.length + others.length);
   }
-  const paymentOf = (each: Report) =>
-    isSufficient(each) ? each.known?.payment_id : exact.get(each.transfer);
-  const simple = [...Map.groupBy(reports, addressOf).values()]
-    .filter(own => {
-      const payments = new Set(own.map(paymentOf));
-      return payments.size === own.length && !payments.has(undefined);
-    })
-    .flat();
-  for (const alike of [simple.filter(isNew), simple.filter(isSufficient)]) {
+}
+
+/** The reports that can be recorded together with others, with their payments. */
+async function findSimple(
+  tx: Connection,
+  reports: readonly Report[],
+): Promise<ReadonlyMap<Report, string>> {
+  const fresh = reports.filter(isNew);
+  const holders = await lockHolders(
+    tx,
+    fresh.map(({ transfer }) => transfer),
+  );
+  const paymentOf = new Map<Report, string>();
+  for (const each of reports) {
+    if (isSufficient(each) && each.known?.payment_id) paymentOf.set(each, each.known.payment_id);
+  }
+  for (const [index, each] of fresh.entries()) {
+    const holder = holders[index];
+    const { transfer } = each;
+    const { occurredAt, earliestAt = occurredAt } = transfer;
+    if (isExact(holder, transfer, earliestAt)) paymentOf.set(each, holder.paymentId);
+  }
+  for (const own of Map.groupBy(reports, addressOf).values()) {
+    const payments = new Set(own.map(each => paymentOf.get(each)));
+    if (payments.size === own.length && !payments.has(undefined)) continue;
+    for (const each of own) paymentOf.delete(each);
+  }
+  return paymentOf;
+}
+
+/** @param paymentOf As `findSimple` returns it. */
+async function recordSimple(
+  tx: Connection,
+  reports: readonly Report[],
+  paymentOf: ReadonlyMap<Report, string>,
+  now: Date,
+): Promise<void> {
+  for (const alike of [reports.filter(isNew), reports.filter(isSufficient)]) {
     const rows = alike.map(each => {
       const { transfer, known } = each;
-      const matched = { outcome: 'exact', payment_id: paymentOf(each) ?? null } as const;
+      const matched = { outcome: 'exact', payment_id: paymentOf.get(each) ?? null } as const;
       const row = known ?? newDeposit(transfer, matched, now);
       return { ...row, state: transfer.finality, ...blockColumns(transfer, now) };
     });
@@ -83,9 +112,11 @@ export async function observeAll(
     const moved = await movePayments(tx, requests);
     if (moved.length < rows.length) throw new Error('a payment has ended before its deposit');
   }
-  for (const each of reports) {
-    if (!simple.includes(each)) await observeLocked(tx, each.transfer, each.known, now);
-  }
+}
+
+function firstWhile<T>(all: readonly T[], condition: (each: T) => boolean): readonly T[] {
+  const end = all.findIndex(each => !condition(each));
+  return end === -1 ? all : all.slice(0, end);
 }
 
 function keyOf({ blockchainId, transactionHash, position }: ObservedTransfer): string {

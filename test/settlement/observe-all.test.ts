@@ -4,11 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Merchant } from '../../src/database/account-tables.ts';
 import { transact } from '../../src/database/transaction.ts';
 import { movePayment } from '../../src/payments/move-payment.ts';
+import { findPayment } from '../../src/repositories/payments/payments.ts';
 import { observeAll } from '../../src/settlement/observe-all.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
-import { addMerchant } from '../helpers/accounts.ts';
+import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { openCheckout } from '../helpers/checkout.ts';
 import { addPaymentAt } from '../helpers/open-payment.ts';
 import { runs } from '../helpers/property-runs.ts';
 import { reportTogether } from './truth/watch.ts';
@@ -151,6 +153,47 @@ test('what is taken together becomes what it becomes one after the other', async
         : { numRuns: runs(25), seed: 1 }),
     },
   );
+});
+
+test('one that may be for what a payment asked for elsewhere is taken in its place', async () => {
+  const { db } = service;
+  const outcomes = [];
+  for (const areTogether of [false, true]) {
+    const addresses = {
+      'eth-test': ADDRESSES['eth-test'],
+      'eth-usdc-test': ADDRESSES['eth-test'],
+    };
+    const shop = await addMerchant(service, { addresses });
+    const [one, other] = [await openCheckout(service, shop), await openCheckout(service, shop)];
+    await one.pick('eth-test');
+    await one.pick('eth-usdc-test');
+    await other.pick('eth-test');
+    const paid = await findPayment(db, one.paymentId);
+    const told = (blockchainId: string, tokenAmount: bigint): ObservedTransfer => ({
+      blockchainId,
+      transactionHash: `${++serial}`,
+      position: 0,
+      finality: 'seen',
+      address: ADDRESSES['eth-test'],
+      tokenAmount,
+      blockHeight: 1,
+      blockHash: 'block',
+      occurredAt: now(),
+      source: 'chain',
+    });
+    // What a wallet may leave of either payment's amount on eth-test, and then what the first one asks for now.
+    const cut = told('eth-test', 10n ** 16n);
+    const both = [cut, told('eth-usdc-test', BigInt(paid?.token_amount ?? 0))];
+    if (areTogether) await transact(db, tx => observeAll(tx, both, now()));
+    else for (const each of both) await observeTransfer(db, each, now());
+    expect((await findPayment(db, one.paymentId))?.session_status).toBe('completed');
+    const { rows } = await sql<{ outcome: string }>`
+      select outcome from deposits where transaction_hash = ${cut.transactionHash}`.execute(db);
+    outcomes.push(rows);
+    await other.post('cancel');
+    service.clock.now += 60_000;
+  }
+  expect(outcomes).toEqual([[{ outcome: 'ambiguous' }], [{ outcome: 'ambiguous' }]]);
 });
 
 test('takes any number of exact transfers, also of one address, by the same few statements', async () => {
