@@ -68,6 +68,11 @@ export async function matchPayment(
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
+  // One of them may have ended between the two: then neither has it.
+  const isMoot = open.length > 1 && cut.length === 0;
+  if (isMoot && (await listWaiting(db, slot, when, WAITING_MAXIMUM, named)).length <= 1) {
+    return matchPayment(db, slot, { occurredAt: at, earliestAt }, references);
+  }
   // What it gets by the promised price it gets however that has changed.
   const isCertain = exact !== undefined && (exact.seen || mayStillPay(exact, earliestAt));
   const now = isCertain ? undefined : await findReservations(db, slot, at);

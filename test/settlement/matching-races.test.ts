@@ -4,6 +4,7 @@ import type { Merchant } from '../../src/database/account-tables.ts';
 import type { Connection } from '../../src/database/connection.ts';
 import type { Payment } from '../../src/database/payment-tables.ts';
 import { transact } from '../../src/database/transaction.ts';
+import { movePayment } from '../../src/payments/move-payment.ts';
 import { createFixedRates } from '../../src/rates/fixed-rates.ts';
 import { observeAll } from '../../src/settlement/observe-all.ts';
 import { observeIn } from '../../src/settlement/observe-transfer.ts';
@@ -28,8 +29,9 @@ afterAll(() => service.close());
 
 const now = () => new Date(service.clock.now);
 
-const add = () =>
+const add = (amount?: number) =>
   addPayment(service.db, merchant, {
+    ...(amount === undefined ? {} : { amount }),
     created_at: now(),
     offered_blockchain_ids: ['eth-usdc'],
     expiry_fixed: true,
@@ -120,3 +122,29 @@ test.each(WAYS)(
     expect(await stateOfPayment(service.db, payment.id)).toBe('pending/pending');
   },
 );
+
+test('a payment that is cancelled while one like its amount is matched makes nothing ambiguous', async () => {
+  const [one, other] = [await choose(await add(5_000)), await choose(await add(9_000))];
+  // What a wallet with two decimals leaves of the first one's amount.
+  const transfer = { ...transferOf(one), tokenAmount: 50_000_000n };
+  let cancelled: Promise<unknown> | undefined;
+  const by = { actor: 'test', reason: 'cancelled', now: now() };
+  await transact(service.db, async tx => {
+    const observed = tx.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        const isOfWaiting = result.rows.some(row => 'toleranceBps' in row);
+        if (isOfWaiting && cancelled === undefined) {
+          cancelled = transact(service.db, each =>
+            movePayment(each, { paymentId: one.id, move: 'cancel', ...by }),
+          );
+          await cancelled;
+        }
+        return result;
+      },
+    });
+    await observeIn(observed, transfer, now());
+  });
+  expect(await stateOfPayment(service.db, one.id)).toBe('cancelled/cancelled');
+  expect(await depositOf(transfer)).toMatchObject({ outcome: 'under', payment_id: other.id });
+});
