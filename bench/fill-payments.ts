@@ -31,7 +31,7 @@ export async function fillPayments(db: Database, history: PaymentHistory): Promi
 /** Indexes of few payments or none, which cost less to keep up than reading all payments to build them. */
 const OF_FEW = [
   ...['payments_checkout_token', 'payments_external', 'payments_inquiries'],
-  ...['payments_expiring', 'payments_quoted'],
+  ...['payments_due', 'payments_expiring', 'payments_quoted'],
 ];
 
 /** The indexes that are made after the payments were inserted, those first that take longest. */

@@ -16,7 +16,7 @@ const POOL_SIZE = 8;
  * them a write takes two thirds of the time.
  */
 const UNUSED = [
-  ...['payments_list', 'payments_list_reference', 'payments_inquiries'],
+  ...['payments_list', 'payments_list_reference', 'payments_due', 'payments_inquiries'],
   ...['payments_paid', 'payments_partner', 'payments_partner_status', 'payments_partner_merchant'],
   ...['payments_partner_blockchain', 'payments_partner_address', 'payments_partner_text'],
   ...['deposits_hash', 'deposits_settled', 'deposits_unsettled', 'deposits_unmatched'],
