@@ -69,8 +69,8 @@ export async function matchPayment(
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
   // One of them may have ended between the two: then neither has it.
-  const isMoot = open.length > 1 && cut.length === 0;
-  if (isMoot && (await listWaiting(db, slot, when, WAITING_MAXIMUM, named)).length <= 1) {
+  const wereSeveral = open.length > 1;
+  if (wereSeveral && (await listWaiting(db, slot, when, WAITING_MAXIMUM, named)).length <= 1) {
     return matchPayment(db, slot, { occurredAt: at, earliestAt }, references);
   }
   // What it gets by the promised price it gets however that has changed.
