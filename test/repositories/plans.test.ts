@@ -18,6 +18,7 @@ import {
   lockOpenOfInactive,
 } from '../../src/repositories/accounts/inactive-merchants.ts';
 import { readPersonSigns } from '../../src/repositories/accounts/person-signs.ts';
+import { countPendingPayments } from '../../src/repositories/backlog.ts';
 import { countHeldPayments, findOldestSeen } from '../../src/repositories/chains/status.ts';
 import { listEndingPlaces } from '../../src/repositories/chains/watch-list.ts';
 import {
@@ -667,6 +668,7 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     db => lockDuePayments(db, now, 50),
     ['payments_expiring', 'deposits_payment', 'findings_holding'],
   ],
+  ['payments that are pending', db => countPendingPayments(db), ['payments_due']],
   ['payments that are held', db => countHeldPayments(db, now), ['payments_expiring']],
   [
     'places where payments end',
