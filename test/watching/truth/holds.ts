@@ -1,6 +1,7 @@
 import type { Finding } from '../../../src/database/watching-tables.ts';
 import type { OmissionKind } from './omission.ts';
 import type { PlayedChain } from './play.ts';
+import type { PlacedTransfer } from './rules.ts';
 import type { World } from './world.ts';
 
 /** Kinds of findings that hold the payments of their address, and what two nodes contradict each other about. */
@@ -38,18 +39,21 @@ export function tellsOfUndone({ chain, world }: PlayedChain, finding: Finding): 
 }
 
 /**
- * Whether a lie may have hidden from the balance what was left out: an amount that was told twice as high is as much as a second
- * payment of the same price. The finding that corrects it says so at the address of both.
+ * Whether a lie may have hidden from the balance a transfer that was left out: an amount that was told twice as high is as
+ * much as another payment of the same price. The finding that corrects it says so at the address of both.
  */
-export function mayHide({ chain }: PlayedChain, finding: Finding): boolean {
+export function mayHide(
+  { chain }: PlayedChain,
+  { network, address, amount, transaction }: PlacedTransfer,
+  finding: Finding,
+): boolean {
   const isOpen = finding.kind === 'corrected' && finding.resolved_at === null;
-  const isSame = (hash: string | null) =>
-    [...chain.lied].some(lie => lie.hash === hash && lie !== chain.leftOut);
-  const transfers = chain.leftOut?.transfers ?? [];
-  const isThere = transfers.some(
-    ({ network, address }) => network === finding.blockchain_id && address === finding.address,
+  const isThere = finding.blockchain_id === network && finding.address === address;
+  const lie = [...chain.lied].find(({ hash }) => hash === finding.transaction_hash);
+  const isAsMuch = lie?.transfers.some(
+    each => each.network === network && each.address === address && each.amount === amount,
   );
-  return isOpen && isThere && isSame(finding.transaction_hash);
+  return isOpen && isThere && transaction === chain.leftOut && isAsMuch === true;
 }
 
 /** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */

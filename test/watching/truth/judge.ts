@@ -108,9 +108,7 @@ function judgeTransfers(
   fault: Complain,
 ): void {
   const { chain, world } = played;
-  const isHeld =
-    isConfirmedNever(world) ||
-    findings.some(each => mayHold(played, each) || tellsOfUndone(played, each));
+  const isHeld = isConfirmedNever(world) || findings.some(each => mayHold(played, each));
   const byKey = Map.groupBy(deposits, keyOf);
   for (const [key, transfer] of real) {
     const { network, address, amount, block } = transfer;
@@ -130,8 +128,7 @@ function judgeTransfers(
     if (row === undefined) {
       // On Solana what comes after the end of a payment is not compared; who paid in time is judged with the payment.
       const mayBeLate = world.slot.family === 'solana' && transfer.transaction === chain.leftOut;
-      const isHidden =
-        transfer.transaction === chain.leftOut && findings.some(each => mayHide(played, each));
+      const isHidden = findings.some(each => mayHide(played, transfer, each));
       const isLost = isWatched && !mayBeDust && !isWaiting && !mayBeLate && !isHidden;
       if (isLost) fault('lost transfer', `${key} is not recorded`);
       continue;
@@ -141,7 +138,12 @@ function judgeTransfers(
     const isDoubted = isWaiting && chain.lied.has(transfer.transaction) && row.state !== 'final';
     if (!isRight && !isDoubted)
       fault('wrong credit', `${key} is recorded as ${row.token_amount} at ${row.address}`);
-    if (row.state !== 'final' && !isWaiting)
+    const isUndone =
+      row.state === 'reversed' &&
+      findings.some(
+        each => each.transaction_hash === row.transaction_hash && tellsOfUndone(played, each),
+      );
+    if (row.state !== 'final' && !isWaiting && !isUndone)
       fault('lost transfer', `${key} is ${row.state}, and not final`);
     if (row.block_hash !== block.hash && transfer.transaction !== chain.leftOut)
       fault('other deviation', `${key} is in another block`);
