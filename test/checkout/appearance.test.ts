@@ -98,8 +98,8 @@ test('a Solana wallet that refuses the code is offered another one', async () =>
   expect(shown).toMatch(/^[^"]*&amp;reference=/);
   expect(other).toMatch(/^\w+\?amount=[\d.]+"/);
   expect(solana.match(/class="qr"/g)).toHaveLength(2);
-  expect(solana).toContain('Your wallet refuses the code?');
-  expect(await page('btc')).not.toContain('Your wallet refuses the code?');
+  expect(solana).toContain('Does your wallet refuse the code?');
+  expect(await page('btc')).not.toContain('Does your wallet refuse the code?');
 });
 
 test('a payment that ended says what to do, whom to contact and how to go back', async () => {

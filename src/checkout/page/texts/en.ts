@@ -78,9 +78,9 @@ export const en = {
     openWallet: 'Open wallet',
     qrOfBoth: 'QR code of address and amount',
     qrOfAddress: 'QR code of the address',
-    refusedCode: 'Your wallet refuses the code?',
+    refusedCode: 'Does your wallet refuse the code?',
     plainCode:
-      'This code and link have the address and the amount alone. Send exactly the amount that is shown.',
+      'This code and link contain only the address and the amount. Send exactly the amount shown.',
     warning: (amount: Html, network: Html) =>
       html`Send exactly ${amount} on ${network}, in one transfer. Another amount, coin or network may be lost. Your wallet’s network fee comes on top.`,
     progress: 'Waiting for your payment.',
