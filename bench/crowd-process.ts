@@ -20,6 +20,7 @@ let isOver = false;
 function open(): void {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1').setNoDelay();
   let received = '';
+  let isRefused = false;
   const send = () => socket.write(renderSigned(next(), Date.now()), 'latin1');
   socket.on('connect', send);
   socket.on('data', (text: string) => {
@@ -31,12 +32,16 @@ function open(): void {
     if (status === '201') counts.created += 1;
     else if (status === '503') counts.refused += 1;
     else counts.other += 1;
-    if (status === '201') send();
-    else socket.destroy();
+    if (status === '201') return void send();
+    isRefused = true;
+    socket.destroy();
   });
-  // A connection that the server has closed is opened again as well, as clients do.
   socket.on('error', () => undefined);
-  socket.on('close', () => isOver || open());
+  socket.on('close', () => {
+    if (isOver) return;
+    if (!isRefused) counts.other += 1;
+    open();
+  });
 }
 
 const [began, cpu] = [performance.now(), process.cpuUsage()];

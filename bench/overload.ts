@@ -82,8 +82,8 @@ export async function overload(
 }
 
 /**
- * Alternates between as many clients as the peak has and a crowd; who is refused opens another connection at once. Each is
- * counted for a core that the clients themselves leave.
+ * Alternates between as many clients as the peak has and a crowd, which reconnect as soon as they are refused. Throughput is
+ * given for each core that the clients leave free.
  */
 export async function reconnects(
   resources: Resources,
@@ -108,7 +108,7 @@ export async function reconnects(
   const throughput = await inTurns(contenders, TURNS);
   const finding = compare(
     throughput,
-    `goodput with ${RECONNECTING} clients that open another connection as soon as they are refused, for a core that they leave`,
+    `goodput per free core with ${RECONNECTING} clients that reconnect as soon as they are refused`,
     [many, few],
     0.6,
   );
