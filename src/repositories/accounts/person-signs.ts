@@ -50,7 +50,7 @@ export function personSigns({
        where object_id in (${personId}, ${memberId}) and at >= ${since}
          and (action = any (${actions}::text[])
            or action = 'person.sign-in' and detail ->> 'device' = 'new')
-       order by action, at desc)
+       order by action, at desc, id desc)
       union all
       (select entry.*, own.name
        from ${sql.table(member)} as own
@@ -58,7 +58,7 @@ export function personSigns({
          select action, at, case when person_id is not null then actor end as by, address
          from audit_log
          where object_id = own.id::text and at >= ${since} and detail ? 'was'
-         order by at desc limit 1) as entry
+         order by at desc, id desc limit 1) as entry
        where own.${sql.ref(column)} = ${accountId}
          and not (own.role = ${decides} and own.status = 'active')
        order by entry.at desc limit ${FORMER_MAXIMUM})
