@@ -8,9 +8,14 @@ import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
 /** A server that has just refused can be asked again in the same request; one that was silent cannot. */
 const QUICK_FAILURE_MS = 500;
 
-/** The timeline is the first part of the name of a file of the write-ahead log. A standby has none. */
+/**
+ * The timeline is the first part of the name of a file of the write-ahead log. A standby has none. After a crash the
+ * postmaster starts all other processes anew and keeps its own start time, so the checkpointer's counts as well.
+ * Who may not see that (it takes pg_read_all_stats, as DATABASE_DURABILITY=replicated does) is shown none.
+ */
 const IDENTITY = `
-  select pg_postmaster_start_time()::text as "startedAt",
+  select greatest(pg_postmaster_start_time(),
+           (select max(backend_start) from pg_stat_activity where backend_type = 'checkpointer'))::text as "startedAt",
          case when pg_is_in_recovery() then null
          else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
