@@ -23,13 +23,14 @@ import { openShop } from '../webhooks/shop.ts';
 
 /** How many rows a page of events reads, whatever has become of a long history. */
 
-const EVENTS = 10_000;
+const EVENTS = 4_000;
 const LIMIT = 11;
 const LONG = /^(events|webhook_deliveries|webhook_attempts)/;
 const ENDPOINTS = 2;
 /** A page of each type at each endpoint, each event of these, and what finding it by its ID takes. */
 const READ_MAXIMUM = EVENT_TYPES.length * ENDPOINTS * LIMIT + 3 * LIMIT;
-/** One event in a thousand has it. */
+/** How few events have it: one in so many. */
+const RARE_OF = 400;
 const RARE = 'payment_prompt.deposit_unmatched';
 const COMMON = 'payment_prompt.created';
 
@@ -46,10 +47,11 @@ interface PlanNode {
 /** When the statistics were taken by which statements are planned. */
 const STATISTICS = ['never taken', 'of few events', 'of a time when all was taken', 'of now'];
 const FEW = 100;
-/** When the first event was; the others were a quarter of an hour apart before it, in the course of four months. */
+/** When the first event was; the others were so many minutes apart before it, in the course of four months. */
+const APART_MINUTES = 40;
 const NEWEST = new Date();
 
-const OLDEST = new Date(NEWEST.getTime() - EVENTS * 15 * 60_000);
+const OLDEST = new Date(NEWEST.getTime() - EVENTS * APART_MINUTES * 60_000);
 
 let database: TestDatabase;
 /** As the service is connected. */
@@ -89,10 +91,10 @@ async function open(statistics: string): Promise<void> {
     insert into events (id, merchant_id, payment_id, type, created_at, data)
     select ${idAt(sql`at`, sql`md5('event ' || n)::uuid`)}, ${merchantId},
            case when n % ${EVENTS / 2} = 0 then ${paymentId}::uuid end,
-           case when n % 1000 = 0 then ${RARE} else ${COMMON} end,
+           case when n % ${sql.lit(RARE_OF)} = 0 then ${RARE} else ${COMMON} end,
            at, '{}'
     from generate_series(1, ${last}::int) as n,
-         lateral (select ${NEWEST}::timestamptz - n * interval '15 minutes' as at) as time
+         lateral (select ${NEWEST}::timestamptz - n * ${sql.lit(APART_MINUTES)} * interval '1 minute' as at) as time
     on conflict do nothing`;
   await addEvents(FEW).execute(db);
   await deliver(good, 'succeeded').execute(db);
@@ -111,7 +113,7 @@ async function open(statistics: string): Promise<void> {
     insert into webhook_deliveries (id, event_id, endpoint_id, redelivery_of, status, finished_at, created_at)
     select md5('again ' || id)::uuid, event_id, endpoint_id, id, 'succeeded', now(), now()
     from webhook_deliveries
-    where endpoint_id = ${bad} and created_at < ${NEWEST}::timestamptz - ${EVENTS / 2} * interval '15 minutes'`.execute(
+    where endpoint_id = ${bad} and created_at < ${NEWEST}::timestamptz - ${(EVENTS / 2) * APART_MINUTES} * interval '1 minute'`.execute(
     db,
   );
   await reached('of now');
