@@ -151,16 +151,43 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
             ]
           : [],
       }));
-    const file = join(directory, 'test.yml');
-    const tests = [
+    expectToPass(rules, [
       { interval: '1m', input_series: healthy, alert_rule_test: expected([]) },
       { interval: '1m', input_series: sick, alert_rule_test: expected(fired) },
-    ];
-    writeFileSync(file, JSON.stringify({ rule_files: [rules], tests }));
+    ]);
+  });
+
+  test('sees none fire over a failover of twenty seconds, which mends itself, nor after it', async () => {
+    const rules = join(directory, 'failover.yml');
+    writeFileSync(rules, (await mpHere(['metrics', 'rules'])).out);
+    const input_series = Object.entries({
+      'eps_backlog_readable{instance="worker"}': '1x120',
+      'eps_http_requests_total{status="200"}': '0+500x60 30000x1 30500+500x58',
+      'eps_http_requests_total{status="503"}': '0x59 300+300x2 900x58',
+      'eps_http_requests_overloaded_total{limit="replica"}': '0x59 5+5x2 15x58',
+      eps_database_writes_refused: '0x59 1x2 0x58',
+      eps_account_changes_heard: '1x59 0x2 1x58',
+      'eps_nonce_store_up{kind="postgres"}': '1x59 0x2 1x58',
+    }).map(([series, values]) => ({ series, values }));
+    const minutes = [10.5, ...Array.from({ length: 9 }, (_, index) => 11 + index)];
+    const alert_rule_test = minutes.flatMap(minute =>
+      ALERT_RULES.map(({ alert }) => ({
+        eval_time: `${minute * 60}s`,
+        alertname: alert,
+        exp_alerts: [],
+      })),
+    );
+    expectToPass(rules, [{ interval: '10s', input_series, alert_rule_test }]);
+  });
+
+  function expectToPass(rules: string, tests: readonly unknown[]): void {
+    const file = `${rules}.test.yml`;
+    const settings = { rule_files: [rules], evaluation_interval: '10s' };
+    writeFileSync(file, JSON.stringify({ ...settings, tests }));
     const { status, stdout, stderr } = promtool('test', 'rules', file);
     expect({ status, output: stdout + stderr }).toMatchObject({
       status: 0,
       output: expect.stringContaining('SUCCESS'),
     });
-  });
+  }
 });
