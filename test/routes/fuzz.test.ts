@@ -187,7 +187,9 @@ test('no input to any route is answered with a failure of the service', async ()
         secrets.filter(secret => answer.payload.includes(secret)),
         where,
       ).toEqual([]);
-      if (answer.statusCode === 201) created += 1;
+      // A key that is drawn twice with one body is answered again with the first creation.
+      const isReplayed = answer.headers['idempotent-replayed'] === 'true';
+      if (answer.statusCode === 201 && !isReplayed) created += 1;
       if (answer.statusCode < 400 || !route.url.startsWith('/external')) return;
       const body = answer.json();
       if (/^\/external\/(v1|partner)\//.test(route.url)) {
