@@ -23,14 +23,15 @@ const CHAIN_LAGS =
 
 /**
  * The alerts. Each looks at the worst of all processes, so that replicas may come and go; thresholds
- * are where merchants or customers begin to notice. What mends itself, as a failover does, fires none: where a window
- * is as long as its condition has to hold, an alert would fire minutes after the end of what it tells.
+ * are where merchants or customers begin to notice. A window is shorter than the
+ * time for which its condition has to hold, unless one occurrence is enough: otherwise a failover of seconds would
+ * fire it, minutes after its end.
  */
 export const ALERT_RULES: readonly AlertRule[] = [
   rule(
     'critical',
     'PaymentsApiFailing',
-    'sum(rate(eps_http_requests_total{status=~"5.."}[2m])) / sum(rate(eps_http_requests_total[2m])) > 0.01',
+    'sum(rate(eps_http_requests_total{status=~"5.."}[3m])) / sum(rate(eps_http_requests_total[3m])) > 0.01',
     '5m',
     'More than 1 % of responses are 5xx.',
   ),
@@ -44,7 +45,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
   rule(
     'warning',
     'PaymentsApiOverloaded',
-    'sum(increase(eps_http_requests_overloaded_total{limit="replica"}[2m])) > 0',
+    'sum(increase(eps_http_requests_overloaded_total{limit="replica"}[3m])) > 0',
     '5m',
     'Requests are refused because too many are in flight: add replicas.',
   ),

@@ -84,6 +84,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
       series('eps_worker_loop_last_success_timestamp_seconds{loop="clean-up"}', '0x20'),
       series('eps_http_requests_total{status="200"}', '0+600x20'),
       series('eps_http_requests_total{status="503"}', '0+60x20'),
+      series('eps_http_requests_overloaded_total{limit="replica"}', '0+5x20'),
       series('eps_deposits_unmatched', '2x20'),
       series('eps_rate_available{asset="BTC",instance="a"}', '1x20'),
       series('eps_rate_available{asset="BTC",instance="b"}', '0x20'),
@@ -110,6 +111,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
     ];
     const fired = [
       'PaymentsApiFailing',
+      'PaymentsApiOverloaded',
       'NonceStoreDown',
       'WorkerMissing',
       'WorkerLoopStalled',
