@@ -63,7 +63,10 @@ export async function readPublicKeys(db: Connection): Promise<{ readonly keys: P
   const rows = await listEvidenceKeys(db);
   return {
     keys: rows.map(({ id, public_key }) => ({
-      ...({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' } as const),
+      kty: 'OKP',
+      crv: 'Ed25519',
+      use: 'sig',
+      alg: 'EdDSA',
       x: public_key.toString('base64url'),
       kid: id,
     })),

@@ -18,6 +18,7 @@ import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { reserveDollar } from '../helpers/quotes.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 import {
   type Account,
   DELAY_MS,
@@ -319,17 +320,13 @@ describe('what no payment took', () => {
     serial += 1;
     service.clock.now += 1000;
     const now = new Date(service.clock());
-    const transfer = {
+    const transfer = simulatedTransfer({
       blockchainId: 'eth',
       transactionHash: `0x${serial}`,
-      position: 0,
       address,
       tokenAmount: 77n,
-      blockHeight: null,
-      blockHash: null,
       occurredAt: now,
-      ...({ finality: 'final', source: 'simulation' } as const),
-    };
+    });
     const { id } = await observeTransfer(service.db, transfer, now);
     service.clock.now += 1000;
     return id;

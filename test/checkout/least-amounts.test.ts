@@ -3,6 +3,7 @@ import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -33,17 +34,14 @@ test('a rest that no wallet could send is asked for as the least that can be, an
   const arrive = (transactionHash: string, tokenAmount: bigint) =>
     observeTransfer(
       service.db,
-      {
+      simulatedTransfer({
         blockchainId: 'btc-test',
         address: address ?? '',
         transactionHash,
         tokenAmount,
-        position: 0,
         blockHeight: 1,
-        blockHash: null,
         occurredAt: now,
-        ...({ source: 'simulation', finality: 'final' } as const),
-      },
+      }),
       now,
     );
   await arrive('short', BigInt(asked ?? 0) - 71n);

@@ -5,6 +5,7 @@ import { findMerchant } from '../../src/repositories/accounts/merchants.ts';
 import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { addPayment } from '../helpers/payments.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 import { mp, mpHere, type Operated, startOperated } from './mp.ts';
 
 let service: Operated;
@@ -28,17 +29,13 @@ const args = (verb: string, merchant: string, blockchain: string, address: strin
 /** A transfer that no payment takes. */
 async function arrive(address: string): Promise<string> {
   const now = new Date();
-  const transfer = {
+  const transfer = simulatedTransfer({
     blockchainId: 'eth',
     transactionHash: `0x${address}`,
-    position: 0,
     address,
     tokenAmount: 77n,
-    blockHeight: null,
-    blockHash: null,
     occurredAt: now,
-    ...({ finality: 'final', source: 'simulation' } as const),
-  };
+  });
   return (await observeTransfer(service.db, transfer, now)).id;
 }
 

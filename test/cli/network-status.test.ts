@@ -7,6 +7,7 @@ import { addNodeCalls } from '../../src/repositories/chains/node-calls.ts';
 import { insertNode, saveNodeStates } from '../../src/repositories/chains/nodes.ts';
 import { advanceRescan } from '../../src/repositories/chains/rescans.ts';
 import { addMerchant } from '../helpers/accounts.ts';
+import { nodeRow } from '../helpers/node-row.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
@@ -19,21 +20,7 @@ beforeAll(async () => {
   service = await startOperated();
   const { db, clock } = service;
   const now = new Date(clock());
-  await insertNode(db, {
-    id: NODE,
-    chain: CHAIN,
-    role: 'primary',
-    position: 1,
-    label: 'node.example',
-    access: Buffer.of(0),
-    master_key_version: 1,
-    requests_per_second: 10,
-    calls_per_day: 100_000,
-    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    verified_at: now,
-    created_at: now,
-    updated_at: now,
-  });
+  await insertNode(db, nodeRow(now, { id: NODE, chain: CHAIN, calls_per_day: 100_000 }));
   await saveNodeStates(
     db,
     [{ node: NODE, state: 'failing', height: 1_009, last_error: 'it answered 502' }],

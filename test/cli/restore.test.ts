@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { newId } from '../../src/crypto/new-id.ts';
 import { updateChain } from '../../src/repositories/chains/chains.ts';
 import { insertNode } from '../../src/repositories/chains/nodes.ts';
 import { openStorage, type Storage } from '../../src/runtime/storage.ts';
@@ -10,6 +9,7 @@ import { createReadiness } from '../../src/telemetry/readiness.ts';
 import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
 import { addKey, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { nodeRow } from '../helpers/node-row.ts';
 import { createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
@@ -46,20 +46,7 @@ beforeAll(async () => {
   });
   const { db, clock } = operated;
   const now = new Date(clock());
-  await insertNode(db, {
-    id: newId(),
-    chain: 'eth',
-    role: 'primary',
-    position: 1,
-    label: 'node.example',
-    access: Buffer.of(0),
-    master_key_version: 1,
-    requests_per_second: 10,
-    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    verified_at: now,
-    created_at: now,
-    updated_at: now,
-  });
+  await insertNode(db, nodeRow(now));
   await watchNetworks(db, ['eth', 'eth-usdt', 'btc']);
   await updateChain(db, 'eth', {
     head_height: 1_010,

@@ -38,3 +38,17 @@ export async function seeTransfer(
   );
   return transactionHash;
 }
+
+type Told = 'blockchainId' | 'transactionHash' | 'address' | 'tokenAmount' | 'occurredAt';
+
+/** A final transfer that simulation tells of, in no block; changed as told. */
+export const simulatedTransfer = (
+  told: Pick<ObservedTransfer, Told> & Partial<ObservedTransfer>,
+): ObservedTransfer => ({
+  position: 0,
+  blockHeight: null,
+  blockHash: null,
+  source: 'simulation',
+  finality: 'final',
+  ...told,
+});

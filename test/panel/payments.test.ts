@@ -16,6 +16,7 @@ import {
   type Visitor,
 } from '../helpers/panel.ts';
 import { addPayment, copyPayment } from '../helpers/payments.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -147,17 +148,14 @@ describe('what has arrived', () => {
     const { token_amount: asked, address } = await checkout.payment();
     for (const share of shares) {
       serial += 1;
-      const transfer = {
+      const transfer = simulatedTransfer({
         transactionHash: `0xarrived${serial}`,
-        position: 0,
         ...USDC,
         address: address ?? '',
         tokenAmount: (BigInt(asked ?? 0) * share) / 1000n,
         blockHeight: 1,
-        blockHash: null,
         occurredAt: new Date(service.clock.now),
-        ...({ source: 'simulation', finality: 'final' } as const),
-      };
+      });
       await observeTransfer(service.db, transfer, new Date(service.clock.now));
       // A payment that is created later is not taken for one that waited.
       service.clock.now += 1_000;

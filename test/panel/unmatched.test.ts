@@ -15,6 +15,7 @@ import {
   textOf,
   type Visitor,
 } from '../helpers/panel.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 /** As long as admins must have been there to be one of two. */
@@ -46,17 +47,13 @@ const KEPT = { remedy: 'kept', to: '', hash: '', note: '' } as const;
 function arrive(address: string, tokenAmount = 12_345n) {
   serial += 1;
   const now = new Date(service.clock.now);
-  const transfer = {
+  const transfer = simulatedTransfer({
     blockchainId: 'eth-test',
     transactionHash: `0x${serial}`,
-    position: 0,
     address,
     tokenAmount,
-    blockHeight: null,
-    blockHash: null,
     occurredAt: now,
-    ...({ finality: 'final', source: 'simulation' } as const),
-  };
+  });
   return observeTransfer(service.db, transfer, now);
 }
 

@@ -26,6 +26,7 @@ import { ADDRESSES, addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment, addPaymentAt, releaseAll } from '../helpers/open-payment.ts';
 import { addMerchantUser } from '../helpers/panel.ts';
+import { simulatedTransfer } from '../helpers/see-transfer.ts';
 
 const HOUR_MS = 60 * 60_000;
 
@@ -56,16 +57,12 @@ const statusOf = async (id: string) => (await findPayment(service.db, id))?.stat
 /** A final transfer, and another payment open so that nothing but an exact amount is taken. */
 function arrive(tokenAmount: bigint, place: { blockchainId: string; address: string } = BTC) {
   serial += 1;
-  const told = {
+  const told = simulatedTransfer({
     transactionHash: `inbox ${serial}`,
-    position: 0,
     tokenAmount,
     ...place,
-    blockHeight: null,
-    blockHash: null,
     occurredAt: now(),
-    ...({ finality: 'final', source: 'simulation' } as const),
-  };
+  });
   return observeTransfer(service.db, told, now());
 }
 const BTC = { blockchainId: 'btc', address: ADDRESSES.btc };
@@ -352,7 +349,7 @@ describe('a late deposit', () => {
       blockHeight: 1,
       blockHash: null,
       occurredAt: now(),
-      ...({ source: 'simulation' } as const),
+      source: 'simulation' as const,
     };
   }
 });

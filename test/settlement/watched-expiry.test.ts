@@ -161,7 +161,8 @@ test('what a watcher saw of too little holds nobody when the chain has no node a
     blockHeight: 1,
     blockHash: 'a',
     occurredAt: now(),
-    ...({ source: 'chain', finality: 'seen' } as const),
+    source: 'chain' as const,
+    finality: 'seen' as const,
   };
   await observeTransfer(service.db, part, now());
   service.clock.now = payment.expires_at.getTime();

@@ -10,6 +10,7 @@ import { insertDeposit } from '../../src/repositories/deposits/deposits.ts';
 import { registerChainGauges } from '../../src/telemetry/chain-gauges.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { nodeRow } from '../helpers/node-row.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { parseExposition } from './exposition.ts';
@@ -41,21 +42,7 @@ async function read(): Promise<Record<string, number>> {
 }
 
 function addNode(chain: string, seconds: number) {
-  const at = ago(seconds);
-  return insertNode(service.db, {
-    id: newId(),
-    chain,
-    role: 'primary',
-    position: 1,
-    label: 'node.example',
-    access: Buffer.of(0),
-    master_key_version: 1,
-    requests_per_second: 10,
-    abilities: { trace: null, logRange: null, batch: 1, archive: false, pruneHeight: null },
-    verified_at: at,
-    created_at: at,
-    updated_at: at,
-  });
+  return insertNode(service.db, nodeRow(ago(seconds), { chain }));
 }
 
 function addSeen(seconds: number, state: 'seen' | 'final', source: 'chain' | 'simulation') {
