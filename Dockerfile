@@ -8,8 +8,9 @@ FROM ${NODE_IMAGE} AS client
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # A development dependency that is a folder: npm ci reads it.
-COPY test/docs/openapi/generator test/docs/openapi/generator
+COPY test/surfaces/docs/openapi/generator test/surfaces/docs/openapi/generator
 RUN npm ci --ignore-scripts
+COPY clients clients
 COPY schemas schemas
 COPY src src
 RUN npm run build:client

@@ -6,10 +6,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import Fastify from 'fastify';
 import pg from 'pg';
+import { toPaymentObject } from '#payments/payment-object.ts';
 import { type ListPaymentsQuery, PaymentListSchema } from '#schemas/list-payments.ts';
 import { type PaymentObject, PaymentSchema } from '#schemas/payment.ts';
-import { toPaymentObject } from '../src/payments/payment-object.ts';
-import type { ShownPayment } from '../src/repositories/payments/merchant-payments.ts';
+import type { ShownPayment } from '#storage/repositories/payments/merchant-payments.ts';
 import { SELECT_BEHIND_CURSOR, SELECT_BY_ID, SELECT_FIRST_PAGE } from './statements.ts';
 import { PAGE } from './traffic.ts';
 

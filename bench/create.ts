@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { createDatabase, startPostgres, UNDISTURBED } from './databases.ts';
 import { type Finding, VoidRun } from './measure.ts';
 import { addMerchants } from './merchants.ts';

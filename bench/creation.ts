@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import type { Database } from '../src/database/connection.ts';
-import { FreshCache } from '../src/database/fresh-cache.ts';
-import { createPaymentOnce } from '../src/payments/create-payment.ts';
-import type { MerchantSetup } from '../src/repositories/accounts/merchant-setup.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { createPaymentOnce } from '#payments/create-payment.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { FreshCache } from '#storage/database/fresh-cache.ts';
+import type { MerchantSetup } from '#storage/repositories/accounts/merchant-setup.ts';
 import { NO_CHANGE_FEED } from '../test/helpers/inert.ts';
 import { VoidRun } from './measure.ts';
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { type ChainId, chainOf } from '../src/chains/chain-list.ts';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import { addNode } from '../src/watching/operate/manage-nodes.ts';
-import { watchChainLoop } from '../src/worker/watch-chains.ts';
+import { type ChainId, chainOf } from '#chains/chain-list.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { addNode } from '#onchain/watching/operate/manage-nodes.ts';
+import { watchChainLoop } from '#worker/watch-chains.ts';
 import { createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { play } from './day.ts';
 import { type Finding, VoidRun } from './measure.ts';

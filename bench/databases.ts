@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { connect, type Database } from '../src/database/connection.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { openEmbeddedDatabase } from '../src/development/embedded-postgres.ts';
+import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import { migrate } from '#storage/database/migrate.ts';
 import type { Resources } from './resources.ts';
 
 /** A migrated database of the bench. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { NATIVE_BALANCES, TOKEN_BALANCES } from '../src/chains/evm/balance-programs.ts';
-import { receiptsRoot } from '../src/chains/evm/receipts-root.ts';
+import { NATIVE_BALANCES, TOKEN_BALANCES } from '#chains/evm/balance-programs.ts';
+import { receiptsRoot } from '#chains/evm/receipts-root.ts';
 import { Refusal, type RpcServer, serveRpc } from './day-server.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

@@ -3,10 +3,10 @@
  * that its parent names, at the time that its parent gives.
  */
 import { pino } from 'pino';
-import { type ChainId, chainOf, listChains } from '../src/chains/chain-list.ts';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import { connect } from '../src/database/connection.ts';
-import { watchChainLoop } from '../src/worker/watch-chains.ts';
+import { type ChainId, chainOf, listChains } from '#chains/chain-list.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { connect } from '#storage/database/connection.ts';
+import { watchChainLoop } from '#worker/watch-chains.ts';
 
 /** A look at a chain, at a time in milliseconds since the epoch. */
 export interface Look {

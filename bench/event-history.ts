@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Connection, Database } from '../src/database/connection.ts';
-import { firstIdOf } from '../src/repositories/payments/events.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { firstIdOf } from '#storage/repositories/payments/events.ts';
 import { monthFrom } from '../test/helpers/months.ts';
 import { type Job, runInLanes } from './lanes.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import type { Database } from '../src/database/connection.ts';
-import { createEndpoint } from '../src/webhooks/manage-endpoints.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';
 import { runLoad } from './load.ts';
 import { type Finding, median, percentile, VoidRun } from './measure.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { setAddress } from '../src/accounts/deposit-addresses.ts';
-import { addNode } from '../src/watching/operate/manage-nodes.ts';
+import { setAddress } from '#accounts/deposit-addresses.ts';
+import { addNode } from '#onchain/watching/operate/manage-nodes.ts';
 import type { openAccounts } from '../test/deployment/accounts.ts';
 import type { Deployed } from '../test/deployment/cluster/deployed.ts';
 import { call, type ServiceProcess } from '../test/deployment/service-process.ts';

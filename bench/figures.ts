@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { runInLanes } from './lanes.ts';
 
 /**

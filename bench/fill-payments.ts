@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { addFigures } from './figures.ts';
 import { type Job, LANES, runInLanes } from './lanes.ts';
 import { insertRange, type PaymentHistory } from './payment-history.ts';

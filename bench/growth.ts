@@ -1,9 +1,9 @@
-import { setAddress } from '../src/accounts/deposit-addresses.ts';
-import type { Database } from '../src/database/connection.ts';
-import { connectPipeline } from '../src/database/pipeline.ts';
-import { listPayments } from '../src/payments/list-payments.ts';
-import { findMerchantPayment } from '../src/repositories/payments/merchant-payments.ts';
-import { listEvents } from '../src/webhooks/list-events.ts';
+import { setAddress } from '#accounts/deposit-addresses.ts';
+import { listPayments } from '#payments/list-payments.ts';
+import { listEvents } from '#payments/webhooks/list-events.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { connectPipeline } from '#storage/database/pipeline.ts';
+import { findMerchantPayment } from '#storage/repositories/payments/merchant-payments.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { backupFindings } from './backup.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { connect } from '../src/database/connection.ts';
+import { connect } from '#storage/database/connection.ts';
 import { type BenchDatabase, createDatabase, startPostgres, THROW_AWAY } from './databases.ts';
 import { type Finding, sideBySide } from './measure.ts';
 import type { Resources } from './resources.ts';

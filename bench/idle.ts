@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import type { Finding } from './measure.ts';
 import { processTimes } from './process-times.ts';
 import { type ServiceState, startService } from './processes.ts';

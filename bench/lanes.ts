@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 
 /** What fills a database, over a connection of its own. */
 export type Job = (connection: Database) => Promise<unknown>;

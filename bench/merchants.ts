@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { createMerchant } from '../src/accounts/merchants.ts';
-import type { Credentials } from '../src/client/sign.ts';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import type { Database } from '../src/database/connection.ts';
-import { createKey } from '../src/keys/manage-keys.ts';
+import { createKey } from '#accounts/keys/manage-keys.ts';
+import { createMerchant } from '#accounts/merchants.ts';
+import type { Credentials } from '#client/sign.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { ADDRESSES, setSharedAddress } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { insertPayments } from './payment-history.ts';

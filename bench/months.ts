@@ -1,14 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Connection, connect, type Database } from '../src/database/connection.ts';
-import { MONTHS_AHEAD } from '../src/database/partition-tables.ts';
-import { dropPartitions, listPartitions } from '../src/repositories/partitions.ts';
-import { readHistoricEvents } from '../src/repositories/payments/history.ts';
-import { listAttempts, type TriedDelivery } from '../src/repositories/webhooks/attempts.ts';
-import { claimDeliveries, findDueEndpoints } from '../src/repositories/webhooks/claims.ts';
-import { listTroubledEndpoints } from '../src/repositories/webhooks/endpoints.ts';
-import { monthsOf } from '../src/repositories/webhooks/event-months.ts';
-import { findOwnDelivery, listOwnDeliveries } from '../src/repositories/webhooks/own-deliveries.ts';
-import { listEvents, readEvent } from '../src/webhooks/list-events.ts';
+import { listEvents, readEvent } from '#payments/webhooks/list-events.ts';
+import { type Connection, connect, type Database } from '#storage/database/connection.ts';
+import { MONTHS_AHEAD } from '#storage/database/partition-tables.ts';
+import { dropPartitions, listPartitions } from '#storage/repositories/partitions.ts';
+import { readHistoricEvents } from '#storage/repositories/payments/history.ts';
+import { listAttempts, type TriedDelivery } from '#storage/repositories/webhooks/attempts.ts';
+import { claimDeliveries, findDueEndpoints } from '#storage/repositories/webhooks/claims.ts';
+import { listTroubledEndpoints } from '#storage/repositories/webhooks/endpoints.ts';
+import { monthsOf } from '#storage/repositories/webhooks/event-months.ts';
+import {
+  findOwnDelivery,
+  listOwnDeliveries,
+} from '#storage/repositories/webhooks/own-deliveries.ts';
 import { makeMonths, monthFrom } from '../test/helpers/months.ts';
 import { EVENT_MONTHS } from './event-history.ts';
 import type { History } from './histories.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { Agent } from 'undici';
-import { setAddress } from '../src/accounts/deposit-addresses.ts';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import { createKey } from '../src/keys/manage-keys.ts';
+import { setAddress } from '#accounts/deposit-addresses.ts';
+import { createKey } from '#accounts/keys/manage-keys.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 import {
   addMerchantUser,

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { createMerchant } from '../src/accounts/merchants.ts';
-import { createPartner } from '../src/accounts/partners.ts';
-import type { Operator } from '../src/audit/audited-change.ts';
-import type { Database } from '../src/database/connection.ts';
-import { verifyPartner } from '../src/partners/verify-rollups.ts';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { createMerchant } from '#accounts/merchants.ts';
+import { createPartner } from '#accounts/partners.ts';
+import { verifyPartner } from '#reports/partners/verify-rollups.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { fillRollups } from './figures.ts';
 import { fillPayments } from './fill-payments.ts';
 import { timed, VoidRun } from './measure.ts';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Connection, Database } from '../src/database/connection.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
 
 const DAY_MS = 86_400_000;
 /** Days that a history covers where nothing else is said. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { WholeBlock } from '../src/chains/evm/blocks.ts';
-import { createProvenReceipts } from '../src/chains/evm/proven-receipts.ts';
-import { receiptsRoot } from '../src/chains/evm/receipts-root.ts';
-import type { Node } from '../src/nodes/node.ts';
+import type { WholeBlock } from '#chains/evm/blocks.ts';
+import { createProvenReceipts } from '#chains/evm/proven-receipts.ts';
+import { receiptsRoot } from '#chains/evm/receipts-root.ts';
+import type { Node } from '#chains/nodes/node.ts';
 import type { Finding } from './measure.ts';
 
 const RECORDED = new URL('../test/chains/evm/recorded/ethereum-21854576.json.gz', import.meta.url);

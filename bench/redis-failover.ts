@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../src/database/connection.ts';
-import { table } from '../src/docs/write-markdown.ts';
-import { NONCE_BUCKETS, type NonceBucket } from '../src/signing/nonce-buckets.ts';
+import { NONCE_BUCKETS, type NonceBucket } from '#signing/nonce-buckets.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { table } from '#surfaces/docs/write-markdown.ts';
 import { eventually } from '../test/helpers/eventually.ts';
 import { type ClusterNode, startRedisCluster } from '../test/helpers/redis-cluster.ts';
 import { startRedisWithSentinels } from '../test/helpers/redis-sentinel.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database } from '../src/database/connection.ts';
-import { bucketOf } from '../src/signing/nonce-buckets.ts';
+import { bucketOf } from '#signing/nonce-buckets.ts';
+import type { Database } from '#storage/database/connection.ts';
 import type { BenchMerchant } from './merchants.ts';
 import { signedHeaders } from './signed-requests.ts';
 

@@ -1,6 +1,6 @@
-import { listMerchantReports, readMerchantReport } from '../src/partners/merchant-reports.ts';
-import { readFilters, readOverview } from '../src/partners/overview.ts';
-import { listPaymentReports } from '../src/partners/payment-reports.ts';
+import { listMerchantReports, readMerchantReport } from '#reports/partners/merchant-reports.ts';
+import { readFilters, readOverview } from '#reports/partners/overview.ts';
+import { listPaymentReports } from '#reports/partners/payment-reports.ts';
 import { compareSizes, type History } from './histories.ts';
 import { type Finding, sideBySide } from './measure.ts';
 import type { PartnerHistory } from './partner-history.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import type { Database } from '../src/database/connection.ts';
-import { addNode } from '../src/watching/operate/manage-nodes.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { addNode } from '#onchain/watching/operate/manage-nodes.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { startAnvil } from '../test/helpers/anvil.ts';
 import { createEvm, type Evm, USDC_TEST } from '../test/helpers/evm.ts';
 import { createDatabase, DURABLE, startPostgres } from './databases.ts';

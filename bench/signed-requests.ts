@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type Credentials, signingHeaders } from '../src/client/sign.ts';
+import { type Credentials, signingHeaders } from '#client/sign.ts';
 
 /** A payment, a list, a creation or a refusal for lack of a signature. */
 export type ResponseKind = 'G' | 'L' | 'C' | 'R';

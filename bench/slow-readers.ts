@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { runLoad } from './load.ts';
 import { type Finding, median } from './measure.ts';
 import type { BenchMerchant, BenchMerchants } from './merchants.ts';

@@ -1,11 +1,11 @@
 /** Statements of the baselines: the service's own, as pg sends them, and a create in six round trips. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { type Given, type Prepared, prepare } from '../src/database/prepared.ts';
-import { type CreatePaymentRequest, newPayment } from '../src/payments/new-payment.ts';
-import type { Payee } from '../src/payments/payee.ts';
-import { createPaymentsOnce, toCreations } from '../src/repositories/payments/creation.ts';
-import { merchantPaymentsPage } from '../src/repositories/payments/merchant-payments.ts';
+import { type CreatePaymentRequest, newPayment } from '#payments/new-payment.ts';
+import type { Payee } from '#payments/payee.ts';
+import { type Given, type Prepared, prepare } from '#storage/database/prepared.ts';
+import { createPaymentsOnce, toCreations } from '#storage/repositories/payments/creation.ts';
+import { merchantPaymentsPage } from '#storage/repositories/payments/merchant-payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
 /** The columns that the service reads of a payment. */

@@ -2,11 +2,11 @@
  * Plays the histories, or the generated chains, of the seeds that its parent sends, group by group, in
  * databases of its own whose URLs are its arguments, and sends back what it found.
  */
-import { examine } from '../test/settlement/truth/examine.ts';
-import type { Fault } from '../test/settlement/truth/judge.ts';
-import { openStage } from '../test/settlement/truth/stage.ts';
-import { examineChains } from '../test/watching/truth/examine.ts';
-import { openChainStage } from '../test/watching/truth/stage.ts';
+import { examine } from '../test/onchain/settlement/truth/examine.ts';
+import type { Fault } from '../test/onchain/settlement/truth/judge.ts';
+import { openStage } from '../test/onchain/settlement/truth/stage.ts';
+import { examineChains } from '../test/onchain/watching/truth/examine.ts';
+import { openChainStage } from '../test/onchain/watching/truth/stage.ts';
 
 /** What is played. */
 export type Kind = 'histories' | 'chains';

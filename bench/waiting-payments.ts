@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { sql } from 'kysely';
-import { fromHexAddress } from '../src/chains/tron/spelling.ts';
-import type { Database } from '../src/database/connection.ts';
+import { fromHexAddress } from '#chains/tron/spelling.ts';
+import type { Database } from '#storage/database/connection.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 
 /** What a payment waits for. */

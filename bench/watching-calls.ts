@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { type Chain, type ChainId, chainOf } from '../src/chains/chain-list.ts';
-import { createKeyring } from '../src/crypto/keyring.ts';
-import type { Clock } from '../src/time/clock.ts';
-import { addNode } from '../src/watching/operate/manage-nodes.ts';
-import { watchChainLoop } from '../src/worker/watch-chains.ts';
+import { type Chain, type ChainId, chainOf } from '#chains/chain-list.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { addNode } from '#onchain/watching/operate/manage-nodes.ts';
+import type { Clock } from '#time/clock.ts';
+import { watchChainLoop } from '#worker/watch-chains.ts';
 import { startAnvil } from '../test/helpers/anvil.ts';
 import { BITCOIND, startBitcoind } from '../test/helpers/bitcoind.ts';
 import { startNodeProxy } from '../test/helpers/node-proxy.ts';

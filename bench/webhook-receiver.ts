@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { verifyWebhook } from '../src/client/verify-webhook.ts';
+import { verifyWebhook } from '#client/verify-webhook.ts';
 import type { Resources } from './resources.ts';
 
 /** The merchants' server, in the process of the bench, which has nothing else to do meanwhile. */

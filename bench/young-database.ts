@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { setAddress } from '../src/accounts/deposit-addresses.ts';
-import { createMerchant } from '../src/accounts/merchants.ts';
-import { connect, type Database } from '../src/database/connection.ts';
-import { connectPipeline } from '../src/database/pipeline.ts';
-import { findMerchantPayment } from '../src/repositories/payments/merchant-payments.ts';
+import { setAddress } from '#accounts/deposit-addresses.ts';
+import { createMerchant } from '#accounts/merchants.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import { connectPipeline } from '#storage/database/pipeline.ts';
+import { findMerchantPayment } from '#storage/repositories/payments/merchant-payments.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 import { watchNetworks } from '../test/helpers/watch-networks.ts';
 import { createOnce } from './creation.ts';

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
  * Functions that make and drop the monthly partitions of what is kept for some months. They run with the rights of
  * the tables' owner, since the service's role may change no table: what they do is bounded by the server's own clock.
  *
- * `mp migrate` makes the tables partitioned after all migrations (src/database/partition-tables.ts), since a table
+ * `mp migrate` makes the tables partitioned after all migrations (src/storage/database/partition-tables.ts), since a table
  * that is in use must not be locked for as long as a transaction with all migrations takes. Until then the functions
  * find no months to continue.
  */

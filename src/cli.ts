@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { processTerminal } from './cli/client/process-terminal.ts';
-import { run } from './cli/run.ts';
+import { processTerminal } from '#cli/client/process-terminal.ts';
+import { run } from '#cli/run.ts';
 
 process.exitCode = await run(process.argv.slice(2), processTerminal());

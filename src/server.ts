@@ -1,24 +1,28 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { listChains } from '#chains/chain-list.ts';
+import { DRAIN_MS } from '#http/graceful-close.ts';
+import { reportDemoPeople } from '#runtime/demo-people.ts';
+import { openDependencies } from '#runtime/dependencies.ts';
+import { makeDemo, printNextStep } from '#runtime/development/demo.ts';
+import { makeDemoLink } from '#runtime/development/demo-link.ts';
+import {
+  announceService,
+  localUrl,
+  refuseSecondService,
+} from '#runtime/development/local-service.ts';
+import { aborted, runProcess } from '#runtime/process.ts';
+import { reportRights } from '#runtime/role-rights.ts';
+import { openStorage, prepareStorage } from '#runtime/storage.ts';
+import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
+import { reportUnwatched } from '#runtime/unwatched-networks.ts';
+import { openMonitoring } from '#telemetry/open-monitoring.ts';
+import { NOT_SERVING } from '#telemetry/readiness.ts';
 import { buildApp } from './app.ts';
-import { listChains } from './chains/chain-list.ts';
-import { makeDemo, printNextStep } from './development/demo.ts';
-import { makeDemoLink } from './development/demo-link.ts';
-import { announceService, localUrl, refuseSecondService } from './development/local-service.ts';
-import { DRAIN_MS } from './http/graceful-close.ts';
-import { reportDemoPeople } from './runtime/demo-people.ts';
-import { openDependencies } from './runtime/dependencies.ts';
-import { aborted, runProcess } from './runtime/process.ts';
-import { reportRights } from './runtime/role-rights.ts';
-import { openStorage, prepareStorage } from './runtime/storage.ts';
-import { reportUnnoticedLoss } from './runtime/unnoticed-loss.ts';
-import { reportUnwatched } from './runtime/unwatched-networks.ts';
-import { openMonitoring } from './telemetry/open-monitoring.ts';
-import { NOT_SERVING } from './telemetry/readiness.ts';
 
 await runProcess('api', async (config, logger, signal) => {
   const withWorker = process.argv.includes('--with-worker');
-  const { runWorker } = withWorker ? await import('./worker/run.ts') : {};
+  const { runWorker } = withWorker ? await import('#worker/run.ts') : {};
   if (config.databaseUrl === null) await refuseSecondService(config.dataDirectory);
   await using opened = new AsyncDisposableStack();
   const storage = await openStorage(config, { holder: 'service', name: 'eps-api', logger });

@@ -1,13 +1,13 @@
-import { listChains } from './chains/chain-list.ts';
-import { openProcessor } from './processors/open-processor.ts';
-import { openRates } from './rates/open-rates.ts';
-import { runProcess } from './runtime/process.ts';
-import { reportRights } from './runtime/role-rights.ts';
-import { openStorage, prepareStorage } from './runtime/storage.ts';
-import { reportUnnoticedLoss } from './runtime/unnoticed-loss.ts';
-import { openMonitoring } from './telemetry/open-monitoring.ts';
-import { createReadiness } from './telemetry/readiness.ts';
-import { runWorker } from './worker/run.ts';
+import { listChains } from '#chains/chain-list.ts';
+import { openProcessor } from '#payments/processors/open-processor.ts';
+import { openRates } from '#payments/rates/open-rates.ts';
+import { runProcess } from '#runtime/process.ts';
+import { reportRights } from '#runtime/role-rights.ts';
+import { openStorage, prepareStorage } from '#runtime/storage.ts';
+import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
+import { openMonitoring } from '#telemetry/open-monitoring.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { runWorker } from '#worker/run.ts';
 
 await runProcess('worker', async (config, logger, signal) => {
   await using opened = new AsyncDisposableStack();

@@ -3,78 +3,64 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
+const SUBPATHS: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+).imports;
 
 interface Import {
   /** Path of the importing file below the root. */
   readonly from: string;
   /** Path of the imported file below the root, or a package's or built-in module's name. */
   readonly to: string;
+  /** As it is written. */
+  readonly specifier: string;
   /** Whether the import is gone when the file runs. */
   readonly typeOnly: boolean;
 }
 
 /**
- * Every part of the service, top down. A file may import from its own part and from those below it, so
- * this list is also the order in which to read the code from an entry to the database.
+ * Every folder of the service, top down, and the parts of those that have several, where `./` is the folder's own
+ * files. A file may import from its own part and from those below it, so this list is also the order in which to
+ * read the code from an entry to the database.
  */
-const PARTS = [
-  'entries',
-  'src/cli/',
-  'src/app.ts',
-  'src/runtime/',
-  'src/development/',
-  'src/worker/',
-  'src/docs/',
-  'src/routes/',
-  'src/panel/',
-  'src/checkout/page/',
-  'src/pages/',
-  'src/http/',
-  'src/client/',
-  'src/checkout/',
-  'src/legacy/',
-  'src/accounting/',
-  'src/partners/',
-  'src/evidence/',
-  'src/watching/audit/',
-  'src/watching/operate/',
-  'src/watching/look-up/',
-  'src/watching/loop/',
-  'src/watching/',
-  'src/settlement/',
-  'src/processors/',
-  'src/webhooks/',
-  'src/payments/',
-  'src/rates/',
-  'src/panel/access/',
-  'src/requests/',
-  'src/keys/',
-  'src/panel/people/',
-  'src/accounts/',
-  'src/mail/',
-  'src/audit/',
-  'src/chains/',
-  'src/nodes/',
-  'src/telemetry/',
-  'src/signing/',
-  'src/repositories/',
-  'src/database/',
-  'src/config/',
-  'src/crypto/',
-  'src/errors/',
-  'src/outbound/',
-  'src/time/',
-  'schemas/',
-  'migrations/',
-] as const;
-type Part = (typeof PARTS)[number];
+const FOLDERS = {
+  'src/': [],
+  'src/cli/': [],
+  'src/worker/': [],
+  'src/runtime/': ['./', 'development/'],
+  'src/surfaces/': [
+    ...['./', 'docs/', 'panel/', 'legacy/routes/', 'api/', 'checkout/page/'],
+    ...['checkout/', 'legacy/', 'pages/'],
+  ],
+  'src/http/': [],
+  'src/reports/': ['accounting/', 'partners/', 'evidence/'],
+  'src/onchain/': [
+    ...['watching/audit/', 'watching/operate/', 'watching/look-up/', 'watching/loop/'],
+    ...['watching/', 'settlement/'],
+  ],
+  'src/payments/': ['processors/', 'webhooks/', './', 'rates/'],
+  'src/accounts/': ['access/', 'requests/', 'keys/', 'people/', './', 'mail/', 'audit/'],
+  'src/chains/': ['./', 'nodes/'],
+  'src/telemetry/': [],
+  'clients/javascript/': [],
+  'src/signing/': [],
+  'src/storage/': ['repositories/', 'database/'],
+  'src/config/': [],
+  'src/crypto/': [],
+  'src/errors/': [],
+  'src/outbound/': [],
+  'src/time/': [],
+  'schemas/': [],
+  'migrations/': [],
+} as const satisfies Record<string, readonly string[]>;
+
+const PARTS = Object.entries<readonly string[]>(FOLDERS).flatMap(([folder, parts]) =>
+  parts.length === 0 ? [folder] : parts.map(part => join(folder, part)),
+);
 
 const ENTRIES = ['src/server.ts', 'src/worker.ts', 'src/cli.ts'];
 
-/** What the service decides: no HTTP, no SQL. */
-const DECISIONS = PARTS.slice(PARTS.indexOf('src/checkout/'), PARTS.indexOf('src/telemetry/'));
-
-const files = globSync(['src/**/*.ts', 'schemas/**/*.ts', 'migrations/**/*.ts'], { cwd: ROOT });
+const files = globSync('{src,clients/javascript,schemas,migrations}/**/*.ts', { cwd: ROOT });
 const imports = files.flatMap(readImports);
 
 /** Every import of a file: static, type-only, re-exported, for side effects, and dynamic. */
@@ -85,15 +71,19 @@ function readImports(from: string): Import[] {
     ...text.matchAll(/^import '(?<to>[^']+)'/gm),
     ...text.matchAll(/\bimport\('(?<to>[^']+)'\)/g),
   ];
-  return found.map(({ groups = {} }) => ({
-    from,
-    to: resolveImport(from, groups.to ?? ''),
-    typeOnly: groups.type !== undefined,
-  }));
+  return found.map(({ groups = {} }) => {
+    const specifier = groups.to ?? '';
+    const typeOnly = groups.type !== undefined;
+    return { from, to: resolveImport(from, specifier), specifier, typeOnly };
+  });
 }
 
+/** A subpath of package.json leads to its folder, a relative path to the file beside this one. */
 function resolveImport(from: string, specifier: string): string {
-  if (specifier.startsWith('#schemas/')) return specifier.slice(1);
+  if (specifier.startsWith('#')) {
+    const [name = '', ...path] = specifier.split('/');
+    return join(SUBPATHS[`${name}/*`]?.replace('/*', '') ?? specifier, ...path);
+  }
   if (!specifier.startsWith('.')) return specifier;
   return relative(ROOT, join(ROOT, dirname(from), specifier));
 }
@@ -101,9 +91,8 @@ function resolveImport(from: string, specifier: string): string {
 const isFile = (name: string) => files.includes(name);
 const show = ({ from, to }: Import) => `${from} → ${to}`;
 
-function partOf(file: string): Part {
-  if (ENTRIES.includes(file)) return 'entries';
-  // Subfolders may be parts of their own.
+/** The innermost part that holds a file. */
+function partOf(file: string): string {
   const [part] = PARTS.filter(path => file.startsWith(path)).toSorted(
     (a, b) => b.length - a.length,
   );
@@ -112,6 +101,14 @@ function partOf(file: string): Part {
 }
 
 const depthOf = (file: string) => PARTS.indexOf(partOf(file));
+
+/** The key of FOLDERS that holds a file; of other files the first folder of their path. */
+function folderOf(file: string): string {
+  const [folder] = Object.keys(FOLDERS)
+    .filter(path => file.startsWith(path))
+    .toReversed();
+  return folder ?? file.replace(/\/.*/, '/');
+}
 
 /** The first cycle that starts with `file`, if there is one. */
 function findCycle(file: string, done: Set<string>, path: readonly string[] = []): string[] {
@@ -158,14 +155,34 @@ function strangers(paths: readonly string[], allowed: readonly string[]): string
     .map(show);
 }
 
-test('CONTRIBUTING lists every part in this order, and each has files', () => {
-  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
-  const listed = [...text.matchAll(/^((?:src\/\S+|schemas\/|migrations\/)) +\S/gm)].map(
-    ([, path = '']) => path,
-  );
-  expect(listed).toEqual(['src/server.ts', ...PARTS.slice(1)]);
+test('an import is relative within a folder, and a subpath from one to another', () => {
+  const others = globSync('{test,bench}/**/*.ts', { cwd: ROOT }).flatMap(readImports);
+  const withSubpath = Object.values(SUBPATHS).map(path => path.slice('./'.length, -'*'.length));
+  const wrong = [...imports, ...others].filter(({ from, to, specifier }) => {
+    const folder = folderOf(to);
+    const leads = isFile(to) && withSubpath.includes(folder) && folderOf(from) !== folder;
+    return leads !== specifier.startsWith('#');
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('the folders of src and their parts are these, and CONTRIBUTING lists them in this order', () => {
   const used = new Set(files.map(partOf));
   expect(PARTS.filter(part => !used.has(part))).toEqual([]);
+  const inSource = files.flatMap(file => file.match(/^src\/\w+\//g) ?? []);
+  expect(Object.keys(FOLDERS)).toEqual(expect.arrayContaining([...new Set(inSource)]));
+
+  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const list = /^## Layout$.*?^```$(.*?)^```$/ms.exec(text)?.[1] ?? '';
+  const listed = list.split(/^(?=\S)/m).filter(entry => entry.trim() !== '');
+  expect(listed.map(entry => entry.split(' ')[0])).toEqual([
+    'src/server.ts',
+    ...Object.keys(FOLDERS).slice(1),
+  ]);
+  const parts = listed.map(entry => entry.match(/(?<=\s)[a-z-]+(\/[a-z-]+)*\/(?=[\s,])/g) ?? []);
+  expect(parts).toEqual(
+    Object.values<readonly string[]>(FOLDERS).map(all => all.filter(part => part !== './')),
+  );
 });
 
 test('schemas/ imports TypeBox only', () => {
@@ -173,7 +190,12 @@ test('schemas/ imports TypeBox only', () => {
 });
 
 test("the panel's texts know nothing but markup", () => {
-  expect(strangers(['src/panel/texts/'], ['src/panel/texts/', 'src/pages/html.ts'])).toEqual([]);
+  expect(
+    strangers(
+      ['src/surfaces/panel/texts/'],
+      ['src/surfaces/panel/texts/', 'src/surfaces/pages/html.ts'],
+    ),
+  ).toEqual([]);
 });
 
 test('migrations/ imports Kysely only, so that a step stays what it was', () => {
@@ -188,23 +210,27 @@ test('errors/, time/, crypto/, config/ and outbound/ are leaves', () => {
 
 test('repositories/ and database/ decide nothing', () => {
   const allowed = [
-    ...['src/repositories/', 'src/database/', 'schemas/'],
+    ...['src/storage/repositories/', 'src/storage/database/', 'schemas/'],
     // The configuration checks the URL that the connection takes apart.
     'src/config/server-urls.ts',
     'src/config/database-tls.ts',
   ];
-  const below = strangers(['src/repositories/', 'src/database/'], allowed);
+  const below = strangers(['src/storage/repositories/', 'src/storage/database/'], allowed);
   expect(below.filter(line => line.includes('→ src/'))).toEqual([]);
 });
 
 test.each([
-  ['client', 'src/client/index.ts', ['src/client/', 'src/signing/', 'schemas/event-types.ts']],
+  [
+    'client',
+    'clients/javascript/index.ts',
+    ['clients/javascript/', 'src/signing/', 'schemas/event-types.ts'],
+  ],
   [
     "client's mp",
     'src/cli/client/main.ts',
     [
       ...['src/cli/client/', 'src/cli/named-file.ts', 'src/cli/print.ts', 'src/cli/terminal.ts'],
-      ...['src/client/', 'src/signing/', 'src/errors/', 'schemas/event-types.ts'],
+      ...['clients/javascript/', 'src/signing/', 'src/errors/', 'schemas/event-types.ts'],
       // Loaded by `mp mcp` alone, which says how to install it.
       '@modelcontextprotocol/server',
     ],
@@ -220,21 +246,20 @@ test.each([
 });
 
 test('what the service decides and keeps knows nothing of Fastify', () => {
-  const parts: readonly Part[] = [
-    ...DECISIONS,
-    'src/signing/',
-    'src/repositories/',
-    'src/database/',
+  const parts = [
+    ...['src/surfaces/checkout/', 'src/surfaces/legacy/'],
+    ...PARTS.slice(PARTS.indexOf('src/http/') + 1),
   ];
   const http = imports.filter(
     ({ from, to }) => parts.includes(partOf(from)) && /^@?fastify\b/.test(to),
   );
-  expect(http.map(show)).toEqual([]);
+  // The door of every failure sends it.
+  expect(new Set(http.map(({ from }) => from))).toEqual(new Set(['src/errors/handler.ts']));
 });
 
 test('what a request holds has the types of its schemas, and is never cast', () => {
   const cast = /\b(params|query|body)\)? as (?!const\b)/;
-  const handlers = files.filter(file => /^src\/(routes|panel|checkout|docs|http)\//.test(file));
+  const handlers = files.filter(file => /^src\/(surfaces|http)\//.test(file));
   const casting = handlers.filter(file => {
     const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^ *(\*|\/\/).*/gm, '');
     return cast.test(code);
@@ -242,20 +267,15 @@ test('what a request holds has the types of its schemas, and is never cast', () 
   expect(casting).toEqual([]);
 });
 
-test('SQL is written in repositories/ and database/ only', () => {
-  const parts: readonly Part[] = [
-    ...DECISIONS,
-    'src/app.ts',
-    'src/docs/',
-    'src/routes/',
-    'src/http/',
-    'src/signing/',
-    'src/telemetry/',
-  ];
+test('SQL is written in storage/ only', () => {
   const writers = imports.filter(
-    ({ from, to }) => parts.includes(partOf(from)) && /^(kysely|pg)\b/.test(to),
+    ({ from, to }) => /^(kysely|pg)\b/.test(to) && !/^(src\/storage|migrations)\//.test(from),
   );
-  expect(writers.map(show)).toEqual([]);
+  // The server that it starts itself, and what its errors mean.
+  expect(writers.map(({ from }) => from)).toEqual([
+    'src/runtime/explain-failure.ts',
+    'src/runtime/development/embedded-postgres.ts',
+  ]);
 });
 
 test('the root of src holds the entries and the application alone', () => {

@@ -16,17 +16,19 @@ const EXAMPLES = 'needs many examples to find what it looks for';
 
 /** Tests that may take longer, as the report names them, or all of a file, and why. */
 export const LONG: Readonly<Record<string, string>> = {
+  'test/accounts/keys/vanished-listeners.test.ts':
+    'a change waits for the lease of replicas that hear nothing',
   'test/bench/load.test.ts': 'loads a server for whole seconds',
   'test/browser/checkout.test.ts': CRAWL,
-  'test/browser/panel.test.ts': CRAWL,
   'test/browser/panel-journeys.test.ts': CRAWL,
+  'test/browser/panel.test.ts': CRAWL,
+  'test/chains/nodes/large-responses.test.ts':
+    'a process with a small heap reads the longest responses there are',
   'test/chains/solana/flood.test.ts': EXAMPLES,
   'test/cli/migrate.test.ts':
     'makes a PostgreSQL cluster, and starts processes of the command in turn',
   'test/cli/node.test.ts': 'runs command after command against a real node',
-  'test/client/installed-mp.test.ts': 'starts the installed command as a merchant does',
-  'test/database/change-feed.test.ts > a feed > renews seldom while it is not asked, and at once when it is':
-    'sees pauses of a second pass',
+  'test/clients/javascript/installed-mp.test.ts': 'starts the installed command as a merchant does',
   'test/deployment/database-roles.test.ts': PROCESSES,
   'test/deployment/embedded.test.ts': PROCESSES,
   'test/deployment/failover.test.ts': FAILOVER,
@@ -41,23 +43,21 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/deployment/systemd.test.ts': PROCESSES,
   'test/deployment/two-releases.test.ts': PROCESSES,
   'test/deployment/wrong-clock.test.ts': PROCESSES,
-  'test/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
-  'test/docs/client-examples.test.ts': 'runs the examples as they are, with their pauses',
   'test/http/open-telemetry.test.ts': LIMITS,
-  'test/keys/vanished-listeners.test.ts':
-    'a change waits for the lease of replicas that hear nothing',
-  'test/nodes/large-responses.test.ts':
-    'a process with a small heap reads the longest responses there are',
-  'test/panel/fuzz.test.ts': EXAMPLES,
-  'test/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
+  'test/payments/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
     LIMITS,
-  'test/routes/fuzz.test.ts': EXAMPLES,
+  'test/payments/webhooks/lost-database.test.ts': LIMITS,
+  'test/runtime/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
   'test/signing/forgotten-nonces.test.ts': FAILOVER,
   'test/signing/redis-cluster.test.ts': FAILOVER,
   'test/signing/redis-nonces.test.ts': REDIS_CLUSTER,
   'test/signing/redis-sentinel.test.ts': FAILOVER,
   'test/signing/redis-tls.test.ts': REDIS_CLUSTER,
-  'test/webhooks/lost-database.test.ts': LIMITS,
+  'test/storage/database/change-feed.test.ts > a feed > renews seldom while it is not asked, and at once when it is':
+    'sees pauses of a second pass',
+  'test/surfaces/api/fuzz.test.ts': EXAMPLES,
+  'test/surfaces/docs/client-examples.test.ts': 'runs the examples as they are, with their pauses',
+  'test/surfaces/panel/fuzz.test.ts': EXAMPLES,
 };
 
 /** A test of a run. */

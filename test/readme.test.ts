@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DRAIN_MS } from '#http/graceful-close.ts';
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
-import { GUIDE_GROUPS } from '../src/docs/guides/index.ts';
-import { DRAIN_MS } from '../src/http/graceful-close.ts';
+import { GUIDE_GROUPS } from '#surfaces/docs/guides/index.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const README = readFileSync(new URL('README.md', ROOT), 'utf8');
@@ -10,7 +10,7 @@ const README = readFileSync(new URL('README.md', ROOT), 'utf8');
 test('it leads to every guide, on the site and in the repository', () => {
   for (const slug of GUIDE_GROUPS.flatMap(({ slugs }) => slugs)) {
     expect(README).toContain(`| \`/docs/${slug}\` |`);
-    expect(README).toContain(`](src/docs/guides/${slug}.md) |`);
+    expect(README).toContain(`](src/surfaces/docs/guides/${slug}.md) |`);
   }
 });
 
@@ -21,7 +21,10 @@ test('every file that it links to exists', () => {
 });
 
 test('its variables are those of the whole table', () => {
-  const whole = readFileSync(new URL('src/docs/guides/operating/configuration.md', ROOT), 'utf8');
+  const whole = readFileSync(
+    new URL('src/surfaces/docs/guides/operating/configuration.md', ROOT),
+    'utf8',
+  );
   const [, table = ''] = README.split('| variable | meaning | default |');
   const names = [...(table.split('\n\n')[0] ?? '').matchAll(/`([A-Z_]{4,})`/g)].map(
     ([, name]) => name,

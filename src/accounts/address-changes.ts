@@ -1,18 +1,18 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
-import type { AddressChange, Merchant } from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
+import { newId } from '#crypto/new-id.ts';
+import type { AddressChange, Merchant } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   type ChangedThing,
   findOpenChangeOf,
   hasSuccessfulPayment,
   insertAddressChange,
   needApprovals,
-} from '../repositories/accounts/address-changes.ts';
-import { listAddressesOn } from '../repositories/accounts/deposit-addresses.ts';
-import { findMainBranch, updateMerchant } from '../repositories/accounts/merchants.ts';
+} from '#storage/repositories/accounts/address-changes.ts';
+import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { findMainBranch, updateMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { holdAddress, requireUntaken } from './address-holders.ts';
 import { applyNow, isSame } from './apply-changes.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireOtherAdmin, requireProposer } from './change-rights.ts';
 import { type ChangeColumns, inOneTransaction, tellOfChange } from './change-steps.ts';
 import {

@@ -1,5 +1,4 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import type { Connection } from '../database/connection.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   type AddressHolder,
   deleteAddressHolder,
@@ -10,8 +9,9 @@ import {
   listAddressHolders,
   lockAddressHolders,
   markAddressLeft,
-} from '../repositories/accounts/address-holders.ts';
-import { LATE_FOR_MS } from '../time/late-window.ts';
+} from '#storage/repositories/accounts/address-holders.ts';
+import { LATE_FOR_MS } from '#time/late-window.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /**
  * How long an address that a payer was shown stays its merchant's after it was removed, in milliseconds: while what

@@ -1,23 +1,23 @@
-import { OperationRefused, type Operator } from '../audit/audited-change.ts';
-import type { AddressChange, Merchant } from '../database/account-tables.ts';
-import type { Connection, Database } from '../database/connection.ts';
-import { transact } from '../database/transaction.ts';
+import type { AddressChange, Merchant } from '#storage/database/account-tables.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { transact } from '#storage/database/transaction.ts';
 import {
   findOpenChange,
   listDueChanges,
   updateAddressChange,
-} from '../repositories/accounts/address-changes.ts';
-import { listAddressesOn } from '../repositories/accounts/deposit-addresses.ts';
-import { findMerchantAdmin } from '../repositories/accounts/merchant-admins.ts';
+} from '#storage/repositories/accounts/address-changes.ts';
+import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { findMerchantAdmin } from '#storage/repositories/accounts/merchant-admins.ts';
 import {
   clearMainBranch,
   findMainBranch,
   lockMerchant,
   markMainBranch,
   updateMerchant,
-} from '../repositories/accounts/merchants.ts';
-import type { Clock } from '../time/clock.ts';
+} from '#storage/repositories/accounts/merchants.ts';
+import type { Clock } from '#time/clock.ts';
 import { holdsAddress } from './address-holders.ts';
+import { OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireAdmin, requireApprover } from './change-rights.ts';
 import { endChange, inOneTransaction, tellOfChange } from './change-steps.ts';
 import { putAddress } from './deposit-addresses.ts';

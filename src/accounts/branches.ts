@@ -1,13 +1,13 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
-import type { Branch } from '../database/account-tables.ts';
+import { newId } from '#crypto/new-id.ts';
+import type { Branch } from '#storage/database/account-tables.ts';
 import {
   clearMainBranch,
   findBranch,
   findMainBranch,
   insertBranch,
   markMainBranch,
-} from '../repositories/accounts/merchants.ts';
+} from '#storage/repositories/accounts/merchants.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant } from './merchants.ts';
 

@@ -1,10 +1,10 @@
-import { OperationRefused, type Operator } from '../audit/audited-change.ts';
-import type { AddressChange } from '../database/account-tables.ts';
+import type { AddressChange } from '#storage/database/account-tables.ts';
 import {
   findMerchantAdmin,
   hasOtherAdmin,
   type MerchantAdmin,
-} from '../repositories/accounts/merchant-admins.ts';
+} from '#storage/repositories/accounts/merchant-admins.ts';
+import { OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /**
  * How long somebody whom a link gave factors may not say where money goes, in milliseconds: long enough for the

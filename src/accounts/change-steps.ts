@@ -1,17 +1,17 @@
-import { audited, type Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
-import type { AddressChange } from '../database/account-tables.ts';
-import { untilHeard } from '../database/change-feed.ts';
-import { transact } from '../database/transaction.ts';
-import { namedBy, tellDeciders } from '../mail/notices.ts';
+import { newId } from '#crypto/new-id.ts';
+import type { AddressChange } from '#storage/database/account-tables.ts';
+import { untilHeard } from '#storage/database/change-feed.ts';
+import { transact } from '#storage/database/transaction.ts';
 import {
   type ChangedThing,
   findNamedChange,
   findOpenChangeOf,
   insertAddressChange,
   updateAddressChange,
-} from '../repositories/accounts/address-changes.ts';
+} from '#storage/repositories/accounts/address-changes.ts';
 import { leaveAddresses } from './address-holders.ts';
+import { audited, type Operator } from './audit/audited-change.ts';
+import { namedBy, tellDeciders } from './mail/notices.ts';
 
 /**
  * How long before its proposal somebody may have stopped deciding who is still told of a change, in milliseconds, where

@@ -1,17 +1,17 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { InvalidAddress, parseAddress } from '../chains/address.ts';
-import type { AddressChangeKind, Branch } from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
+import { InvalidAddress, parseAddress } from '#chains/address.ts';
+import type { AddressChangeKind, Branch } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   addDepositAddress,
   type DepositAddress,
   listAddressesOn,
   listDepositAddresses,
   removeDepositAddresses,
-} from '../repositories/accounts/deposit-addresses.ts';
-import { findBranch, findMainBranch } from '../repositories/accounts/merchants.ts';
-import { findNetwork, listNetworks } from '../repositories/chains/networks.ts';
+} from '#storage/repositories/accounts/deposit-addresses.ts';
+import { findBranch, findMainBranch } from '#storage/repositories/accounts/merchants.ts';
+import { findNetwork, listNetworks } from '#storage/repositories/chains/networks.ts';
 import { holdAddress, leaveAddresses } from './address-holders.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 

@@ -1,8 +1,12 @@
-import type { Operator } from '../audit/audited-change.ts';
-import type { ActiveStatus, MerchantUser, PartnerMember } from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
-import { namedBy, tellDeciders } from '../mail/notices.ts';
-import { MEMBER_TABLES, type Membership } from '../repositories/people/memberships.ts';
+import type {
+  ActiveStatus,
+  MerchantUser,
+  PartnerMember,
+} from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { MEMBER_TABLES, type Membership } from '#storage/repositories/people/memberships.ts';
+import type { Operator } from './audit/audited-change.ts';
+import { namedBy, tellDeciders } from './mail/notices.ts';
 
 /** What is changed of a user or member. */
 export interface MemberChange {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
+import { newId } from '#crypto/new-id.ts';
 import type {
   AccountKind,
   ActiveStatus,
@@ -9,9 +8,9 @@ import type {
   MerchantEnvironment,
   OnboardingStatus,
   SettlementModel,
-} from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
-import { removeLogo, replaceLogo } from '../repositories/accounts/merchant-logos.ts';
+} from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { removeLogo, replaceLogo } from '#storage/repositories/accounts/merchant-logos.ts';
 import {
   findMerchant,
   findTestTwin,
@@ -19,7 +18,8 @@ import {
   insertMerchant,
   lockMerchant,
   updateMerchant,
-} from '../repositories/accounts/merchants.ts';
+} from '#storage/repositories/accounts/merchants.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
 import type { Logo } from './logo.ts';
 import { requirePartner } from './partners.ts';
 

@@ -1,12 +1,12 @@
-import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { untilHeard } from '../database/change-feed.ts';
-import type { Database } from '../database/connection.ts';
-import type { Network } from '../database/network-tables.ts';
+import { untilHeard } from '#storage/database/change-feed.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Network } from '#storage/database/network-tables.ts';
 import {
   hasShippedTestNetworks,
   lockShippedTestNetworks,
   updateNetwork,
-} from '../repositories/chains/networks.ts';
+} from '#storage/repositories/chains/networks.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /** Longest payment window: a day, in minutes. */
 export const WINDOW_MINUTES_MAXIMUM = 1440;

@@ -1,9 +1,9 @@
-import type { Operator } from '../audit/audited-change.ts';
-import type { MerchantUser, PartnerMember } from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
-import { namedBy, tellDeciders } from '../mail/notices.ts';
-import { MEMBER_TABLES, type Membership } from '../repositories/people/memberships.ts';
+import type { MerchantUser, PartnerMember } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { MEMBER_TABLES, type Membership } from '#storage/repositories/people/memberships.ts';
+import type { Operator } from './audit/audited-change.ts';
 import type { MemberChange } from './former-deciders.ts';
+import { namedBy, tellDeciders } from './mail/notices.ts';
 
 type Account = Pick<Membership, 'kind' | 'accountId'>;
 

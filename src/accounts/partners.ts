@@ -1,12 +1,11 @@
-import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
+import { newId } from '#crypto/new-id.ts';
 import type {
   ActiveStatus,
   Partner,
   PartnerMember,
   PartnerRole,
-} from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
+} from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   findPartner,
   findPartnerMember,
@@ -16,9 +15,10 @@ import {
   lockPartnerMember,
   updatePartner,
   updatePartnerMember,
-} from '../repositories/accounts/partners.ts';
-import { lockPerson } from '../repositories/people/people.ts';
-import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
+} from '#storage/repositories/accounts/partners.ts';
+import { lockPerson } from '#storage/repositories/people/people.ts';
+import { endAccess, endLinksOfFormerDeciders } from '#storage/repositories/people/team.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
 import { tellOfNewDecider } from './new-deciders.ts';
 

@@ -1,9 +1,9 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import {
   insertRedirectDomain,
   listRedirectDomains,
   removeRedirectDomain,
-} from '../repositories/accounts/redirect-domains.ts';
+} from '#storage/repositories/accounts/redirect-domains.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
 /** Most redirect domains that a merchant may have. */

@@ -1,11 +1,11 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
 import {
   deleteAddressHolder,
   findHeldAddress,
   listAddressHolders,
   lockAddressHolders,
-} from '../repositories/accounts/address-holders.ts';
+} from '#storage/repositories/accounts/address-holders.ts';
 import type { AddressOf } from './address-holders.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireAddress } from './deposit-addresses.ts';
 import { requireLockedMerchant } from './merchants.ts';
 

@@ -1,9 +1,9 @@
 import { Counter } from 'prom-client';
-import type { Operator } from '../audit/audited-change.ts';
-import { newId } from '../crypto/new-id.ts';
-import { addFinding } from '../repositories/chains/findings.ts';
-import { findNetwork } from '../repositories/chains/networks.ts';
+import { newId } from '#crypto/new-id.ts';
+import { addFinding } from '#storage/repositories/chains/findings.ts';
+import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import type { AddressTaken } from './address-holders.ts';
+import type { Operator } from './audit/audited-change.ts';
 
 const refused = new Counter({
   name: 'eps_addresses_refused_total',

@@ -1,10 +1,13 @@
-import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import type { Merchant } from '../database/account-tables.ts';
-import type { Connection } from '../database/connection.ts';
-import { findUserOfPerson, listMerchantUsers } from '../repositories/accounts/merchant-users.ts';
-import { findTestTwin, lockMerchant } from '../repositories/accounts/merchants.ts';
-import { setPerson } from '../repositories/people/memberships.ts';
-import { hasDecider } from '../repositories/people/team.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import {
+  findUserOfPerson,
+  listMerchantUsers,
+} from '#storage/repositories/accounts/merchant-users.ts';
+import { findTestTwin, lockMerchant } from '#storage/repositories/accounts/merchants.ts';
+import { setPerson } from '#storage/repositories/people/memberships.ts';
+import { hasDecider } from '#storage/repositories/people/team.ts';
+import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction } from './change-steps.ts';
 import { createMerchant, requireLockedMerchant } from './merchants.ts';
 import { createUser, setUser } from './users.ts';

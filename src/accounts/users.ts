@@ -1,18 +1,18 @@
-import { audited, columnsToSet, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import type { Keyring } from '../crypto/keyring.ts';
-import { newId } from '../crypto/new-id.ts';
-import { randomHex } from '../crypto/random-hex.ts';
-import type { ActiveStatus, MerchantUser, UserRole } from '../database/account-tables.ts';
+import type { Keyring } from '#crypto/keyring.ts';
+import { newId } from '#crypto/new-id.ts';
+import { randomHex } from '#crypto/random-hex.ts';
+import type { ActiveStatus, MerchantUser, UserRole } from '#storage/database/account-tables.ts';
 import {
   findMerchantUser,
   findUserOfPerson,
   insertMerchantUser,
   lockMerchantUser,
   updateMerchantUser,
-} from '../repositories/accounts/merchant-users.ts';
-import { findTestTwin, lockMerchant } from '../repositories/accounts/merchants.ts';
-import { lockPerson } from '../repositories/people/people.ts';
-import { endAccess, endLinksOfFormerDeciders } from '../repositories/people/team.ts';
+} from '#storage/repositories/accounts/merchant-users.ts';
+import { findTestTwin, lockMerchant } from '#storage/repositories/accounts/merchants.ts';
+import { lockPerson } from '#storage/repositories/people/people.ts';
+import { endAccess, endLinksOfFormerDeciders } from '#storage/repositories/people/team.ts';
+import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { tellOfFormerDecider } from './former-deciders.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 import { tellOfNewDecider } from './new-deciders.ts';

@@ -1,8 +1,8 @@
-import type { NodeAbilities } from '../database/watching-tables.ts';
-import type { Node } from '../nodes/node.ts';
+import type { NodeAbilities } from '#storage/database/watching-tables.ts';
 import type { Dependent } from './dependent.ts';
 import type { Holdings } from './holdings.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
+import type { Node } from './nodes/node.ts';
 import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
 
 export interface Heads {

@@ -1,4 +1,4 @@
-import type { NetworkEnvironment, NetworkFamily } from '../database/network-tables.ts';
+import type { NetworkEnvironment, NetworkFamily } from '#storage/database/network-tables.ts';
 import { parseBitcoinAddress } from './bitcoin/address.ts';
 import { parseEvmAddress, parseEvmContract } from './evm/address.ts';
 import { InvalidAddress } from './invalid-address.ts';

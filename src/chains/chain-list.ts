@@ -1,4 +1,4 @@
-import type { ChainFamily } from '../database/watching-tables.ts';
+import type { ChainFamily } from '#storage/database/watching-tables.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,4 +1,4 @@
-import type { Node } from '../nodes/node.ts';
+import type { Node } from './nodes/node.ts';
 import type { Block, WatchedAddress } from './transfer.ts';
 
 /** What watched addresses hold, each in the asset of its network. */

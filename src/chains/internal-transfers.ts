@@ -1,4 +1,4 @@
-import type { Node } from '../nodes/node.ts';
+import type { Node } from './nodes/node.ts';
 import type { ChainTransfer, WatchedAddress } from './transfer.ts';
 
 /** Addresses whose balances at one block are read (native EVM assets). */

@@ -1,4 +1,4 @@
-import type { Network } from '../database/network-tables.ts';
+import type { Network } from '#storage/database/network-tables.ts';
 import { scriptOf } from './bitcoin/script.ts';
 import { InvalidAddress } from './invalid-address.ts';
 

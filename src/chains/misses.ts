@@ -1,4 +1,4 @@
-import { LaggingNode, type Node, RpcError } from '../nodes/node.ts';
+import { LaggingNode, type Node, RpcError } from './nodes/node.ts';
 
 /** How many looks find a thing missing before the chain goes on without it: a server that lags has it in seconds. */
 export const LOOKS = 3;

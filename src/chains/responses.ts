@@ -1,4 +1,4 @@
-import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from './nodes/node.ts';
 
 /** The failure of a node, whose message begins with its label. */
 export function failure(node: Node, message: string, cause?: unknown): NodeFailure {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { base58 } from '@scure/base';
-import type { NetworkFamily } from '../database/network-tables.ts';
+import type { NetworkFamily } from '#storage/database/network-tables.ts';
 
 /** Bytes of a Solana signature, which stands for its transaction. */
 const SIGNATURE_BYTES = 64;

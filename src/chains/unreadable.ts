@@ -1,5 +1,5 @@
-import { LaggingNode, NodeFailure } from '../nodes/node.ts';
-import { writeJson } from '../nodes/parse-json.ts';
+import { LaggingNode, NodeFailure } from './nodes/node.ts';
+import { writeJson } from './nodes/parse-json.ts';
 import type { WatchedAddress } from './transfer.ts';
 
 /**

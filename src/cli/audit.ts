@@ -1,6 +1,6 @@
-import { OperationRefused } from '../audit/audited-change.ts';
-import type { AuditLogEntry } from '../database/account-tables.ts';
-import { auditEntryExists, listAuditEntries } from '../repositories/accounts/audit-log.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import type { AuditLogEntry } from '#storage/database/account-tables.ts';
+import { auditEntryExists, listAuditEntries } from '#storage/repositories/accounts/audit-log.ts';
 import { type CliCommand, type PageFlags, pageNote } from './cli-command.ts';
 import { parseDate, parseName, parseObjectId } from './values.ts';
 

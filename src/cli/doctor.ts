@@ -1,7 +1,7 @@
-import { isProcessorLive } from '../config/config.ts';
-import { mayLoseUnnoticed } from '../runtime/unnoticed-loss.ts';
-import { checkFirstPayment, type FirstPayment } from '../settlement/first-payment.ts';
-import type { Step } from '../settlement/setup-steps.ts';
+import { isProcessorLive } from '#config/config.ts';
+import { checkFirstPayment, type FirstPayment } from '#onchain/settlement/first-payment.ts';
+import type { Step } from '#onchain/settlement/setup-steps.ts';
+import { mayLoseUnnoticed } from '#runtime/unnoticed-loss.ts';
 import type { CliCommand } from './cli-command.ts';
 import { cell, type JsonFlag, printLines } from './print.ts';
 import { FailureShown } from './terminal.ts';

@@ -1,5 +1,5 @@
-import { readConfig } from '../config/config.ts';
-import { DEMO_ROLES, type DemoRole } from '../development/demo-credentials.ts';
+import { readConfig } from '#config/config.ts';
+import { DEMO_ROLES, type DemoRole } from '#runtime/development/demo-credentials.ts';
 import type { CliCommand } from './cli-command.ts';
 import { chooseDemoAddress } from './integration/request-address.ts';
 import { openDemo } from './integration/request-credentials.ts';

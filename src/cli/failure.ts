@@ -1,9 +1,9 @@
-import { OperationRefused } from '../audit/audited-change.ts';
-import { isDeadlock, ReadsRefused } from '../database/errors.ts';
-import { MigrationUnfinished } from '../database/short-locks.ts';
-import { UncertainCommit } from '../database/transaction.ts';
-import { explainFailure, reasonOf } from '../runtime/explain-failure.ts';
-import { serializeError } from '../telemetry/serialize-error.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { explainFailure, reasonOf } from '#runtime/explain-failure.ts';
+import { isDeadlock, ReadsRefused } from '#storage/database/errors.ts';
+import { MigrationUnfinished } from '#storage/database/short-locks.ts';
+import { UncertainCommit } from '#storage/database/transaction.ts';
+import { serializeError } from '#telemetry/serialize-error.ts';
 
 /**
  * Describes a failure to the operator: a message where the cause is known, else where it came from.

@@ -1,4 +1,4 @@
-import { ALERT_RULES, RULES_FILE } from '../telemetry/alert-rules.ts';
+import { ALERT_RULES, RULES_FILE } from '#telemetry/alert-rules.ts';
 import type { CliCommand } from './cli-command.ts';
 import { type JsonFlag, printJson, printLines } from './print.ts';
 

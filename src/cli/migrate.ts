@@ -9,7 +9,7 @@ export function define(command: CliCommand): void {
   command.json().action(({ json }: JsonFlag) =>
     withStorage(terminal, async (storage, { migrationUrl, databaseDirectUrl }) => {
       const [{ migrateStorage, refusePooler }, { describeFailure }] = await Promise.all([
-        import('../runtime/storage.ts'),
+        import('#runtime/storage.ts'),
         import('./failure.ts'),
       ]);
       const direct = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';

@@ -1,4 +1,4 @@
-import { listPartitions, type PartitionSize } from '../repositories/partitions.ts';
+import { listPartitions, type PartitionSize } from '#storage/repositories/partitions.ts';
 import type { CliCommand } from './cli-command.ts';
 import type { JsonFlag } from './print.ts';
 

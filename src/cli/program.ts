@@ -1,4 +1,4 @@
-import { readVersion } from '../docs/client-package/package-file.ts';
+import { readVersion } from '#surfaces/docs/client-package/package-file.ts';
 import { CliCommand } from './cli-command.ts';
 import { CLIENT_COMMANDS, type ClientCommandName } from './client/commands.ts';
 import type { Terminal } from './terminal.ts';

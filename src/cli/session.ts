@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import type { Operator } from '../audit/audited-change.ts';
-import { type Config, ConfigError, readConfig } from '../config/config.ts';
-import type { Database } from '../database/connection.ts';
-import type { Storage } from '../runtime/storage.ts';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { type Config, ConfigError, readConfig } from '#config/config.ts';
+import type { Storage } from '#runtime/storage.ts';
+import type { Database } from '#storage/database/connection.ts';
 import type { Terminal } from './terminal.ts';
 import { parseName } from './values.ts';
 
@@ -32,7 +32,7 @@ export async function withSession(
 ): Promise<void> {
   const actor = readActor(terminal.env);
   const prepareAndWork = async (storage: Storage, config: Config) => {
-    const { prepareStorage } = await import('../runtime/storage.ts');
+    const { prepareStorage } = await import('#runtime/storage.ts');
     // The command's user need not read what is done to a database before any work on it.
     await prepareStorage(config, storage, { info: () => undefined });
     const { databaseClock, db, directUrl, keyring } = storage;
@@ -60,8 +60,8 @@ export async function withStorage(
 
 async function open(config: Config, logLevel: 'warn' | 'error'): Promise<Storage> {
   const [{ openStorage }, { createLogger, standardError }] = await Promise.all([
-    import('../runtime/storage.ts'),
-    import('../telemetry/logger.ts'),
+    import('#runtime/storage.ts'),
+    import('#telemetry/logger.ts'),
   ]);
   // Standard output is reserved for the command's result.
   const logger = createLogger({ logLevel }, 'mp', standardError());

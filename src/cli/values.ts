@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
+import * as input from '#accounts/input.ts';
 import { UUID } from '#schemas/uuid.ts';
-import * as input from '../accounts/input.ts';
-import { DATE_EXPECTED, parseDateBound, toInclusiveEnd } from '../time/date-bound.ts';
-import * as duration from '../time/duration.ts';
-import { MONTH_PATTERN } from '../time/months.ts';
+import { DATE_EXPECTED, parseDateBound, toInclusiveEnd } from '#time/date-bound.ts';
+import * as duration from '#time/duration.ts';
+import { MONTH_PATTERN } from '#time/months.ts';
 
 /** A flag whose value is one of a few words. */
 export function choice(flags: string, description: string, values: readonly string[]): Option {

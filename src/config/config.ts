@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
+import { DATE_EXPECTED, parseDateBound } from '#time/date-bound.ts';
 import { findConflicts, findUnsafeInProduction } from './conflicts.ts';
 import { checkDatabaseUrl } from './database-url.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';

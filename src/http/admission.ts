@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
-import { ApiError } from '../errors/api-error.ts';
-import { otherSecretsOf } from '../keys/other-secrets.ts';
-import { type AccessRule, authorize, type Principal } from '../keys/principal.ts';
+import { otherSecretsOf } from '#accounts/keys/other-secrets.ts';
+import { type AccessRule, authorize, type Principal } from '#accounts/keys/principal.ts';
 import {
   type CredentialDependencies,
   recallCredentials,
   verifyCredentials,
-} from '../keys/verify-credentials.ts';
-import type { KeyWithAccounts } from '../repositories/keys/key-with-accounts.ts';
-import { checkTimestamp } from '../signing/check-headers.ts';
-import { type NonceStore, NonceStoreUnavailable } from '../signing/nonce-store.ts';
+} from '#accounts/keys/verify-credentials.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { checkTimestamp } from '#signing/check-headers.ts';
+import { type NonceStore, NonceStoreUnavailable } from '#signing/nonce-store.ts';
 import {
   checkSignature,
   readSigningHeaders,
   type SigningHeaders,
-} from '../signing/verify-signature.ts';
-import type { Clock } from '../time/clock.ts';
+} from '#signing/verify-signature.ts';
+import type { KeyWithAccounts } from '#storage/repositories/keys/key-with-accounts.ts';
+import type { Clock } from '#time/clock.ts';
 import type { Admission } from './admission.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { readRawBody } from './raw-body.ts';

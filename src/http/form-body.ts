@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import { parseQueryString } from './query-string.ts';
 import { readRawBody } from './raw-body.ts';
 

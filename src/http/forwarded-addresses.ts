@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Config } from '../config/config.ts';
+import type { Config } from '#config/config.ts';
 
 /** Header in which a proxy tells whose request it passes on. */
 export type ForwardedHeader = Config['trustProxyHeader'];

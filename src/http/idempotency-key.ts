@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import {
   checkIdempotencyKey,
   type IdempotentRequest,
   type Outcome,
   sha256,
-} from '../payments/idempotency.ts';
+} from '#payments/idempotency.ts';
 import { principalOf } from './authentication.ts';
 
 const HEADER = 'idempotency-key';

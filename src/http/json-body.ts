@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse as parseSecurely } from 'secure-json-parse';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import { reviverFor } from './written-numbers.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;

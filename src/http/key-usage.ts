@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
-import type { Database } from '../database/connection.ts';
-import { type KeyUse, writeKeyUses } from '../repositories/keys/usage.ts';
-import { LaterWrites } from '../requests/write-later.ts';
-import type { Clock } from '../time/clock.ts';
+import { LaterWrites } from '#accounts/requests/write-later.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { type KeyUse, writeKeyUses } from '#storage/repositories/keys/usage.ts';
+import type { Clock } from '#time/clock.ts';
 
 /** Keys that are remembered between two writes; more are left out. */
 const KEYS_MAXIMUM = 10_000;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { traceContext } from '../telemetry/trace-context.ts';
+import { traceContext } from '#telemetry/trace-context.ts';
 import { setTrace } from './trace.ts';
 
 interface TelemetryOptions {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { ValidateFunction } from 'ajv';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 import {
   createAjv,

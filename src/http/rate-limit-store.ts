@@ -1,5 +1,5 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
-import type { Clock } from '../time/clock.ts';
+import type { Clock } from '#time/clock.ts';
 
 interface Window {
   readonly endsAt: number;

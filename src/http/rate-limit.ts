@@ -1,8 +1,8 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
-import { ApiError } from '../errors/api-error.ts';
-import type { Clock } from '../time/clock.ts';
+import { ApiError } from '#errors/api-error.ts';
+import type { Clock } from '#time/clock.ts';
 import { clientNetwork, clientSite } from './client-address.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 
 /** Largest request body, in bytes; the largest valid one is far smaller. */
 export const BODY_LIMIT_BYTES = 64 * 1024;

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { KEY_ID } from '../accounts/input.ts';
-import type { LaterExplanations, Mismatch } from '../requests/explain-later.ts';
+import { KEY_ID } from '#accounts/input.ts';
+import type { LaterExplanations, Mismatch } from '#accounts/requests/explain-later.ts';
 import {
   KEPT_UNVERIFIED,
   keptExplanation,
   keptParam,
   keptTarget,
   type RequestsKept,
-} from '../requests/kept.ts';
-import type { AnsweredRequest, RequestRecorder } from '../requests/recorder.ts';
-import type { Clock } from '../time/clock.ts';
+} from '#accounts/requests/kept.ts';
+import type { AnsweredRequest, RequestRecorder } from '#accounts/requests/recorder.ts';
+import type { Clock } from '#time/clock.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type FastifyServerOptions, LogController } from 'fastify';
-import { newId } from '../crypto/new-id.ts';
+import { newId } from '#crypto/new-id.ts';
 import { parseQueryString } from './query-string.ts';
 import { BODY_LIMIT_BYTES } from './raw-body.ts';
 import { HEAD_LIMIT_BYTES } from './unreadable-request.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readTraceContext, type TraceContext } from '../telemetry/trace-context.ts';
+import { readTraceContext, type TraceContext } from '#telemetry/trace-context.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

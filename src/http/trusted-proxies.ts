@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { Config } from '../config/config.ts';
+import type { Config } from '#config/config.ts';
 
 /** Whether an address is that of a trusted proxy, counted from the connection, which is hop 0. */
 export type TrustsProxy = (address: string, hop: number) => boolean;

@@ -1,5 +1,5 @@
-import { isDatabaseUnavailable } from '../database/errors.ts';
-import { ProcessorUnavailable } from '../payments/processor.ts';
+import { ProcessorUnavailable } from '#payments/processor.ts';
+import { isDatabaseUnavailable } from '#storage/database/errors.ts';
 
 /** Whether an error means that something the service depends on is unavailable: E5002. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import type { RateLimits } from './rate-limit.ts';
 import { pathOf } from './request-target.ts';
 import { collectRoutes } from './route-table.ts';

@@ -1,8 +1,8 @@
 import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
-import { newId } from '../crypto/new-id.ts';
-import { ApiError, HeadTooLarge } from '../errors/api-error.ts';
+import { newId } from '#crypto/new-id.ts';
+import { ApiError, HeadTooLarge } from '#errors/api-error.ts';
 import type { Connections } from './connections.ts';
 import { type RequestLog, requestOf } from './request-log.ts';
 import { canonicalAuthority, originOf } from './request-target.ts';

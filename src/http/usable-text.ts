@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 
 /** The message about text that no column can hold. */
 export const UNUSABLE_TEXT = 'Text must be valid Unicode without NUL characters.';

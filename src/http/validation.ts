@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchema } from 'fastify';
+import { ApiError } from '#errors/api-error.ts';
 import { UUID } from '#schemas/uuid.ts';
-import { ApiError } from '../errors/api-error.ts';
-import { DATE_EXPECTED, parseDateBound } from '../time/date-bound.ts';
+import { DATE_EXPECTED, parseDateBound } from '#time/date-bound.ts';
 import { nearest } from './near-misses.ts';
 import { isUsableText, UNUSABLE_TEXT } from './usable-text.ts';
 

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
-import type { Connection, Database } from '../database/connection.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import { lockOpenOfInactive } from '../repositories/accounts/inactive-merchants.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { lockOpenOfInactive } from '#storage/repositories/accounts/inactive-merchants.ts';
 import { handleDue } from './handle-due.ts';
 import { movePayment } from './move-payment.ts';
 

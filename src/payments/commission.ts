@@ -1,4 +1,4 @@
-import type { CommissionPayer, SettlementModel } from '../database/account-tables.ts';
+import type { CommissionPayer, SettlementModel } from '#storage/database/account-tables.ts';
 
 const BASIS_POINTS = 10_000n;
 

@@ -1,5 +1,5 @@
-import type { Payment } from '../database/payment-tables.ts';
-import type { Transfer, Transfers } from '../repositories/deposits/transfers.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import type { Transfer, Transfers } from '#storage/repositories/deposits/transfers.ts';
 
 /**
  * What a transfer was counted for:

@@ -1,12 +1,21 @@
 import { Counter } from 'prom-client';
+import { ApiError } from '#errors/api-error.ts';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
-import type { Connection, Database } from '../database/connection.ts';
-import { DatabaseTooSlow, isDatabaseUnavailable, isRefusedByDatabase } from '../database/errors.ts';
-import { WORK_TIMEOUT_MS } from '../database/time-limits.ts';
-import { afterCommit, inOneStatement, transact, UncertainCommit } from '../database/transaction.ts';
-import { ApiError } from '../errors/api-error.ts';
-import { type Creation, insertCreation } from '../repositories/payments/creation.ts';
-import { within } from '../time/within.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import {
+  DatabaseTooSlow,
+  isDatabaseUnavailable,
+  isRefusedByDatabase,
+} from '#storage/database/errors.ts';
+import { WORK_TIMEOUT_MS } from '#storage/database/time-limits.ts';
+import {
+  afterCommit,
+  inOneStatement,
+  transact,
+  UncertainCommit,
+} from '#storage/database/transaction.ts';
+import { type Creation, insertCreation } from '#storage/repositories/payments/creation.ts';
+import { within } from '#time/within.ts';
 import {
   type CreatePaymentDependencies,
   type Decision,

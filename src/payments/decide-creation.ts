@@ -1,10 +1,10 @@
 import type { BaseLogger } from 'pino';
-import type { Keyring } from '../crypto/keyring.ts';
-import { newId } from '../crypto/new-id.ts';
-import { hashToken, newToken } from '../crypto/token.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import type { TraceContext } from '../telemetry/trace-context.ts';
-import type { Clock } from '../time/clock.ts';
+import type { Keyring } from '#crypto/keyring.ts';
+import { newId } from '#crypto/new-id.ts';
+import { hashToken, newToken } from '#crypto/token.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import type { TraceContext } from '#telemetry/trace-context.ts';
+import type { Clock } from '#time/clock.ts';
 import { CHECKOUT_PREFIX } from './checkout-path.ts';
 import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
 import { chooseNetworks } from './offered-networks.ts';

@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
-import type { Connection, Database } from '../database/connection.ts';
-import { inSavepoint, transact } from '../database/transaction.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { inSavepoint, transact } from '#storage/database/transaction.ts';
 
 /** Rows that are due for something, and what is done with each. */
 export interface DueWork<T> {

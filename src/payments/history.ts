@@ -1,14 +1,14 @@
-import type { Connection } from '../database/connection.ts';
-import type { Payment, PaymentTransition } from '../database/payment-tables.ts';
-import type { WebhookAttempt } from '../database/webhook-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment, PaymentTransition } from '#storage/database/payment-tables.ts';
+import type { WebhookAttempt } from '#storage/database/webhook-tables.ts';
 import {
   type HistoricDelivery,
   type HistoricDeposit,
   type HistoricEvent,
   listHistoricDeposits,
   readHistoricEvents,
-} from '../repositories/payments/history.ts';
-import { listTransitions } from '../repositories/payments/moves.ts';
+} from '#storage/repositories/payments/history.ts';
+import { listTransitions } from '#storage/repositories/payments/moves.ts';
 
 /** Something that happened to a payment. */
 export type PaymentFact = { readonly at: Date; readonly id: string } & (

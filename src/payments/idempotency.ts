@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Keyring } from '../crypto/keyring.ts';
-import { batchOn } from '../database/batch.ts';
-import type { Connection, Database } from '../database/connection.ts';
-import { isLockConflict, isRefusedByDatabase } from '../database/errors.ts';
-import { inOneStatement, inSavepoint, transact } from '../database/transaction.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { Keyring } from '#crypto/keyring.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { batchOn } from '#storage/database/batch.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { isLockConflict, isRefusedByDatabase } from '#storage/database/errors.ts';
+import { inOneStatement, inSavepoint, transact } from '#storage/database/transaction.ts';
 import {
   type ClaimedCreation,
   type Creation,
   insertCreationsOnce,
-} from '../repositories/payments/creation.ts';
+} from '#storage/repositories/payments/creation.ts';
 import {
   findStoredResponse,
   type IdempotencyScope,
   storeResponse,
   tryLockIdempotencyKey,
-} from '../repositories/payments/idempotency-keys.ts';
+} from '#storage/repositories/payments/idempotency-keys.ts';
 import { openResponse, type Response, sealResponse } from './stored-response.ts';
 
 /** How long a response is replayed, in milliseconds. */

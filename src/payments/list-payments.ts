@@ -1,10 +1,10 @@
 import { PAGE_SIZE_DEFAULT, type PaymentList } from '#schemas/list-payments.ts';
-import type { Connection } from '../database/connection.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   findMerchantPayment,
   listMerchantPayments,
   type PaymentFilters,
-} from '../repositories/payments/merchant-payments.ts';
+} from '#storage/repositories/payments/merchant-payments.ts';
 import { cutPage, foreignCursor, type Paging, readCursor } from './paging.ts';
 import { toPaymentObject } from './payment-object.ts';
 

@@ -1,11 +1,11 @@
 import { Counter } from 'prom-client';
-import { newId } from '../crypto/new-id.ts';
-import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import { afterCommit } from '../database/transaction.ts';
-import { insertMoveRecords } from '../repositories/payments/move-records.ts';
-import { type PaymentColumns, updatePaymentsFrom } from '../repositories/payments/moves.ts';
-import type { TraceContext } from '../telemetry/trace-context.ts';
+import { newId } from '#crypto/new-id.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { afterCommit } from '#storage/database/transaction.ts';
+import { insertMoveRecords } from '#storage/repositories/payments/move-records.ts';
+import { type PaymentColumns, updatePaymentsFrom } from '#storage/repositories/payments/moves.ts';
+import type { TraceContext } from '#telemetry/trace-context.ts';
 import { MOVES, type MoveName } from './moves.ts';
 import { newEvent } from './new-event.ts';
 

@@ -1,5 +1,5 @@
 import type { PaymentEventType } from '#schemas/event.ts';
-import type { PaymentStatus, SessionStatus } from '../database/payment-tables.ts';
+import type { PaymentStatus, SessionStatus } from '#storage/database/payment-tables.ts';
 
 /** The state of a payment: its status and the status of its checkout session. */
 export interface PaymentState {

@@ -1,8 +1,8 @@
+import { newId } from '#crypto/new-id.ts';
 import type { PaymentEventType } from '#schemas/event.ts';
-import { newId } from '../crypto/new-id.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import type { NewEvent } from '../repositories/payments/events.ts';
-import type { TraceContext } from '../telemetry/trace-context.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import type { NewEvent } from '#storage/repositories/payments/events.ts';
+import type { TraceContext } from '#telemetry/trace-context.ts';
 import { toPaymentSnapshot } from './payment-object.ts';
 
 /**

@@ -1,8 +1,8 @@
+import type { Principal } from '#accounts/keys/principal.ts';
 import type { CreatePaymentBody } from '#schemas/create-payment.ts';
-import type { CommissionPayer, SettlementModel } from '../database/account-tables.ts';
-import type { Payment, PaymentFlow } from '../database/payment-tables.ts';
-import type { Principal } from '../keys/principal.ts';
-import type { TraceContext } from '../telemetry/trace-context.ts';
+import type { CommissionPayer, SettlementModel } from '#storage/database/account-tables.ts';
+import type { Payment, PaymentFlow } from '#storage/database/payment-tables.ts';
+import type { TraceContext } from '#telemetry/trace-context.ts';
 import type { Payee } from './payee.ts';
 
 export interface CreatePaymentRequest {

@@ -1,7 +1,7 @@
-import type { Connection } from '../database/connection.ts';
-import { ApiError } from '../errors/api-error.ts';
-import type { ConfiguredNetwork } from '../repositories/accounts/deposit-addresses.ts';
-import { listActiveNetworks, type NetworkOnChain } from '../repositories/chains/networks.ts';
+import { ApiError } from '#errors/api-error.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { ConfiguredNetwork } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { listActiveNetworks, type NetworkOnChain } from '#storage/repositories/chains/networks.ts';
 
 /** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {

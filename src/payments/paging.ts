@@ -1,5 +1,5 @@
+import { ApiError } from '#errors/api-error.ts';
 import type { ListPaymentsQuery } from '#schemas/list-payments.ts';
-import { ApiError } from '../errors/api-error.ts';
 
 /** How the lists of the merchant API are paged. */
 export type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;

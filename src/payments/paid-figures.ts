@@ -1,6 +1,6 @@
-import type { Connection } from '../database/connection.ts';
-import { type PaidDay, sumPaidByDay } from '../repositories/payments/paid-figures.ts';
-import { TREND_DAYS, trendDays, trendStart, utcDay } from '../time/days.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { type PaidDay, sumPaidByDay } from '#storage/repositories/payments/paid-figures.ts';
+import { TREND_DAYS, trendDays, trendStart, utcDay } from '#time/days.ts';
 
 /** What a merchant was paid; volumes in cents, today included, by UTC days. */
 export interface PaidFigures {

@@ -1,8 +1,11 @@
-import type { Connection } from '../database/connection.ts';
-import type { FreshCache } from '../database/fresh-cache.ts';
-import { ApiError } from '../errors/api-error.ts';
-import type { Principal } from '../keys/principal.ts';
-import { findMerchantSetup, type MerchantSetup } from '../repositories/accounts/merchant-setup.ts';
+import type { Principal } from '#accounts/keys/principal.ts';
+import { ApiError } from '#errors/api-error.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { FreshCache } from '#storage/database/fresh-cache.ts';
+import {
+  findMerchantSetup,
+  type MerchantSetup,
+} from '#storage/repositories/accounts/merchant-setup.ts';
 
 /** Reads merchants' setups, and caches them until they change. */
 export interface PayeeDependencies {

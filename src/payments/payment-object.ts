@@ -1,6 +1,6 @@
 import type { PaymentObject, PaymentSnapshot } from '#schemas/payment.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import type { ShownPayment } from '../repositories/payments/merchant-payments.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import type { ShownPayment } from '#storage/repositories/payments/merchant-payments.ts';
 import { formatBaseUnits } from './token-amount.ts';
 
 /** The payment object of the merchant API: cents, ISO 8601 and decimal strings. */

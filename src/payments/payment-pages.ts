@@ -1,6 +1,6 @@
 import type { PaymentObject } from '#schemas/payment.ts';
-import type { Connection } from '../database/connection.ts';
-import type { PaymentSearch } from '../repositories/payments/search.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { PaymentSearch } from '#storage/repositories/payments/search.ts';
 import { listPayments } from './list-payments.ts';
 import { findPayments, type SearchCursor } from './search-payments.ts';
 

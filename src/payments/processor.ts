@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { TraceContext } from '../telemetry/trace-context.ts';
+import type { TraceContext } from '#telemetry/trace-context.ts';
 
 /** What a processor has to collect. */
 export interface ProcessorSession {

@@ -1,5 +1,5 @@
-import { LOOPBACK_HOSTS } from '../accounts/redirect-domains.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { LOOPBACK_HOSTS } from '#accounts/redirect-domains.ts';
+import { ApiError } from '#errors/api-error.ts';
 
 /**
  * Scheme and host, with both slashes. The URL parser mends `https:host` and `https:///host`, but a

@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
-import { ApiError } from '../errors/api-error.ts';
-import type { PaidMerchant } from '../repositories/accounts/merchant-setup.ts';
+import { ApiError } from '#errors/api-error.ts';
+import type { PaidMerchant } from '#storage/repositories/accounts/merchant-setup.ts';
 import { dueCents } from './commission.ts';
 import type { CreatePaymentRequest } from './new-payment.ts';
 import { type Processor, ProcessorRefused, type ProcessorSession } from './processor.ts';

@@ -1,14 +1,14 @@
 import type { PaymentObject } from '#schemas/payment.ts';
 import { UUID } from '#schemas/uuid.ts';
-import type { Connection } from '../database/connection.ts';
-import type { Payment } from '../database/payment-tables.ts';
-import { listMerchantPayments } from '../repositories/payments/merchant-payments.ts';
-import { findOwnPayment, findOwnPaymentsByHash } from '../repositories/payments/payments.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { listMerchantPayments } from '#storage/repositories/payments/merchant-payments.ts';
+import { findOwnPayment, findOwnPaymentsByHash } from '#storage/repositories/payments/payments.ts';
 import {
   type PaymentSearch,
   type SearchText,
   searchPayments,
-} from '../repositories/payments/search.ts';
+} from '#storage/repositories/payments/search.ts';
 import { parseDollars } from './dollars.ts';
 import { toPaymentObject } from './payment-object.ts';
 

@@ -1,9 +1,9 @@
-import type { Keyring } from '../crypto/keyring.ts';
+import type { Keyring } from '#crypto/keyring.ts';
 import {
   type IdempotencyScope,
   lockNameOf,
   type StoredResponse,
-} from '../repositories/payments/idempotency-keys.ts';
+} from '#storage/repositories/payments/idempotency-keys.ts';
 
 /** A response as it is sent and kept. */
 export interface Response {

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
-import type { Connection } from '../database/connection.ts';
-import { countDemoPeople } from '../repositories/people/people.ts';
+import type { Config } from '#config/config.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { countDemoPeople } from '#storage/repositories/people/people.ts';
 
 /** Warns in production that the database has people of a demo, who cannot sign in. */
 export async function reportDemoPeople(

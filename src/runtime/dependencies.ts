@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
-import { type ChangeFeed, openChangeFeed } from '../database/change-feed.ts';
-import { connect, type Database } from '../database/connection.ts';
-import type { Durability } from '../database/durability.ts';
-import { connectPipeline, SHARED_READ_CONNECTIONS } from '../database/pipeline.ts';
-import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '../database/time-limits.ts';
-import { createWriteGate, type WriteGate } from '../database/write-gate.ts';
-import type { PasswordHashing } from '../panel/people/password-hash.ts';
-import { type OpenProcessor, openProcessor } from '../processors/open-processor.ts';
-import { openRates } from '../rates/open-rates.ts';
-import type { Rates } from '../rates/rate-source.ts';
-import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
-import { createPostgresNonces } from '../signing/postgres-nonces.ts';
-import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
-import type { Clock } from '../time/clock.ts';
-import type { LookUps } from '../watching/look-up/look-ups.ts';
-import { openLookUps } from '../watching/look-up/open-look-ups.ts';
+import type { PasswordHashing } from '#accounts/people/password-hash.ts';
+import type { Config } from '#config/config.ts';
+import type { LookUps } from '#onchain/watching/look-up/look-ups.ts';
+import { openLookUps } from '#onchain/watching/look-up/open-look-ups.ts';
+import { type OpenProcessor, openProcessor } from '#payments/processors/open-processor.ts';
+import { openRates } from '#payments/rates/open-rates.ts';
+import type { Rates } from '#payments/rates/rate-source.ts';
+import type { NonceServer, NonceStore } from '#signing/nonce-store.ts';
+import { createPostgresNonces } from '#signing/postgres-nonces.ts';
+import { type ChangeFeed, openChangeFeed } from '#storage/database/change-feed.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import type { Durability } from '#storage/database/durability.ts';
+import { connectPipeline, SHARED_READ_CONNECTIONS } from '#storage/database/pipeline.ts';
+import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '#storage/database/time-limits.ts';
+import { createWriteGate, type WriteGate } from '#storage/database/write-gate.ts';
+import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
+import type { Clock } from '#time/clock.ts';
 import { CannotStart } from './cannot-start.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
@@ -162,8 +162,8 @@ export async function openNonces(
   const { redisUrl } = config;
   if (redisUrl === null) return createPostgresNonces(db, keptSince);
   const [{ createRedisNonces }, { findWrongMode }] = await Promise.all([
-    import('../signing/redis-nonces.ts'),
-    import('../signing/redis-mode.ts'),
+    import('#signing/redis-nonces.ts'),
+    import('#signing/redis-mode.ts'),
   ]);
   const nonces = createRedisNonces(redisUrl, {
     clock,

@@ -1,6 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
-import { type Durability, DurabilityImpossible, openDurability } from '../database/durability.ts';
+import type { Config } from '#config/config.ts';
+import {
+  type Durability,
+  DurabilityImpossible,
+  openDurability,
+} from '#storage/database/durability.ts';
 import { CannotStart } from './cannot-start.ts';
 
 /**

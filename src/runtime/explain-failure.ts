@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { ConfigError } from '../config/config.ts';
-import { isDatabaseUnavailable, isTlsFailure, WritesRefused } from '../database/errors.ts';
-import { ServiceRoleError } from '../database/service-role.ts';
-import { ServiceRunning } from '../development/local-service.ts';
-import { MasterKeyMissing } from '../keys/master-keys.ts';
+import { MasterKeyMissing } from '#accounts/keys/master-keys.ts';
+import { ConfigError } from '#config/config.ts';
+import { isDatabaseUnavailable, isTlsFailure, WritesRefused } from '#storage/database/errors.ts';
+import { ServiceRoleError } from '#storage/database/service-role.ts';
 import { CannotStart } from './cannot-start.ts';
+import { ServiceRunning } from './development/local-service.ts';
 import { MigrationsPending } from './storage.ts';
 
 /** Errors whose message is all that the operator needs. */

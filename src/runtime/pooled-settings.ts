@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../database/connection.ts';
-import { missingSettings } from '../database/direct.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { missingSettings } from '#storage/database/direct.ts';
 
 /**
  * Names in the log what the sessions of a pooler lack. Without it the service works, until a plan reads a whole table

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { type Config, readConfig } from '../config/config.ts';
-import { findWarnings } from '../config/conflicts.ts';
-import { createLogger, standardOutput } from '../telemetry/logger.ts';
+import { type Config, readConfig } from '#config/config.ts';
+import { findWarnings } from '#config/conflicts.ts';
+import { createLogger, standardOutput } from '#telemetry/logger.ts';
 import { explainFailure, reasonOf } from './explain-failure.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { UUID } from '#schemas/uuid.ts';
-import type { NewestIds } from '../repositories/lineages.ts';
-import type { RedisConnection } from '../signing/redis-connection.ts';
+import type { RedisConnection } from '#signing/redis-connection.ts';
+import type { NewestIds } from '#storage/repositories/lineages.ts';
 
 const PREFIX = 'mp:newest:';
 /** Follows the lineage; the key has the ID of the one after it. */
@@ -53,7 +53,7 @@ function createNewestMark({ redis, close }: RedisConnection): NewestMark {
 /** Opens a connection of its own, and waits for the first attempt. Commands fail at once while it is down. */
 export async function openNewestMark(url: string): Promise<NewestMark> {
   // Commands of mp, which start often, have no need of it.
-  const { connectRedis } = await import('../signing/redis-connection.ts');
+  const { connectRedis } = await import('#signing/redis-connection.ts');
   const connection = connectRedis(url);
   const { redis } = connection;
   // The commands fail as well.

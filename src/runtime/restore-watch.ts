@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import { newId, timeOfId } from '../crypto/new-id.ts';
-import type { Database } from '../database/connection.ts';
-import type { Lineage } from '../database/lineage-tables.ts';
-import type { Primary } from '../database/primary.ts';
-import { MARK_WAIT_MS } from '../database/time-limits.ts';
+import { newId, timeOfId } from '#crypto/new-id.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Lineage } from '#storage/database/lineage-tables.ts';
+import type { Primary } from '#storage/database/primary.ts';
+import { MARK_WAIT_MS } from '#storage/database/time-limits.ts';
 import {
   beginFirstLineage,
   type ComparedNewest,
@@ -15,8 +15,8 @@ import {
   type Lineages,
   type NewestIds,
   readLineages,
-} from '../repositories/lineages.ts';
-import type { Clock } from '../time/clock.ts';
+} from '#storage/repositories/lineages.ts';
+import type { Clock } from '#time/clock.ts';
 import { formatMark, type NewestMark, parseMark } from './redis-mark.ts';
 
 /** How often the database is compared with the mark, in milliseconds: what a failover loses is noticed from there on. */

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { Gauge } from 'prom-client';
-import type { Config } from '../config/config.ts';
-import { connect } from '../database/connection.ts';
-import { type RoleRights, readRights, roleOf } from '../database/service-role.ts';
+import type { Config } from '#config/config.ts';
+import { connect } from '#storage/database/connection.ts';
+import { type RoleRights, readRights, roleOf } from '#storage/database/service-role.ts';
 import type { Storage } from './storage.ts';
 
 const excessRights = new Gauge({

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
-import { countAsynchronousStandbys } from '../database/asynchronous-standbys.ts';
-import type { Connection } from '../database/connection.ts';
+import type { Config } from '#config/config.ts';
+import { countAsynchronousStandbys } from '#storage/database/asynchronous-standbys.ts';
+import type { Connection } from '#storage/database/connection.ts';
 
 type Settings = Pick<Config, 'environment' | 'databaseDurability' | 'redisUrl'>;
 

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config/config.ts';
-import type { Connection } from '../database/connection.ts';
-import { isOffered } from '../payments/offered-networks.ts';
-import { listActiveNetworks } from '../repositories/chains/networks.ts';
+import type { Config } from '#config/config.ts';
+import { isOffered } from '#payments/offered-networks.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { listActiveNetworks } from '#storage/repositories/chains/networks.ts';
 
 /**
  * Logs the active networks that are not offered because nothing settles payments on them: no node watches

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from './canonical.ts';
 
 /** Longest nonce, in characters. */

@@ -1,10 +1,10 @@
-import { batch } from '../database/batch.ts';
-import type { Database } from '../database/connection.ts';
-import { DatabaseTooSlow } from '../database/errors.ts';
-import { ping } from '../database/ping.ts';
-import { NONCE_TIMEOUT_MS } from '../database/time-limits.ts';
-import { insertNonces, type UsedNonce } from '../repositories/keys/nonces.ts';
-import { within } from '../time/within.ts';
+import { batch } from '#storage/database/batch.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { DatabaseTooSlow } from '#storage/database/errors.ts';
+import { ping } from '#storage/database/ping.ts';
+import { NONCE_TIMEOUT_MS } from '#storage/database/time-limits.ts';
+import { insertNonces, type UsedNonce } from '#storage/repositories/keys/nonces.ts';
+import { within } from '#time/within.ts';
 import {
   NONCE_LIFETIME_SECONDS,
   type NonceClaim,

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { parseRedisUrl, type RedisLogin, type RedisServers } from '../config/redis-url.ts';
+import { parseRedisUrl, type RedisLogin, type RedisServers } from '#config/redis-url.ts';
 
 /** Longest a command may take, in milliseconds, before the store counts as unavailable. */
 const COMMAND_TIMEOUT_MS = 1_000;

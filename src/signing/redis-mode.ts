@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { parseRedisUrl } from '../config/redis-url.ts';
+import { parseRedisUrl } from '#config/redis-url.ts';
 import { connectToEach } from './redis-connection.ts';
 import { readKind } from './redis-info.ts';
 

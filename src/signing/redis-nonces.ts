@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
-import { parseRedisUrl } from '../config/redis-url.ts';
-import { batch } from '../database/batch.ts';
-import type { Clock } from '../time/clock.ts';
+import { parseRedisUrl } from '#config/redis-url.ts';
+import { batch } from '#storage/database/batch.ts';
+import type { Clock } from '#time/clock.ts';
 import { bucketOf, NONCE_BUCKETS } from './nonce-buckets.ts';
 import {
   NONCE_LIFETIME_SECONDS,

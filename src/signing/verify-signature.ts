@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '#errors/api-error.ts';
 import { SIGNING_HEADERS, type SignedParts } from './canonical.ts';
 import { checkNonce } from './check-headers.ts';
 import { describeExpected, describeMismatch } from './describe-mismatch.ts';

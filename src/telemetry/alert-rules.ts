@@ -1,4 +1,4 @@
-import { CLOCK_REPORTED_SECONDS } from '../time/database-clock.ts';
+import { CLOCK_REPORTED_SECONDS } from '#time/database-clock.ts';
 
 /** An alerting rule of Prometheus. */
 export interface AlertRule {

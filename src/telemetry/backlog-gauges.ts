@@ -1,14 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Database } from '../database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 import {
   COUNTED_MAXIMUM,
   countDueDeliveries,
   countPendingPayments,
   countUnmatchedDeposits,
   findOverdue,
-} from '../repositories/backlog.ts';
-import { findPartitionsEnd } from '../repositories/partitions.ts';
-import type { Clock } from '../time/clock.ts';
+} from '#storage/repositories/backlog.ts';
+import { findPartitionsEnd } from '#storage/repositories/partitions.ts';
+import type { Clock } from '#time/clock.ts';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
 

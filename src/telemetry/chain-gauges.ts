@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client';
-import { listNodeCalls, type NodeCallsNow } from '../repositories/chains/node-calls.ts';
+import { listNodeCalls, type NodeCallsNow } from '#storage/repositories/chains/node-calls.ts';
 import {
   type ChainStatus,
   countHeldPayments,
   countOpenFindings,
   findOldestSeen,
   listChainStatus,
-} from '../repositories/chains/status.ts';
-import { endOfDay, utcDay } from '../time/days.ts';
+} from '#storage/repositories/chains/status.ts';
+import { endOfDay, utcDay } from '#time/days.ts';
 import type { BacklogDependencies } from './backlog-gauges.ts';
 import { snapshotOf } from './snapshot.ts';
 import { type RegisterGauge, snapshotGauges } from './snapshot-gauges.ts';

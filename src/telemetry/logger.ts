@@ -1,5 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config } from '#config/config.ts';
 import { serializeError } from './serialize-error.ts';
 
 /** Fields that must never reach a log, even if they are passed to it by mistake. */

@@ -1,9 +1,9 @@
 import type { BaseLogger } from 'pino';
 import { collectDefaultMetrics, Registry, register } from 'prom-client';
-import { connect, type Database } from '../database/connection.ts';
-import type { Durability } from '../database/durability.ts';
-import type { Clock } from '../time/clock.ts';
-import type { DatabaseClock } from '../time/database-clock.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import type { Durability } from '#storage/database/durability.ts';
+import type { Clock } from '#time/clock.ts';
+import type { DatabaseClock } from '#time/database-clock.ts';
 import { registerBacklogGauges } from './backlog-gauges.ts';
 import { type ChainLimits, registerChainGauges } from './chain-gauges.ts';
 import { type RateReadings, registerRateGauges } from './rate-gauges.ts';

@@ -1,8 +1,8 @@
-import type { Database } from '../database/connection.ts';
-import { ping } from '../database/ping.ts';
-import type { NonceServer, NonceStore } from '../signing/nonce-store.ts';
-import type { ClockState, DatabaseClock } from '../time/database-clock.ts';
-import { within } from '../time/within.ts';
+import type { NonceServer, NonceStore } from '#signing/nonce-store.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { ping } from '#storage/database/ping.ts';
+import type { ClockState, DatabaseClock } from '#time/database-clock.ts';
+import { within } from '#time/within.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** How long a result is reused, in milliseconds, so that probes cannot become a load. */

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { maskSecrets } from '../crypto/mask-secrets.ts';
+import { maskSecrets } from '#crypto/mask-secrets.ts';
 
 /**
  * What is logged of an error beside its type, message and stack: properties of Node's, PostgreSQL's and

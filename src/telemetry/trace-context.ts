@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createTraceState } from '@opentelemetry/api';
-import { maskSecrets } from '../crypto/mask-secrets.ts';
+import { maskSecrets } from '#crypto/mask-secrets.ts';
 
 /** The trace that a request belongs to, which is passed on with everything that it causes. */
 export interface TraceContext {

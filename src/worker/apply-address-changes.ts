@@ -1,6 +1,6 @@
-import { applyDueChanges } from '../accounts/apply-changes.ts';
-import type { Database } from '../database/connection.ts';
-import type { Clock } from '../time/clock.ts';
+import { applyDueChanges } from '#accounts/apply-changes.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
-import type { Database } from '../database/connection.ts';
-import { cancelDeactivated } from '../payments/cancel-deactivated.ts';
-import type { Clock } from '../time/clock.ts';
+import { cancelDeactivated } from '#payments/cancel-deactivated.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

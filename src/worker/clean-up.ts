@@ -1,13 +1,13 @@
-import type { Connection, Database } from '../database/connection.ts';
-import { HALF_MS, IDLE_MS, LIFETIME_MS } from '../panel/people/panel-sessions.ts';
-import { DEVICE_KNOWN_MS } from '../panel/people/throttle.ts';
-import { wipePreviousSecrets } from '../repositories/keys/api-keys.ts';
-import { deleteExcessRequests } from '../repositories/keys/excess-requests.ts';
-import { deleteBefore } from '../repositories/old-rows.ts';
-import { deleteEndedSessions } from '../repositories/people/sessions.ts';
-import { wipePreviousWebhookSecrets } from '../repositories/webhooks/endpoints.ts';
-import { REQUESTS_KEPT_OF_ACCOUNT } from '../requests/kept.ts';
-import type { Clock } from '../time/clock.ts';
+import { HALF_MS, IDLE_MS, LIFETIME_MS } from '#accounts/people/panel-sessions.ts';
+import { DEVICE_KNOWN_MS } from '#accounts/people/throttle.ts';
+import { REQUESTS_KEPT_OF_ACCOUNT } from '#accounts/requests/kept.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { wipePreviousSecrets } from '#storage/repositories/keys/api-keys.ts';
+import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
+import { deleteBefore } from '#storage/repositories/old-rows.ts';
+import { deleteEndedSessions } from '#storage/repositories/people/sessions.ts';
+import { wipePreviousWebhookSecrets } from '#storage/repositories/webhooks/endpoints.ts';
+import type { Clock } from '#time/clock.ts';
 import { workOff } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guardedConnector, type Resolve } from '../outbound/guarded-connector.ts';
+import { guardedConnector, type Resolve } from '#outbound/guarded-connector.ts';
+import {
+  attemptDelivery,
+  CLAIM_MS,
+  type DeliveryDependencies,
+} from '#payments/webhooks/attempt-delivery.ts';
+import {
+  createEndpointSlots,
+  type EndpointSlots,
+  SLOTS_PER_FAST_ENDPOINT,
+  type Slot,
+} from '#payments/webhooks/endpoint-slots.ts';
+import { ATTEMPT_TIMEOUT_MS } from '#payments/webhooks/send.ts';
 import {
   type ClaimedDelivery,
   claimDeliveries,
   type DueEndpoint,
   findDueEndpoints,
   releaseClaims,
-} from '../repositories/webhooks/claims.ts';
-import { monthsOf } from '../repositories/webhooks/event-months.ts';
-import {
-  attemptDelivery,
-  CLAIM_MS,
-  type DeliveryDependencies,
-} from '../webhooks/attempt-delivery.ts';
-import {
-  createEndpointSlots,
-  type EndpointSlots,
-  SLOTS_PER_FAST_ENDPOINT,
-  type Slot,
-} from '../webhooks/endpoint-slots.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../webhooks/send.ts';
+} from '#storage/repositories/webhooks/claims.ts';
+import { monthsOf } from '#storage/repositories/webhooks/event-months.ts';
 import { idlePause, type Loop } from './loop.ts';
 
 export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect'> {

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
-import type { Database } from '../database/connection.ts';
-import { expirePayments } from '../settlement/expire-on-chain.ts';
-import type { Clock } from '../time/clock.ts';
+import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Payments per transaction: few enough that locks are short. */

@@ -1,8 +1,8 @@
-import type { Database } from '../database/connection.ts';
-import { tellOfExpiringKeys } from '../keys/expiring-keys.ts';
-import { tellOfUnmatched } from '../settlement/unmatched-digest.ts';
-import type { Clock } from '../time/clock.ts';
-import { tellOfFailingEndpoints } from '../webhooks/failing-endpoints.ts';
+import { tellOfExpiringKeys } from '#accounts/keys/expiring-keys.ts';
+import { tellOfUnmatched } from '#onchain/settlement/unmatched-digest.ts';
+import { tellOfFailingEndpoints } from '#payments/webhooks/failing-endpoints.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import type { Loop } from './loop.ts';
 
 const INTERVAL_MS = 120_000;

@@ -1,5 +1,5 @@
-import type { Database } from '../database/connection.ts';
-import { foldPartnerDeltas } from '../repositories/partners/deltas.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { foldPartnerDeltas } from '#storage/repositories/partners/deltas.ts';
 import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,5 +1,5 @@
-import { type FollowUp, followUp, hastenCancelling } from '../processors/follow-up.ts';
-import type { Clock } from '../time/clock.ts';
+import { type FollowUp, followUp, hastenCancelling } from '#payments/processors/follow-up.ts';
+import type { Clock } from '#time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Concurrent requests to the processor: far below its rate limit per second. */

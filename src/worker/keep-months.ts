@@ -1,10 +1,14 @@
 import type { BaseLogger } from 'pino';
-import type { Connection, Database } from '../database/connection.ts';
-import { isLockTimeout } from '../database/errors.ts';
-import { MONTHS_AHEAD } from '../database/partition-tables.ts';
-import { dropPartitions, makePartitions, type PartitionGroup } from '../repositories/partitions.ts';
-import { REQUESTS_KEPT_DAYS } from '../requests/kept.ts';
-import type { Clock } from '../time/clock.ts';
+import { REQUESTS_KEPT_DAYS } from '#accounts/requests/kept.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
+import { isLockTimeout } from '#storage/database/errors.ts';
+import { MONTHS_AHEAD } from '#storage/database/partition-tables.ts';
+import {
+  dropPartitions,
+  makePartitions,
+  type PartitionGroup,
+} from '#storage/repositories/partitions.ts';
+import type { Clock } from '#time/clock.ts';
 import type { Loop } from './loop.ts';
 
 /** Often enough that a month whose table was in use just then is tried again soon, and a loop that hangs is noticed. */

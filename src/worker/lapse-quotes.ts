@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
-import type { Database } from '../database/connection.ts';
-import { lapseQuotes } from '../settlement/lapse-quotes.ts';
-import type { Clock } from '../time/clock.ts';
+import { lapseQuotes } from '#onchain/settlement/lapse-quotes.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseLogger } from 'pino';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { ReadsRefused, WritesRefused } from '../database/errors.ts';
-import type { DatabaseClock } from '../time/database-clock.ts';
+import { ReadsRefused, WritesRefused } from '#storage/database/errors.ts';
+import type { DatabaseClock } from '#time/database-clock.ts';
 
 /** From an idle run to one that works off an outage, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

@@ -1,4 +1,4 @@
-import { type AuditDependencies, reconcileDays } from '../watching/audit/reconciliation.ts';
+import { type AuditDependencies, reconcileDays } from '#onchain/watching/audit/reconciliation.ts';
 import type { Loop } from './loop.ts';
 
 const INTERVAL_MS = 60_000;

@@ -1,8 +1,8 @@
 import type { BaseLogger } from 'pino';
-import type { Database } from '../database/connection.ts';
-import type { Processor } from '../payments/processor.ts';
-import type { Rates } from '../rates/rate-source.ts';
-import type { Clock } from '../time/clock.ts';
+import type { Processor } from '#payments/processor.ts';
+import type { Rates } from '#payments/rates/rate-source.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import { applyAddressChangesLoop } from './apply-address-changes.ts';
 import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';

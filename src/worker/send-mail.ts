@@ -1,12 +1,12 @@
 import type { BaseLogger } from 'pino';
-import type { MailSettings } from '../config/mail-settings.ts';
-import type { Keyring } from '../crypto/keyring.ts';
-import type { Database } from '../database/connection.ts';
-import { sendNext } from '../mail/outbox.ts';
-import { openMailServer } from '../mail/send.ts';
-import { writeLetter } from '../panel/letters.ts';
-import { dropMails } from '../repositories/mails.ts';
-import type { Clock } from '../time/clock.ts';
+import { sendNext } from '#accounts/mail/outbox.ts';
+import { openMailServer } from '#accounts/mail/send.ts';
+import type { MailSettings } from '#config/mail-settings.ts';
+import type { Keyring } from '#crypto/keyring.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { dropMails } from '#storage/repositories/mails.ts';
+import { writeLetter } from '#surfaces/panel/letters.ts';
+import type { Clock } from '#time/clock.ts';
 import { batchLoop, workOff } from './batch-loop.ts';
 import { idlePause, type Loop } from './loop.ts';
 

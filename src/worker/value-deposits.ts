@@ -1,7 +1,7 @@
-import type { Database } from '../database/connection.ts';
-import type { Rates } from '../rates/rate-source.ts';
-import { valueDeposits } from '../settlement/value-deposits.ts';
-import type { Clock } from '../time/clock.ts';
+import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
+import type { Rates } from '#payments/rates/rate-source.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Clock } from '#time/clock.ts';
 import { batchLoop } from './batch-loop.ts';
 import type { Loop } from './loop.ts';
 

@@ -1,4 +1,4 @@
-import type { AddressChangeKind } from '../../src/database/account-tables.ts';
+import type { AddressChangeKind } from '#storage/database/account-tables.ts';
 import { DELAY_MS, HOUR_MS, type InForce } from './account-of-changes.ts';
 
 /** The rules of who changes where money goes, and when it holds, in memory. */

@@ -5,18 +5,18 @@ import {
   proposeMainBranch,
   proposeOneAdmin,
   requireSecondAdmin,
-} from '../../src/accounts/address-changes.ts';
-import { applyDueChanges, approveChange, cancelChange } from '../../src/accounts/apply-changes.ts';
-import { setMainBranch } from '../../src/accounts/branches.ts';
-import { addAddress, removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { setMerchant } from '../../src/accounts/merchants.ts';
-import { setUser } from '../../src/accounts/users.ts';
-import { OperationRefused } from '../../src/audit/audited-change.ts';
-import type { AddressChangeKind } from '../../src/database/account-tables.ts';
-import { listOpenChanges } from '../../src/repositories/accounts/address-changes.ts';
-import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
-import { updatePerson } from '../../src/repositories/people/people.ts';
+} from '#accounts/address-changes.ts';
+import { applyDueChanges, approveChange, cancelChange } from '#accounts/apply-changes.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { setMainBranch } from '#accounts/branches.ts';
+import { addAddress, removeAddress, setAddress } from '#accounts/deposit-addresses.ts';
+import { setMerchant } from '#accounts/merchants.ts';
+import { setUser } from '#accounts/users.ts';
+import type { AddressChangeKind } from '#storage/database/account-tables.ts';
+import { listOpenChanges } from '#storage/repositories/accounts/address-changes.ts';
+import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { updateOpenPayment } from '#storage/repositories/payments/moves.ts';
+import { updatePerson } from '#storage/repositories/people/people.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -5,14 +5,14 @@ import {
   proposeAddress,
   proposeMainBranch,
   requireSecondAdmin,
-} from '../../src/accounts/address-changes.ts';
-import { applyDueChanges, approveChange, cancelChange } from '../../src/accounts/apply-changes.ts';
-import { removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import type { AddressChange } from '../../src/database/account-tables.ts';
-import { listAuditEntries } from '../../src/repositories/accounts/audit-log.ts';
-import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
-import { updateNetwork } from '../../src/repositories/chains/networks.ts';
-import { updatePerson } from '../../src/repositories/people/people.ts';
+} from '#accounts/address-changes.ts';
+import { applyDueChanges, approveChange, cancelChange } from '#accounts/apply-changes.ts';
+import { removeAddress, setAddress } from '#accounts/deposit-addresses.ts';
+import type { AddressChange } from '#storage/database/account-tables.ts';
+import { listAuditEntries } from '#storage/repositories/accounts/audit-log.ts';
+import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { updateNetwork } from '#storage/repositories/chains/networks.ts';
+import { updatePerson } from '#storage/repositories/people/people.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import {

@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { proposeAddress } from '../../src/accounts/address-changes.ts';
-import { AddressTaken, HELD_FOR_MS } from '../../src/accounts/address-holders.ts';
-import { applyDueChanges, cancelChange } from '../../src/accounts/apply-changes.ts';
-import { addAddress, removeAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { releaseAddress } from '../../src/accounts/release-address.ts';
-import { makeTestTwin } from '../../src/accounts/test-twins.ts';
-import type { AddressChange } from '../../src/database/account-tables.ts';
-import { listAddressesOn } from '../../src/repositories/accounts/deposit-addresses.ts';
+import { proposeAddress } from '#accounts/address-changes.ts';
+import { AddressTaken, HELD_FOR_MS } from '#accounts/address-holders.ts';
+import { applyDueChanges, cancelChange } from '#accounts/apply-changes.ts';
+import { addAddress, removeAddress, setAddress } from '#accounts/deposit-addresses.ts';
+import { releaseAddress } from '#accounts/release-address.ts';
+import { makeTestTwin } from '#accounts/test-twins.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import type { AddressChange } from '#storage/database/account-tables.ts';
+import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
 import {
   countSharedUnmatched,
   listOwnUnmatched,
-} from '../../src/repositories/deposits/account-deposits.ts';
-import { releaseReservation } from '../../src/repositories/deposits/reservations.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+} from '#storage/repositories/deposits/account-deposits.ts';
+import { releaseReservation } from '#storage/repositories/deposits/reservations.ts';
 import { operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnsToSet } from '../../src/audit/audited-change.ts';
+import { columnsToSet } from '#accounts/audit/audited-change.ts';
 
 test('a change keeps what is given, null included', () => {
   expect(columnsToSet({ name: 'A', partner: null, status: undefined })).toEqual({

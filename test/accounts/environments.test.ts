@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkAddress } from '../../src/accounts/address-changes.ts';
-import { addAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import type { Credentials } from '../../src/client/index.ts';
-import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
+import { checkAddress } from '#accounts/address-changes.ts';
+import { addAddress, setAddress } from '#accounts/deposit-addresses.ts';
+import type { Credentials } from '#client/index.ts';
+import { findMainBranch } from '#storage/repositories/accounts/merchants.ts';
 import {
   ADDRESSES,
   addMerchant,
@@ -12,7 +12,7 @@ import {
 } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { createPrompt, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
-import { startStripeServer } from '../processors/stripe-server.ts';
+import { startStripeServer } from '../payments/processors/stripe-server.ts';
 
 const REFUSED = 'A test merchant has addresses on test networks alone, and btc is a main network.';
 

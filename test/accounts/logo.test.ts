@@ -6,7 +6,7 @@ import {
   LOGO_BYTES_MAXIMUM,
   LOGO_PIXELS_MAXIMUM,
   parseLogo,
-} from '../../src/accounts/logo.ts';
+} from '#accounts/logo.ts';
 
 function pngChunk(name: string, data: Buffer | string = ''): Buffer {
   const named = Buffer.concat([Buffer.from(name), Buffer.from(data)]);

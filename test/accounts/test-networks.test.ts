@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setNetwork, switchOffTestNetworks } from '../../src/accounts/networks.ts';
+import { setNetwork, switchOffTestNetworks } from '#accounts/networks.ts';
 import { type Environment, mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GUIDE_GROUPS } from '../../src/docs/guides/index.ts';
+import { GUIDE_GROUPS } from '#surfaces/docs/guides/index.ts';
 import { DESKTOP, NARROW, PHONE } from '../helpers/browser.ts';
 import { expectAccessible, expectToFit, type SeenKinds } from './accessible.ts';
 import { type Documentation, openDocumentation, type Window } from './documentation.ts';

@@ -1,5 +1,5 @@
-import { InvalidAddress, parseAddress } from '../../src/chains/address.ts';
-import type { NetworkFamily } from '../../src/database/network-tables.ts';
+import { InvalidAddress, parseAddress } from '#chains/address.ts';
+import type { NetworkFamily } from '#storage/database/network-tables.ts';
 
 /** The reason an address is refused for; fails the test when it is accepted. */
 export function refusalOf(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidAddress, parseAddress } from '../../src/chains/address.ts';
-import type { NetworkFamily } from '../../src/database/network-tables.ts';
+import { InvalidAddress, parseAddress } from '#chains/address.ts';
+import type { NetworkFamily } from '#storage/database/network-tables.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { refusalOf } from './address-refusal.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHAIN_IDS, chainOf } from '../../src/chains/chain-list.ts';
-import { isSettled, parseFinality, requiredBlocks } from '../../src/chains/finality.ts';
+import { CHAIN_IDS, chainOf } from '#chains/chain-list.ts';
+import { isSettled, parseFinality, requiredBlocks } from '#chains/finality.ts';
 
 const blocksNeeded = (rule: string, cents: number | null) =>
   requiredBlocks(parseFinality(rule), cents);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leastTransfer } from '../../src/chains/least-transfer.ts';
+import { leastTransfer } from '#chains/least-transfer.ts';
 import { BITCOIND, BITCOIND_MISSING, type Bitcoind, startBitcoind } from '../helpers/bitcoind.ts';
 
 const BITCOIN = { family: 'bitcoin', id: 'btc-test', chain: 'btc-test' } as const;

@@ -4,7 +4,7 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/chains/address.ts';
+import { parseAddress } from '#chains/address.ts';
 import {
   BASE58,
   isAccepted,

@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTransactionHash, randomTransactionHash } from '../../src/chains/transaction-hash.ts';
-import type { NetworkFamily } from '../../src/database/network-tables.ts';
+import { parseTransactionHash, randomTransactionHash } from '#chains/transaction-hash.ts';
+import type { NetworkFamily } from '#storage/database/network-tables.ts';
 
 const HEX = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
 const SIGNATURE =

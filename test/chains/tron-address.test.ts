@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/chains/address.ts';
+import { parseAddress } from '#chains/address.ts';
 import { BASE58, oneCharacterChanges, refusalOf, replaceAt } from './address-refusal.ts';
 
 const base58check = createBase58check(sha256);

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HELD_FOR_MS } from '../../src/accounts/address-holders.ts';
-import { findMerchant } from '../../src/repositories/accounts/merchants.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { HELD_FOR_MS } from '#accounts/address-holders.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { simulatedTransfer } from '../helpers/see-transfer.ts';

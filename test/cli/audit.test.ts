@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../src/crypto/new-id.ts';
-import { insertAuditEntry } from '../../src/repositories/accounts/audit-log.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { newId } from '#crypto/new-id.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';

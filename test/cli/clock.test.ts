@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { MOVES } from '../../src/payments/moves.ts';
-import { createFixedRates } from '../../src/rates/fixed-rates.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
-import { selectNetwork } from '../../src/settlement/select-network.ts';
-import { SIMULATION_CASES } from '../../src/settlement/simulate.ts';
+import { selectNetwork } from '#onchain/settlement/select-network.ts';
+import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
+import { MOVES } from '#payments/moves.ts';
+import { createFixedRates } from '#payments/rates/fixed-rates.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { addEndpoint } from '../helpers/deliveries.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
-import { createRandom } from '../settlement/truth/random.ts';
-import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
+import { createRandom } from '../onchain/settlement/truth/random.ts';
+import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 interface Advanced {

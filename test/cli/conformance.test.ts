@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { answerOf } from '../../src/cli/client/conformance-answer.ts';
-import { judgeRequest, judgeWebhook } from '../../src/cli/client/conformance-judge.ts';
-import { type RequestVector, SIGNING_VECTORS } from '../../src/signing/vectors/index.ts';
+import { answerOf } from '#cli/client/conformance-answer.ts';
+import { judgeRequest, judgeWebhook } from '#cli/client/conformance-judge.ts';
+import { type RequestVector, SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { mpHere } from './mp.ts';
 import { answerStrangely, REQUEST_MISTAKES, WEBHOOK_MISTAKES } from './stranger.ts';
 

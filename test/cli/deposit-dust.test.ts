@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDust } from '../../src/repositories/deposits/dust.ts';
+import { addDust } from '#storage/repositories/deposits/dust.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 let service: Operated;

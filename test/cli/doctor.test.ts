@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setMerchant } from '../../src/accounts/merchants.ts';
-import { setNetwork } from '../../src/accounts/networks.ts';
-import { setPartner } from '../../src/accounts/partners.ts';
-import { revokeKey } from '../../src/keys/manage-keys.ts';
-import type { Step } from '../../src/settlement/setup-steps.ts';
+import { revokeKey } from '#accounts/keys/manage-keys.ts';
+import { setMerchant } from '#accounts/merchants.ts';
+import { setNetwork } from '#accounts/networks.ts';
+import { setPartner } from '#accounts/partners.ts';
+import type { Step } from '#onchain/settlement/setup-steps.ts';
 import {
   ADDRESSES,
   addMerchant,

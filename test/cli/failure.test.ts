@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { describeFailure } from '../../src/cli/failure.ts';
-import { UncertainCommit } from '../../src/database/transaction.ts';
+import { describeFailure } from '#cli/failure.ts';
+import { UncertainCommit } from '#storage/database/transaction.ts';
 
 test.each([
   [

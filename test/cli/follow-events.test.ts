@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EventFollower } from '../../src/cli/client/follow-events.ts';
-import type { ListEventsQuery, RecordedEvent } from '../../src/client/index.ts';
+import { EventFollower } from '#cli/client/follow-events.ts';
+import type { ListEventsQuery, RecordedEvent } from '#client/index.ts';
 
 const PAGE = 100;
 const START = Date.UTC(2030, 0, 1);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { IssuedKey } from '../../src/keys/manage-keys.ts';
+import type { IssuedKey } from '#accounts/keys/manage-keys.ts';
 import { send } from '../helpers/signed-request.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { run } from '../../src/cli/run.ts';
-import { verifyWebhook } from '../../src/client/index.ts';
-import { newId } from '../../src/crypto/new-id.ts';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import { insertEvent } from '../../src/repositories/payments/events.ts';
-import { eventEnvelope } from '../../src/webhooks/send-event.ts';
+import { run } from '#cli/run.ts';
+import { verifyWebhook } from '#client/index.ts';
+import { newId } from '#crypto/new-id.ts';
+import { eventEnvelope } from '#payments/webhooks/send-event.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { insertEvent } from '#storage/repositories/payments/events.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
-import { type Receiver, stall, startReceiver, status } from '../webhooks/receiver.ts';
+import { type Receiver, stall, startReceiver, status } from '../payments/webhooks/receiver.ts';
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
 const PATIENCE = { timeout: 40_000, interval: 10 };

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { newId } from '../../src/crypto/new-id.ts';
-import { rotateKey } from '../../src/keys/manage-keys.ts';
-import { openAccess, sealAccess } from '../../src/nodes/node-access.ts';
-import { findNode, insertNode, updateNode } from '../../src/repositories/chains/nodes.ts';
-import { countUnderOthers } from '../../src/repositories/keys/master-keys.ts';
-import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { rotateKey } from '#accounts/keys/manage-keys.ts';
+import { openAccess, sealAccess } from '#chains/nodes/node-access.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { newId } from '#crypto/new-id.ts';
+import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
+import { findNode, insertNode, updateNode } from '#storage/repositories/chains/nodes.ts';
+import { countUnderOthers } from '#storage/repositories/keys/master-keys.ts';
 import { addKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPerson, codeAt, cookieOf, PASSWORD, submit, type Visitor } from '../helpers/panel.ts';
 import { send } from '../helpers/signed-request.ts';
-import { addOlderMerchant, ask, type OlderMerchant } from '../legacy/older-contract.ts';
+import { addOlderMerchant, ask, type OlderMerchant } from '../surfaces/legacy/older-contract.ts';
 import { type Environment, mpHere } from './mp.ts';
 
 /** What `mp master-key reseal --json` prints. */

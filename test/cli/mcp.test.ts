@@ -7,13 +7,13 @@ import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Credentials } from '#client/index.ts';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
-import type { Credentials } from '../../src/client/index.ts';
 import { addKey, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { addEndpoint } from '../helpers/deliveries.ts';
 import { createPrompt } from '../helpers/prompts.ts';
-import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
 import { mp, type Operated, startOperated } from './mp.ts';
 
 const CLI = resolve(import.meta.dirname, '../../src/cli.ts');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, expect, inject, test } from 'vitest';
-import { connect } from '../../src/database/connection.ts';
+import { connect } from '#storage/database/connection.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { mp, mpHere } from './mp.ts';
 

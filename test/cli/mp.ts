@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from '../../src/cli/run.ts';
-import { createKeyring } from '../../src/crypto/keyring.ts';
+import { run } from '#cli/run.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { QUICK_START } from '../helpers/compile-cache.ts';
 

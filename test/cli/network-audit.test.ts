@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
+import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { sendTrx, TronNode } from '../helpers/tron.ts';

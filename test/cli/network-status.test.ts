@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../src/crypto/new-id.ts';
-import { updateChain } from '../../src/repositories/chains/chains.ts';
-import { addFinding } from '../../src/repositories/chains/findings.ts';
-import { addNodeCalls } from '../../src/repositories/chains/node-calls.ts';
-import { insertNode, saveNodeStates } from '../../src/repositories/chains/nodes.ts';
-import { advanceRescan } from '../../src/repositories/chains/rescans.ts';
+import { newId } from '#crypto/new-id.ts';
+import { updateChain } from '#storage/repositories/chains/chains.ts';
+import { addFinding } from '#storage/repositories/chains/findings.ts';
+import { addNodeCalls } from '#storage/repositories/chains/node-calls.ts';
+import { insertNode, saveNodeStates } from '#storage/repositories/chains/nodes.ts';
+import { advanceRescan } from '#storage/repositories/chains/rescans.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { nodeRow } from '../helpers/node-row.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addAddress } from '../../src/accounts/deposit-addresses.ts';
-import { addDomain } from '../../src/accounts/redirect-domains.ts';
+import { addAddress } from '#accounts/deposit-addresses.ts';
+import { addDomain } from '#accounts/redirect-domains.ts';
 import { ADDRESSES, operatorOf } from '../helpers/accounts.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { recordEvent } from '../helpers/record-event.ts';
 import { send } from '../helpers/signed-request.ts';
-import { attemptDue } from '../webhooks/attempt-due.ts';
-import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
+import { attemptDue } from '../payments/webhooks/attempt-due.ts';
+import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
+import { run } from '#cli/run.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { createPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
-import { addOlderMerchant, ask, BODY } from '../legacy/older-contract.ts';
+import { addOlderMerchant, ask, BODY } from '../surfaces/legacy/older-contract.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 interface Simulated {

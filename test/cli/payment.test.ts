@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertReservation } from '../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { releaseAll } from '../helpers/open-payment.ts';
 import { addPayment } from '../helpers/payments.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
+import { buildProgram } from '#cli/program.ts';
 
 const TERMINAL = { env: {}, out: () => undefined, err: () => undefined };
 

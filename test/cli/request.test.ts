@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceService } from '../../src/development/local-service.ts';
+import { announceService } from '#runtime/development/local-service.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { RequestVector, WebhookVector } from '../../src/signing/vectors/index.ts';
+import type { RequestVector, WebhookVector } from '#signing/vectors/index.ts';
 
 /**
  * An implementation of signatures by somebody who knows the guides alone, with one mistake at a time. As a

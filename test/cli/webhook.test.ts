@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { verifyWebhook } from '../../src/client/index.ts';
-import { findMerchant } from '../../src/repositories/accounts/merchants.ts';
-import { readContract } from '../docs/openapi/subject.ts';
+import { verifyWebhook } from '#client/index.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { recordEvent } from '../helpers/record-event.ts';
-import { attemptDue } from '../webhooks/attempt-due.ts';
-import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
+import { attemptDue } from '../payments/webhooks/attempt-due.ts';
+import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
+import { readContract } from '../surfaces/docs/openapi/subject.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -13,10 +13,10 @@ import {
 } from '#schemas/list-events.ts';
 import { ListPaymentsQuerySchema } from '#schemas/list-payments.ts';
 import { PaymentSchema } from '#schemas/payment.ts';
-import { LIBRARIES, packLibrary } from '../../src/docs/downloads/libraries.ts';
-import { packTarGz } from '../../src/docs/downloads/tar.ts';
-import { packWooCommerce, WOOCOMMERCE_PATH } from '../../src/docs/downloads/woocommerce.ts';
-import { packZip } from '../../src/docs/downloads/zip.ts';
+import { LIBRARIES, packLibrary } from '#surfaces/docs/downloads/libraries.ts';
+import { packTarGz } from '#surfaces/docs/downloads/tar.ts';
+import { packWooCommerce, WOOCOMMERCE_PATH } from '#surfaces/docs/downloads/woocommerce.ts';
+import { packZip } from '#surfaces/docs/downloads/zip.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 
 const run = promisify(execFile);

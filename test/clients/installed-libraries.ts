@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { readBeginning } from '../../src/docs/downloads/library-readme.ts';
+import { readBeginning } from '#surfaces/docs/downloads/library-readme.ts';
 
 const run = promisify(execFile);
 const PROGRAMS = resolve(import.meta.dirname, 'programs');

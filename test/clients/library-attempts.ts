@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { failure, KEYED, READ, RETRY_CASES } from '../client/retry-cases.ts';
-import { type Answer, CREDENTIALS } from '../client/scripted-server.ts';
 import { freePort } from '../helpers/redis-server.ts';
+import { failure, KEYED, READ, RETRY_CASES } from './javascript/retry-cases.ts';
+import { type Answer, CREDENTIALS } from './javascript/scripted-server.ts';
 import type { Library } from './library.ts';
 
 const CREATED: Answer = { status: 201, body: { prompt: { id: '1' }, checkoutUrl: 'https://c' } };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { newEvent } from '../../src/payments/new-event.ts';
-import { insertEvent } from '../../src/repositories/payments/events.ts';
+import { newEvent } from '#payments/new-event.ts';
+import { insertEvent } from '#storage/repositories/payments/events.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import type { Library } from './library.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { SIGNING_VECTORS, type WebhookVector } from '../../src/signing/vectors/index.ts';
-import { webhookHeaders } from '../../src/signing/webhooks.ts';
+import { SIGNING_VECTORS, type WebhookVector } from '#signing/vectors/index.ts';
+import { webhookHeaders } from '#signing/webhooks.ts';
 import type { Library } from './library.ts';
 
 /** One that is genuine. */

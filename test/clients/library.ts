@@ -1,7 +1,7 @@
-import { CREDENTIALS, type ScriptedServer } from '../client/scripted-server.ts';
 import type { MerchantWithKey } from '../helpers/accounts.ts';
 import type { TestApp } from '../helpers/app.ts';
 import type { Driver } from './installed-libraries.ts';
+import { CREDENTIALS, type ScriptedServer } from './javascript/scripted-server.ts';
 
 /** A library under test, and what it calls. */
 export interface Library {

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { findWarnings } from '../../src/config/conflicts.ts';
-import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
-import { serverUrls } from '../../src/config/server-urls.ts';
+import { readConfig } from '#config/config.ts';
+import { findWarnings } from '#config/conflicts.ts';
+import { SECRET_VARIABLES } from '#config/secret-files.ts';
+import { serverUrls } from '#config/server-urls.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '#config/config.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 
 const BARE = /^DATABASE_URL has a password that is not percent-encoded; write % as %25, @ as %40/;

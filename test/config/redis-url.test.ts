@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRedisUrl, REDIS_FORMS, type RedisServers } from '../../src/config/redis-url.ts';
+import { parseRedisUrl, REDIS_FORMS, type RedisServers } from '#config/redis-url.ts';
 import { problemsOf } from '../helpers/config-problems.ts';
 
 describe('a Redis URL leads to', () => {

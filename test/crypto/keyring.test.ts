@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { anyText } from '../helpers/any-text.ts';
 
 const FIRST = Buffer.alloc(32, 1);

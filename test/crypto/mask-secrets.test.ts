@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maskSecrets } from '../../src/crypto/mask-secrets.ts';
-import { serializeError } from '../../src/telemetry/serialize-error.ts';
+import { maskSecrets } from '#crypto/mask-secrets.ts';
+import { serializeError } from '#telemetry/serialize-error.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readOrCreateMasterKey } from '../../src/crypto/master-key.ts';
+import { readOrCreateMasterKey } from '#crypto/master-key.ts';
 
 let parent: string;
 let directory: string;

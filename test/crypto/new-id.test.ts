@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { newId, timeOfId } from '../../src/crypto/new-id.ts';
+import { newId, timeOfId } from '#crypto/new-id.ts';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { takeRandomBytes } from '../../src/crypto/random-bytes.ts';
+import { takeRandomBytes } from '#crypto/random-bytes.ts';
 
 test('nobody gets bytes that somebody else has, however many are taken', () => {
   const taken = Array.from({ length: 2_000 }, (_, index) =>

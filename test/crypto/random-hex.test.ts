@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomHex, randomToken } from '../../src/crypto/random-hex.ts';
+import { randomHex, randomToken } from '#crypto/random-hex.ts';
 
 test('random text has its form and is never the same', () => {
   const keys = Array.from({ length: 100 }, () => randomHex('mpk_', 12));

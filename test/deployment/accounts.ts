@@ -1,5 +1,5 @@
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { chooseAccount } from '../../src/development/postgres-process.ts';
+import { chooseAccount } from '#runtime/development/postgres-process.ts';
 import { serverRoot } from '../helpers/database-server.ts';
 import { freePort } from '../helpers/redis-server.ts';
 

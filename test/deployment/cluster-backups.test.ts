@@ -10,7 +10,7 @@ import { directivesOf, parseLines } from './unit-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const GUIDE = read('src/docs/guides/operating/high-availability.md');
+const GUIDE = read('src/surfaces/docs/guides/operating/high-availability.md');
 
 let directory: string;
 /** Of the machine, with what the guide has uncommented. */
@@ -70,7 +70,9 @@ test('what archives in the unit and a backup by a timer outside of it have the s
 test('a new cluster is made by initdb, unless its operator names the backup', () => {
   expect(patroni.bootstrap.method).toBeUndefined();
   const { command, ...others } = patroni.bootstrap.pgbackrest;
-  const single = read('src/docs/guides/operating/backup.md').match(/pgbackrest .* restore$/m)?.[0];
+  const single = read('src/surfaces/docs/guides/operating/backup.md').match(
+    /pgbackrest .* restore$/m,
+  )?.[0];
   // Patroni restores into an empty folder.
   expect(String(command).replace(' --target-timeline=1', '')).toBe(single?.replace(' --delta', ''));
   // Otherwise Patroni removes what says to which time.

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
+import { readConfig } from '#config/config.ts';
+import { SECRET_VARIABLES } from '#config/secret-files.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
 const COMPOSE = read('compose.yaml');
-const GUIDE = read('src/docs/guides/operating/deploy.md');
+const GUIDE = read('src/surfaces/docs/guides/operating/deploy.md');
 const SERVICES = ['postgres', 'valkey', 'migrate', 'api', 'worker'];
 
 /** Set in the image, where a shell's HOST or NODE_ENV must not reach; PORT is the port outside. */

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Database } from '../../src/database/connection.ts';
-import { readRights } from '../../src/database/service-role.ts';
-import { dropPartitions, makePartitions } from '../../src/repositories/partitions.ts';
-import { cleanUpLoop } from '../../src/worker/clean-up.ts';
-import { foldPartnerDeltasLoop } from '../../src/worker/fold-partner-deltas.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { readRights } from '#storage/database/service-role.ts';
+import { dropPartitions, makePartitions } from '#storage/repositories/partitions.ts';
+import { cleanUpLoop } from '#worker/clean-up.ts';
+import { foldPartnerDeltasLoop } from '#worker/fold-partner-deltas.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { mp, mpHere } from '../cli/mp.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
 import { freePort } from '../helpers/redis-server.ts';
 import { SOON } from '../helpers/soon.ts';
-import { BODY, basic, PROMPT } from '../legacy/older-contract.ts';
+import { type Receiver, startReceiver } from '../payments/webhooks/receiver.ts';
+import { BODY, basic, PROMPT } from '../surfaces/legacy/older-contract.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { openDatabase } from './accounts.ts';
 import {
   call,

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { verifyWebhook } from '../../src/client/index.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
-import { findService } from '../../src/development/local-service.ts';
-import { TEST_ID_PREFIX } from '../../src/webhooks/test-event.ts';
+import { verifyWebhook } from '#client/index.ts';
+import { TEST_ID_PREFIX } from '#payments/webhooks/test-event.ts';
+import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
+import { findService } from '#runtime/development/local-service.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import { migrate } from '#storage/database/migrate.ts';
 import { mp } from '../cli/mp.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../payments/webhooks/receiver.ts';
 import { failToStart } from './service-process.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
@@ -119,7 +119,10 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
       const event = verifyWebhook({ headers, body, secret });
       expect(event.type).toBe('payment_prompt.created');
       // The guide on nodes takes the ID of the payment with this.
-      const guide = readFileSync(join(ROOT, 'src/docs/guides/operating/try-chains.md'), 'utf8');
+      const guide = readFileSync(
+        join(ROOT, 'src/surfaces/docs/guides/operating/try-chains.md'),
+        'utf8',
+      );
       const [, newest = ''] = /^ID=\$\((npx --no mp .*)\)$/m.exec(guide) ?? [];
       const id = execFileSync(
         'sh',

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
 import { serverRoot } from '../helpers/database-server.ts';
 
 /** A PostgreSQL server of its own, whose processes can be stopped in their tracks. */

@@ -6,17 +6,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Container, PodSpec, Probe } from 'kubernetes-types/core/v1.d.ts';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { SECRET_VARIABLES } from '../../src/config/secret-files.ts';
-import { factsOf } from '../../src/docs/facts.ts';
+import { readConfig } from '#config/config.ts';
+import { SECRET_VARIABLES } from '#config/secret-files.ts';
 import {
   GLOBAL_IPV6,
   LOCAL_IPV4,
   type Network,
   SPECIAL_IPV4,
   SPECIAL_IPV6,
-} from '../../src/outbound/address-guard.ts';
-import { serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
+} from '#outbound/address-guard.ts';
+import { factsOf } from '#surfaces/docs/facts.ts';
+import { serveMonitoring } from '#telemetry/monitoring-server.ts';
 import {
   FOLDER,
   findKubectl,
@@ -29,7 +29,7 @@ import {
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const DOCKERFILE = read('Dockerfile');
-const GUIDE = read('src/docs/guides/operating/kubernetes.md');
+const GUIDE = read('src/surfaces/docs/guides/operating/kubernetes.md');
 /** Where CloudNativePG's own certificate is, by which pods check the database. */
 const AUTHORITY = '/run/secrets/database-ca/ca.crt';
 const OVERLAYS = readdirSync(FOLDER).filter(name => name !== 'base');

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RUNTIMES } from '../client/installed-client.ts';
+import { RUNTIMES } from '../clients/javascript/installed-client.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
 /** What a machine lacks is said in one sentence, as on macOS and Windows, where npm brings less. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect } from '../../src/database/connection.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { connect } from '#storage/database/connection.ts';
 import { mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { SOON } from '../helpers/soon.ts';

@@ -5,16 +5,16 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
-import { isDatabaseUnavailable } from '../../src/database/errors.ts';
-import { POOLED_SETTINGS, sessionConfig } from '../../src/database/session.ts';
-import { inOneStatement, UncertainCommit } from '../../src/database/transaction.ts';
-import { factsOf } from '../../src/docs/facts.ts';
-import { fillFacts } from '../../src/docs/guides/index.ts';
-import { openStorage } from '../../src/runtime/storage.ts';
-import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import { readConfig } from '#config/config.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
+import { openStorage } from '#runtime/storage.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import { isDatabaseUnavailable } from '#storage/database/errors.ts';
+import { POOLED_SETTINGS, sessionConfig } from '#storage/database/session.ts';
+import { inOneStatement, UncertainCommit } from '#storage/database/transaction.ts';
+import { factsOf } from '#surfaces/docs/facts.ts';
+import { fillFacts } from '#surfaces/docs/guides/index.ts';
 import { mpHere } from '../cli/mp.ts';
 import {
   addKey,
@@ -24,7 +24,7 @@ import {
 } from '../helpers/accounts.ts';
 import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy } from '../helpers/tcp-proxy.ts';
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../payments/webhooks/receiver.ts';
 import { openAccounts } from './accounts.ts';
 import { findPgBouncer, PGBOUNCER_MISSING, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import {
@@ -47,7 +47,10 @@ const LIST = '/external/v1/payments';
 const SESSIONS = 4;
 
 const GUIDE = fillFacts(
-  readFileSync(new URL('../../src/docs/guides/operating/pgbouncer.md', import.meta.url), 'utf8'),
+  readFileSync(
+    new URL('../../src/surfaces/docs/guides/operating/pgbouncer.md', import.meta.url),
+    'utf8',
+  ),
   factsOf({ ...readConfig({}), client: undefined }),
   new Set(),
 );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { chooseAccount } from '../../src/development/postgres-process.ts';
+import { chooseAccount } from '#runtime/development/postgres-process.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 export interface PgBouncer {

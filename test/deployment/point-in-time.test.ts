@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createMerchant } from '../../src/accounts/merchants.ts';
-import { readConfig } from '../../src/config/config.ts';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
-import { openStorage, type Storage } from '../../src/runtime/storage.ts';
+import { createMerchant } from '#accounts/merchants.ts';
+import { readConfig } from '#config/config.ts';
+import { openStorage, type Storage } from '#runtime/storage.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { mpHere } from '../cli/mp.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { freePort, launchRedis, REDIS_MISSING, type TestRedis } from '../helpers/redis-server.ts';
@@ -17,7 +17,7 @@ import { type ArchivedServer, createArchivedServer, whatIsMissing } from './arch
 /** What the guide says on backups, done. */
 
 const GUIDE = readFileSync(
-  resolve(import.meta.dirname, '../../src/docs/guides/operating/backup.md'),
+  resolve(import.meta.dirname, '../../src/surfaces/docs/guides/operating/backup.md'),
   'utf8',
 );
 const AS_POSTGRES = 'sudo -u postgres ';

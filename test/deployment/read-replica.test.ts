@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect, type Database } from '../../src/database/connection.ts';
-import { signCommission } from '../../src/partners/commission-file.ts';
-import { closingOf } from '../../src/time/months.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { signCommission } from '#reports/partners/commission-file.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
+import { closingOf } from '#time/months.ts';
 import { mpHere } from '../cli/mp.ts';
 import type { MerchantWithKey, PartnerWithKey } from '../helpers/accounts.ts';
 import { freePort } from '../helpers/redis-server.ts';

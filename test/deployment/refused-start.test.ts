@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { checkMasterKeys } from '../../src/keys/master-keys.ts';
+import { checkMasterKeys } from '#accounts/keys/master-keys.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 import { failToStart, serviceEnvironment } from './service-process.ts';

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { createKeyring } from '../../src/crypto/keyring.ts';
+import { readConfig } from '#config/config.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { mp } from '../cli/mp.ts';
 import {
   addMerchant,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Credentials, signingHeaders } from '../../src/client/index.ts';
+import { type Credentials, signingHeaders } from '#client/index.ts';
 import { QUICK_START } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { DRAIN_MS } from '../../src/http/graceful-close.ts';
+import { DRAIN_MS } from '#http/graceful-close.ts';
 import type { MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { readResponses, render } from '../helpers/raw-http.ts';

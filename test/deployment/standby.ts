@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
-import { findPackage } from '../../src/development/postgres-package.ts';
+import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
+import { findPackage } from '#runtime/development/postgres-package.ts';
 import { serverRoot } from '../helpers/database-server.ts';
 import { FrozenProcesses } from './frozen-server.ts';
 

@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '#config/config.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 import { clusterMissing } from './cluster/programs.ts';
@@ -24,7 +24,7 @@ import { directivesOf, parseLines } from './unit-files.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/systemd');
 const UNITS = readdirSync(FOLDER).filter(name => name.endsWith('.service'));
-const GUIDE = readFileSync(join(ROOT, 'src/docs/guides/operating/deploy.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'src/surfaces/docs/guides/operating/deploy.md'), 'utf8');
 /** Where the guide puts things, which the tests have elsewhere. */
 const CODE = '/opt/external-payments';
 const SETTINGS = '/etc/external-payments';

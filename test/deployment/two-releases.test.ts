@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import type { Credentials } from '../../src/client/index.ts';
+import type { Credentials } from '#client/index.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { call, type ServiceProcess, serviceEnvironment, startReplica } from './service-process.ts';

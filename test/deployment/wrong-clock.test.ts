@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { checkMasterKeys } from '../../src/keys/master-keys.ts';
+import { checkMasterKeys } from '#accounts/keys/master-keys.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import type { MerchantWithKey } from '../helpers/accounts.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { addPayment, stateOfPayment } from '../helpers/payments.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/errors/api-error.ts';
-import { ERRORS } from '../../src/errors/catalogue.ts';
-import { toResponse } from '../../src/errors/envelope.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { ERRORS } from '#errors/catalogue.ts';
+import { toResponse } from '#errors/envelope.ts';
 
 /** The specification's table: errorCode, code, HTTP status, type, whether to retry. */
 const SPECIFIED = [

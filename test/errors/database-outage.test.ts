@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect, type Database } from '../../src/database/connection.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';

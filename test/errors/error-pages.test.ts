@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors/catalogue.ts';
+import { ERRORS } from '#errors/catalogue.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { expectRefusal } from '../helpers/refusal.ts';
 

@@ -1,17 +1,17 @@
-import { AddressTaken } from '../../src/accounts/address-holders.ts';
-import { type OwnAddress, setAddress } from '../../src/accounts/deposit-addresses.ts';
-import { createMerchant, type NewMerchant, setMerchant } from '../../src/accounts/merchants.ts';
-import { createPartner, createPartnerMember } from '../../src/accounts/partners.ts';
-import { addDomain } from '../../src/accounts/redirect-domains.ts';
-import type { Operator } from '../../src/audit/audited-change.ts';
+import { AddressTaken } from '#accounts/address-holders.ts';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { type OwnAddress, setAddress } from '#accounts/deposit-addresses.ts';
+import { createKey, type IssuedKey, type NewKey } from '#accounts/keys/manage-keys.ts';
+import { createMerchant, type NewMerchant, setMerchant } from '#accounts/merchants.ts';
+import { createPartner, createPartnerMember } from '#accounts/partners.ts';
+import { addDomain } from '#accounts/redirect-domains.ts';
 import type {
   Merchant,
   Partner,
   PartnerMember,
   PartnerRole,
-} from '../../src/database/account-tables.ts';
-import { createKey, type IssuedKey, type NewKey } from '../../src/keys/manage-keys.ts';
-import type { Clock } from '../../src/time/clock.ts';
+} from '#storage/database/account-tables.ts';
+import type { Clock } from '#time/clock.ts';
 import type { TestApp } from './app.ts';
 
 /** Valid deposit addresses, by the network they are for. */

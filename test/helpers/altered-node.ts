@@ -1,4 +1,4 @@
-import type { Node } from '../../src/nodes/node.ts';
+import type { Node } from '#chains/nodes/node.ts';
 
 /** A call or a path, what was asked, and what the node answers. */
 type Change = (method: string, params: readonly unknown[], result: unknown) => unknown;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RpcError } from '../../src/nodes/node.ts';
+import { RpcError } from '#chains/nodes/node.ts';
 import { type PlainNode, plainNode } from './plain-node.ts';
 import { freePort } from './redis-server.ts';
 

@@ -1,8 +1,8 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
-import { simulate as playSimulation, type SimulationCase } from '../../src/settlement/simulate.ts';
+import { simulate as playSimulation, type SimulationCase } from '#onchain/settlement/simulate.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import type { MerchantWithKey } from './accounts.ts';
 import type { TestApp } from './app.ts';
 import { createPrompt } from './prompts.ts';

@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { ConfigError, readConfig } from '#config/config.ts';
 
 /** The problems of an environment, one line a variable. */
 export function problemsOf(env: Record<string, string>): string[] {

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openEmbeddedDatabase } from '../../src/development/embedded-postgres.ts';
+import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
 
 /** A PostgreSQL server for tests. */
 export interface TestServer {

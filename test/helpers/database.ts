@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { connect, type Database } from '../../src/database/connection.ts';
+import { connect, type Database } from '#storage/database/connection.ts';
 
 /** The migrated, empty database that every test file clones. */
 export const TEMPLATE = 'eps_template';

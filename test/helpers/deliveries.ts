@@ -1,13 +1,13 @@
 import type { Insertable } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
+import { newEvent } from '#payments/new-event.ts';
+import { createEndpoint, type IssuedEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import type { EventType } from '#schemas/event.ts';
-import type { Payment } from '../../src/database/payment-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
 import type {
   WebhookAttemptsTable,
   WebhookDeliveriesTable,
-} from '../../src/database/webhook-tables.ts';
-import { newEvent } from '../../src/payments/new-event.ts';
-import { createEndpoint, type IssuedEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+} from '#storage/database/webhook-tables.ts';
 import { operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
 

@@ -1,6 +1,6 @@
-import { type Allowance, createAllowance } from '../../src/nodes/allowance.ts';
-import { type Node, type NodeCall, RpcError } from '../../src/nodes/node.ts';
-import type { Step } from '../watching/model-watcher.ts';
+import { type Allowance, createAllowance } from '#chains/nodes/allowance.ts';
+import { type Node, type NodeCall, RpcError } from '#chains/nodes/node.ts';
+import type { Step } from '../onchain/watching/model-watcher.ts';
 import type { TestApp } from './app.ts';
 
 const GENESIS_SLOT = 10_000;

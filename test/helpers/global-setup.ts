@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { connect } from '../../src/database/connection.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { buildIfStale } from '../../src/docs/client-package/build.ts';
+import { connect } from '#storage/database/connection.ts';
+import { migrate } from '#storage/database/migrate.ts';
+import { buildIfStale } from '#surfaces/docs/client-package/build.ts';
 import { createDatabase, TEMPLATE } from './database.ts';
 import { startTestServer } from './database-server.ts';
 import { startTestRedis } from './redis-server.ts';

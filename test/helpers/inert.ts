@@ -1,5 +1,5 @@
-import type { ChangeFeed } from '../../src/database/change-feed.ts';
-import type { LookUps } from '../../src/watching/look-up/look-ups.ts';
+import type { LookUps } from '#onchain/watching/look-up/look-ups.ts';
+import type { ChangeFeed } from '#storage/database/change-feed.ts';
 
 /** A feed without a lease: nothing is cached. */
 export const NO_CHANGE_FEED: ChangeFeed = {

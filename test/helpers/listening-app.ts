@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { signingHeaders } from '../../src/client/index.ts';
+import { signingHeaders } from '#client/index.ts';
 import { addMerchant, type MerchantWithKey } from './accounts.ts';
 import { startTestApp, type TestApp } from './app.ts';
 import { type Conversation, converse, type RawRequest, render } from './raw-http.ts';

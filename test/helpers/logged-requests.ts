@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type LoggedRequest, writeRequests } from '../../src/repositories/keys/request-log.ts';
+import { type LoggedRequest, writeRequests } from '#storage/repositories/keys/request-log.ts';
 import type { TestApp } from './app.ts';
 
 /** What a test says of a request; the rest is that of a list that was refused. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { type Config, readConfig } from '../../src/config/config.ts';
-import { sendMailLoop } from '../../src/worker/send-mail.ts';
+import { type Config, readConfig } from '#config/config.ts';
+import { sendMailLoop } from '#worker/send-mail.ts';
 import type { TestApp } from './app.ts';
 
 /** A mail as a server got it. */

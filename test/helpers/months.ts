@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/connection.ts';
-import { listPartitions } from '../../src/repositories/partitions.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { listPartitions } from '#storage/repositories/partitions.ts';
 
 const TABLES = ['request_log', 'events', 'webhook_deliveries', 'webhook_attempts'];
 

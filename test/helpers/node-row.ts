@@ -1,5 +1,5 @@
-import { newId } from '../../src/crypto/new-id.ts';
-import type { insertNode } from '../../src/repositories/chains/nodes.ts';
+import { newId } from '#crypto/new-id.ts';
+import type { insertNode } from '#storage/repositories/chains/nodes.ts';
 
 type NodeRow = Parameters<typeof insertNode>[1];
 

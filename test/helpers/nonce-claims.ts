@@ -1,4 +1,4 @@
-import type { NonceStore } from '../../src/signing/nonce-store.ts';
+import type { NonceStore } from '#signing/nonce-store.ts';
 
 /** A request with a nonce, as it was captured. */
 export interface Captured {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import type { Database } from '../../src/database/connection.ts';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { insertReservation, type Slot } from '../../src/repositories/deposits/reservations.ts';
-import { updateOpenPayment } from '../../src/repositories/payments/moves.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { insertReservation, type Slot } from '#storage/repositories/deposits/reservations.ts';
+import { updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 import { ADDRESSES } from './accounts.ts';
 import type { TestApp } from './app.ts';
 import { addPayment } from './payments.ts';

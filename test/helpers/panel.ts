@@ -1,15 +1,15 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
-import { createPartnerMember } from '../../src/accounts/partners.ts';
-import { createUser } from '../../src/accounts/users.ts';
-import type { PartnerRole, UserRole } from '../../src/database/account-tables.ts';
-import { newCodeSecret } from '../../src/panel/people/codes.ts';
-import { beginSession } from '../../src/panel/people/panel-sessions.ts';
-import { hashPassword, type PasswordHashing } from '../../src/panel/people/password-hash.ts';
-import { setPerson } from '../../src/repositories/people/memberships.ts';
-import { insertPerson } from '../../src/repositories/people/people.ts';
-import type { Clock } from '../../src/time/clock.ts';
+import { createPartnerMember } from '#accounts/partners.ts';
+import { newCodeSecret } from '#accounts/people/codes.ts';
+import { beginSession } from '#accounts/people/panel-sessions.ts';
+import { hashPassword, type PasswordHashing } from '#accounts/people/password-hash.ts';
+import { createUser } from '#accounts/users.ts';
+import type { PartnerRole, UserRole } from '#storage/database/account-tables.ts';
+import { setPerson } from '#storage/repositories/people/memberships.ts';
+import { insertPerson } from '#storage/repositories/people/people.ts';
+import type { Clock } from '#time/clock.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
 

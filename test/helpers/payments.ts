@@ -1,10 +1,10 @@
 import { type Insertable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import type { Database } from '../../src/database/connection.ts';
-import type { Payment, PaymentsTable } from '../../src/database/payment-tables.ts';
-import { findMainBranch } from '../../src/repositories/accounts/merchants.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Payment, PaymentsTable } from '#storage/database/payment-tables.ts';
+import { findMainBranch } from '#storage/repositories/accounts/merchants.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,4 +1,3 @@
-import type { NodeAbilities } from '../../src/database/watching-tables.ts';
 import {
   CALL_TIMEOUT_MS,
   type CallOptions,
@@ -6,8 +5,9 @@ import {
   type NodeCall,
   NodeFailure,
   RpcError,
-} from '../../src/nodes/node.ts';
-import { parseJson } from '../../src/nodes/parse-json.ts';
+} from '#chains/nodes/node.ts';
+import { parseJson } from '#chains/nodes/parse-json.ts';
+import type { NodeAbilities } from '#storage/database/watching-tables.ts';
 
 /** A node that counts what it was asked. */
 export interface PlainNode extends Node {

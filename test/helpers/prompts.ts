@@ -1,10 +1,10 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import type { Credentials } from '#client/index.ts';
+import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import type { CreatePaymentResponse } from '#schemas/create-payment.ts';
-import type { Credentials } from '../../src/client/index.ts';
-import type { Database } from '../../src/database/connection.ts';
-import { ERRORS, type ErrorCode } from '../../src/errors/catalogue.ts';
+import type { Database } from '#storage/database/connection.ts';
 import type { TestApp } from './app.ts';
 import { PROMPT_PATH } from './prompt-path.ts';
 import { send } from './signed-request.ts';

@@ -1,8 +1,8 @@
-import type { Connection } from '../../src/database/connection.ts';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { findNetwork } from '../../src/repositories/chains/networks.ts';
-import { termsFor } from '../../src/settlement/quote-amounts.ts';
-import { type ReservedQuote, reserveAmount } from '../../src/settlement/reserve-amount.ts';
+import { termsFor } from '#onchain/settlement/quote-amounts.ts';
+import { type ReservedQuote, reserveAmount } from '#onchain/settlement/reserve-amount.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findNetwork } from '#storage/repositories/chains/networks.ts';
 
 /** Reserves what a payment of a dollar is asked for on a network where a whole unit is a dollar. */
 export async function reserveDollar(

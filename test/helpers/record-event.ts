@@ -1,8 +1,8 @@
+import { newEvent } from '#payments/new-event.ts';
 import type { PaymentEventType } from '#schemas/event.ts';
-import type { Connection } from '../../src/database/connection.ts';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { newEvent } from '../../src/payments/new-event.ts';
-import { insertEvent } from '../../src/repositories/payments/events.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { insertEvent } from '#storage/repositories/payments/events.ts';
 
 /** Records an event with the payment's current state. */
 export function recordEvent(

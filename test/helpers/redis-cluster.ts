@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { NONCE_BUCKETS, type NonceBucket } from '../../src/signing/nonce-buckets.ts';
+import { NONCE_BUCKETS, type NonceBucket } from '#signing/nonce-buckets.ts';
 import { eventually } from './eventually.ts';
 import { freePort, type LaunchedRedis, launchRedis } from './redis-server.ts';
 

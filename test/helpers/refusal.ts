@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import type { ErrorEnvelope } from '#schemas/error.ts';
-import { ERRORS, type ErrorCode } from '../../src/errors/catalogue.ts';
 
 /** An answer, however it was received. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import type { ObservedTransfer } from '../../src/settlement/observed-transfer.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import type { ObservedTransfer } from '#onchain/settlement/observed-transfer.ts';
 import type { TestApp } from './app.ts';
 import type { OpenedCheckout } from './checkout.ts';
 

@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import type { FastifyInstance, FastifySerializerCompiler } from 'fastify';
 import { vi } from 'vitest';
-import * as docs from '../../src/docs/render-docs.ts';
+import * as docs from '#surfaces/docs/render-docs.ts';
 
 const render = docs.renderDocs;
 const rendered = new Map<string, ReturnType<typeof render>>();

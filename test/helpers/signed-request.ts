@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify';
-import { type Credentials, signingHeaders } from '../../src/client/index.ts';
+import { type Credentials, signingHeaders } from '#client/index.ts';
 import type { TestApp } from './app.ts';
 
 export interface SignedRequest {

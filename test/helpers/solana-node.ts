@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
-import { associatedAccount } from '../../src/chains/solana/programs.ts';
+import { associatedAccount } from '#chains/solana/programs.ts';
 import { serveJson } from './json-server.ts';
 import {
   createAssociated,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { toHexAddress } from '../../src/chains/tron/spelling.ts';
-import { writeJson } from '../../src/nodes/parse-json.ts';
+import { writeJson } from '#chains/nodes/parse-json.ts';
+import { toHexAddress } from '#chains/tron/spelling.ts';
 import { serveJson } from './json-server.ts';
 
 /** Chain ID of Shasta, which are the last digits of its first block. */

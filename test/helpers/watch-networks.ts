@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../src/database/connection.ts';
+import type { Database } from '#storage/database/connection.ts';
 
 /** Later than whatever a test does, so that no chain falls behind. */
 const ALWAYS = new Date('2100-01-01T00:00:00Z');

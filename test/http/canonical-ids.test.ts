@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
+import { registerValidation } from '#http/validation.ts';
 import { Uuid } from '#schemas/scalars.ts';
-import { registerValidation } from '../../src/http/validation.ts';
 
 const ID = Type.Object({ id: Uuid('An ID.') }, { additionalProperties: false });
 

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { Connections, PATIENCE } from '../../src/http/connections.ts';
-import { registerGracefulClose } from '../../src/http/graceful-close.ts';
-import { SERVER_LIMITS, type ServerLimits, serverOptions } from '../../src/http/server-options.ts';
+import { Connections, PATIENCE } from '#http/connections.ts';
+import { registerGracefulClose } from '#http/graceful-close.ts';
+import { SERVER_LIMITS, type ServerLimits, serverOptions } from '#http/server-options.ts';
 
 const HOST = '127.0.0.1';
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

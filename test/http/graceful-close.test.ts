@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { Connections, PATIENCE } from '../../src/http/connections.ts';
-import { registerGracefulClose } from '../../src/http/graceful-close.ts';
-import { serverOptions } from '../../src/http/server-options.ts';
+import { Connections, PATIENCE } from '#http/connections.ts';
+import { registerGracefulClose } from '#http/graceful-close.ts';
+import { serverOptions } from '#http/server-options.ts';
 import { converse } from '../helpers/raw-http.ts';
 
 const HOST = '127.0.0.1';

@@ -3,11 +3,11 @@ import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
+import { ApiError } from '#errors/api-error.ts';
+import { registerFormBody } from '#http/form-body.ts';
+import { EmptyForm, registerPageValidation } from '#http/page-validation.ts';
+import { serverOptions } from '#http/server-options.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { ApiError } from '../../src/errors/api-error.ts';
-import { registerFormBody } from '../../src/http/form-body.ts';
-import { EmptyForm, registerPageValidation } from '../../src/http/page-validation.ts';
-import { serverOptions } from '../../src/http/server-options.ts';
 
 const Form = Type.Object({
   name: Type.String(),

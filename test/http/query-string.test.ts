@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseQueryString } from '../../src/http/query-string.ts';
+import { parseQueryString } from '#http/query-string.ts';
 
 const texts = fc.string({ unit: 'binary' }).map(text => text.toWellFormed());
 const pairs = fc.array(fc.tuple(texts, texts));

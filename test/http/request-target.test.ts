@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalAuthority, isBelow, pathOf } from '../../src/http/request-target.ts';
-import { isLegacyPath } from '../../src/routes/legacy/paths.ts';
+import { canonicalAuthority, isBelow, pathOf } from '#http/request-target.ts';
+import { isLegacyPath } from '#surfaces/legacy/routes/paths.ts';
 
 test.each([
   ['/panel/sign-in', '/panel/sign-in'],

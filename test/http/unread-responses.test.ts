@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { Admission } from '../../src/http/admission.ts';
-import { limitUnreadResponses } from '../../src/http/unread-responses.ts';
+import { Admission } from '#http/admission.ts';
+import { limitUnreadResponses } from '#http/unread-responses.ts';
 import { startListeningApp } from '../helpers/listening-app.ts';
 
 const HOST = '127.0.0.1';

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parseBody } from '#http/json-body.ts';
+import { BODY_LIMIT_BYTES } from '#http/raw-body.ts';
+import { createAjv } from '#http/validation.ts';
+import { toCents } from '#payments/dollars.ts';
 import {
   AMOUNT_MAXIMUM_CENTS,
   AMOUNT_MINIMUM_CENTS,
   CreatePaymentBodySchema,
 } from '#schemas/create-payment.ts';
-import { parseBody } from '../../src/http/json-body.ts';
-import { BODY_LIMIT_BYTES } from '../../src/http/raw-body.ts';
-import { createAjv } from '../../src/http/validation.ts';
-import { toCents } from '../../src/payments/dollars.ts';
 
 const isBody = createAjv().compile<{ amount: number }>(CreatePaymentBodySchema);
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setMerchant } from '../../src/accounts/merchants.ts';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import type { Payment } from '../../src/database/payment-tables.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
-import { expirePayments } from '../../src/settlement/expire-on-chain.ts';
-import { observeTransfer } from '../../src/settlement/observe-transfer.ts';
-import type { Finality } from '../../src/settlement/observed-transfer.ts';
-import { cancelDeactivatedLoop } from '../../src/worker/cancel-deactivated.ts';
+import { setMerchant } from '#accounts/merchants.ts';
+import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import type { Finality } from '#onchain/settlement/observed-transfer.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { cancelDeactivatedLoop } from '#worker/cancel-deactivated.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';
 import { addPayment } from '../helpers/payments.ts';
-import { eventsOf } from '../processors/payment-history.ts';
+import { eventsOf } from './processors/payment-history.ts';
 
 let service: TestApp;
 let asked = 1_000_000n;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CsvCell, csvHeader, csvRows } from '../../src/payments/csv.ts';
+import { type CsvCell, csvHeader, csvRows } from '#payments/csv.ts';
 
 const COLUMNS = [
   { title: 'cell', cell: (row: CsvCell) => row },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toCents, toDollars, toDollarText } from '#payments/dollars.ts';
 import { AMOUNT_MAXIMUM_CENTS, AMOUNT_MINIMUM_CENTS } from '#schemas/create-payment.ts';
-import { toCents, toDollars, toDollarText } from '../../src/payments/dollars.ts';
 
 /** What an old client may send for an amount, and reads back. */
 function roundTrip(cents: number): boolean {

@@ -2,12 +2,12 @@
  * A replica that a test kills in the middle of a creation: it executes one request under an
  * idempotency key and is not meant to finish. Arguments: database URL, merchant ID, key.
  */
-import { createKeyring } from '../../src/crypto/keyring.ts';
-import { connect } from '../../src/database/connection.ts';
-import { FreshCache } from '../../src/database/fresh-cache.ts';
-import { createPaymentOnce } from '../../src/payments/create-payment.ts';
-import { sha256 } from '../../src/payments/idempotency.ts';
-import type { MerchantSetup } from '../../src/repositories/accounts/merchant-setup.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { createPaymentOnce } from '#payments/create-payment.ts';
+import { sha256 } from '#payments/idempotency.ts';
+import { connect } from '#storage/database/connection.ts';
+import { FreshCache } from '#storage/database/fresh-cache.ts';
+import type { MerchantSetup } from '#storage/repositories/accounts/merchant-setup.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 

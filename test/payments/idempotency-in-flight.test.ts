@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tryLockIdempotencyKey } from '../../src/repositories/payments/idempotency-keys.ts';
+import { tryLockIdempotencyKey } from '#storage/repositories/payments/idempotency-keys.ts';
 import {
   addMerchant,
   addPartner,

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Merchant } from '../../src/database/account-tables.ts';
-import { verifyPartner } from '../../src/partners/verify-rollups.ts';
-import { movePayment } from '../../src/payments/move-payment.ts';
-import { MOVES, type MoveName, type PaymentState } from '../../src/payments/moves.ts';
-import { listTransitions } from '../../src/repositories/payments/moves.ts';
-import { findPayment } from '../../src/repositories/payments/payments.ts';
+import { movePayment } from '#payments/move-payment.ts';
+import { MOVES, type MoveName, type PaymentState } from '#payments/moves.ts';
+import { verifyPartner } from '#reports/partners/verify-rollups.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { listTransitions } from '#storage/repositories/payments/moves.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';

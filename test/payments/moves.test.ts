@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MOVES } from '../../src/payments/moves.ts';
+import { MOVES } from '#payments/moves.ts';
 import { ALLOWED_MOVES } from '../helpers/payment-states.ts';
 
 test('the code moves payments everywhere the database lets it, and nowhere else', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/errors/api-error.ts';
-import { checkRedirectUrl } from '../../src/payments/redirect-url.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { checkRedirectUrl } from '#payments/redirect-url.ts';
 
 const ALLOWED = ['shop.example.com', 'xn--bcher-kva.example'];
 

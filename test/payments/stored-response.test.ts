@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeyring } from '../../src/crypto/keyring.ts';
+import { createKeyring } from '#crypto/keyring.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { expectRefusal, requestPrompt } from '../helpers/prompts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatBaseUnits } from '../../src/payments/token-amount.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
 
 test.each([
   [1_500_000n, 6, '1.5'],

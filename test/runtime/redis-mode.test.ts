@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { openNonces } from '../../src/runtime/dependencies.ts';
+import { openNonces } from '#runtime/dependencies.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { type RedisCluster, startRedisCluster } from '../helpers/redis-cluster.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportUnwatched } from '../../src/runtime/unwatched-networks.ts';
+import { reportUnwatched } from '#runtime/unwatched-networks.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 

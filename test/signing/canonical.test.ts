@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { signingHeaders } from '../../src/client/index.ts';
-import { type SignedParts, signRequest } from '../../src/signing/canonical.ts';
-import { SigningKey } from '../../src/signing/signing-key.ts';
-import { checkSignature } from '../../src/signing/verify-signature.ts';
+import { signingHeaders } from '#client/index.ts';
+import { type SignedParts, signRequest } from '#signing/canonical.ts';
+import { SigningKey } from '#signing/signing-key.ts';
+import { checkSignature } from '#signing/verify-signature.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
 

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type SignedParts, signRequest } from '../../src/signing/canonical.ts';
-import { describeMismatch } from '../../src/signing/describe-mismatch.ts';
-import { explainMismatch } from '../../src/signing/explain-mismatch.ts';
-import type { Attempt } from '../../src/signing/mistakes/mistake.ts';
-import { usualMistakes } from '../../src/signing/mistakes/usual-mistakes.ts';
+import { type SignedParts, signRequest } from '#signing/canonical.ts';
+import { describeMismatch } from '#signing/describe-mismatch.ts';
+import { explainMismatch } from '#signing/explain-mismatch.ts';
+import type { Attempt } from '#signing/mistakes/mistake.ts';
+import { usualMistakes } from '#signing/mistakes/usual-mistakes.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from './vector.ts';
 
 const { secret, timestamp: T, nonce: N, keyId } = CREATE_VECTOR;

@@ -13,7 +13,7 @@ import {
   test,
   vi,
 } from 'vitest';
-import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+import { createRedisNonces } from '#signing/redis-nonces.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { freePort, launchRedis, REDIS_MISSING, type TestRedis } from '../helpers/redis-server.ts';

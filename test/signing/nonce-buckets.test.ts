@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEY_ID_BYTES, KEY_ID_PREFIX } from '../../src/keys/manage-keys.ts';
-import { bucketOf, NONCE_BUCKETS } from '../../src/signing/nonce-buckets.ts';
+import { KEY_ID_BYTES, KEY_ID_PREFIX } from '#accounts/keys/manage-keys.ts';
+import { bucketOf, NONCE_BUCKETS } from '#signing/nonce-buckets.ts';
 
 const SLOTS = 16_384;
 

@@ -5,9 +5,9 @@ import {
   type NonceStore,
   NonceStoreUnavailable,
   nonceDigest,
-} from '../../src/signing/nonce-store.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
-import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+} from '#signing/nonce-store.ts';
+import { createPostgresNonces } from '#signing/postgres-nonces.ts';
+import { createRedisNonces } from '#signing/redis-nonces.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 

@@ -9,12 +9,12 @@ import {
   test,
   vi,
 } from 'vitest';
-import { openNonces } from '../../src/runtime/dependencies.ts';
-import { NONCE_BUCKETS, type NonceBucket } from '../../src/signing/nonce-buckets.ts';
-import type { NonceStore } from '../../src/signing/nonce-store.ts';
-import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
-import { createMonitor } from '../../src/telemetry/monitor.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { openNonces } from '#runtime/dependencies.ts';
+import { NONCE_BUCKETS, type NonceBucket } from '#signing/nonce-buckets.ts';
+import type { NonceStore } from '#signing/nonce-store.ts';
+import { createRedisNonces } from '#signing/redis-nonces.ts';
+import { createMonitor } from '#telemetry/monitor.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 import { type Captured, judge, signNow } from '../helpers/nonce-claims.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import type { NonceStore } from '../../src/signing/nonce-store.ts';
-import { connectRedis } from '../../src/signing/redis-connection.ts';
-import { createRedisNonces } from '../../src/signing/redis-nonces.ts';
+import type { NonceStore } from '#signing/nonce-store.ts';
+import { connectRedis } from '#signing/redis-connection.ts';
+import { createRedisNonces } from '#signing/redis-nonces.ts';
 import { type Captured, judge, signNow } from '../helpers/nonce-claims.ts';
 import {
   type RedisWithSentinels,

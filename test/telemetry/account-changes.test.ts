@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type ChangeFeed, LEASE_MS, openChangeFeed } from '../../src/database/change-feed.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
-import { registerApiGauges } from '../../src/telemetry/state-gauges.ts';
+import { createPostgresNonces } from '#signing/postgres-nonces.ts';
+import { type ChangeFeed, LEASE_MS, openChangeFeed } from '#storage/database/change-feed.ts';
+import { registerApiGauges } from '#telemetry/state-gauges.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { SOON } from '../helpers/soon.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';

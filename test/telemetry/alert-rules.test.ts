@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALERT_RULES } from '../../src/telemetry/alert-rules.ts';
-import { watchProcess } from '../../src/telemetry/monitor.ts';
+import { ALERT_RULES } from '#telemetry/alert-rules.ts';
+import { watchProcess } from '#telemetry/monitor.ts';
 import { mpHere } from '../cli/mp.ts';
 import { withCompleteMonitor } from './complete-monitor.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readDatabaseClock } from '../../src/database/ping.ts';
-import { createMonitor } from '../../src/telemetry/monitor.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
-import { createDatabaseClock, type DatabaseClock } from '../../src/time/database-clock.ts';
+import { readDatabaseClock } from '#storage/database/ping.ts';
+import { createMonitor } from '#telemetry/monitor.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
+import { createDatabaseClock, type DatabaseClock } from '#time/database-clock.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { parseExposition } from './exposition.ts';
 

@@ -1,12 +1,12 @@
 // Modules register the metrics that they hold when they are loaded.
 import '../../src/app.ts';
-import '../../src/runtime/role-rights.ts';
-import '../../src/worker/run.ts';
-import { listChains } from '../../src/chains/chain-list.ts';
-import { connect } from '../../src/database/connection.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
-import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
+import '#runtime/role-rights.ts';
+import '#worker/run.ts';
+import { listChains } from '#chains/chain-list.ts';
+import { createPostgresNonces } from '#signing/postgres-nonces.ts';
+import { connect } from '#storage/database/connection.ts';
+import { createMonitor, type Monitor } from '#telemetry/monitor.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 
 const NO_DATABASE = 'postgres://127.0.0.1:1/none';

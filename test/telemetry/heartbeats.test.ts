@@ -1,10 +1,10 @@
 import { register } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Loop, runLoop } from '../../src/worker/loop.ts';
+import { type Loop, runLoop } from '#worker/loop.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
-import { stall, startReceiver } from '../webhooks/receiver.ts';
-import { startWorker } from '../webhooks/running-worker.ts';
-import { openShop } from '../webhooks/shop.ts';
+import { stall, startReceiver } from '../payments/webhooks/receiver.ts';
+import { startWorker } from '../payments/webhooks/running-worker.ts';
+import { openShop } from '../payments/webhooks/shop.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { listChains } from '../../src/chains/chain-list.ts';
-import { insertDeposit } from '../../src/repositories/deposits/deposits.ts';
-import { simulate } from '../../src/settlement/simulate.ts';
-import { createPostgresNonces } from '../../src/signing/postgres-nonces.ts';
-import { createMonitor, type Monitor } from '../../src/telemetry/monitor.ts';
-import { type MonitoringServer, serveMonitoring } from '../../src/telemetry/monitoring-server.ts';
-import { createReadiness } from '../../src/telemetry/readiness.ts';
+import { listChains } from '#chains/chain-list.ts';
+import { simulate } from '#onchain/settlement/simulate.ts';
+import { createPostgresNonces } from '#signing/postgres-nonces.ts';
+import { insertDeposit } from '#storage/repositories/deposits/deposits.ts';
+import { createMonitor, type Monitor } from '#telemetry/monitor.ts';
+import { type MonitoringServer, serveMonitoring } from '#telemetry/monitoring-server.ts';
+import { createReadiness } from '#telemetry/readiness.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 // For its metrics, which a process has once the module is loaded.
-import '../../src/watching/metrics.ts';
-import { createEndpoint } from '../../src/webhooks/manage-endpoints.ts';
+import '#onchain/watching/metrics.ts';
+import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -17,8 +17,8 @@ import { addPayment } from '../helpers/payments.ts';
 import { createPrompt, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 import { SOON } from '../helpers/soon.ts';
-import { type Receiver, startReceiver, status } from '../webhooks/receiver.ts';
-import { openShop } from '../webhooks/shop.ts';
+import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
+import { openShop } from '../payments/webhooks/shop.ts';
 import { parseExposition, type ScrapedMetric, sumOf } from './exposition.ts';
 
 const PROMPT = '/external/v1/payments/prompt';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Circuit, createCircuit } from '../../src/time/circuit.ts';
+import { type Circuit, createCircuit } from '#time/circuit.ts';
 
 let now = 0;
 let circuit: Circuit;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createDatabaseClock } from '../../src/time/database-clock.ts';
+import { createDatabaseClock } from '#time/database-clock.ts';
 import { runs } from '../helpers/property-runs.ts';
 
 const SECOND = 1_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseDateBound, toInclusiveEnd } from '../../src/time/date-bound.ts';
+import { parseDateBound, toInclusiveEnd } from '#time/date-bound.ts';
 
 const FIRST = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');

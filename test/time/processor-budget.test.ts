@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ProcessorBudget } from '../../src/time/processor-budget.ts';
+import { ProcessorBudget } from '#time/processor-budget.ts';
 
 function open() {
   const clock = { now: 0 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { within } from '../../src/time/within.ts';
+import { within } from '#time/within.ts';
 
 const late = () => new Error('late');
 

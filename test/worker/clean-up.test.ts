@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { rotateKey } from '../../src/keys/manage-keys.ts';
-import { makeLink } from '../../src/panel/people/invitations.ts';
-import { deleteExcessRequests } from '../../src/repositories/keys/excess-requests.ts';
-import { insertNonces } from '../../src/repositories/keys/nonces.ts';
+import { rotateKey } from '#accounts/keys/manage-keys.ts';
+import { makeLink } from '#accounts/people/invitations.ts';
+import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
+import { insertNonces } from '#storage/repositories/keys/nonces.ts';
 import {
   findStoredResponse,
   storeResponse,
-} from '../../src/repositories/payments/idempotency-keys.ts';
-import { countAttempt, insertDevice } from '../../src/repositories/people/sign-in-counters.ts';
-import { cleanUpLoop } from '../../src/worker/clean-up.ts';
+} from '#storage/repositories/payments/idempotency-keys.ts';
+import { countAttempt, insertDevice } from '#storage/repositories/people/sign-in-counters.ts';
+import { cleanUpLoop } from '#worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPerson } from '../helpers/panel.ts';

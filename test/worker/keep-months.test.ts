@@ -5,13 +5,13 @@ import {
   findPartitionsEnd,
   listPartitions,
   makePartitions,
-} from '../../src/repositories/partitions.ts';
-import { ALERT_RULES } from '../../src/telemetry/alert-rules.ts';
-import { keepMonthsLoop } from '../../src/worker/keep-months.ts';
+} from '#storage/repositories/partitions.ts';
+import { ALERT_RULES } from '#telemetry/alert-rules.ts';
+import { keepMonthsLoop } from '#worker/keep-months.ts';
 import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { idAt } from '../helpers/id-at.ts';
 import { makeMonths, monthFrom } from '../helpers/months.ts';
-import { openShop, type Shop } from '../webhooks/shop.ts';
+import { openShop, type Shop } from '../payments/webhooks/shop.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** RETENTION_DAYS of the tests. */

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { ReadsRefused, WritesRefused } from '../../src/database/errors.ts';
-import { idlePause, type Loop, type Pause, runLoop } from '../../src/worker/loop.ts';
+import { ReadsRefused, WritesRefused } from '#storage/database/errors.ts';
+import { idlePause, type Loop, type Pause, runLoop } from '#worker/loop.ts';
 
 function collectLog() {
   const lines: Record<string, unknown>[] = [];

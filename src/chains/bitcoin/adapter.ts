@@ -1,5 +1,5 @@
-import { BLOCK_TIMEOUT_MS, type Node, ResponseTooLarge } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
+import { BLOCK_TIMEOUT_MS, type Node, ResponseTooLarge } from '../nodes/node.ts';
 import { failure, orThrow } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { askHash, scanBlocks, type WorkLimit } from './blocks.ts';

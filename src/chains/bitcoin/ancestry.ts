@@ -1,4 +1,4 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { orThrow } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';
 import { isNotFound, readTransaction } from './responses.ts';

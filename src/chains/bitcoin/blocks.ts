@@ -1,6 +1,6 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import { dependenciesOf, findConflicts } from '../dependent.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { PrunedBlock } from '../pruned-block.ts';
 import { heightsOf } from '../ranges.ts';
 import { failure, orThrow } from '../responses.ts';

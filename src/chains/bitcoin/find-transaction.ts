@@ -1,4 +1,4 @@
-import { type Node, NodeFailure, type RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure, type RpcError } from '../nodes/node.ts';
 import { PrunedBlock } from '../pruned-block.ts';
 import { orThrow } from '../responses.ts';
 import { readOrFailure } from '../unreadable.ts';

@@ -1,6 +1,6 @@
-import type { Node } from '../../nodes/node.ts';
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
 import { type Dependent, dependenciesOf, isKin } from '../dependent.ts';
+import type { Node } from '../nodes/node.ts';
 import { failure } from '../responses.ts';
 import {
   askBlockOfUnspent,

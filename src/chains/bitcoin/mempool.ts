@@ -1,3 +1,5 @@
+import type { MempoolReading, Unreadable } from '../adapter.ts';
+import { eachAlone } from '../misses.ts';
 import {
   BLOCK_TIMEOUT_MS,
   isNodeError,
@@ -5,9 +7,7 @@ import {
   type Node,
   type NodeCall,
   NodeFailure,
-} from '../../nodes/node.ts';
-import type { MempoolReading, Unreadable } from '../adapter.ts';
-import { eachAlone } from '../misses.ts';
+} from '../nodes/node.ts';
 import { toList } from '../responses.ts';
 import type { ChainTransfer } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

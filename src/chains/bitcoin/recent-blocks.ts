@@ -1,5 +1,5 @@
-import type { Node } from '../../nodes/node.ts';
 import { type Dependent, isKin } from '../dependent.ts';
+import type { Node } from '../nodes/node.ts';
 import { askBlock } from './blocks.ts';
 
 /** Blocks to search: as many as another branch may replace, and watchers go back. */

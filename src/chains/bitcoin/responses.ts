@@ -1,4 +1,4 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, RpcError } from '../nodes/node.ts';
 import { failure, orThrow, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';

@@ -1,4 +1,4 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, RpcError } from '../nodes/node.ts';
 import { orThrow, toList } from '../responses.ts';
 import { isNotFound, property, toCount, toHash } from './responses.ts';
 

@@ -1,6 +1,6 @@
-import { type Node, ResponseTooLarge, RpcError } from '../../nodes/node.ts';
 import type { ChainAdapter } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
+import { type Node, ResponseTooLarge, RpcError } from '../nodes/node.ts';
 import { readHeads, readHeight } from './heads.ts';
 import { createHoldings } from './holdings.ts';
 import { createInternalTransfers } from './internal.ts';

@@ -1,5 +1,5 @@
-import { type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { BalanceQuery } from '../internal-transfers.ts';
+import { type Node, type NodeCall, NodeFailure, RpcError } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';

@@ -1,4 +1,4 @@
-import { BLOCK_TIMEOUT_MS, type Node } from '../../nodes/node.ts';
+import { BLOCK_TIMEOUT_MS, type Node } from '../nodes/node.ts';
 import { type Fields, failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './responses.ts';

@@ -1,4 +1,4 @@
-import { type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { orThrow } from '../responses.ts';
 import { toBlock, toCount, toParameter } from './responses.ts';
 

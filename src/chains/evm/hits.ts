@@ -1,6 +1,6 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, ScanRequest, Unreadable, Weight } from '../adapter.ts';
 import type { Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block, ChainTransfer, WatchedAddress } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 import type { ReceiptMemory } from './receipt-memory.ts';

@@ -1,5 +1,5 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
 import type { Holdings } from '../holdings.ts';
+import { type Node, RpcError } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { toFields, toList } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';

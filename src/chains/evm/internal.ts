@@ -1,6 +1,6 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
 import type { InternalTransfers, Traced } from '../internal-transfers.ts';
 import type { Misses } from '../misses.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { orThrow, toFields, toList } from '../responses.ts';
 import { type Block, transferTo, type WatchedAddress } from '../transfer.ts';
 import { readBalances } from './balances.ts';

@@ -1,11 +1,11 @@
+import type { Unreadable } from '../adapter.ts';
 import {
   LaggingNode,
   type Node,
   type NodeCall,
   ResponseTooLarge,
   RpcError,
-} from '../../nodes/node.ts';
-import type { Unreadable } from '../adapter.ts';
+} from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';

@@ -1,7 +1,7 @@
-import { isNodeError, LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ForeignTransfer, LookUpRequest, TransactionReport } from '../adapter.ts';
 import type { Traced } from '../internal-transfers.ts';
 import { eachAlone } from '../misses.ts';
+import { isNodeError, LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { toFields } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';

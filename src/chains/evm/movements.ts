@@ -1,6 +1,6 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Movement } from '../internal-transfers.ts';
 import type { Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
 import { readWholeBlocks, toTransaction, type WholeBlock } from './blocks.ts';

@@ -6,7 +6,7 @@ import {
   NodeFailure,
   ResponseTooLarge,
   RpcError,
-} from '../../nodes/node.ts';
+} from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList, toMatch } from '../responses.ts';
 import { hashOrNull, type WholeBlock } from './blocks.ts';

@@ -1,4 +1,4 @@
-import type { Node } from '../../nodes/node.ts';
+import type { Node } from '../nodes/node.ts';
 import type { Block, ChainTransfer, WatchedAddress } from '../transfer.ts';
 import { readNative, readTokens } from './block-transfers.ts';
 import { byHeight, toWholeBlock, type WholeBlock } from './blocks.ts';

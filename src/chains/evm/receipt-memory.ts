@@ -1,4 +1,4 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { type Receipt, readReceipts } from './receipts.ts';
 
 /** Receipts that are kept, and all their logs: some 20 MB. */

@@ -1,5 +1,5 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { eachAlone } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { type Fields, failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';

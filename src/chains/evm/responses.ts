@@ -1,4 +1,4 @@
-import { LaggingNode, type Node } from '../../nodes/node.ts';
+import { LaggingNode, type Node } from '../nodes/node.ts';
 import { failure, orThrow, toFields, toMatch } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';

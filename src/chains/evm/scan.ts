@@ -1,7 +1,7 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { eachAlone, Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { heightsOf, inParts } from '../ranges.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

@@ -1,4 +1,4 @@
-import { type Node, RpcError } from '../../nodes/node.ts';
+import { type Node, RpcError } from '../nodes/node.ts';
 import { orThrow } from '../responses.ts';
 import { asNodeError } from './log-query.ts';
 

@@ -1,5 +1,5 @@
-import type { Node } from '../../nodes/node.ts';
 import type { ForeignTransfer } from '../adapter.ts';
+import type { Node } from '../nodes/node.ts';
 import type { Fields } from '../responses.ts';
 import { failure } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';

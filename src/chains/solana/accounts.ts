@@ -1,7 +1,7 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
-import { writeJson } from '../../nodes/parse-json.ts';
 import type { ScanRequest, Unreadable } from '../adapter.ts';
 import { eachAlone, type Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
+import { writeJson } from '../nodes/parse-json.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';

@@ -1,6 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
 import { Misses } from '../misses.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

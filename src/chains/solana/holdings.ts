@@ -1,7 +1,7 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Unreadable } from '../adapter.ts';
 import type { Held, Holdings, Moved } from '../holdings.ts';
 import type { Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';

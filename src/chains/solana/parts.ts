@@ -1,4 +1,4 @@
-import type { Node } from '../../nodes/node.ts';
+import type { Node } from '../nodes/node.ts';
 import type { Block } from '../transfer.ts';
 import {
   type ListedSignature,

@@ -1,6 +1,6 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Arrival, ScanRequest } from '../adapter.ts';
 import type { Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block, ChainTransfer } from '../transfer.ts';
 import { readEach } from '../unreadable.ts';
 import { type Part, readInParts } from './parts.ts';

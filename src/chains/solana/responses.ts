@@ -1,5 +1,5 @@
-import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../../nodes/node.ts';
 import { refusedAlone } from '../misses.ts';
+import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../nodes/node.ts';
 import { failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

@@ -1,6 +1,6 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
 import { Misses } from '../misses.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
 import { readTransfers } from './read-transfers.ts';

@@ -1,5 +1,5 @@
-import { LaggingNode, type Node, type NodeFailure, RpcError } from '../../nodes/node.ts';
 import { eachAlone, refusedAlone } from '../misses.ts';
+import { LaggingNode, type Node, type NodeFailure, RpcError } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';

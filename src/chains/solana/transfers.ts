@@ -1,6 +1,6 @@
-import type { Node } from '../../nodes/node.ts';
-import { writeJson } from '../../nodes/parse-json.ts';
 import type { ForeignTransfer } from '../adapter.ts';
+import type { Node } from '../nodes/node.ts';
+import { writeJson } from '../nodes/parse-json.ts';
 import { type Fields, failure, toFields, toList } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo, type WatchedAddress } from '../transfer.ts';
 import { OtherResponse } from '../unreadable.ts';

@@ -1,4 +1,4 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../../nodes/node.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { failure, toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

@@ -1,10 +1,10 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { ChainAdapter, Heads, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
 import { readHeads as readEvmHeads, readHeight } from '../evm/heads.ts';
 import { toAmount, toBlock, toParameter } from '../evm/responses.ts';
 import { createScanMemory, type ScanMemory, scanBlocks } from '../evm/scan.ts';
 import { readTokenDecimals } from '../evm/token-decimals.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { failure, orThrow, toFields } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { createHoldings } from './holdings.ts';

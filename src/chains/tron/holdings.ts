@@ -1,8 +1,8 @@
-import { LaggingNode, type Node, NodeFailure } from '../../nodes/node.ts';
 import { createHoldings as createTokenHoldings } from '../evm/holdings.ts';
 import type { ScanMemory } from '../evm/scan.ts';
 import type { Held, Holdings, Moved } from '../holdings.ts';
 import type { Misses } from '../misses.ts';
+import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { toFields, toList, toMatch } from '../responses.ts';
 import type { WatchedAddress } from '../transfer.ts';

@@ -1,4 +1,3 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type {
   Arrival,
   ForeignTransfer,
@@ -10,6 +9,7 @@ import { readHeader } from '../evm/blocks.ts';
 import { readReceipts } from '../evm/receipts.ts';
 import { foreignTransfers, tokenTransfers } from '../evm/transfer-logs.ts';
 import { allAddresses, indexWatched } from '../evm/watched.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { failure, toFields } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';

@@ -1,6 +1,6 @@
-import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../../nodes/node.ts';
 import type { ScanRequest, Unreadable } from '../adapter.ts';
 import { requireChain } from '../evm/blocks.ts';
+import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, ResponseTooLarge } from '../nodes/node.ts';
 import { heightsOf } from '../ranges.ts';
 import { toFields, toList } from '../responses.ts';
 import { type Block, type ChainTransfer, transferTo, type WatchedAddress } from '../transfer.ts';

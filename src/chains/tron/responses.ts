@@ -1,4 +1,4 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { type Fields, failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 

@@ -1,4 +1,4 @@
-import type { Node } from '../../nodes/node.ts';
+import type { Node } from '../nodes/node.ts';
 import { failure, toFields } from '../responses.ts';
 import { toWalletBlock } from './responses.ts';
 

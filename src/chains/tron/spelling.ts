@@ -1,5 +1,5 @@
-import type { Node } from '../../nodes/node.ts';
 import { base58check, decodeBase58Check } from '../base58-text.ts';
+import type { Node } from '../nodes/node.ts';
 import type { WatchedAddress } from '../transfer.ts';
 
 const PAYLOAD_LENGTH = 21;

@@ -1,5 +1,5 @@
-import { type Node, NodeFailure } from '../../nodes/node.ts';
 import type { Moved } from '../holdings.ts';
+import { type Node, NodeFailure } from '../nodes/node.ts';
 import { toFields, toList } from '../responses.ts';
 import { readEach } from '../unreadable.ts';
 import { readBlocks, readInfos } from './native.ts';

@@ -1,13 +1,13 @@
-import { AddressTaken, heldUntil } from '../../accounts/address-holders.ts';
+import { AddressTaken, heldUntil } from '#accounts/address-holders.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import {
   ADDRESSES_MAXIMUM,
   addAddress,
   listAddresses,
   removeAddress,
   setAddress,
-} from '../../accounts/deposit-addresses.ts';
-import { releaseAddress } from '../../accounts/release-address.ts';
-import { OperationRefused } from '../../audit/audited-change.ts';
+} from '#accounts/deposit-addresses.ts';
+import { releaseAddress } from '#accounts/release-address.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseId } from '../values.ts';
 

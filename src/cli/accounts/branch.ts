@@ -1,7 +1,7 @@
-import { createBranch, setMainBranch } from '../../accounts/branches.ts';
-import { requireMerchant } from '../../accounts/merchants.ts';
-import type { Branch } from '../../database/account-tables.ts';
-import { listBranches } from '../../repositories/accounts/merchants.ts';
+import { createBranch, setMainBranch } from '#accounts/branches.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import type { Branch } from '#storage/database/account-tables.ts';
+import { listBranches } from '#storage/repositories/accounts/merchants.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseId, parseName } from '../values.ts';
 

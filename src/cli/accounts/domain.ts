@@ -1,11 +1,11 @@
-import { requireMerchant } from '../../accounts/merchants.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
 import {
   addDomain,
   parseDomain,
   REDIRECT_DOMAINS_MAXIMUM,
   removeDomain,
-} from '../../accounts/redirect-domains.ts';
-import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
+} from '#accounts/redirect-domains.ts';
+import { listRedirectDomains } from '#storage/repositories/accounts/redirect-domains.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseId } from '../values.ts';
 

@@ -1,7 +1,7 @@
-import { createPartnerMember, requirePartner, setPartnerMember } from '../../accounts/partners.ts';
-import type { PartnerMember } from '../../database/account-tables.ts';
-import { inviteMember, linkFor } from '../../panel/people/invitations.ts';
-import { findPartnerMember, listPartnerMembers } from '../../repositories/accounts/partners.ts';
+import { createPartnerMember, requirePartner, setPartnerMember } from '#accounts/partners.ts';
+import { inviteMember, linkFor } from '#accounts/people/invitations.ts';
+import type { PartnerMember } from '#storage/database/account-tables.ts';
+import { findPartnerMember, listPartnerMembers } from '#storage/repositories/accounts/partners.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { addPeopleVerbs } from './people.ts';
 

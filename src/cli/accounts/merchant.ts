@@ -4,7 +4,7 @@ import {
   LOGO_PIXELS_MAXIMUM,
   type Logo,
   parseLogo,
-} from '../../accounts/logo.ts';
+} from '#accounts/logo.ts';
 import {
   createMerchant,
   type MerchantChange,
@@ -12,13 +12,13 @@ import {
   requireMerchant,
   setMerchant,
   TOLERANCE_BPS_MAXIMUM,
-} from '../../accounts/merchants.ts';
-import type { Merchant } from '../../database/account-tables.ts';
-import type { Connection } from '../../database/connection.ts';
-import { listDepositAddresses } from '../../repositories/accounts/deposit-addresses.ts';
-import { findLogoHash } from '../../repositories/accounts/merchant-logos.ts';
-import { listBranches, listMerchants } from '../../repositories/accounts/merchants.ts';
-import { listRedirectDomains } from '../../repositories/accounts/redirect-domains.ts';
+} from '#accounts/merchants.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { listDepositAddresses } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { findLogoHash } from '#storage/repositories/accounts/merchant-logos.ts';
+import { listBranches, listMerchants } from '#storage/repositories/accounts/merchants.ts';
+import { listRedirectDomains } from '#storage/repositories/accounts/redirect-domains.ts';
 import { type CliCommand, type PageFlags, pageNote } from '../cli-command.ts';
 import { readNamedFile } from '../named-file.ts';
 import { CommandFailed } from '../terminal.ts';

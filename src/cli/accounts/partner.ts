@@ -1,7 +1,7 @@
-import { createPartner, requirePartner, setPartner } from '../../accounts/partners.ts';
-import type { ActiveStatus, Partner } from '../../database/account-tables.ts';
-import { verifyPartner } from '../../partners/verify-rollups.ts';
-import { listPartnerMembers, listPartners } from '../../repositories/accounts/partners.ts';
+import { createPartner, requirePartner, setPartner } from '#accounts/partners.ts';
+import { verifyPartner } from '#reports/partners/verify-rollups.ts';
+import type { ActiveStatus, Partner } from '#storage/database/account-tables.ts';
+import { listPartnerMembers, listPartners } from '#storage/repositories/accounts/partners.ts';
 import { type CliCommand, type PageFlags, pageNote } from '../cli-command.ts';
 import { CommandFailed } from '../terminal.ts';
 import { choice, parseId, parseName, parseOnOff } from '../values.ts';
@@ -44,7 +44,7 @@ export function define(noun: CliCommand): void {
     .verb('verify', "check a partner's report figures against its payments")
     .argument('<id>', 'partner ID', parseId)
     .onDatabase(async ({ directUrl, show }, id: string) => {
-      const { withoutTimeLimit } = await import('../../runtime/storage.ts');
+      const { withoutTimeLimit } = await import('#runtime/storage.ts');
       const discrepancies = await withoutTimeLimit(directUrl, 'eps-mp', db =>
         verifyPartner(db, id),
       );

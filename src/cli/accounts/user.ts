@@ -1,8 +1,11 @@
-import { requireMerchant } from '../../accounts/merchants.ts';
-import { createUser, issueLegacyKey, setUser } from '../../accounts/users.ts';
-import type { MerchantUser } from '../../database/account-tables.ts';
-import { inviteUser, linkFor } from '../../panel/people/invitations.ts';
-import { findMerchantUser, listMerchantUsers } from '../../repositories/accounts/merchant-users.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
+import { createUser, issueLegacyKey, setUser } from '#accounts/users.ts';
+import type { MerchantUser } from '#storage/database/account-tables.ts';
+import {
+  findMerchantUser,
+  listMerchantUsers,
+} from '#storage/repositories/accounts/merchant-users.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseId } from '../values.ts';
 import { addPeopleVerbs, LINK_SHOWN_ONCE, newDemoLink } from './people.ts';

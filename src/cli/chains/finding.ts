@@ -1,9 +1,9 @@
-import type { Connection } from '../../database/connection.ts';
-import type { Finding } from '../../database/watching-tables.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import { listOpenFindings } from '../../repositories/chains/findings.ts';
-import { listNetworks } from '../../repositories/chains/networks.ts';
-import { closeFinding } from '../../watching/operate/operate-chain.ts';
+import { closeFinding } from '#onchain/watching/operate/operate-chain.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Finding } from '#storage/database/watching-tables.ts';
+import { listOpenFindings } from '#storage/repositories/chains/findings.ts';
+import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseId, parseName } from '../values.ts';
 

@@ -1,5 +1,5 @@
-import { auditNetwork } from '../../watching/audit/audit-network.ts';
-import { RESCAN_MAXIMUM } from '../../watching/operate/operate-chain.ts';
+import { auditNetwork } from '#onchain/watching/audit/audit-network.ts';
+import { RESCAN_MAXIMUM } from '#onchain/watching/operate/operate-chain.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import { integerFrom } from '../values.ts';

@@ -1,15 +1,15 @@
-import { OperationRefused } from '../../audit/audited-change.ts';
-import type { Rescan } from '../../database/watching-tables.ts';
-import { listNetworks } from '../../repositories/chains/networks.ts';
-import { listNodeCalls, type NodeCallsNow } from '../../repositories/chains/node-calls.ts';
-import { listSeenNodes } from '../../repositories/chains/nodes.ts';
-import { listOpenRescans } from '../../repositories/chains/rescans.ts';
-import { countHeldPayments, listChainStatus } from '../../repositories/chains/status.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import {
   queueRescan,
   RESCAN_MAXIMUM,
   resumeWatching,
-} from '../../watching/operate/operate-chain.ts';
+} from '#onchain/watching/operate/operate-chain.ts';
+import type { Rescan } from '#storage/database/watching-tables.ts';
+import { listNetworks } from '#storage/repositories/chains/networks.ts';
+import { listNodeCalls, type NodeCallsNow } from '#storage/repositories/chains/node-calls.ts';
+import { listSeenNodes } from '#storage/repositories/chains/nodes.ts';
+import { listOpenRescans } from '#storage/repositories/chains/rescans.ts';
+import { countHeldPayments, listChainStatus } from '#storage/repositories/chains/status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { cell, type JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';

@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander';
-import { parseExplorer } from '../../accounts/explorer-url.ts';
-import { type NetworkChange, WINDOW_MINUTES_MAXIMUM } from '../../accounts/networks.ts';
-import type { Config } from '../../config/config.ts';
-import type { Network } from '../../database/network-tables.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import { listNetworks } from '../../repositories/chains/networks.ts';
+import { parseExplorer } from '#accounts/explorer-url.ts';
+import { type NetworkChange, WINDOW_MINUTES_MAXIMUM } from '#accounts/networks.ts';
+import type { Config } from '#config/config.ts';
 import {
   CONFIGURABLE_CONTRACTS,
   configureNetwork,
   DEFAULT_FINALITY,
-} from '../../watching/operate/configure-network.ts';
-import { requireChain } from '../../watching/operate/node-tools.ts';
+} from '#onchain/watching/operate/configure-network.ts';
+import { requireChain } from '#onchain/watching/operate/node-tools.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { integerFrom, parseOnOff } from '../values.ts';
 import { defineAudit } from './network-audit.ts';

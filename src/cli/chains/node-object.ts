@@ -1,7 +1,7 @@
-import type { Network } from '../../database/network-tables.ts';
-import type { NodeRow } from '../../database/watching-tables.ts';
-import type { VerifiedNode } from '../../watching/operate/manage-nodes.ts';
-import { describeIdentity } from '../../watching/verify-identity.ts';
+import type { VerifiedNode } from '#onchain/watching/operate/manage-nodes.ts';
+import { describeIdentity } from '#onchain/watching/verify-identity.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import type { NodeRow } from '#storage/database/watching-tables.ts';
 
 /** A node as the command line shows it: never its URL or headers. */
 export function nodeObject(node: NodeRow) {

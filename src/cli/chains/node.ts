@@ -1,13 +1,13 @@
-import type { NodeRole } from '../../database/watching-tables.ts';
-import { listNodes } from '../../repositories/chains/nodes.ts';
 import {
   addNode,
   REQUESTS_PER_SECOND,
   removeNode,
   setNode,
   testNode,
-} from '../../watching/operate/manage-nodes.ts';
-import { type NodeTools, requireChain } from '../../watching/operate/node-tools.ts';
+} from '#onchain/watching/operate/manage-nodes.ts';
+import { type NodeTools, requireChain } from '#onchain/watching/operate/node-tools.ts';
+import type { NodeRole } from '#storage/database/watching-tables.ts';
+import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readSecretFlag } from '../named-file.ts';
 import type { Session } from '../session.ts';

@@ -1,6 +1,6 @@
-import type { Credentials } from '../../client/index.ts';
-import { readServiceAddress } from '../../client/service-address.ts';
-import type { MismatchHints } from '../../signing/mistakes/mistake.ts';
+import type { Credentials } from '#client/index.ts';
+import { readServiceAddress } from '#client/service-address.ts';
+import type { MismatchHints } from '#signing/mistakes/mistake.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { describeMismatch } from '../../signing/describe-mismatch.ts';
-import { explainMismatch } from '../../signing/explain-mismatch.ts';
-import type { RequestVector, WebhookVector } from '../../signing/vectors/index.ts';
+import { describeMismatch } from '#signing/describe-mismatch.ts';
+import { explainMismatch } from '#signing/explain-mismatch.ts';
+import type { RequestVector, WebhookVector } from '#signing/vectors/index.ts';
 
 /** What a command printed for an example. */
 export type Document = Readonly<Record<string, unknown>>;

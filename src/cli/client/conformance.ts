@@ -1,4 +1,4 @@
-import { SIGNING_VECTORS } from '../../signing/vectors/index.ts';
+import { SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { cell, type JsonFlag, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';
 import { defineCommand, JSON_OPTION } from './command.ts';

@@ -1,7 +1,7 @@
-import { type ApiRequest, createClient, PaymentsApiError } from '../../client/index.ts';
-import { readServiceAddress } from '../../client/service-address.ts';
-import { ERRORS } from '../../errors/catalogue.ts';
-import { TIMESTAMP_WINDOW_SECONDS } from '../../signing/canonical.ts';
+import { type ApiRequest, createClient, PaymentsApiError } from '#client/index.ts';
+import { readServiceAddress } from '#client/service-address.ts';
+import { ERRORS } from '#errors/catalogue.ts';
+import { TIMESTAMP_WINDOW_SECONDS } from '#signing/canonical.ts';
 import type { ClientContext, Connection } from './command.ts';
 import { findErrorCode } from './explain-error.ts';
 import { describeSilence } from './failure.ts';

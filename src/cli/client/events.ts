@@ -1,5 +1,5 @@
+import { createClient, type ListEventsQuery, type RecordedEvent } from '#client/index.ts';
 import { EVENT_TYPES, type EventType } from '#schemas/event-types.ts';
-import { createClient, type ListEventsQuery, type RecordedEvent } from '../../client/index.ts';
 import { type JsonFlag, printList } from '../print.ts';
 import { defineCommand, JSON_OPTION, URL_OPTION, WrongUsage } from './command.ts';
 import { describeClientFailure } from './failure.ts';

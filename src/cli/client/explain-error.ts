@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../errors/catalogue.ts';
+import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import { type JsonFlag, printJson, printLines } from '../print.ts';
 import type { Terminal } from '../terminal.ts';
 

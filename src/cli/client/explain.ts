@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../../errors/api-error.ts';
-import { canonicalHead, type SignedParts, signRequest } from '../../signing/canonical.ts';
-import { checkNonce, checkTimestamp } from '../../signing/check-headers.ts';
-import { canonicalDigest, describeMismatch } from '../../signing/describe-mismatch.ts';
-import { type Explanation, explainMismatch } from '../../signing/explain-mismatch.ts';
-import { parseSentTarget, type SentTarget } from '../../signing/sent-target.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { canonicalHead, type SignedParts, signRequest } from '#signing/canonical.ts';
+import { checkNonce, checkTimestamp } from '#signing/check-headers.ts';
+import { canonicalDigest, describeMismatch } from '#signing/describe-mismatch.ts';
+import { type Explanation, explainMismatch } from '#signing/explain-mismatch.ts';
+import { parseSentTarget, type SentTarget } from '#signing/sent-target.ts';
 import { readBody } from '../named-file.ts';
 import { type JsonFlag, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';

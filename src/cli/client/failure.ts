@@ -1,4 +1,4 @@
-import { PaymentsApiError, PaymentsConnectionError } from '../../client/index.ts';
+import { PaymentsApiError, PaymentsConnectionError } from '#client/index.ts';
 import { cell } from '../print.ts';
 import { CommandFailed } from '../terminal.ts';
 import type { ClientContext } from './command.ts';

@@ -1,5 +1,5 @@
-import { LOOK_BACK_MS } from '../../client/events.ts';
-import type { ListEventsQuery, PaymentsClient, RecordedEvent } from '../../client/index.ts';
+import { LOOK_BACK_MS } from '#client/events.ts';
+import type { ListEventsQuery, PaymentsClient, RecordedEvent } from '#client/index.ts';
 
 /** The most that a page has. */
 const PAGE_SIZE = 100;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { readWebhookSecret, SECRET_PREFIX, webhookHeaders } from '../../signing/webhooks.ts';
+import { readWebhookSecret, SECRET_PREFIX, webhookHeaders } from '#signing/webhooks.ts';
 import { CommandFailed } from '../terminal.ts';
 
 /** As many as those of an endpoint's secret. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event-types.ts';
 import {
   createClient,
   PaymentsApiError,
   PaymentsConnectionError,
   type RecordedEvent,
-} from '../../client/index.ts';
+} from '#client/index.ts';
+import { EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event-types.ts';
 import { cell, type JsonFlag, printLines } from '../print.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Connection, defineCommand, URL_OPTION } from './command.ts';

@@ -1,4 +1,4 @@
-import { createClient, PaymentsApiError } from '../../client/index.ts';
+import { createClient, PaymentsApiError } from '#client/index.ts';
 import { type JsonFlag, printObject } from '../print.ts';
 import { CommandFailed } from '../terminal.ts';
 import { defineCommand, JSON_OPTION, URL_OPTION } from './command.ts';

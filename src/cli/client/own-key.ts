@@ -1,4 +1,4 @@
-import type { Credentials } from '../../client/index.ts';
+import type { Credentials } from '#client/index.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 import {
   type ClientContext,

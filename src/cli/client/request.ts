@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ApiRequest, type ApiResponse, createClient } from '../../client/index.ts';
+import { type ApiRequest, type ApiResponse, createClient } from '#client/index.ts';
 import { readBody } from '../named-file.ts';
 import { cell, type JsonFlag, jsonText, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';

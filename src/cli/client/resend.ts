@@ -1,4 +1,4 @@
-import { createClient } from '../../client/index.ts';
+import { createClient } from '#client/index.ts';
 import { readSecretFlag } from '../named-file.ts';
 import type { JsonFlag } from '../print.ts';
 import { defineCommand, JSON_OPTION, URL_OPTION } from './command.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { DEMO_ROLES } from '../../development/demo-credentials.ts';
+import { DEMO_ROLES } from '#runtime/development/demo-credentials.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { type ClientCommand, type Given, WrongUsage } from '../client/command.ts';
 import { takesValue } from '../client/options.ts';

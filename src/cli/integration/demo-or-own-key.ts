@@ -1,5 +1,5 @@
-import { readConfig } from '../../config/config.ts';
-import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
+import { readConfig } from '#config/config.ts';
+import { DEMO_ROLES, type DemoRole } from '#runtime/development/demo-credentials.ts';
 import type { ClientContext, Given } from '../client/command.ts';
 import type { Terminal } from '../terminal.ts';
 import { chooseExplainingKey } from './explaining-key.ts';

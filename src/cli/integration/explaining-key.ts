@@ -1,4 +1,4 @@
-import { DEMO_ROLES, type DemoRole } from '../../development/demo-credentials.ts';
+import { DEMO_ROLES, type DemoRole } from '#runtime/development/demo-credentials.ts';
 import type { ExplainingKey } from '../client/command.ts';
 import type { Terminal } from '../terminal.ts';
 import { openDemo } from './request-credentials.ts';

@@ -1,5 +1,5 @@
-import { readConfig } from '../../config/config.ts';
-import { findService, localUrl } from '../../development/local-service.ts';
+import { readConfig } from '#config/config.ts';
+import { findService, localUrl } from '#runtime/development/local-service.ts';
 import { checkAddress } from '../client/own-key.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Credentials } from '../../client/index.ts';
+import type { Credentials } from '#client/index.ts';
 import {
   DEMO_FILE,
   type DemoCredentials,
   type DemoRole,
   readDemo,
-} from '../../development/demo-credentials.ts';
+} from '#runtime/development/demo-credentials.ts';
 import { KEY_VARIABLES, keyOf } from '../client/own-key.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 

@@ -1,16 +1,16 @@
 import { Option } from 'commander';
-import { requireMerchant } from '../../accounts/merchants.ts';
-import { requirePartner } from '../../accounts/partners.ts';
-import { formerPairUntil } from '../../keys/former-pair.ts';
+import { formerPairUntil } from '#accounts/keys/former-pair.ts';
 import {
   createKey,
   type IssuedKey,
   ROTATION_GRACE_MS,
   revokeKey,
   rotateKey,
-} from '../../keys/manage-keys.ts';
-import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from '../../keys/scopes.ts';
-import { type KeyWithRole, listApiKeys } from '../../repositories/keys/api-keys.ts';
+} from '#accounts/keys/manage-keys.ts';
+import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from '#accounts/keys/scopes.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import { requirePartner } from '#accounts/partners.ts';
+import { type KeyWithRole, listApiKeys } from '#storage/repositories/keys/api-keys.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { listOf, parseDate, parseId, parseKeyId, parseName } from '../values.ts';
 

@@ -1,5 +1,5 @@
-import { listLegacyUsage } from '../../repositories/keys/legacy-usage.ts';
-import { utcDay } from '../../time/days.ts';
+import { listLegacyUsage } from '#storage/repositories/keys/legacy-usage.ts';
+import { utcDay } from '#time/days.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseDate } from '../values.ts';
 

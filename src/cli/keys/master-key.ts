@@ -1,4 +1,4 @@
-import { type Resealed, reseal } from '../../keys/reseal.ts';
+import { type Resealed, reseal } from '#accounts/keys/reseal.ts';
 import type { CliCommand } from '../cli-command.ts';
 
 /** `mp master-key reseal` */

@@ -1,9 +1,9 @@
-import { audited } from '../../audit/audited-change.ts';
-import type { Connection } from '../../database/connection.ts';
-import type { Payment } from '../../database/payment-tables.ts';
-import { readHistory } from '../../payments/history.ts';
-import { type ClaimedDelivery, claimDeliveriesOf } from '../../repositories/webhooks/claims.ts';
-import { advanceClock } from '../../settlement/advance-clock.ts';
+import { audited } from '#accounts/audit/audited-change.ts';
+import { advanceClock } from '#onchain/settlement/advance-clock.ts';
+import { readHistory } from '#payments/history.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { type ClaimedDelivery, claimDeliveriesOf } from '#storage/repositories/webhooks/claims.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';
@@ -56,7 +56,7 @@ async function advanceAndClaim(
   milliseconds: number,
 ): Promise<ClaimedDelivery[]> {
   // Loaded on demand: it has an HTTP client.
-  const { CLAIM_MS } = await import('../../webhooks/attempt-delivery.ts');
+  const { CLAIM_MS } = await import('#payments/webhooks/attempt-delivery.ts');
   return audited(session, 'payment.clock', async (tx, now) => {
     await advanceClock(tx, { paymentId, milliseconds }, now);
     const until = new Date(now.getTime() + CLAIM_MS);
@@ -74,9 +74,9 @@ async function attempt(
 ): Promise<void> {
   if (claimed.length === 0) return;
   const [{ attemptDelivery }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([
-    import('../../webhooks/attempt-delivery.ts'),
-    import('../../outbound/guarded-connector.ts'),
-    import('../../webhooks/send.ts'),
+    import('#payments/webhooks/attempt-delivery.ts'),
+    import('#outbound/guarded-connector.ts'),
+    import('#payments/webhooks/send.ts'),
   ]);
   const allowPrivateAddresses = config.environment !== 'production';
   const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });

@@ -1,10 +1,13 @@
-import type { Connection } from '../../database/connection.ts';
-import type { BookedReturn, Deposit } from '../../database/deposit-tables.ts';
-import { toDollarText } from '../../payments/dollars.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import { type DepositContext, findDepositContexts } from '../../repositories/deposits/context.ts';
-import { findMeantPayments } from '../../repositories/deposits/deviations.ts';
-import { findReturns } from '../../repositories/deposits/returns.ts';
+import { toDollarText } from '#payments/dollars.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { BookedReturn, Deposit } from '#storage/database/deposit-tables.ts';
+import {
+  type DepositContext,
+  findDepositContexts,
+} from '#storage/repositories/deposits/context.ts';
+import { findMeantPayments } from '#storage/repositories/deposits/deviations.ts';
+import { findReturns } from '#storage/repositories/deposits/returns.ts';
 
 /** Deposits as commands print them, in the same order. Amounts are decimal strings. */
 export async function depositObjects(db: Connection, deposits: readonly Deposit[]) {

@@ -1,20 +1,20 @@
-import { OperationRefused } from '../../audit/audited-change.ts';
-import type { Deposit } from '../../database/deposit-tables.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import {
-  findDepositById,
-  listDeposits,
-  listUnmatchedDeposits,
-} from '../../repositories/deposits/deposits.ts';
-import { type DustOfDay, listDust } from '../../repositories/deposits/dust.ts';
-import { ConsentNeeded } from '../../settlement/assignment.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import {
   assignDeposit,
   dismissDeposit,
   type RemedyOf,
   type Return,
-} from '../../settlement/inbox.ts';
-import { recordReturn } from '../../settlement/record-return.ts';
+} from '#onchain/settlement/inbox.ts';
+import { recordReturn } from '#onchain/settlement/record-return.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import {
+  findDepositById,
+  listDeposits,
+  listUnmatchedDeposits,
+} from '#storage/repositories/deposits/deposits.ts';
+import { type DustOfDay, listDust } from '#storage/repositories/deposits/dust.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';

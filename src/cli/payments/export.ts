@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
-import { accountingFile, FORMATS, type Format } from '../../accounting/file.ts';
-import { requireMerchant } from '../../accounts/merchants.ts';
-import { audited, OperationRefused } from '../../audit/audited-change.ts';
-import type { FilePart } from '../../payments/csv.ts';
-import { closingOf, isClosed } from '../../time/months.ts';
+import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import type { FilePart } from '#payments/csv.ts';
+import { accountingFile, FORMATS, type Format } from '#reports/accounting/file.ts';
+import { closingOf, isClosed } from '#time/months.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choice, parseId, parseMonth } from '../values.ts';

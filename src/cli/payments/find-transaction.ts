@@ -1,7 +1,10 @@
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import { listNetworks } from '../../repositories/chains/networks.ts';
-import type { FoundTransfer } from '../../watching/look-up/found-transfers.ts';
-import { type FoundTransaction, findTransaction } from '../../watching/operate/find-transaction.ts';
+import type { FoundTransfer } from '#onchain/watching/look-up/found-transfers.ts';
+import {
+  type FoundTransaction,
+  findTransaction,
+} from '#onchain/watching/operate/find-transaction.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import { toolsOf } from '../chains/node.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';

@@ -1,8 +1,8 @@
-import type { Payment, PaymentTransition } from '../../database/payment-tables.ts';
-import type { WebhookAttempt } from '../../database/webhook-tables.ts';
-import type { PaymentFact } from '../../payments/history.ts';
-import { formatBaseUnits } from '../../payments/token-amount.ts';
-import type { HistoricDelivery, HistoricDeposit } from '../../repositories/payments/history.ts';
+import type { PaymentFact } from '#payments/history.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Payment, PaymentTransition } from '#storage/database/payment-tables.ts';
+import type { WebhookAttempt } from '#storage/database/webhook-tables.ts';
+import type { HistoricDelivery, HistoricDeposit } from '#storage/repositories/payments/history.ts';
 
 export interface HistoryEntry {
   readonly at: Date;

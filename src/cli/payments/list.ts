@@ -1,15 +1,15 @@
 import { Option } from 'commander';
-import { requireMerchant } from '../../accounts/merchants.ts';
-import { OperationRefused } from '../../audit/audited-change.ts';
-import type { Connection } from '../../database/connection.ts';
-import type { PaymentStatus } from '../../database/payment-tables.ts';
-import { type CsvCell, type CsvColumn, csvHeader, csvRows } from '../../payments/csv.ts';
-import { findNetwork } from '../../repositories/chains/networks.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import { type CsvCell, type CsvColumn, csvHeader, csvRows } from '#payments/csv.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { PaymentStatus } from '#storage/database/payment-tables.ts';
+import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import {
   listOperatorPayments,
   type OperatorPaymentsQuery,
-} from '../../repositories/payments/operator-payments.ts';
-import { findPayment } from '../../repositories/payments/payments.ts';
+} from '#storage/repositories/payments/operator-payments.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { type CliCommand, pageNote } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,11 +1,11 @@
-import { OperationRefused } from '../../audit/audited-change.ts';
-import type { Connection } from '../../database/connection.ts';
-import type { Payment } from '../../database/payment-tables.ts';
-import { toPaymentSnapshot } from '../../payments/payment-object.ts';
-import { listPaymentDeposits } from '../../repositories/deposits/deposits.ts';
-import { listStrayDeposits } from '../../repositories/deposits/deviations.ts';
-import { listTransitions } from '../../repositories/payments/moves.ts';
-import { findPayment } from '../../repositories/payments/payments.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { toPaymentSnapshot } from '#payments/payment-object.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { listPaymentDeposits } from '#storage/repositories/deposits/deposits.ts';
+import { listStrayDeposits } from '#storage/repositories/deposits/deviations.ts';
+import { listTransitions } from '#storage/repositories/payments/moves.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import type { Session } from '../session.ts';
 import { depositObjects } from './deposit-object.ts';
 

@@ -1,6 +1,6 @@
-import { readHistory } from '../../payments/history.ts';
-import { REGULATED_CASES } from '../../processors/simulate-regulated.ts';
-import { SIMULATION_CASES, type SimulationCase } from '../../settlement/simulate.ts';
+import { SIMULATION_CASES, type SimulationCase } from '#onchain/settlement/simulate.ts';
+import { readHistory } from '#payments/history.ts';
+import { REGULATED_CASES } from '#payments/processors/simulate-regulated.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import { choice, parseId } from '../values.ts';

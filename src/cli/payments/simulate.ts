@@ -1,10 +1,10 @@
-import { audited, OperationRefused } from '../../audit/audited-change.ts';
-import type { Deposit } from '../../database/deposit-tables.ts';
-import type { Payment } from '../../database/payment-tables.ts';
-import { ApiError } from '../../errors/api-error.ts';
-import { simulateRegulated } from '../../processors/simulate-regulated.ts';
-import { SIMULATION_CASES, type SimulationCase, simulate } from '../../settlement/simulate.ts';
-import { describeUntaken } from '../../settlement/untaken.ts';
+import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import { describeUntaken } from '#onchain/settlement/untaken.ts';
+import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
 import type { Session } from '../session.ts';
 import { CommandFailed } from '../terminal.ts';
 import { requirePayment } from './payment-object.ts';
@@ -48,7 +48,7 @@ async function playOnChain(
   simulation: SimulationCase,
   network: string | undefined,
 ): Promise<readonly Deposit[]> {
-  const { openRates } = await import('../../rates/open-rates.ts');
+  const { openRates } = await import('#payments/rates/open-rates.ts');
   const rates = openRates(config, { clock, log: { warn: () => undefined } });
   const now = new Date(clock());
   const { deposits } = await simulate({ db, rates }, id, simulation, now, network).catch(asFailure);
@@ -64,7 +64,7 @@ async function playRegulated(
   if (network !== undefined) {
     throw new CommandFailed('A payment on a US account has no network to choose here.');
   }
-  const { createSandboxProcessor } = await import('../../processors/sandbox-processor.ts');
+  const { createSandboxProcessor } = await import('#payments/processors/sandbox-processor.ts');
   const sandbox = createSandboxProcessor(keyring, config.publicUrl);
   await simulateRegulated({ db, clock }, sandbox, payment, simulation);
   return [];

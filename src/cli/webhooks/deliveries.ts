@@ -1,9 +1,9 @@
-import { OperationRefused } from '../../audit/audited-change.ts';
-import { listAttempts } from '../../repositories/webhooks/attempts.ts';
-import { listDeliveries } from '../../repositories/webhooks/deliveries.ts';
-import { findWebhookEndpoint } from '../../repositories/webhooks/endpoints.ts';
-import { REDELIVERIES_MAXIMUM, redeliver, redeliverFailed } from '../../webhooks/redeliver.ts';
-import { RETRY_DELAYS_SECONDS } from '../../webhooks/retry-schedule.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { REDELIVERIES_MAXIMUM, redeliver, redeliverFailed } from '#payments/webhooks/redeliver.ts';
+import { RETRY_DELAYS_SECONDS } from '#payments/webhooks/retry-schedule.ts';
+import { listAttempts } from '#storage/repositories/webhooks/attempts.ts';
+import { listDeliveries } from '#storage/repositories/webhooks/deliveries.ts';
+import { findWebhookEndpoint } from '#storage/repositories/webhooks/endpoints.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { parseDate, parseId } from '../values.ts';
 import { deliveryObject } from './webhook-object.ts';

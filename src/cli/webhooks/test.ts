@@ -1,4 +1,4 @@
-import { TEST_ID_PREFIX } from '../../webhooks/test-event.ts';
+import { TEST_ID_PREFIX } from '#payments/webhooks/test-event.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { printResponse } from '../client/print-response.ts';
 import type { JsonFlag } from '../print.ts';
@@ -48,8 +48,8 @@ async function sendTo(text: string, { env }: Terminal) {
   }
   const [{ createForwarder }, { testEvent }, { eventEnvelope }] = await Promise.all([
     import('../client/forward.ts'),
-    import('../../webhooks/test-event.ts'),
-    import('../../webhooks/send-event.ts'),
+    import('#payments/webhooks/test-event.ts'),
+    import('#payments/webhooks/send-event.ts'),
   ]);
   const { url, secret, isNew, forward } = createForwarder(text, env.WEBHOOK_SECRET);
   const { signal } = new AbortController();
@@ -63,9 +63,9 @@ async function sendTo(text: string, { env }: Terminal) {
 async function send({ db, clock, keyring, config }: Session, id: string) {
   // Loaded on demand: the other commands need no HTTP client.
   const [{ testEndpoint }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([
-    import('../../webhooks/test-endpoint.ts'),
-    import('../../outbound/guarded-connector.ts'),
-    import('../../webhooks/send.ts'),
+    import('#payments/webhooks/test-endpoint.ts'),
+    import('#outbound/guarded-connector.ts'),
+    import('#payments/webhooks/send.ts'),
   ]);
   const allowPrivateAddresses = config.environment !== 'production';
   const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });

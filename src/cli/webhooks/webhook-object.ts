@@ -1,6 +1,6 @@
-import type { WebhookAttempt, WebhookEndpoint } from '../../database/webhook-tables.ts';
-import type { DeliveryWithEventType } from '../../repositories/webhooks/deliveries.ts';
-import { subscriptionOf } from '../../webhooks/manage-endpoints.ts';
+import { subscriptionOf } from '#payments/webhooks/manage-endpoints.ts';
+import type { WebhookAttempt, WebhookEndpoint } from '#storage/database/webhook-tables.ts';
+import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliveries.ts';
 
 /**
  * An endpoint without its secrets.

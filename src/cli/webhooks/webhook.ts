@@ -1,7 +1,9 @@
-import { EVENT_TYPES, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
-import { requireMerchant } from '../../accounts/merchants.ts';
-import { listWebhookEndpoints } from '../../repositories/webhooks/endpoints.ts';
-import { disableEndpoint, enableEndpoint, setEndpoint } from '../../webhooks/change-endpoint.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  setEndpoint,
+} from '#payments/webhooks/change-endpoint.ts';
 import {
   ALL_TYPES,
   createEndpoint,
@@ -10,7 +12,9 @@ import {
   rotateEndpointSecret,
   SECRET_GRACE_MS,
   type Subscription,
-} from '../../webhooks/manage-endpoints.ts';
+} from '#payments/webhooks/manage-endpoints.ts';
+import { EVENT_TYPES, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
+import { listWebhookEndpoints } from '#storage/repositories/webhooks/endpoints.ts';
 import { type CliCommand, type PageFlags, pageNote } from '../cli-command.ts';
 import type { Session } from '../session.ts';
 import { listOf, parseId } from '../values.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
-import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { createBitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/script.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { type Node, NodeFailure } from '#chains/nodes/node.ts';
 import {
   BITCOIND,
   BITCOIND_MISSING,

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/chains/address.ts';
+import { parseAddress } from '#chains/address.ts';
 import { BASE58, BECH32, oneCharacterChanges, refusalOf, replaceAt } from '../address-refusal.ts';
 
 const base58check = createBase58check(sha256);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseBlock } from '../../../src/chains/bitcoin/block.ts';
-import { MalformedBytes } from '../../../src/chains/bitcoin/byte-reader.ts';
-import { parseTransaction } from '../../../src/chains/bitcoin/transaction.ts';
+import { parseBlock } from '#chains/bitcoin/block.ts';
+import { MalformedBytes } from '#chains/bitcoin/byte-reader.ts';
+import { parseTransaction } from '#chains/bitcoin/transaction.ts';
 import {
   type Draft,
   doubleHash,

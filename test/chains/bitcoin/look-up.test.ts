@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LookUpRequest } from '../../../src/chains/adapter.ts';
-import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
-import { PrunedBlock } from '../../../src/chains/pruned-block.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import type { LookUpRequest } from '#chains/adapter.ts';
+import { createBitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { NodeFailure } from '#chains/nodes/node.ts';
+import { PrunedBlock } from '#chains/pruned-block.ts';
 import {
   BITCOIND,
   BITCOIND_MISSING,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
-import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import { type Node, NodeFailure, ResponseTooLarge, RpcError } from '../../../src/nodes/node.ts';
+import { createBitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/script.ts';
+import { type Node, NodeFailure, ResponseTooLarge, RpcError } from '#chains/nodes/node.ts';
 import { doubleHash, reversed, serialize } from './serialize.ts';
 import { ELSEWHERE, watch } from './spend.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ChainAdapter } from '../../../src/chains/adapter.ts';
-import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
+import type { ChainAdapter } from '#chains/adapter.ts';
+import { createBitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import {
   BITCOIND,
   BITCOIND_MISSING,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import type { Transaction } from '../../../src/chains/bitcoin/transaction.ts';
-import { ScriptTable, transfersOf } from '../../../src/chains/bitcoin/watched-scripts.ts';
-import { InvalidAddress } from '../../../src/chains/invalid-address.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
+import { scriptOf } from '#chains/bitcoin/script.ts';
+import type { Transaction } from '#chains/bitcoin/transaction.ts';
+import { ScriptTable, transfersOf } from '#chains/bitcoin/watched-scripts.ts';
+import { InvalidAddress } from '#chains/invalid-address.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 
 describe('the script of an address', () => {
   test.each([

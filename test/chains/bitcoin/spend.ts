@@ -1,4 +1,4 @@
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import type { Bitcoind } from '../../helpers/bitcoind.ts';
 
 export const NETWORK = { id: 'btc-test', contract: null };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBitcoinAdapter } from '../../../src/chains/bitcoin/adapter.ts';
-import { scriptOf } from '../../../src/chains/bitcoin/script.ts';
-import { type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { createBitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/script.ts';
+import { type Node, NodeFailure, RpcError } from '#chains/nodes/node.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
 import { nonsense, RUNS } from '../nonsense.ts';

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/chains/address.ts';
+import { parseAddress } from '#chains/address.ts';
 import { HEX, oneCharacterChanges, refusalOf, replaceAt } from '../address-refusal.ts';
 
 const FAMILIES = ['ethereum', 'bnb', 'avalanche'] as const;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createHoldings } from '../../../src/chains/evm/holdings.ts';
-import { createLogRanges } from '../../../src/chains/evm/log-query.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import { createHoldings } from '#chains/evm/holdings.ts';
+import { createLogRanges } from '#chains/evm/log-query.ts';
+import { NodeFailure } from '#chains/nodes/node.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import {
   type Evm,

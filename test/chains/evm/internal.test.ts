@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInternalTransfers } from '../../../src/chains/evm/internal.ts';
-import { Misses } from '../../../src/chains/misses.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import { createInternalTransfers } from '#chains/evm/internal.ts';
+import { Misses } from '#chains/misses.ts';
+import { NodeFailure } from '#chains/nodes/node.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
 import { type NodeProxy, RpcRefusal } from '../../helpers/node-proxy.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { createEvmAdapter } from '#chains/evm/adapter.ts';
+import { NodeFailure, RpcError } from '#chains/nodes/node.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import {
   type Evm,

@@ -1,4 +1,4 @@
-import type { WatchedAddress, WatchedNetwork } from '../../../src/chains/transfer.ts';
+import type { WatchedAddress, WatchedNetwork } from '#chains/transfer.ts';
 import { USDC_TEST } from '../../helpers/evm.ts';
 
 export const NATIVE: WatchedNetwork = { id: 'eth-test', contract: null };

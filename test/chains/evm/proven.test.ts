@@ -4,12 +4,12 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ScanRequest } from '../../../src/chains/adapter.ts';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import { headerHash } from '../../../src/chains/evm/header-hash.ts';
-import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { LaggingNode, NodeFailure, ResponseTooLarge } from '../../../src/nodes/node.ts';
+import type { ScanRequest } from '#chains/adapter.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { createEvmAdapter } from '#chains/evm/adapter.ts';
+import { headerHash } from '#chains/evm/header-hash.ts';
+import { LaggingNode, NodeFailure, ResponseTooLarge } from '#chains/nodes/node.ts';
+import type { ChainTransfer, WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ReceiptMemory } from '../../../src/chains/evm/receipt-memory.ts';
-import type { Node, NodeCall } from '../../../src/nodes/node.ts';
+import { ReceiptMemory } from '#chains/evm/receipt-memory.ts';
+import type { Node, NodeCall } from '#chains/nodes/node.ts';
 
 const hashOf = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 const BLOCK = hashOf(0);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type HashedReceipt, receiptsRoot } from '../../../src/chains/evm/receipts-root.ts';
+import { type HashedReceipt, receiptsRoot } from '#chains/evm/receipts-root.ts';
 import { runs } from '../../helpers/property-runs.ts';
 
 /** The root of nothing: Keccak-256 of an empty string in RLP (`types.EmptyReceiptsHash` of go-ethereum). */

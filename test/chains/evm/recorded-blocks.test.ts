@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import { headerHash } from '../../../src/chains/evm/header-hash.ts';
-import { readTransfer } from '../../../src/chains/evm/transfer-logs.ts';
-import type { Fields } from '../../../src/chains/responses.ts';
-import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { createEvmAdapter } from '#chains/evm/adapter.ts';
+import { headerHash } from '#chains/evm/header-hash.ts';
+import { readTransfer } from '#chains/evm/transfer-logs.ts';
+import { type Node, NodeFailure } from '#chains/nodes/node.ts';
+import type { Fields } from '#chains/responses.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
 import { watch } from './networks.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ScanRequest } from '../../../src/chains/adapter.ts';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { type Node, NodeFailure } from '../../../src/nodes/node.ts';
-import { openNode } from '../../../src/nodes/open-node.ts';
+import type { ScanRequest } from '#chains/adapter.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { createEvmAdapter } from '#chains/evm/adapter.ts';
+import { type Node, NodeFailure } from '#chains/nodes/node.ts';
+import { openNode } from '#chains/nodes/open-node.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import {
   type Evm,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readCallTracer, readTraceBlock } from '../../../src/chains/evm/traces.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
+import { readCallTracer, readTraceBlock } from '#chains/evm/traces.ts';
+import { NodeFailure } from '#chains/nodes/node.ts';
 import { someAddress } from '../../helpers/evm.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ScanRequest } from '../../../src/chains/adapter.ts';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createEvmAdapter } from '../../../src/chains/evm/adapter.ts';
-import { TRANSFER } from '../../../src/chains/evm/transfer-logs.ts';
-import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { LaggingNode, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
+import type { ScanRequest } from '#chains/adapter.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { createEvmAdapter } from '#chains/evm/adapter.ts';
+import { TRANSFER } from '#chains/evm/transfer-logs.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '#chains/nodes/node.ts';
+import type { ChainTransfer, WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { someAddress, USDC_TEST } from '../../helpers/evm.ts';
 import { plainNode } from '../../helpers/plain-node.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ChainAdapter } from '../../../src/chains/adapter.ts';
-import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
-import { associatedAccount } from '../../../src/chains/solana/programs.ts';
-import { solanaReference } from '../../../src/chains/solana-reference.ts';
-import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { RpcError } from '../../../src/nodes/node.ts';
+import type { ChainAdapter } from '#chains/adapter.ts';
+import { RpcError } from '#chains/nodes/node.ts';
+import { createSolanaAdapter } from '#chains/solana/adapter.ts';
+import { associatedAccount } from '#chains/solana/programs.ts';
+import { solanaReference } from '#chains/solana-reference.ts';
+import type { ChainTransfer, WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import type { PlainNode } from '../../helpers/plain-node.ts';
 import {

@@ -1,4 +1,4 @@
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
 

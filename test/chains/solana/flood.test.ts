@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
-import type { Merchant } from '../../../src/database/account-tables.ts';
-import { NodeFailure } from '../../../src/nodes/node.ts';
-import { findChain } from '../../../src/repositories/chains/chains.ts';
-import { listOpenFindings } from '../../../src/repositories/chains/findings.ts';
-import { listDust } from '../../../src/repositories/deposits/dust.ts';
-import { expirePayments } from '../../../src/settlement/expire-on-chain.ts';
-import { createLease } from '../../../src/watching/lease.ts';
-import { createTick } from '../../../src/watching/loop/tick.ts';
-import { createWatchList } from '../../../src/watching/watch-list.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { NodeFailure } from '#chains/nodes/node.ts';
+import { createSolanaAdapter } from '#chains/solana/adapter.ts';
+import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
+import { createLease } from '#onchain/watching/lease.ts';
+import { createTick } from '#onchain/watching/loop/tick.ts';
+import { createWatchList } from '#onchain/watching/watch-list.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { findChain } from '#storage/repositories/chains/chains.ts';
+import { listOpenFindings } from '#storage/repositories/chains/findings.ts';
+import { listDust } from '#storage/repositories/deposits/dust.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { GeneratedSolana, type Sent } from '../../helpers/generated-solana.ts';
@@ -25,7 +25,7 @@ import {
   nodeSetOf,
   stepping,
   watchModel,
-} from '../../watching/model-watcher.ts';
+} from '../../onchain/watching/model-watcher.ts';
 
 const CHAIN = 'sol-dev';
 const SECOND_MS = 1_000;

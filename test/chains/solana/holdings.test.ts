@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Held, Holdings, Moved } from '../../../src/chains/holdings.ts';
-import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { LaggingNode, type Node } from '../../../src/nodes/node.ts';
+import type { Held, Holdings, Moved } from '#chains/holdings.ts';
+import { LaggingNode, type Node } from '#chains/nodes/node.ts';
+import { createSolanaAdapter } from '#chains/solana/adapter.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { GeneratedSolana } from '../../helpers/generated-solana.ts';
 import type { PlainNode } from '../../helpers/plain-node.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ChainAdapter, Scan } from '../../../src/chains/adapter.ts';
-import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { LaggingNode, type Node, NodeFailure, RpcError } from '../../../src/nodes/node.ts';
-import { writeJson } from '../../../src/nodes/parse-json.ts';
+import type { ChainAdapter, Scan } from '#chains/adapter.ts';
+import { LaggingNode, type Node, NodeFailure, RpcError } from '#chains/nodes/node.ts';
+import { writeJson } from '#chains/nodes/parse-json.ts';
+import { createSolanaAdapter } from '#chains/solana/adapter.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';
 import { newWallet, type SolanaNode, type Wallet } from '../../helpers/solana-node.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Arrival, ChainAdapter, Scan } from '../../../src/chains/adapter.ts';
-import { createSolanaAdapter } from '../../../src/chains/solana/adapter.ts';
-import { solanaReference } from '../../../src/chains/solana-reference.ts';
-import type { WatchedAddress } from '../../../src/chains/transfer.ts';
-import { type Node, RpcError } from '../../../src/nodes/node.ts';
-import { limitsOf } from '../../../src/nodes/response-limits.ts';
+import type { Arrival, ChainAdapter, Scan } from '#chains/adapter.ts';
+import { type Node, RpcError } from '#chains/nodes/node.ts';
+import { limitsOf } from '#chains/nodes/response-limits.ts';
+import { createSolanaAdapter } from '#chains/solana/adapter.ts';
+import { solanaReference } from '#chains/solana-reference.ts';
+import type { WatchedAddress } from '#chains/transfer.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import type { PlainNode } from '../../helpers/plain-node.ts';
 import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import type { ChainTransfer, WatchedAddress } from '../../../src/chains/transfer.ts';
-import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
-import { toHexAddress } from '../../../src/chains/tron/spelling.ts';
-import { LaggingNode, NodeFailure } from '../../../src/nodes/node.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { LaggingNode, NodeFailure } from '#chains/nodes/node.ts';
+import type { ChainTransfer, WatchedAddress } from '#chains/transfer.ts';
+import { createTronAdapter } from '#chains/tron/adapter.ts';
+import { toHexAddress } from '#chains/tron/spelling.ts';
 import { alteredNode } from '../../helpers/altered-node.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import {

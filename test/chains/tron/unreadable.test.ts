@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chainOf } from '../../../src/chains/chain-list.ts';
-import type { ChainTransfer } from '../../../src/chains/transfer.ts';
-import { createTronAdapter } from '../../../src/chains/tron/adapter.ts';
-import { LaggingNode, type Node, NodeFailure } from '../../../src/nodes/node.ts';
+import { chainOf } from '#chains/chain-list.ts';
+import { LaggingNode, type Node, NodeFailure } from '#chains/nodes/node.ts';
+import type { ChainTransfer } from '#chains/transfer.ts';
+import { createTronAdapter } from '#chains/tron/adapter.ts';
 import { alteredNode, replaceNth } from '../../helpers/altered-node.ts';
 import { plainNode } from '../../helpers/plain-node.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { chooseAccount } from '../../../src/development/postgres-process.ts';
+import { chooseAccount } from '#runtime/development/postgres-process.ts';
 import { serverRoot } from '../../helpers/database-server.ts';
 import { startTcpProxy } from '../../helpers/tcp-proxy.ts';
 import { Machine, type Program } from './machine.ts';

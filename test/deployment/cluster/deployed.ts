@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createEndpoint } from '../../../src/webhooks/manage-endpoints.ts';
+import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import { mpHere } from '../../cli/mp.ts';
 import { operatorOf } from '../../helpers/accounts.ts';
-import { startReceiver } from '../../webhooks/receiver.ts';
+import { startReceiver } from '../../payments/webhooks/receiver.ts';
 import { openAccounts, openDatabase } from '../accounts.ts';
 import {
   type ServiceProcess,
@@ -15,7 +15,10 @@ import type { Cluster, Role } from './cluster.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 
-const GUIDE = new URL('../../../src/docs/guides/operating/high-availability.md', import.meta.url);
+const GUIDE = new URL(
+  '../../../src/surfaces/docs/guides/operating/high-availability.md',
+  import.meta.url,
+);
 const OWNER: Role = { name: 'eps', password: 'of the owner' };
 const SERVICE: Role = { name: 'eps_service', password: 'of the service' };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials } from '../../../src/client/index.ts';
+import type { Credentials } from '#client/index.ts';
 import { mpHere } from '../../cli/mp.ts';
 import { call, type Reply, type ServiceProcess } from '../service-process.ts';
 import type { Ledger } from './ledger.ts';

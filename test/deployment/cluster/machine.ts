@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Account } from '../../../src/development/postgres-process.ts';
+import type { Account } from '#runtime/development/postgres-process.ts';
 import { directivesOf, parseLines } from '../unit-files.ts';
 
 const KIT = resolve(import.meta.dirname, '../../../deploy/patroni');

@@ -1,4 +1,4 @@
-import { readServiceAddress } from '../../../client/service-address.ts';
+import { readServiceAddress } from '#client/service-address.ts';
 import { PREFIX, searchPages } from './search-pages.ts';
 import { ANSWER_MAXIMUM, type Tool, tool } from './tool.ts';
 

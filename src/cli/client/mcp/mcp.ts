@@ -1,4 +1,4 @@
-import { createClient, PaymentsApiError, type PaymentsClient } from '../../../client/index.ts';
+import { createClient, PaymentsApiError, type PaymentsClient } from '#client/index.ts';
 import { CommandFailed } from '../../terminal.ts';
 import { defineCommand, URL_OPTION } from '../command.ts';
 import { docsTools } from './docs-tools.ts';

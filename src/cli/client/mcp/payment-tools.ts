@@ -1,11 +1,11 @@
-import { EVENT_TYPES } from '#schemas/event-types.ts';
 import type {
   ListEventsQuery,
   ListPaymentsQuery,
   PaymentObject,
   PaymentsClient,
   RecordedEvent,
-} from '../../../client/index.ts';
+} from '#client/index.ts';
+import { EVENT_TYPES } from '#schemas/event-types.ts';
 import { id, type Tool, tool } from './tool.ts';
 
 const PAGE_DEFAULT = 10;

@@ -1,4 +1,4 @@
-import { PaymentsApiError } from '../../../client/index.ts';
+import { PaymentsApiError } from '#client/index.ts';
 
 /** JSON Schema of an object. */
 interface InputSchema {

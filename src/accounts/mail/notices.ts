@@ -1,0 +1,130 @@
+import type { AddressChangeKind } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import {
+  insertMail,
+  insertMailToDeciders,
+  type OtherRecipients,
+} from '#storage/repositories/mails.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import type { Operator } from '../audit/audited-change.ts';
+
+/** The account that a notice is about. */
+export interface NamedAccount extends Pick<Membership, 'kind' | 'name'> {
+  readonly id: string;
+}
+
+/**
+ * What people are told by mail, and what its text says of it. Never a secret; of URLs the host alone. Times are ISO
+ * 8601 text.
+ */
+export interface Notices {
+  /** Signing in with a device that is not known. */
+  readonly 'sign-in': { readonly at: string; readonly address: string };
+  /** Too many wrong codes. */
+  readonly 'codes-closed': { readonly at: string; readonly wrongCodes: number };
+  /** Somebody has made a link with which the person gets something new to sign in with. */
+  readonly 'link-made': {
+    readonly at: string;
+    readonly purpose: 'password' | 'factors' | 'both';
+    /** null for an operator. */
+    readonly by: string | null;
+  };
+  /** What the person signs in with was changed; of the e-mail the former one is told. */
+  readonly 'sign-in-changed': {
+    readonly what: 'password' | 'app' | 'both' | 'recovery-codes' | 'email';
+    readonly withLink: boolean;
+    readonly at: string;
+    readonly address: string;
+  };
+  /** Somebody has typed an e-mail to get a link for a new password. */
+  readonly 'password-link': { readonly email: string; readonly address: string };
+  /** Somebody who decided in the account is deactivated or demoted. */
+  readonly 'decider-gone': {
+    readonly name: string;
+    readonly how: 'deactivated' | 'demoted';
+    /** null for an operator. */
+    readonly by: string | null;
+  };
+  /** Somebody has become one who decides in the account. */
+  readonly 'decider-new': {
+    readonly name: string;
+    readonly how: 'made' | 'activated' | 'joined';
+    /** Whoever has done that, or has made the invitation; null for an operator. */
+    readonly by: string | null;
+  };
+  readonly 'key-made': {
+    readonly verb: 'created' | 'rotated';
+    readonly keyId: string;
+    readonly name: string;
+    /** null for an operator. */
+    readonly by: string | null;
+  };
+  readonly 'key-expires': {
+    readonly keyId: string;
+    readonly name: string;
+    readonly expiresAt: string;
+  };
+  /** A step of a change of where money goes. */
+  readonly 'money-change': {
+    readonly step: 'propose' | 'cancel' | 'lapse' | 'apply';
+    readonly changeId: string;
+    readonly kind: AddressChangeKind;
+    /** null where it is about none. */
+    readonly network: { readonly name: string; readonly asset: string } | null;
+    readonly branch: string | null;
+    /** Who proposed it; null for an operator. */
+    readonly proposedBy: string | null;
+    readonly approvedBy: string | null;
+    /** Who takes the step; null for an operator. */
+    readonly by: string | null;
+    readonly effectiveAt: string;
+    readonly needsApproval: boolean;
+  };
+  readonly 'webhook-fails': { readonly endpointId: string; readonly host: string };
+  readonly 'webhook-disabled': {
+    readonly endpointId: string;
+    readonly host: string;
+    readonly reason: string;
+  };
+  /** Deposits that have arrived on a UTC day, and still wait to be matched. */
+  readonly unmatched: { readonly day: string; readonly deposits: number };
+}
+
+export type NoticeKind = keyof Notices;
+
+interface Notice<K extends NoticeKind> {
+  readonly kind: K;
+  readonly facts: Notices[K];
+  readonly now: Date;
+}
+
+// Each writes the notice within the transaction of what it tells of; the worker sends it.
+
+/** Who makes a change, as a notice says it: the e-mail of somebody of the account, null for an operator. */
+export function namedBy({ actor, personId }: Operator): string | null {
+  return personId === undefined ? null : actor;
+}
+
+/** Tells a person of what is their own. */
+export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 'sign-in-changed'>(
+  tx: Connection,
+  personId: string,
+  notice: Notice<K>,
+): Promise<void> {
+  return insertMail(tx, personId, notice);
+}
+
+/** Tells whoever signs in with an e-mail, if anybody does. */
+export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>): Promise<void> {
+  return insertMail(tx, null, notice);
+}
+
+/** Tells the active admins of a merchant, or the owners of a partner, and others of the account. */
+export function tellDeciders<K extends NoticeKind>(
+  tx: Connection,
+  account: Pick<Membership, 'kind' | 'accountId'>,
+  notice: Notice<K> & { readonly occasion?: string },
+  others?: OtherRecipients,
+): Promise<void> {
+  return insertMailToDeciders(tx, account, notice, others);
+}

@@ -1,0 +1,78 @@
+import type { MailSettings } from '#config/mail-settings.ts';
+
+/** A mail as it is handed in. */
+export interface Letter {
+  /** Of the mail: a server that gets it twice can tell. */
+  readonly id: string;
+  readonly to: { readonly name: string; readonly email: string };
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Hands a mail in. @throws MailRefused */
+export type SendLetter = (letter: Letter, signal: AbortSignal) => Promise<void>;
+
+/** A mail was not taken. Has nothing of what the server said, which may repeat addresses. */
+export class MailRefused extends Error {
+  /** The kind of failure, and the server's reply code if it gave one. */
+  readonly code: string;
+  readonly responseCode: number | null;
+
+  constructor(code: string, responseCode: number | null) {
+    super(`the mail was not taken: ${code}${responseCode === null ? '' : ` ${responseCode}`}`);
+    this.name = 'MailRefused';
+    this.code = code;
+    this.responseCode = responseCode;
+  }
+}
+
+/** How long finding the server, connecting and its greeting may take each, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** How long the server may take for the reply to a command, in milliseconds: some look mail over before. */
+const REPLY_TIMEOUT_MS = 120_000;
+/** How long all of it may take, in milliseconds. */
+export const SEND_TIMEOUT_MS = 180_000;
+
+/** A server for outgoing mail. Each mail has a connection of its own: there are few. */
+export async function openMailServer({ server, from }: MailSettings): Promise<SendLetter> {
+  // A worker that sends no mail does without it.
+  const { createTransport } = await import('nodemailer');
+  const { host, port, tls, credentials } = server;
+  const transport = createTransport({
+    host,
+    port,
+    secure: tls === 'implicit',
+    ...(tls === 'none' ? { ignoreTLS: true } : {}),
+    ...(tls === 'starttls' ? { requireTLS: true } : {}),
+    ...(credentials === null
+      ? {}
+      : { auth: { user: credentials.user, pass: credentials.password } }),
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: REPLY_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const [, domain = ''] = from.address.split('@');
+  return async ({ id, to, subject, text }, signal) => {
+    try {
+      await transport.sendMail({
+        from,
+        to: { name: to.name, address: to.email },
+        subject,
+        text,
+        messageId: `<${id}@${domain}>`,
+        // RFC 3834: nobody's holiday notice is a reply to it.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),
+      });
+    } catch (error) {
+      const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+      throw new MailRefused(
+        typeof code === 'string' ? code : 'unknown',
+        typeof responseCode === 'number' ? responseCode : null,
+      );
+    }
+  };
+}

@@ -1,0 +1,156 @@
+import { isUniqueViolation } from '#storage/database/errors.ts';
+import type { Person } from '#storage/database/people-tables.ts';
+import { endLinksOf } from '#storage/repositories/people/invitations.ts';
+import { findPerson, updatePerson } from '#storage/repositories/people/people.ts';
+import { deleteSessionsOf, type SessionWithPerson } from '#storage/repositories/people/sessions.ts';
+import { tellPerson } from '../mail/notices.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import { checkPasswordOf, type NewApp, readEmail, sealApp } from './new-factors.ts';
+import type { Visitor } from './panel-sessions.ts';
+import { hashPassword } from './password-hash.ts';
+import { takeTurnOfSession } from './password-turns.ts';
+import { attemptIn, proveCode, provePassword } from './proofs.ts';
+import { renewRecoveryCodes } from './recovery-codes.ts';
+import { FieldRefused, SessionEnded } from './refusals.ts';
+import { auditPerson } from './sign-in.ts';
+
+/** What proves that a change of sign-in data is made by the person themselves (OWASP ASVS 5.0, 7.5.1). */
+export interface Proof extends SessionWithPerson {
+  readonly visitor: Visitor;
+  /** Gets the session's new token. */
+  readonly renewed: (token: string) => void;
+  readonly password: string;
+  readonly code: string;
+}
+
+/** A change of what somebody signs in with. */
+interface Change {
+  /** For the audit log, and the notice to the person. */
+  readonly what: 'password' | 'app' | 'recovery-codes' | 'email';
+  /** Checks what was entered. The function returned makes the columns to update, once the proof is right. */
+  readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
+  readonly renewsRecoveryCodes?: true;
+  /** Whether what proves who somebody is stays the same. */
+  readonly keepsFactors?: true;
+}
+
+/**
+ * Changes the password of somebody who has signed in.
+ * @throws FieldRefused for a password that is not accepted, and as `change` does.
+ */
+export async function changePassword(
+  deps: PeopleDependencies,
+  proof: Proof,
+  password: string,
+): Promise<string[]> {
+  await checkPasswordOf(deps, proof.person, password, 'new-password');
+  return change(deps, proof, {
+    what: 'password',
+    prepare:
+      ({ id }) =>
+      async () => ({
+        ...(await hashPassword(deps, id, password)),
+        code_closed_at: null,
+      }),
+  });
+}
+
+/**
+ * Changes the e-mail that somebody signs in with.
+ * @throws FieldRefused for one that is none or that somebody else has, and as `change` does.
+ */
+export async function changeEmail(
+  deps: PeopleDependencies,
+  proof: Proof,
+  typed: string,
+): Promise<string[]> {
+  const email = readEmail(typed);
+  try {
+    return await change(deps, proof, {
+      what: 'email',
+      prepare: () => () => ({ email }),
+      keepsFactors: true,
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new FieldRefused('email', 'Somebody signs in with this e-mail already.');
+  }
+}
+
+/**
+ * Replaces the authenticator app, and with it the recovery codes.
+ * @returns The new recovery codes, shown once.
+ * @throws FieldRefused for a wrong code of the new app, and as `change` does.
+ */
+export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): Promise<string[]> {
+  return change(deps, proof, {
+    what: 'app',
+    prepare({ id }) {
+      const sealed = sealApp(deps.keyring, id, app, {
+        now: deps.clock(),
+        field: 'new-code',
+        reason: 'This is not the code that the new app shows.',
+      });
+      return () => sealed;
+    },
+    renewsRecoveryCodes: true,
+  });
+}
+
+/**
+ * Makes new recovery codes; the former ones no longer work.
+ * @returns The codes, shown once.
+ * @throws As `change` does.
+ */
+export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
+  return change(deps, proof, {
+    what: 'recovery-codes',
+    prepare: () => () => ({}),
+    renewsRecoveryCodes: true,
+  });
+}
+
+/**
+ * Checks the proof, makes the change, ends all other sessions and open links, audits it and tells the person. Passwords
+ * are hashed in the session's turn, before the transaction takes a connection.
+ * @returns New recovery codes, if the change renews them.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
+ */
+function change(
+  deps: PeopleDependencies,
+  { session, person, visitor, renewed, password, code }: Proof,
+  { what, prepare, renewsRecoveryCodes, keepsFactors }: Change,
+): Promise<string[]> {
+  const { db, clock } = deps;
+  return takeTurnOfSession(session.id, async () => {
+    const compared = await findPerson(db, person.id);
+    if (compared === undefined) throw new SessionEnded();
+    const columnsOf = prepare(compared);
+    return attemptIn(db, session, async () => {
+      await provePassword(deps, compared, password, visitor);
+      const columns = await columnsOf();
+      return proveCode(deps, code, {
+        session,
+        person,
+        compared,
+        visitor,
+        renewed,
+        async work(tx, present) {
+          const now = new Date(clock());
+          const { address } = visitor;
+          // Before the change, so that of the e-mail the former one is told.
+          const facts = { what, withLink: false, at: now.toISOString(), address };
+          await tellPerson(tx, present.id, { kind: 'sign-in-changed', facts, now });
+          const times = keepsFactors === true ? {} : { factors_since: now };
+          await updatePerson(tx, present.id, { ...columns, ...times });
+          await deleteSessionsOf(tx, present.id, session.id);
+          // Whoever reads the mailbox, or has made a link for them, must not undo what they have just proved.
+          const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
+          await endLinksOf(tx, own, { now });
+          await auditPerson(tx, present, `person.${what}`, { address, now });
+          return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
+        },
+      });
+    });
+  });
+}

@@ -1,0 +1,132 @@
+import { Counter } from 'prom-client';
+import { newId } from '#crypto/new-id.ts';
+import { hashToken, newToken } from '#crypto/token.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Person } from '#storage/database/people-tables.ts';
+import { transact } from '#storage/database/transaction.ts';
+import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
+import {
+  findPersonByEmail,
+  lockPerson,
+  updatePerson,
+} from '#storage/repositories/people/people.ts';
+import { insertDevice } from '#storage/repositories/people/sign-in-counters.ts';
+import type { PeopleDependencies } from './dependencies.ts';
+import { beginSession, type Visitor } from './panel-sessions.ts';
+import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
+import { takeTurnOfSite } from './password-turns.ts';
+import { admitPassword, findKnownDevice } from './throttle.ts';
+
+export const signIns = new Counter({
+  name: 'eps_panel_sign_ins_total',
+  help: 'Passwords and codes given to the panel, by what was given and what came of it',
+  labelNames: ['method', 'outcome'],
+});
+
+/** Stands for the person of an unknown e-mail, whose check takes as long as that of a known one. */
+const NO_PERSON = '00000000-0000-0000-0000-000000000000';
+
+interface Typed {
+  readonly email: string;
+  readonly password: string;
+  /** Token hash of the invitation to accept afterwards; null without one. */
+  readonly invitationHash: Buffer | null;
+  /** ID of the browser's complete session, which ends once the second factor is given; null without one. */
+  readonly replacedId: string | null;
+}
+
+/** The token of a session that was begun; without one, why not, for the log alone. */
+type SignedIn = { readonly personId?: string } & (
+  | { readonly token: string }
+  | {
+      readonly token?: undefined;
+      readonly refusal: 'unknown-email' | 'wrong-password' | 'too-many-passwords';
+    }
+);
+
+/**
+ * Checks e-mail and password, and begins the session that asks for the second factor. A right password counts
+ * as a failure until that was given: guessing it must not earn more attempts.
+ * @returns The session's token. Which reason there is to refuse it, the visitor does not learn.
+ * @throws ApiError E5002 when too many sign in at once.
+ */
+export function signIn(
+  deps: PeopleDependencies,
+  typed: Typed,
+  visitor: Visitor,
+): Promise<SignedIn> {
+  // An attempt that gets no turn does not count as a failure.
+  return takeTurnOfSite(visitor.site, () => signInNow(deps, typed, visitor));
+}
+
+async function signInNow(
+  deps: PeopleDependencies,
+  { email, password, invitationHash, replacedId }: Typed,
+  visitor: Visitor,
+): Promise<SignedIn> {
+  const { db, keyring, clock } = deps;
+  const now = new Date(clock());
+  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
+    signIns.inc({ method: 'password', outcome: 'throttled' });
+    return { refusal: 'too-many-passwords' };
+  }
+  const person = await findPersonByEmail(db, email);
+  const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
+  if (person === undefined || !isRight) {
+    signIns.inc({ method: 'password', outcome: 'refused' });
+    if (person === undefined) return { refusal: 'unknown-email' };
+    return { refusal: 'wrong-password', personId: person.id };
+  }
+  const renewed = isOld ? await hashPassword(deps, person.id, password) : undefined;
+  signIns.inc({ method: 'password', outcome: 'accepted' });
+  return transact(db, async tx => {
+    const present = await lockPerson(tx, person.id);
+    // The password was changed since it was compared.
+    if (present === undefined || !isSamePassword(present, person)) {
+      return { refusal: 'wrong-password', personId: person.id };
+    }
+    if (renewed !== undefined) await updatePerson(tx, person.id, renewed);
+    const methods = ['password' as const];
+    const token = await beginSession(tx, person, {
+      methods,
+      secondFactorAt: null,
+      invitationHash,
+      replacedId,
+      visitor,
+      now,
+    });
+    return { token, personId: person.id };
+  });
+}
+
+/**
+ * Remembers the device of somebody who has signed in, so that failures elsewhere do not count for it.
+ * @returns The token for the device's cookie.
+ */
+export async function rememberDevice(tx: Connection, personId: string, now: Date): Promise<string> {
+  const token = newToken();
+  await insertDevice(tx, { token_hash: hashToken(token), person_id: personId, created_at: now });
+  return token;
+}
+
+/** Writes into the audit log that a person has signed in, or has changed what they sign in with. */
+export async function auditPerson(
+  tx: Connection,
+  person: Pick<Person, 'id' | 'email' | 'is_demo'>,
+  action: string,
+  { address, now, detail = {} }: { address: string; now: Date; detail?: Record<string, unknown> },
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    id: newId(),
+    actor: person.email,
+    action,
+    objectType: 'person',
+    objectId: person.id,
+    detail,
+    now,
+    personId: person.id,
+    origin: person.is_demo ? 'demo' : 'panel',
+    address,
+  });
+}

@@ -1,0 +1,161 @@
+import type { ActiveStatus, PartnerRole, UserRole } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { LinkPurpose } from '#storage/database/people-tables.ts';
+import { lockMerchant } from '#storage/repositories/accounts/merchants.ts';
+import { lockPartner } from '#storage/repositories/accounts/partners.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import {
+  findTeamMember,
+  hasDecider,
+  hasEmail,
+  hasOtherAccount,
+  isDecider,
+  type TeamMember,
+} from '#storage/repositories/people/team.ts';
+import { OperationRefused, type Operator } from '../audit/audited-change.ts';
+import { createPartnerMember, setPartnerMember } from '../partners.ts';
+import { createUser, setUser } from '../users.ts';
+import { inviteMember, inviteUser, linkFor, type NewLink } from './invitations.ts';
+import { FieldRefused } from './refusals.ts';
+
+// What the admins of a merchant, or the owners of a partner, change of their own team. The database of the operator
+// is an open transaction, in which the account is locked: of two changes at once the second sees the first.
+
+/** The account whose team it is. */
+export type TeamAccount = Pick<Membership, 'kind' | 'accountId'>;
+
+/** What somebody is invited with. */
+export interface Newcomer {
+  readonly name: string;
+  readonly email: string;
+  readonly role: Membership['role'];
+}
+
+/**
+ * Adds somebody, and makes the link with which they join.
+ * @throws FieldRefused for an e-mail that is in the team, and for a role of the other kind of account;
+ * OperationRefused for somebody who is no admin or owner.
+ */
+export async function addToTeam(
+  operator: Operator,
+  account: TeamAccount,
+  newcomer: Newcomer,
+): Promise<NewLink> {
+  const { kind, accountId } = account;
+  await enterTeam(operator, account);
+  if (await hasEmail(operator.db, kind, accountId, newcomer.email)) {
+    throw new FieldRefused('email', 'Somebody with this e-mail is in the team already.');
+  }
+  if (kind === 'merchant') {
+    const role = userRole(newcomer.role);
+    const { id } = await createUser(operator, { ...newcomer, role, merchantId: accountId });
+    return inviteUser(operator, id);
+  }
+  const role = partnerRole(newcomer.role);
+  const { id } = await createPartnerMember(operator, { ...newcomer, role, partnerId: accountId });
+  return inviteMember(operator, id);
+}
+
+/**
+ * Gives somebody of the team another role, or makes them inactive or active.
+ * @throws OperationRefused for somebody who is no admin or owner, if nobody would be one any more, and for nobody of
+ * the team; FieldRefused for a role of the other kind of account.
+ */
+export async function changeMember(
+  operator: Operator,
+  account: TeamAccount,
+  memberId: string,
+  change: { readonly role: Membership['role'] } | { readonly status: ActiveStatus },
+): Promise<void> {
+  const { kind, accountId } = account;
+  await enterTeam(operator, account);
+  await requireMember(operator, account, memberId);
+  if (kind === 'merchant') {
+    await setUser(
+      operator,
+      memberId,
+      'role' in change ? { role: userRole(change.role) } : { status: change.status },
+    );
+  } else {
+    await setPartnerMember(
+      operator,
+      memberId,
+      'role' in change ? { role: partnerRole(change.role) } : { status: change.status },
+    );
+  }
+  if (await hasDecider(operator.db, kind, accountId)) return;
+  throw new OperationRefused(
+    kind === 'merchant'
+      ? 'Nobody else signs in as a Merchant Admin: make somebody one first.'
+      : 'Nobody else signs in as an owner: make somebody one first.',
+  );
+}
+
+/**
+ * Makes a link for somebody of the team: an invitation while nobody has joined as them, else one for new factors.
+ * @throws OperationRefused for somebody who is no admin or owner, for oneself, for nobody of the team, for a person who has
+ * another account, and as `inviteUser` and `linkFor` do.
+ */
+export async function renewLink(
+  operator: Operator,
+  account: TeamAccount,
+  memberId: string,
+  purpose: Extract<LinkPurpose, 'password' | 'factors' | 'both'>,
+): Promise<NewLink> {
+  const { kind, accountId } = account;
+  const { db } = operator;
+  await enterTeam(operator, account);
+  const { name, personId, status } = await requireMember(operator, account, memberId);
+  if (personId === null) {
+    return kind === 'merchant' ? inviteUser(operator, memberId) : inviteMember(operator, memberId);
+  }
+  if (status !== 'active') throw new OperationRefused(`${name} is deactivated.`);
+  if (personId === operator.personId) {
+    // It would take the code alone, and there the password is asked for too.
+    throw new OperationRefused('Change your own password and app in your profile.');
+  }
+  if (await hasOtherAccount(db, personId, accountId)) {
+    throw new OperationRefused(
+      `${name} has another account as well, which the link would open too: only your operator can make it or, for somebody of a test twin, an admin of the live account.`,
+    );
+  }
+  const owner = kind === 'merchant' ? { userId: memberId } : { memberId };
+  return linkFor(operator, owner, purpose);
+}
+
+/** Locks an account until the transaction ends. */
+export function lockAccount(db: Connection, { kind, accountId }: TeamAccount): Promise<unknown> {
+  return { merchant: lockMerchant, partner: lockPartner }[kind](db, accountId);
+}
+
+/** Locks the account, and makes sure that who changes its team still decides there. */
+async function enterTeam(
+  { db, personId }: Operator,
+  { kind, accountId }: TeamAccount,
+): Promise<void> {
+  await lockAccount(db, { kind, accountId });
+  if (personId !== undefined && (await isDecider(db, kind, accountId, personId))) return;
+  throw new OperationRefused(
+    kind === 'merchant' ? 'This takes a Merchant Admin.' : 'This takes an owner of the partner.',
+  );
+}
+
+async function requireMember(
+  { db, clock }: Operator,
+  { kind, accountId }: TeamAccount,
+  id: string,
+): Promise<TeamMember> {
+  const member = await findTeamMember(db, kind, accountId, { id, now: new Date(clock()) });
+  if (member === undefined) throw new OperationRefused(`Nobody of the team has the ID ${id}.`);
+  return member;
+}
+
+function userRole(role: Membership['role']): UserRole {
+  if (role === 'admin' || role === 'member') return role;
+  throw new FieldRefused('role', 'A merchant has admins and members.');
+}
+
+function partnerRole(role: Membership['role']): PartnerRole {
+  if (role === 'owner' || role === 'developer') return role;
+  throw new FieldRefused('role', 'A partner has owners and developers.');
+}

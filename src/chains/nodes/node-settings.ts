@@ -1,0 +1,23 @@
+import type { Keyring } from '#crypto/keyring.ts';
+import type { NodeAbilities, NodeRole, NodeRow } from '#storage/database/watching-tables.ts';
+import { type NodeAccess, openAccess } from './node-access.ts';
+
+export interface NodeSettings {
+  readonly id: string;
+  readonly chain: string;
+  readonly label: string;
+  readonly role: NodeRole;
+  readonly abilities: NodeAbilities;
+  readonly requestsPerSecond: number;
+  readonly access: NodeAccess;
+}
+
+/**
+ * The settings of a stored node, with its access.
+ * @throws Error if the keyring lacks the master key.
+ */
+export function settingsOf(keyring: Keyring, row: NodeRow): NodeSettings {
+  const { id, chain, label, role, abilities } = row;
+  const requestsPerSecond = row.requests_per_second;
+  return { id, chain, label, role, abilities, requestsPerSecond, access: openAccess(keyring, row) };
+}

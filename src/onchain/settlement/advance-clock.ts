@@ -1,0 +1,67 @@
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import {
+  expireRegulatedIfDue,
+  requireSandbox,
+  SIMULATION_ACTOR,
+} from '#payments/processors/simulate-regulated.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findNetwork } from '#storage/repositories/chains/networks.ts';
+import {
+  bringDeliveriesForward,
+  bringPaymentForward,
+} from '#storage/repositories/payments/clock.ts';
+import { lockPayment } from '#storage/repositories/payments/moves.ts';
+import { expireIfDue } from './expire-on-chain.ts';
+import { lapseIfDue } from './lapse-quotes.ts';
+
+/** A payment, and for how long its clock is advanced. */
+export interface ClockAdvance {
+  readonly paymentId: string;
+  readonly milliseconds: number;
+}
+
+/**
+ * Lets time pass for one payment, where payments are simulated: what was due later is due so much sooner, and is done
+ * at once, as the worker would do it. Its price lapses, it expires, and failed deliveries of its events are due again.
+ * Of a payment that has ended only deliveries are left. Call it in a transaction; due deliveries are then attempted by
+ * the worker, unless the caller claims them before the commit.
+ *
+ * The clock jumps, so that what would have happened several times happens once. Moved are the times at which something
+ * will be done. What has happened keeps its time: the creation (which the ID and the order of lists repeat, and from
+ * which the longest lifetime counts), events, attempts, transitions and transfers, and when amounts were reserved and
+ * released, by which transfers find their payments. An idempotency key belongs to its request.
+ * @throws OperationRefused for a payment that does not exist, for an open one that is paid through a real processor or
+ * on a chain that has a node, and for one that has ended when nothing is left to deliver.
+ */
+export async function advanceClock(
+  tx: Connection,
+  { paymentId, milliseconds }: ClockAdvance,
+  now: Date,
+): Promise<void> {
+  const payment = await lockPayment(tx, paymentId);
+  if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+  const isOpen = payment.status === 'pending';
+  if (isOpen) await requireSimulated(tx, payment);
+  const deliveries = await bringDeliveriesForward(tx, paymentId, milliseconds);
+  if (!isOpen && deliveries === 0) {
+    throw new OperationRefused(
+      `The payment is ${payment.status}, and nothing waits to be delivered: its clock has nothing to move.`,
+    );
+  }
+  const advanced = await bringPaymentForward(tx, paymentId, milliseconds);
+  if (advanced === undefined) return;
+  if (advanced.flow === 'regulated') return expireRegulatedIfDue(tx, advanced, now);
+  await expireIfDue(tx, paymentId, { now, actor: SIMULATION_ACTOR });
+  await lapseIfDue(tx, paymentId, now);
+}
+
+async function requireSimulated(db: Connection, payment: Payment): Promise<void> {
+  if (payment.flow === 'regulated') return requireSandbox(payment);
+  if (payment.blockchain_id === null) return;
+  const network = await findNetwork(db, payment.blockchain_id);
+  if (network === undefined || network.settled_by === 'simulation') return;
+  throw new OperationRefused(
+    `The clock of a payment on ${network.id} cannot be advanced, since ${network.chain} has a node: a real transfer may be on its way.`,
+  );
+}

@@ -1,0 +1,126 @@
+import { type MoveRequest, movePayment } from '#payments/move-payment.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Deposit, DepositState } from '#storage/database/deposit-tables.ts';
+import { findUnderpayment, updateDeposit } from '#storage/repositories/deposits/deposits.ts';
+import type { PaymentColumns } from '#storage/repositories/payments/moves.ts';
+import { returnToQuote } from './return-to-quote.ts';
+import { settleUnderpayment } from './underpayment.ts';
+
+/** Actor of on-chain moves in a payment's history, unless they are simulated. */
+export const CHAIN_ACTOR = 'chain';
+
+const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_at: null };
+
+/**
+ * Moves the deposit's payment according to the deposit's state. A reversed deposit is detached from
+ * its payment, so that another transfer can pay it. A deposit whose payment has ended goes to the
+ * inbox as late: an ended payment never moves. Call it with the address locked.
+ * @returns The updated deposit.
+ */
+export async function applyDeposit(
+  db: Connection,
+  deposit: Deposit,
+  now: Date,
+  actor = CHAIN_ACTOR,
+): Promise<Deposit> {
+  const { payment_id: paymentId, outcome, state } = deposit;
+  if (paymentId === null) return deposit;
+  const isLate =
+    outcome === 'under'
+      ? await applyUnderpayment(db, paymentId, deposit, now)
+      : await applyPayment(db, paymentId, deposit, { now, actor });
+  if (state === 'reversed') return detach(db, deposit, 'unknown', now);
+  return isLate ? detach(db, deposit, 'late', now) : deposit;
+}
+
+/** Moves the payment of a deposit that suffices; true if it has ended before the funds came. */
+async function applyPayment(
+  db: Connection,
+  paymentId: string,
+  deposit: Deposit,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<boolean> {
+  const { outcome, state } = deposit;
+  const before =
+    outcome === 'rest' || state === 'reversed' ? await findUnderpayment(db, paymentId) : undefined;
+  const isFormer = state !== 'reversed' && (await returnToQuote(db, paymentId, deposit, by.now));
+  const { reason, ...move } = moveFor(deposit, before, by.now);
+  const note = isFormer ? `${reason}, for what was asked before another quote` : reason;
+  const moved = await movePayment(db, { paymentId, ...by, ...move, reason: note });
+  if (moved === undefined) return state !== 'failed';
+  // What is undone must not hide that too little has arrived.
+  if (state === 'reversed' && before !== undefined) {
+    await settleUnderpayment(db, paymentId, by.now);
+  }
+  return false;
+}
+
+/**
+ * The payment stays open, so that the customer can send the rest or the whole amount.
+ * @returns Whether it ended before the deposit became final.
+ */
+async function applyUnderpayment(
+  db: Connection,
+  paymentId: string,
+  { state }: Deposit,
+  now: Date,
+): Promise<boolean> {
+  const payment = await settleUnderpayment(db, paymentId, now);
+  return state === 'final' && payment?.status !== 'pending';
+}
+
+function detach(
+  db: Connection,
+  deposit: Deposit,
+  outcome: 'unknown' | 'late',
+  now: Date,
+): Promise<Deposit> {
+  return updateDeposit(db, deposit.id, { outcome, payment_id: null, updated_at: now });
+}
+
+/** @param before The deposit of too little that this one completes, if it is the rest. */
+export function moveFor(
+  { state, outcome, transaction_hash: hash }: Deposit,
+  before: Deposit | undefined,
+  now: Date,
+): Pick<MoveRequest, 'move' | 'reason' | 'columns'> {
+  const isRest = outcome === 'rest' && before !== undefined;
+  const rest = isRest
+    ? `, the rest after the transfer ${before.transaction_hash}`
+    : outcome === 'tolerated'
+      ? ', a little short, which is tolerated'
+      : '';
+  const moves: Record<DepositState, Pick<MoveRequest, 'move' | 'reason' | 'columns'>> = {
+    seen: {
+      move: 'detect',
+      reason: `transfer ${hash} seen${rest}`,
+      columns: { transaction_hash: hash, ...NO_ERROR },
+    },
+    final: {
+      move: 'confirm',
+      reason: `transfer ${hash} final${rest}`,
+      columns: { transaction_hash: hash, ...NO_ERROR },
+    },
+    reversed: {
+      move: 'revert',
+      reason: `transfer ${hash} reversed by a chain reorganisation`,
+      columns: {
+        transaction_hash: null,
+        ...problem('transfer_reversed', `The transfer ${hash} was undone by the chain.`, now),
+      },
+    },
+    failed: {
+      move: 'fail',
+      reason: `transaction ${hash} failed`,
+      columns: {
+        transaction_hash: hash,
+        ...problem('transaction_reverted', `The transaction ${hash} failed on chain.`, now),
+      },
+    },
+  };
+  return moves[state];
+}
+
+function problem(code: string, message: string, now: Date): PaymentColumns {
+  return { last_error_code: code, last_error_message: message, last_error_at: now };
+}

@@ -1,0 +1,201 @@
+import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import { requireStanding } from '#accounts/change-rights.ts';
+import { formatBaseUnits, parseBaseUnits } from '#payments/token-amount.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
+import { findAskedAssignment } from '#storage/repositories/deposits/asked-assignments.ts';
+import { findMeantPayments } from '#storage/repositories/deposits/deviations.ts';
+import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts';
+import { findRest } from '#storage/repositories/deposits/rests.ts';
+import { lockPayment } from '#storage/repositories/payments/moves.ts';
+
+export const SETTLE_ELSEWHERE =
+  'Settle with the customer, then dismiss the deposit with a note of how.';
+
+const BASIS_POINTS = 10_000n;
+
+/** Consents of the person who assigns a deposit, each to something that otherwise refuses the assignment. */
+export interface Consent {
+  /** Consent although another payment had asked for exactly this amount. */
+  readonly otherOrder?: boolean | undefined;
+  /** Consent to too little: both amounts, typed as decimals of the asset. */
+  readonly amounts?: TypedAmounts | undefined;
+}
+
+export interface TypedAmounts {
+  readonly arrived: string;
+  readonly due: string;
+}
+
+/**
+ * The assignment needs a consent: another payment had asked for the amount, or it is too little, to which one
+ * person alone cannot consent.
+ */
+export class ConsentNeeded extends OperationRefused {
+  readonly to: keyof Consent;
+
+  constructor(to: keyof Consent, message: string) {
+    super(message);
+    this.to = to;
+  }
+}
+
+/** A deposit beside what a payment still waits for, in the asset's smallest unit. */
+export interface Assignment {
+  readonly deposit: Deposit;
+  readonly payment: Payment;
+  readonly arrived: bigint;
+  /** The whole amount, or the rest after a final transfer of too little. */
+  readonly due: bigint;
+  readonly decimals: number;
+  /** Whether less has arrived than is due less what the merchant tolerates. */
+  readonly isTooLittle: boolean;
+}
+
+/**
+ * The assignment of a deposit to a payment, whose row is locked.
+ * @throws OperationRefused for a payment that has ended, has funds already or never expected anything at the network
+ * and address.
+ */
+export async function requireAssignable(
+  db: Connection,
+  deposit: Deposit,
+  paymentId: string,
+): Promise<Assignment> {
+  const payment = await lockPayment(db, paymentId);
+  if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+  if (payment.status !== 'pending') {
+    throw new OperationRefused(
+      `The payment has ended: it is ${payment.status} and stays so. ${SETTLE_ELSEWHERE}`,
+    );
+  }
+  if (payment.session_status !== 'pending') {
+    throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
+  }
+  const [asked, merchant] = await Promise.all([
+    findAsked(db, payment, deposit),
+    findMerchant(db, payment.merchant_id),
+  ]);
+  const arrived = BigInt(deposit.token_amount);
+  const tolerance = BigInt(merchant?.underpayment_tolerance_bps ?? 0);
+  return {
+    deposit,
+    payment,
+    arrived,
+    due: asked.due,
+    decimals: asked.decimals,
+    // What is asked for is a little more than what is due, to be told apart.
+    isTooLittle:
+      arrived < asked.least && (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
+  };
+}
+
+/**
+ * What a payment asks for where a deposit arrived, or asked for there before it got another quote.
+ * @throws OperationRefused for one that never did.
+ */
+async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
+  const { blockchain_id: blockchainId, address, token_amount: amount } = payment;
+  const isHere =
+    blockchainId === deposit.blockchain_id && address === deposit.address && amount !== null;
+  const asked = await findAskedBefore(db, payment.id, { ...deposit, outcome: 'assigned' });
+  if (asked === undefined) {
+    throw new OperationRefused(
+      blockchainId === deposit.blockchain_id
+        ? 'The deposit went to another address than that of the payment.'
+        : 'The payment is on another network than the deposit.',
+    );
+  }
+  const whole = BigInt(asked.tokenAmount);
+  const { decimals } = asked;
+  const rest = isHere ? await findRest(db, payment.id) : undefined;
+  if (rest !== undefined) {
+    return { whole, due: rest.tokenAmount, least: rest.cutFrom ?? rest.tokenAmount, decimals };
+  }
+  // The payment asks for that amount again, which is undone with a deposit that is not final.
+  if (!isHere && deposit.state !== 'final') {
+    throw new OperationRefused(
+      'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
+    );
+  }
+  return { whole, due: whole, least: BigInt(asked.cutFrom ?? asked.tokenAmount), decimals };
+}
+
+/** Both amounts as decimals of the asset, as they are typed and recorded. */
+export function amountsOf({ arrived, due, decimals }: Assignment): TypedAmounts {
+  return { arrived: formatBaseUnits(arrived, decimals), due: formatBaseUnits(due, decimals) };
+}
+
+/** @throws ConsentNeeded where another payment had asked for exactly this amount. */
+export async function requireOrder(
+  db: Connection,
+  { deposit, payment }: Assignment,
+  { otherOrder }: Consent,
+): Promise<void> {
+  if (otherOrder === true) return;
+  const meant = (await findMeantPayments(db, [deposit.id])).get(deposit.id);
+  if (meant === undefined || meant.id === payment.id) return;
+  throw new ConsentNeeded(
+    'otherOrder',
+    `Payment ${meant.id}, which is ${meant.status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
+  );
+}
+
+/**
+ * Lets too little settle a payment only if two people want it, or an operator. The person who confirms has to type
+ * both amounts; in the panel another person must have asked for it before, and who confirms takes the standing of who
+ * approves a change of where money goes.
+ * @param delayMs How long such changes wait, in milliseconds.
+ * @returns Who asked for it; null for an operator.
+ * @throws ConsentNeeded; OperationRefused for a person without the standing.
+ */
+export async function requireConfirmed(
+  operator: Operator,
+  assignment: Assignment,
+  { amounts: typed }: Consent,
+  delayMs: number,
+): Promise<string | null> {
+  const { db, personId } = operator;
+  const { arrived, due, deposit, payment, decimals } = assignment;
+  const amounts = amountsOf(assignment);
+  const refuse = (hint: string) =>
+    new ConsentNeeded(
+      'amounts',
+      `${amounts.arrived} arrived, and ${amounts.due} is due: too little to settle the payment. ${hint}`,
+    );
+  const asked = personId === undefined ? undefined : await findAskedAssignment(db, deposit.id);
+  const isAsked = asked?.paymentId === payment.id && asked.personId !== personId;
+  if (personId !== undefined && !isAsked) {
+    throw refuse('A second admin, or your operator, has to confirm it.');
+  }
+  if (
+    isAsked &&
+    !(await hasStanding({ ...operator, personId: asked.personId }, payment, delayMs))
+  ) {
+    throw refuse('Who asked for it may not any more: another admin has to ask again.');
+  }
+  if (personId !== undefined) await requireStanding(operator, payment.merchant_id, delayMs);
+  if (typed === undefined) throw refuse('Type both amounts to confirm it.');
+  const isRight =
+    parseBaseUnits(typed.arrived, decimals) === arrived &&
+    parseBaseUnits(typed.due, decimals) === due;
+  if (!isRight) throw refuse('The amounts that were typed are others.');
+  return asked?.personId ?? null;
+}
+
+/** Whether somebody is still one of the two that it takes, long after they asked. */
+function hasStanding(
+  operator: Operator,
+  { merchant_id: merchantId }: Pick<Payment, 'merchant_id'>,
+  delayMs: number,
+): Promise<boolean> {
+  return requireStanding(operator, merchantId, delayMs).then(
+    () => true,
+    error => {
+      if (error instanceof OperationRefused) return false;
+      throw error;
+    },
+  );
+}

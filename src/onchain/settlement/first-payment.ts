@@ -1,0 +1,151 @@
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import {
+  type AccountSetup,
+  findFirstPaymentSetup,
+} from '#storage/repositories/payments/first-payment.ts';
+import { checkNetworks } from './network-steps.ts';
+import {
+  advised,
+  done,
+  missing,
+  type Result,
+  type ServiceSetup,
+  type Step,
+} from './setup-steps.ts';
+
+export interface FirstPayment {
+  readonly merchantName: string;
+  /** Whether nothing is missing. */
+  readonly canSettle: boolean;
+  /** Whether a payment of the merchant has ever been successful. */
+  readonly hasSettled: boolean;
+  readonly steps: readonly Step[];
+}
+
+/**
+ * Checks all that has to be set up until a first payment of a merchant can settle.
+ * @throws OperationRefused for an unknown merchant.
+ */
+export async function checkFirstPayment(
+  db: Connection,
+  merchantId: string,
+  service: ServiceSetup,
+  now: Date,
+): Promise<FirstPayment> {
+  const found = await findFirstPaymentSetup(db, merchantId, now);
+  if (found === undefined) throw new OperationRefused(`There is no merchant ${merchantId}.`);
+  const { setup } = found;
+  const steps: Step[] = [
+    { name: 'account', ...accountResult(setup, merchantId) },
+    ...(setup.account_kind === 'us'
+      ? [{ name: 'processor' as const, ...processorResult(setup, service) }]
+      : checkNetworks(found, merchantId, service, now)),
+    { name: 'domain', ...domainResult(setup, merchantId) },
+    { name: 'key', ...keyResult(setup, merchantId) },
+    { name: 'webhook', ...webhookResult(setup, merchantId) },
+    { name: 'person', ...personResult(setup, merchantId, service) },
+    ...(service.mayLoseUnnoticed === true
+      ? [{ name: 'database' as const, ...UNNOTICED_LOSS }]
+      : []),
+  ];
+  return {
+    merchantName: setup.name,
+    canSettle: steps.every(({ state }) => state !== 'missing'),
+    hasSettled: setup.hasSettled,
+    steps,
+  };
+}
+
+const UNNOTICED_LOSS = advised(
+  'An asynchronous standby follows the database: if it is promoted, the newest payments are lost, and nothing says so.',
+  'DATABASE_DURABILITY=replicated with a synchronous standby, or REDIS_URL, in the environment of API, worker and mp',
+);
+
+function accountResult(setup: AccountSetup, id: string): Result {
+  if (setup.status !== 'active') {
+    return missing(
+      'The account is inactive: its keys are refused with E2008.',
+      `mp merchant set ${id} --status active`,
+    );
+  }
+  if (setup.account_kind === 'us' && setup.onboarding_status !== 'approved') {
+    return missing(
+      `Its onboarding is ${setup.onboarding_status}: its keys are refused with E2102.`,
+      `mp merchant set ${id} --onboarding approved`,
+    );
+  }
+  if (!setup.hasMainBranch) {
+    return missing(
+      'It has no main branch: creations are refused with E1030.',
+      `mp branch create --merchant ${id} --name Main --main`,
+    );
+  }
+  return done('It is active and has a main branch.');
+}
+
+function processorResult(
+  { environment }: AccountSetup,
+  { hasProcessor, isProcessorLive }: ServiceSetup,
+): Result {
+  if (environment === 'test' && isProcessorLive) {
+    return missing(
+      'The processor is used with live keys: creations of a test merchant are refused with E1040.',
+      'a service of its own, with test keys of the processor in the environment of API and worker',
+    );
+  }
+  return hasProcessor
+    ? done('Payments on US accounts are collected by the processor.')
+    : missing(
+        'No processor is configured: creations on US accounts are refused with E1030.',
+        'PROCESSOR=stripe, with its keys, in the environment of API and worker',
+      );
+}
+
+function domainResult({ hasDomain }: AccountSetup, id: string): Result {
+  return hasDomain
+    ? done('Customers may be redirected to its domains.')
+    : advised(
+        'No domain is allowed: a redirectUrl is refused with E1010.',
+        `mp domain add --merchant ${id} --domain DOMAIN`,
+      );
+}
+
+function keyResult(setup: AccountSetup, id: string): Result {
+  if (setup.hasPartnerKey) return done('Its partner has a key that creates payments for it.');
+  const mayUseOwn = setup.partnerStatus === null || setup.partnerStatus === 'active';
+  if (setup.selfService === false || !mayUseOwn) {
+    return missing(
+      'Its partner has switched keys of its merchants off (E2103), and has no key of its own.',
+      'mp partner set PARTNER --self-service on',
+    );
+  }
+  if (setup.hasOwnKey) return done('A key may create payments.');
+  return missing(
+    'No key may create payments: a server has nothing to sign its requests with.',
+    `mp key create --merchant ${id} --name NAME`,
+  );
+}
+
+function webhookResult({ hasEndpoint }: AccountSetup, id: string): Result {
+  return hasEndpoint
+    ? done('An endpoint is told of events.')
+    : advised(
+        'No webhook endpoint: a server learns outcomes only by asking for each payment.',
+        `mp webhook create --merchant ${id} --url URL`,
+      );
+}
+
+function personResult({ hasPerson }: AccountSetup, id: string, { hasPanel }: ServiceSetup): Result {
+  if (!hasPanel) {
+    return advised(
+      'There is no panel: deposits that no payment took are seen by operators alone.',
+      'PANEL_URL in the environment of the API',
+    );
+  }
+  if (hasPerson) return done('Somebody signs in to the panel.');
+  return advised(
+    'Nobody signs in to the panel: deposits that no payment took are seen by operators alone.',
+    `mp user create --merchant ${id} --name NAME --email EMAIL --role admin --invite`,
+  );
+}

@@ -1,0 +1,135 @@
+import type { DepositOutcome } from '#storage/database/deposit-tables.ts';
+import type { Holder } from '#storage/repositories/deposits/reservations.ts';
+import type { CutAmount, Waiting } from '#storage/repositories/deposits/waiting-payments.ts';
+
+/** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
+export const OVERPAYMENT_PER_MILLE = 20n;
+
+export interface Match {
+  readonly outcome: DepositOutcome;
+  /** The payment the transfer is for; null sends it to the inbox. */
+  readonly paymentId: string | null;
+  /** Whether it is what a wallet has left of an amount that the payment asked for before it got another quote. */
+  readonly isFormer?: boolean;
+}
+
+/** Less than this share of the requested amount, in per mille, is no part of it: 1 %. */
+const PART_PER_MILLE = 10n;
+
+/** Shares of the requested amount that may match it, in per mille. */
+export const AMOUNTS_PER_MILLE = { least: PART_PER_MILLE, most: 1000n + OVERPAYMENT_PER_MILLE };
+
+const BASIS_POINTS = 10_000n;
+
+/** The reservations at the transfer's address when it happened. */
+export interface AddressState {
+  /** The payment that had reserved exactly this amount, and still has, or has it promised still. */
+  readonly exact: Pick<Holder, 'paymentId' | 'seen' | 'isRest'> | undefined;
+  /** Whether a payment that is still open asked for exactly this amount, before it got another quote. */
+  readonly isSuperseded: boolean;
+  /** Payments that waited for funds; two suffice, since more make no difference. */
+  readonly open: readonly Waiting[];
+  /** Of what they asked for, what a wallet may have cut to this amount, of each payment one; two suffice. */
+  readonly cut: readonly CutAmount[];
+  /** Whether the transfer names a payment at the address, so that no other one counts as open. */
+  readonly isNamed: boolean;
+  /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
+  readonly reservedBefore: boolean;
+  /** Whether that payment is paid, or has its funds and waits for them to be final. */
+  readonly isPaid: boolean;
+  /**
+   * Whether exactly this amount is reserved for another payment than the transfer names, or has been
+   * reserved since the transfer happened.
+   */
+  readonly isReservedElsewhere: boolean;
+}
+
+/**
+ * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
+ *
+ * An exact amount matches its payment: the whole, or the rest after too little has arrived. It never
+ * matches another payment. If it seems to have been sent before the amount was reserved, a clock may be wrong, and
+ * it goes to the inbox for an operator. What a wallet has left of exactly one amount that is waited for settles it, if
+ * it is nearly the price. Any other amount matches only if a single payment is open
+ * at the address: an excess of at most 2 % settles it, and so does an amount that its merchant tolerates, and one whose
+ * rest is at most a cent and could not be sent; too
+ * little is recorded as an underpayment, the first time. With two open payments, an amount slightly above one may be
+ * slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
+ * amounts are never added up, except for the exact rest.
+ */
+export function matchTransfer(
+  tokenAmount: bigint,
+  {
+    exact,
+    isSuperseded,
+    open,
+    cut,
+    isNamed,
+    reservedBefore,
+    isPaid,
+    isReservedElsewhere,
+  }: AddressState,
+): Match {
+  if (exact !== undefined) {
+    const { paymentId, seen, isRest } = exact;
+    return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
+  }
+  if (isSuperseded) return inbox('superseded');
+  if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
+  const [single, second] = open;
+  const isOthers = isReservedElsewhere && (single !== undefined || isNamed);
+  if (isOthers || cut.length > 1) return inbox('ambiguous');
+  const settled = cut[0] === undefined ? undefined : settleCut(tokenAmount, cut[0]);
+  if (settled !== undefined) return settled;
+  if (second !== undefined) return inbox('ambiguous');
+  if (single === undefined) return inbox('unknown');
+  const { paymentId, rest } = single;
+  if (rest !== null && isEnoughAlone(tokenAmount, rest)) return { outcome: 'rest', paymentId };
+  if (isTooLittle(tokenAmount, single.tokenAmount)) return inbox('unknown');
+  if (tokenAmount > single.tokenAmount) {
+    return isSmallExcess(tokenAmount, single.tokenAmount)
+      ? { outcome: 'over', paymentId }
+      : inbox('over');
+  }
+  if (isTolerated(tokenAmount, single) || isEnoughAlone(tokenAmount, single)) {
+    return { outcome: 'tolerated', paymentId };
+  }
+  return single.underpaid ? inbox('under') : { outcome: 'under', paymentId };
+}
+
+/** A wallet that rounds up sends more than it was asked for. */
+function settleCut(
+  sent: bigint,
+  { paymentId, tokenAmount, cutFrom, isRest, isFormer }: CutAmount,
+): Match | undefined {
+  const isEnough =
+    sent > tokenAmount ? isSmallExcess(sent, tokenAmount) : sent >= (cutFrom ?? tokenAmount);
+  if (!isEnough) return undefined;
+  const outcome = isRest ? 'rest' : sent > tokenAmount ? 'over' : 'tolerated';
+  return { outcome, paymentId, isFormer };
+}
+
+/** Whether so little is missing that it could not be sent, and is not worth asking for. */
+function isEnoughAlone(
+  received: bigint,
+  { tokenAmount, aloneFrom }: Pick<Waiting, 'tokenAmount' | 'aloneFrom'>,
+): boolean {
+  return aloneFrom !== null && received >= aloneFrom && received < tokenAmount;
+}
+
+function isTolerated(received: bigint, { tokenAmount, toleranceBps }: Waiting): boolean {
+  return (tokenAmount - received) * BASIS_POINTS <= tokenAmount * BigInt(toleranceBps);
+}
+
+function isSmallExcess(received: bigint, requested: bigint): boolean {
+  return (received - requested) * 1000n <= requested * OVERPAYMENT_PER_MILLE;
+}
+
+/** An amount far below the requested one must not mark the payment as underpaid, even if it is worth something. */
+function isTooLittle(received: bigint, requested: bigint): boolean {
+  return received * 1000n < requested * PART_PER_MILLE;
+}
+
+function inbox(outcome: DepositOutcome): Match {
+  return { outcome, paymentId: null };
+}

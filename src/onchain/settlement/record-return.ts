@@ -1,0 +1,63 @@
+import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { BookedDeposit, BookedReturn } from '#storage/database/deposit-tables.ts';
+import {
+  findBookedDeposit,
+  findReturns,
+  insertReturn,
+} from '#storage/repositories/deposits/returns.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { type Return, requireDeposit } from './inbox.ts';
+
+/**
+ * Records that a part of a payment was given back: of one that ended without the rest, or was paid on another network.
+ * @throws OperationRefused for a deposit that is no such part, and for one whose return is recorded.
+ */
+export function recordReturn(
+  operator: Operator,
+  depositId: string,
+  given: Return,
+): Promise<BookedReturn> {
+  return audited(operator, 'deposit.return', async (tx, now) => {
+    const { paymentId, part } = await requirePart(tx, depositId);
+    const { to, hash, note } = given;
+    const result = await insertReturn(tx, {
+      deposit_id: depositId,
+      merchant_id: part.merchant_id,
+      // Clocks of processes differ. The cursor of the books, a time and an ID, has to tell both rows apart.
+      booked_at: new Date(Math.max(now.getTime(), part.booked_at.getTime() + 1)),
+      returned_to: to,
+      transaction_hash: hash,
+      note: note ?? null,
+    });
+    return { result, objectId: depositId, detail: { paymentId, ...given } };
+  });
+}
+
+/** The part, which is locked, and its payment. */
+async function requirePart(
+  db: Connection,
+  id: string,
+): Promise<{ readonly paymentId: string; readonly part: BookedDeposit }> {
+  const { payment_id: paymentId, dismissed_at: dismissedAt, state } = await requireDeposit(db, id);
+  if (dismissedAt !== null) throw new OperationRefused('The deposit is dismissed.');
+  if (paymentId === null && (state === 'seen' || state === 'final')) {
+    throw new OperationRefused('The deposit waits in the inbox: dismiss it as returned instead.');
+  }
+  if (paymentId === null || state !== 'final') {
+    throw new OperationRefused(`The deposit is ${state}: only one that is final can be returned.`);
+  }
+  const part = await findBookedDeposit(db, id);
+  if (part === undefined) {
+    const payment = await findPayment(db, paymentId);
+    throw new OperationRefused(
+      payment?.status === 'pending'
+        ? `Payment ${paymentId} is still open, and the deposit counts for it.`
+        : `Payment ${paymentId} was paid, and the deposit counts for it.`,
+    );
+  }
+  if ((await findReturns(db, [id])).has(id)) {
+    throw new OperationRefused('It is recorded already that the deposit was returned.');
+  }
+  return { paymentId, part };
+}

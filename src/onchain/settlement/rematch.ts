@@ -1,0 +1,63 @@
+import type { Connection } from '#storage/database/connection.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import { deleteAskedAssignment } from '#storage/repositories/deposits/asked-assignments.ts';
+import {
+  listUnmatchedOf,
+  lockAddresses,
+  updateDeposit,
+} from '#storage/repositories/deposits/deposits.ts';
+import { listPlacesElsewhere } from '#storage/repositories/deposits/former-quotes.ts';
+import { applyDeposit } from './apply-deposit.ts';
+import { type DepositMatch, matchPayment } from './match-payment.ts';
+import { AMOUNTS_PER_MILLE } from './match-transfer.ts';
+import { timeOf } from './observed-transfer.ts';
+
+/**
+ * Matches a known deposit again. A duplicate stays one when no payment takes it.
+ * @param references Those of the deposit unless given.
+ */
+export async function rematch(
+  db: Connection,
+  deposit: Deposit,
+  references: readonly string[] = deposit.reference_accounts ?? [],
+): Promise<DepositMatch> {
+  const slot = {
+    blockchainId: deposit.blockchain_id,
+    address: deposit.address,
+    tokenAmount: BigInt(deposit.token_amount),
+  };
+  const matched = await matchPayment(db, slot, timeOf(deposit), references);
+  const stays = deposit.outcome === 'duplicate' && matched.payment_id === null;
+  return stays ? { outcome: 'duplicate', payment_id: null } : matched;
+}
+
+/**
+ * Matches the unmatched deposits that may be for a payment whose funds were reversed, in the order in which they
+ * came, until one of them pays it. While those funds held the payment no other ones could: the replacement of a slow
+ * transaction was a duplicate, and one of a little more had no payment to be for. Call it with the address locked; it
+ * locks the others that the payment had, of which another transaction may lock one first: then one of the two is
+ * ended by PostgreSQL, and made again.
+ * @param reversed The deposit that held the payment.
+ */
+export async function rematchForReopened(
+  db: Connection,
+  reversed: Deposit,
+  paymentId: string,
+  { now, actor }: { readonly now: Date; readonly actor: string },
+): Promise<void> {
+  const here = { blockchainId: reversed.blockchain_id, address: reversed.address };
+  // It may have asked for something elsewhere, which arrived while those funds held it.
+  const elsewhere = await listPlacesElsewhere(db, paymentId, here);
+  if (elsewhere.length > 0) await lockAddresses(db, elsewhere);
+  for (const place of [here, ...elsewhere]) {
+    for (const unmatched of await listUnmatchedOf(db, paymentId, place, AMOUNTS_PER_MILLE)) {
+      const matched = await rematch(db, unmatched);
+      // Nothing has changed for other payments, to which an operator may be about to assign it.
+      if (matched.payment_id !== paymentId) continue;
+      await deleteAskedAssignment(db, unmatched.id);
+      const deposit = await updateDeposit(db, unmatched.id, { ...matched, updated_at: now });
+      await applyDeposit(db, deposit, now, actor);
+      if (matched.outcome !== 'under') return;
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { randomTransactionHash } from '#chains/transaction-hash.ts';
+import { movePayment } from '#payments/move-payment.ts';
+import { SIMULATION_ACTOR } from '#payments/processors/simulate-regulated.ts';
+import type { Rates } from '#payments/rates/rate-source.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { transact } from '#storage/database/transaction.ts';
+import { findNetwork, findSimulatedNetwork } from '#storage/repositories/chains/networks.ts';
+import { listPaymentDeposits } from '#storage/repositories/deposits/deposits.ts';
+import { bringPaymentForward } from '#storage/repositories/payments/clock.ts';
+import { listUnderpaid, lockPayment } from '#storage/repositories/payments/moves.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { hasLapsed } from './lapse-quotes.ts';
+import { observeTransfer } from './observe-transfer.ts';
+import type { Finality, ObservedTransfer } from './observed-transfer.ts';
+import { readRemaining } from './remaining.ts';
+import { selectNetwork } from './select-network.ts';
+
+/** Each case and what happens in it. */
+export const SIMULATION_CASES = {
+  confirm: 'the exact amount arrives and becomes final',
+  detect: 'the exact amount is seen, not final yet',
+  under: 'too little arrives',
+  rest: 'too little arrives, then the exact rest',
+  over: 'a little too much arrives and becomes final, unless others are open at the address',
+  late: 'the exact amount arrives after the payment has ended',
+  duplicate: 'the exact amount arrives twice',
+  revert: 'the transaction fails on chain',
+  reorg: 'the exact amount is seen, then undone by the chain',
+  fail: 'the transaction fails on chain after it was seen',
+  cancel: 'the customer cancels',
+  expire: 'the time runs out without a payment, or after too little',
+} as const;
+
+export type SimulationCase = keyof typeof SIMULATION_CASES;
+
+/** The result of a simulation. */
+export interface Simulation {
+  readonly payment: Payment;
+  /** The simulated transfers, also those that no payment took. */
+  readonly deposits: readonly Deposit[];
+}
+
+export interface Simulator {
+  readonly db: Database;
+  readonly rates: Rates;
+}
+
+/**
+ * Simulates a case on a payment, through the same functions as real transfers and customers. If the
+ * payment has no network yet, selects `blockchainId` or the first one offered whose chain has no node.
+ * @throws OperationRefused for a payment that does not exist or is not paid on chain, and for a transfer
+ * on a network whose chain has a node: its transfers come from the chain alone.
+ * @throws ApiError E1040 and E5002, like `selectNetwork`.
+ */
+export async function simulate(
+  { db, rates }: Simulator,
+  paymentId: string,
+  simulation: SimulationCase,
+  now: Date,
+  blockchainId?: string,
+): Promise<Simulation> {
+  const payment = await requireCryptoPayment(db, paymentId);
+  let deposits: Deposit[] = [];
+  if (simulation === 'cancel') {
+    await transact(db, tx =>
+      movePayment(tx, {
+        paymentId,
+        move: 'cancel',
+        actor: SIMULATION_ACTOR,
+        reason: 'cancelled by simulation',
+        columns: { cancellation_reason: 'cancelled_by_customer' },
+        now,
+      }),
+    );
+  } else if (simulation === 'expire') {
+    await expire(db, payment, now);
+  } else {
+    const selected = await ensureNetwork({ db, rates }, payment, blockchainId, now);
+    deposits = await simulateTransfers(db, selected, simulation, now);
+  }
+  return { payment: await requireCryptoPayment(db, paymentId), deposits };
+}
+
+async function simulateTransfers(
+  db: Database,
+  payment: Payment,
+  simulation: Exclude<SimulationCase, 'cancel' | 'expire'>,
+  now: Date,
+): Promise<Deposit[]> {
+  const requested = BigInt(payment.token_amount ?? 0);
+  const network = await findNetwork(db, payment.blockchain_id ?? '');
+  if (network !== undefined) requireSimulated(network);
+  const randomHash = () => randomTransactionHash(network?.family ?? 'ethereum');
+  const transfer = (tokenAmount: bigint, transactionHash = randomHash()) => ({
+    blockchainId: payment.blockchain_id ?? '',
+    transactionHash,
+    position: 0,
+    address: payment.address ?? '',
+    tokenAmount,
+    blockHeight: 1,
+    blockHash: null,
+    occurredAt: now,
+    source: 'simulation' as const,
+  });
+  const report = async (reported: Omit<ObservedTransfer, 'finality'>, ...states: Finality[]) => {
+    const deposits = [];
+    for (const finality of states) {
+      deposits.push(await observeTransfer(db, { ...reported, finality }, now, SIMULATION_ACTOR));
+    }
+    return deposits.slice(-1);
+  };
+  const half = transfer(requested - requested / 2n);
+  switch (simulation) {
+    case 'late':
+      await expire(db, payment, now);
+      return report(transfer(requested), 'seen', 'final');
+    case 'confirm': {
+      // Finalises the transfer seen before, if there is one.
+      const deposits = await listPaymentDeposits(db, payment.id);
+      const seen = deposits.find(deposit => deposit.state === 'seen');
+      const final = transfer(BigInt(seen?.token_amount ?? requested), seen?.transaction_hash);
+      return report({ ...final, position: seen?.position ?? 0 }, 'seen', 'final');
+    }
+    case 'under':
+      return report(half, 'seen', 'final');
+    case 'rest': {
+      // Completes what arrived before, if that was too little.
+      const isUnderpaid = (await readRemaining(db, payment)) !== null;
+      const part = isUnderpaid ? [] : await report(half, 'seen', 'final');
+      const rest = await readRemaining(db, await requireCryptoPayment(db, payment.id));
+      if (rest === null) return part;
+      return [...part, ...(await report(transfer(rest.remaining), 'seen', 'final'))];
+    }
+    case 'over':
+      return report(transfer(requested + requested / 100n), 'seen', 'final');
+    case 'duplicate':
+      return [
+        ...(await report(transfer(requested), 'seen', 'final')),
+        ...(await report(transfer(requested), 'seen', 'final')),
+      ];
+    default:
+      return report(transfer(requested), ...STATES[simulation]);
+  }
+}
+
+/** States of the transfer in cases in which the exact amount is sent once, and does not become final. */
+const STATES = {
+  detect: ['seen'],
+  revert: ['failed'],
+  fail: ['seen', 'failed'],
+  reorg: ['seen', 'reversed'],
+} as const;
+
+/**
+ * Ends a payment as its deadline would, which comes at once: a payment that has expired says so by its end too.
+ * @throws OperationRefused on a network whose chain has a node: a real transfer may be on its way.
+ */
+async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): Promise<void> {
+  const network = blockchain_id === null ? undefined : await findNetwork(db, blockchain_id);
+  if (network !== undefined) requireSimulated(network);
+  await transact(db, async tx => {
+    const open = await lockPayment(tx, id);
+    if (open?.status !== 'pending' || open.session_status !== 'pending') return;
+    const ahead = open.expires_at.getTime() - now.getTime();
+    if (ahead > 0) await bringPaymentForward(tx, id, ahead);
+    const isUnderpaid = (await listUnderpaid(tx, [id])).length > 0;
+    await movePayment(tx, {
+      paymentId: id,
+      move: isUnderpaid ? 'expireUnderpaid' : 'expire',
+      actor: SIMULATION_ACTOR,
+      reason: 'expired by simulation',
+      now,
+    });
+  });
+}
+
+async function ensureNetwork(
+  { db, rates }: Simulator,
+  payment: Payment,
+  blockchainId: string | undefined,
+  now: Date,
+): Promise<Payment> {
+  if (payment.blockchain_id !== null && !hasLapsed(payment, now)) return payment;
+  const offered = payment.offered_blockchain_ids;
+  if (offered.length === 0) throw new OperationRefused('The payment offers no network.');
+  const chosen = blockchainId ?? payment.blockchain_id;
+  const network =
+    chosen === null ? await findSimulatedNetwork(db, offered) : await findNetwork(db, chosen);
+  if (chosen === null && network === undefined) {
+    throw new OperationRefused(`The chains of the payment's networks have nodes. ${PAY_FOR_REAL}`);
+  }
+  if (network !== undefined) requireSimulated(network);
+  const selected = network?.id ?? chosen ?? '';
+  return selectNetwork(db, rates, { payment, blockchainId: selected, simulation: true }, now);
+}
+
+const PAY_FOR_REAL = 'Send a real transfer, on a test network one without value.';
+
+function requireSimulated({ id, chain, settled_by: settledBy }: Network): void {
+  if (settledBy === 'simulation') return;
+  throw new OperationRefused(
+    `Transfers on ${id} cannot be simulated, since ${chain} has a node. ${PAY_FOR_REAL}`,
+  );
+}
+
+async function requireCryptoPayment(db: Database, id: string): Promise<Payment> {
+  const payment = await findPayment(db, id);
+  if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
+  if (payment.flow !== 'crypto') {
+    throw new OperationRefused(
+      'The payment is on a US account: pay it on the page that its checkoutUrl leads to.',
+    );
+  }
+  return payment;
+}

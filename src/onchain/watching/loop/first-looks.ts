@@ -1,0 +1,45 @@
+import type { Block } from '#chains/transfer.ts';
+import type { ChainState } from '#storage/database/watching-tables.ts';
+
+/** The end of a range that was scanned. */
+export interface FirstLook extends Pick<Block, 'height' | 'hash'> {
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Scans that are remembered. The oldest are forgotten first: later ones stand for them, and only come later. */
+const KEPT = 1_000;
+
+/**
+ * When ranges were scanned: the second look at them comes some time later, since a server that lags shows less without
+ * an error. After a start, everything counts as scanned just now.
+ */
+export class FirstLooks {
+  #looks: FirstLook[] = [];
+
+  /**
+   * Begins a tick: what was undone since, or was scanned by another worker, is not remembered.
+   * @param now In milliseconds since the epoch.
+   */
+  begin(
+    { cursor_height: height, cursor_hash: hash }: Pick<ChainState, 'cursor_height' | 'cursor_hash'>,
+    now: number,
+  ): void {
+    this.#looks = this.#looks.filter(look => look.height <= (height ?? -1));
+    if (height === null || hash === null) return;
+    if (this.#looks.at(-1)?.hash !== hash) this.add({ height, hash }, now);
+  }
+
+  /** Adds a range that ends at a block. */
+  add({ height, hash }: Pick<Block, 'height' | 'hash'>, at: number): void {
+    const before = this.#looks.filter(look => look.height < height);
+    this.#looks = [...before.slice(1 - KEPT), { height, hash, at }];
+  }
+
+  /** The newest range that was scanned by the time `by`, in milliseconds since the epoch; undefined if there is none. */
+  find(by: number): FirstLook | undefined {
+    const found = this.#looks.findLastIndex(({ at }) => at <= by);
+    this.#looks = this.#looks.slice(Math.max(0, found));
+    return found < 0 ? undefined : this.#looks[0];
+  }
+}

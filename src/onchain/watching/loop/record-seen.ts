@@ -1,0 +1,57 @@
+import type { Arrival } from '#chains/adapter.ts';
+import type { ChainTransfer } from '#chains/transfer.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { LATE_FOR_MS } from '#time/late-window.ts';
+import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
+import { weighTransfers } from '../../settlement/weigh-transfers.ts';
+import type { Watcher } from '../watcher.ts';
+import { type LastPoll, occurredAt } from './occurred-at.ts';
+import { record, toObserved } from './record.ts';
+
+/** The times by which found transfers are judged. */
+export interface Timing {
+  /** The poll before, by which the time of the transfers is determined. */
+  readonly last: LastPoll;
+  /** Amounts count as asked for if they were still reserved after this time. */
+  readonly askedSince: Date;
+  /** When the transfers were made at the latest; now unless given. */
+  readonly madeBy?: Date | undefined;
+  /** When the transfers were seen; now unless given. */
+  readonly seenAt?: Date;
+  /** What is undone by what was found, to be recorded with it. None unless given. */
+  readonly reversed?: readonly ObservedTransfer[];
+}
+
+/**
+ * Since when amounts count as asked for, those of payments that ended within a day included.
+ * @param madeAt When the transfers were made at the earliest, for instance the time up to which everything
+ * is recorded; null for now.
+ */
+export function askedSince(
+  { chain, clock }: Pick<Watcher, 'chain' | 'clock'>,
+  madeAt: Date | null,
+): Date {
+  const earliest = Math.min(clock(), madeAt?.getTime() ?? clock());
+  return new Date(earliest - LATE_FOR_MS - chain.clockSkewMs);
+}
+
+/**
+ * Records transfers that were found in a block or in the mempool, except for dust.
+ * @param after Runs in the last transaction, and gets the dust.
+ * @throws As `record`.
+ */
+export async function recordSeen(
+  watcher: Watcher,
+  transfers: readonly ChainTransfer[],
+  { last, askedSince: since, madeBy, seenAt, reversed = [] }: Timing,
+  after?: (tx: Connection, dust: readonly Arrival[]) => Promise<void>,
+): Promise<void> {
+  const { chain, clock, db } = watcher;
+  const weights = await weighTransfers(db, transfers, { since, madeBy });
+  const dust = transfers.filter((_, index) => weights[index] === 'dust');
+  const now = seenAt ?? new Date(clock());
+  const observed = transfers
+    .filter((_, index) => weights[index] !== 'dust')
+    .map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)));
+  await record(watcher, [...reversed, ...observed], after && (tx => after(tx, dust)));
+}

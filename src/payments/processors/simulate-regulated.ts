@@ -1,0 +1,69 @@
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { movePayment } from '../move-payment.ts';
+import type { NotificationDependencies } from './receive-notification.ts';
+import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
+import type { SandboxProcessor } from './sandbox-processor.ts';
+
+/** Cases of a payment on a US account, and the notifications that play them. */
+const CASES: Readonly<Record<string, readonly NotificationKind[]>> = {
+  confirm: ['seen', 'settled'],
+  detect: ['seen'],
+  fail: ['failed'],
+  cancel: ['cancelled'],
+};
+
+export const REGULATED_CASES = Object.keys(CASES);
+
+/** Actor of simulated moves in a payment's history. */
+export const SIMULATION_ACTOR = 'simulation';
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Simulates a case on a payment of the sandbox processor, by the notifications that it would send.
+ * @throws OperationRefused for a payment of another processor, and for a case that it cannot play.
+ */
+export function simulateRegulated(
+  deps: NotificationDependencies,
+  sandbox: SandboxProcessor,
+  payment: Payment,
+  simulation: string,
+): Promise<void> {
+  requireSandbox(payment);
+  const kinds = CASES[simulation];
+  if (kinds === undefined) {
+    throw new OperationRefused(
+      `A payment on a US account has ${REGULATED_CASES.join(', ')}; "${simulation}" is played on chain alone.`,
+    );
+  }
+  return sendNotifications(deps, sandbox, payment, kinds, {
+    trace: null,
+    actor: SIMULATION_ACTOR,
+    log: SILENT,
+  });
+}
+
+/**
+ * Expires a payment of the sandbox if it is due. Nobody has to be asked: whatever its customer does, the sandbox's page
+ * has told. Call it in a transaction.
+ */
+export async function expireRegulatedIfDue(
+  tx: Connection,
+  { id, expires_at: expiresAt }: Payment,
+  now: Date,
+): Promise<void> {
+  if (expiresAt > now) return;
+  const reason = 'expired without payment, confirmed by the processor';
+  await movePayment(tx, { paymentId: id, move: 'expire', actor: SIMULATION_ACTOR, reason, now });
+}
+
+/** @throws OperationRefused for a payment of another processor. */
+export function requireSandbox({ processor }: Payment): void {
+  const sandbox: SandboxProcessor['name'] = 'sandbox';
+  if (processor === sandbox) return;
+  throw new OperationRefused(
+    `The payment is processed by ${processor}: only those of the sandbox are simulated.`,
+  );
+}

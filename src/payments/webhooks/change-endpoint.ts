@@ -1,0 +1,122 @@
+import {
+  audited,
+  columnsToSet,
+  OperationRefused,
+  type Operator,
+} from '#accounts/audit/audited-change.ts';
+import { tellDeciders } from '#accounts/mail/notices.ts';
+import { requireLockedMerchant } from '#accounts/merchants.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
+import { cancelDeliveries } from '#storage/repositories/webhooks/deliveries.ts';
+import {
+  findWebhookEndpoint,
+  lockWebhookEndpoint,
+  updateWebhookEndpoint,
+} from '#storage/repositories/webhooks/endpoints.ts';
+import { parseEndpointUrl } from './endpoint-url.ts';
+import {
+  originOf,
+  requireEnabledEndpoint,
+  requirePlace,
+  type Subscription,
+  subscriptionColumns,
+  subscriptionOf,
+} from './manage-endpoints.ts';
+
+/** Why an endpoint is disabled that was not disabled by anybody. */
+export const ANSWERED_GONE = 'It answered 410 Gone.';
+
+export interface EndpointChange {
+  readonly url?: string | undefined;
+  readonly types?: Subscription | undefined;
+  /** As in NewEndpoint. */
+  readonly allowPrivateAddresses: boolean;
+}
+
+/**
+ * Changes the URL of an endpoint, for pending deliveries as well, or the types of events that it
+ * receives from now on.
+ * @throws OperationRefused for an unknown endpoint, an invalid URL, one that another enabled endpoint of
+ * the merchant has, or when nothing is to be set.
+ */
+export function setEndpoint(
+  operator: Operator,
+  id: string,
+  { url, types, allowPrivateAddresses }: EndpointChange,
+): Promise<WebhookEndpoint> {
+  const href = url === undefined ? undefined : parseEndpointUrl(url, allowPrivateAddresses);
+  const columns = columnsToSet({ url: href, ...(types && subscriptionColumns(types)) });
+  return audited(operator, 'webhook.set', async tx => {
+    const endpoint = await lockWithMerchant(tx, id);
+    if (href !== undefined && endpoint.disabled_at === null) {
+      await requirePlace(tx, endpoint.merchant_id, { id, url: href });
+    }
+    const result = await updateWebhookEndpoint(tx, id, columns);
+    const detail = {
+      ...(href === undefined ? {} : { origin: originOf(href) }),
+      ...(types === undefined ? {} : { types: subscriptionOf(result) }),
+    };
+    return { result, objectId: id, detail };
+  });
+}
+
+/**
+ * Enables an endpoint again. It receives the events from now on, not those of the meantime.
+ * @throws OperationRefused for an unknown or enabled endpoint, and where a new one with its URL would be
+ * refused.
+ */
+export function enableEndpoint(operator: Operator, id: string): Promise<WebhookEndpoint> {
+  return audited(operator, 'webhook.enable', async tx => {
+    const { merchant_id: merchantId, disabled_at, url } = await lockWithMerchant(tx, id);
+    if (disabled_at === null) {
+      throw new OperationRefused(`The webhook endpoint ${id} is enabled already.`);
+    }
+    await requirePlace(tx, merchantId, { id, url });
+    const result = await updateWebhookEndpoint(tx, id, {
+      disabled_at: null,
+      disabled_reason: null,
+    });
+    return { result, objectId: id };
+  });
+}
+
+/**
+ * Disables an endpoint and cancels its pending deliveries.
+ * @param exceptDeliveryId A delivery not to cancel.
+ * @throws OperationRefused for an unknown or disabled endpoint.
+ */
+export function disableEndpoint(
+  operator: Operator,
+  id: string,
+  reason: string,
+  exceptDeliveryId?: string,
+): Promise<WebhookEndpoint> {
+  return audited(operator, 'webhook.disable', async (tx, now) => {
+    const { merchant_id: accountId, url } = await requireEnabledEndpoint(tx, id);
+    const facts = { endpointId: id, host: new URL(url).host, reason };
+    await tellDeciders(
+      tx,
+      { kind: 'merchant', accountId },
+      { kind: 'webhook-disabled', facts, now },
+    );
+    await cancelDeliveries(tx, { endpointId: id, except: exceptDeliveryId }, now);
+    const result = await updateWebhookEndpoint(tx, id, {
+      disabled_at: now,
+      disabled_reason: reason,
+    });
+    return { result, objectId: id, detail: { reason } };
+  });
+}
+
+/**
+ * Locks an endpoint, and its merchant first, as creating one does.
+ * @throws OperationRefused for an unknown endpoint.
+ */
+async function lockWithMerchant(tx: Connection, id: string): Promise<WebhookEndpoint> {
+  const found = await findWebhookEndpoint(tx, id);
+  if (found !== undefined) await requireLockedMerchant(tx, found.merchant_id);
+  const endpoint = await lockWebhookEndpoint(tx, id);
+  if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
+  return endpoint;
+}

@@ -1,0 +1,194 @@
+import type pg from 'pg';
+import { serverUrls } from '#config/server-urls.ts';
+import { columnTypes } from './column-values.ts';
+import { encryptionOf, ServerClient } from './encryption.ts';
+import { isDatabaseUnavailable, NotPrimary } from './errors.ts';
+import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
+
+/** A server that has just refused can be asked again in the same request; one that was silent cannot. */
+const QUICK_FAILURE_MS = 500;
+
+/**
+ * The timeline is the first part of the name of a file of the write-ahead log. A standby has none. After a crash the
+ * postmaster starts all other processes anew and keeps its own start time, so the checkpointer's counts as well.
+ * Who may not see that (it takes pg_read_all_stats, as DATABASE_DURABILITY=replicated does) is shown none.
+ */
+const IDENTITY = `
+  select greatest(pg_postmaster_start_time(),
+           (select max(backend_start) from pg_stat_activity where backend_type = 'checkpointer'))::text as "startedAt",
+         case when pg_is_in_recovery() then null
+         else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
+
+/**
+ * The primary among the servers of a URL, which may be another one after each failover. PostgreSQL counts promotions
+ * as timelines, so a primary of an earlier timeline than one that was seen is an old one that has come back. It
+ * may still answer, with accounts and keys as they were.
+ */
+export class Primary {
+  readonly #urls: readonly string[];
+  readonly #timelines = new WeakMap<pg.ClientBase, number>();
+  /** Which server a connection leads to, and since when that runs. */
+  readonly #servers = new WeakMap<pg.ClientBase, string>();
+  readonly #seen = new Set<string>();
+  /** The one that was met last. */
+  #server: string | undefined;
+  #confirmed: string | undefined;
+  #url: string;
+  #timeline = 0;
+  #locating: Promise<boolean> | undefined;
+
+  /** @throws Error for what is no URL of PostgreSQL. */
+  constructor(url: string) {
+    const urls = serverUrls(url);
+    if (urls?.[0] === undefined) throw new Error('this is no postgres:// URL');
+    this.#urls = urls;
+    this.#url = urls[0];
+  }
+
+  /** URL of the server that was the primary when it was last looked for. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Increases with every promotion that this process has noticed. */
+  get timeline(): number {
+    return this.#timeline;
+  }
+
+  /**
+   * Lets a new connection be used.
+   * @throws NotPrimary for a standby, and for a primary that has been replaced.
+   */
+  async admit(client: pg.ClientBase): Promise<void> {
+    const { timeline, startedAt } = await readIdentity(client);
+    if (timeline === null) throw new NotPrimary('The server is a standby, which takes no writes.');
+    if (timeline < this.#timeline)
+      throw new NotPrimary('The server has been replaced by a newer primary.');
+    this.#timeline = timeline;
+    this.#timelines.set(client, timeline);
+    const server = `${timeline} ${startedAt}`;
+    this.#servers.set(client, server);
+    if (this.#seen.has(server)) return;
+    this.#seen.add(server);
+    this.#server = server;
+    // A process takes the server that it finds first as it is.
+    this.#confirmed ??= server;
+  }
+
+  /**
+   * Whether the server is one that was read before, and has not started anew since. Another one may show what it has
+   * written and no standby: commits that were waiting when it ended, which nobody has confirmed.
+   */
+  get isConfirmed(): boolean {
+    return this.#confirmed === this.#server;
+  }
+
+  /** Notes that a standby has all that the server of this connection had at some time after it was admitted. */
+  confirm(client: pg.ClientBase): void {
+    this.#confirmed = this.#servers.get(client);
+  }
+
+  /** Whether a connection that was admitted leads to the newest primary that this process knows, as it runs now. */
+  isCurrent(client: pg.ClientBase): boolean {
+    const isNewest = this.#timelines.get(client) === this.#timeline;
+    return isNewest && this.#servers.get(client) === this.#server;
+  }
+
+  /**
+   * Opens a connection; where its server is not the primary, or not there, another time once the primary is found, and
+   * where it takes no connection that is encrypted, or none that is not, the other way if the URL leaves that open.
+   * @throws Error whatever `open` fails with.
+   */
+  reach<T>(open: () => Promise<T>): Promise<T> {
+    if (encryptionOf(this.#url).isNegotiable) return this.#negotiate(open);
+    return this.#urls.length === 1 ? open() : this.#reachOneOf(open);
+  }
+
+  async #negotiate<T>(open: () => Promise<T>): Promise<T> {
+    const encryption = encryptionOf(this.#url);
+    const { isOn } = encryption;
+    try {
+      return await this.#reachOneOf(open);
+    } catch (error) {
+      if (encryption.isOn === isOn) throw error;
+      return open();
+    }
+  }
+
+  async #reachOneOf<T>(open: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await open();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      const found = this.locate();
+      if (performance.now() - startedAt > QUICK_FAILURE_MS) throw error;
+      await found;
+      return open();
+    }
+  }
+
+  /**
+   * Looks for the primary among several servers; a single one counts as found. Takes at most as long as one connection
+   * may, since all are asked at once.
+   * @returns Whether there is one; until then the last one is used.
+   */
+  locate(): Promise<boolean> {
+    if (this.#urls.length === 1) return Promise.resolve(true);
+    this.#locating ??= this.#choose().finally(() => {
+      this.#locating = undefined;
+    });
+    return this.#locating;
+  }
+
+  async #choose(): Promise<boolean> {
+    const timelines = await Promise.all(this.#urls.map(probe));
+    const newest = Math.max(this.#timeline, ...timelines.map(timeline => timeline ?? 0));
+    const url = this.#urls[timelines.indexOf(newest)];
+    if (url === undefined) return false;
+    this.#url = url;
+    // From now on connections to older ones, which may still answer, are not used any more.
+    this.#timeline = newest;
+    return true;
+  }
+}
+
+const primaries = new Map<string, Primary>();
+
+/** The one that all connections of this process by the URL share, so that all learn of a new primary from one. */
+export function primaryOf(url: string): Primary {
+  const primary = primaries.get(url) ?? new Primary(url);
+  primaries.set(url, primary);
+  return primary;
+}
+
+interface Identity {
+  /** null for a standby. */
+  readonly timeline: number | null;
+  readonly startedAt: string;
+}
+
+async function readIdentity(client: pg.ClientBase): Promise<Identity> {
+  const query = { text: IDENTITY, query_timeout: CONNECT_TIMEOUT_MS };
+  const { rows } = await client.query<Identity>(query);
+  if (rows[0] === undefined) throw new Error('the server does not say what it is');
+  return rows[0];
+}
+
+/** The timeline of a server, if it is a primary that answers in time. */
+async function probe(url: string): Promise<number | null> {
+  const client = new ServerClient({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    types: columnTypes,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await readIdentity(client)).timeline;
+  } catch {
+    return null;
+  } finally {
+    client.connection.stream.destroy();
+  }
+}

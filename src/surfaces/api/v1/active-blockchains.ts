@@ -1,0 +1,44 @@
+import type { TypedApp } from '#http/typed-app.ts';
+import { listOfferedNetworks } from '#payments/offered-networks.ts';
+import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
+import { EmptyQuerySchema } from '#schemas/list-payments.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import type { V1Dependencies } from './dependencies.ts';
+import { LIST_ACTIVE_BLOCKCHAINS } from './operations.ts';
+
+/** GET /external/v1/blockchains/active */
+export function registerActiveBlockchains(
+  app: TypedApp,
+  { reads, networks, simulation }: V1Dependencies,
+): void {
+  app.get(
+    '/blockchains/active',
+    {
+      config: {
+        access: { principals: ['merchant'], scope: 'blockchains:read' },
+        operation: LIST_ACTIVE_BLOCKCHAINS,
+      },
+      schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
+    },
+    async () => {
+      // Any change of a network invalidates the list, so it depends on no single subject.
+      const offered = await networks.read('offered', async () => ({
+        value: await listOfferedNetworks(reads, simulation),
+        subjects: [],
+      }));
+      return (offered ?? []).map(toBlockchain);
+    },
+  );
+}
+
+/** A network as the API shows it. */
+export function toBlockchain(network: Network): Blockchain {
+  return {
+    object: 'blockchain',
+    id: network.id,
+    name: network.name,
+    isActive: network.is_active,
+    assetSymbol: network.asset_symbol,
+    assetName: network.asset_name,
+  };
+}

@@ -1,0 +1,20 @@
+import type { CreatePaymentDependencies } from '#payments/decide-creation.ts';
+import type { Database } from '#storage/database/connection.ts';
+import type { FreshCache } from '#storage/database/fresh-cache.ts';
+import type { Network } from '#storage/database/network-tables.ts';
+import type { Clock } from '#time/clock.ts';
+
+export interface V1Dependencies {
+  readonly db: Database;
+  /** Where short queries are read. */
+  readonly reads: Database;
+  /** The networks offered, under one key. */
+  readonly networks: FreshCache<Network[]>;
+  readonly clock: Clock;
+  readonly payments: CreatePaymentDependencies;
+  readonly publicUrl: string;
+  /** How many days events are kept. */
+  readonly retentionDays: number;
+  /** Whether payments may be simulated. */
+  readonly simulation: boolean;
+}

@@ -1,0 +1,146 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { ERRORS } from '#errors/catalogue.ts';
+import { EmptyForm } from '#http/page-validation.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { advanceClock } from '#onchain/settlement/advance-clock.ts';
+import { selectNetwork } from '#onchain/settlement/select-network.ts';
+import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import { whyItWaits } from '#onchain/settlement/untaken.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { transact } from '#storage/database/transaction.ts';
+import { DURATION_EXPECTED, parseDuration } from '#time/duration.ts';
+import { cancelCheckout, findCheckoutPayment } from '../checkout.ts';
+import { type CheckoutStage, stageOf } from '../stage.ts';
+import type { CheckoutDependencies } from './dependencies.ts';
+import { wantsJson } from './failures.ts';
+import { localeOf } from './locale.ts';
+import { CheckoutParams, type CheckoutRequest, type Pages } from './pages.ts';
+
+const NetworkForm = Type.Object({ network: Type.String() });
+const CASES = Object.keys(SIMULATION_CASES) as SimulationCase[];
+const SimulateForm = Type.Object({ case: StringEnum(CASES, 'What a customer and the chain do.') });
+const ClockForm = Type.Object({ advance: Type.String() });
+
+/** What a form does. */
+interface Action {
+  /** Returns a notice for the page; null for none. */
+  readonly perform: (payment: Payment, now: Date) => Promise<string | null>;
+  /** Key of the text about its refusal. */
+  readonly failure: 'network' | 'cancel' | 'simulate';
+  /** Stage in which the action has been done already, so that repeating it is no error. */
+  readonly done?: CheckoutStage;
+}
+
+/** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate and /clock. */
+export function registerForms(
+  app: TypedApp,
+  { db, rates, clock, simulation }: CheckoutDependencies,
+  pages: Pages,
+): void {
+  const params = CheckoutParams;
+
+  app.post('/:token/network', { schema: { params, body: NetworkForm } }, (request, reply) => {
+    const { network: blockchainId } = request.body;
+    return act(request, reply, {
+      perform: async (payment, now) => {
+        const choice = { payment, blockchainId, simulation, log: request.log };
+        await selectNetwork(db, rates, choice, now);
+        return null;
+      },
+      failure: 'network',
+    });
+  });
+
+  app.post('/:token/cancel', { schema: { params, body: EmptyForm } }, (request, reply) =>
+    act(request, reply, {
+      perform: async (payment, now) => {
+        await cancelCheckout(db, payment, now, request.trace);
+        return null;
+      },
+      failure: 'cancel',
+      done: 'cancelled',
+    }),
+  );
+
+  if (simulation) {
+    app.post('/:token/simulate', { schema: { params, body: SimulateForm } }, (request, reply) =>
+      act(request, reply, {
+        // For developers, in English only.
+        perform: async ({ id }, now) =>
+          whyItWaits(await simulate({ db, rates }, id, request.body.case, now)),
+        failure: 'simulate',
+      }),
+    );
+
+    app.post('/:token/clock', { schema: { params, body: ClockForm } }, (request, reply) => {
+      const milliseconds = parseDuration(request.body.advance);
+      if (milliseconds === undefined) {
+        throw new ApiError('E1001', `advance must be ${DURATION_EXPECTED}`, { param: 'advance' });
+      }
+      return act(request, reply, {
+        perform: async ({ id: paymentId }, now) => {
+          await transact(db, tx => advanceClock(tx, { paymentId, milliseconds }, now));
+          return null;
+        },
+        failure: 'simulate',
+      });
+    });
+  }
+
+  // After a refused form, the address bar has the form's URL. Loading it leads to the page.
+  for (const form of ['network', 'cancel', ...(simulation ? ['simulate', 'clock'] : [])]) {
+    app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
+      reply.redirect(pages.locationOf(request), 303),
+    );
+  }
+
+  /** Performs an action, then redirects to the page, or sends it with a notice if there is one. */
+  async function act(
+    request: CheckoutRequest,
+    reply: FastifyReply,
+    { perform, failure, done }: Action,
+  ): Promise<FastifyReply> {
+    const { token } = request.params;
+    const payment = await findCheckoutPayment(db, token);
+    const outcome = await attempt(() => perform(payment, new Date(clock())));
+    if (outcome === null) return reply.redirect(pages.locationOf(request), 303);
+    const current = await findCheckoutPayment(db, token);
+    if (typeof outcome === 'string') {
+      return pages.send(request, reply, current, { notice: outcome });
+    }
+    const stage = stageOf(current, new Date(clock()));
+    if (stage === done) return reply.redirect(pages.locationOf(request), 303);
+    if (wantsJson(request)) throw outcome;
+    request.errorCode = outcome.errorCode;
+    const { refusals } = localeOf(request).texts;
+    const notice =
+      outcome.errorCode === 'E1040'
+        ? refusals[failure](refusals.reasons[reasonStage(failure, stage)])
+        : refusals.unavailable;
+    const { status } = ERRORS[outcome.errorCode];
+    return pages.send(request, reply, current, { status, notice });
+  }
+}
+
+/** @returns What the action returns, or a refusal that the page can explain. @throws any other failure. */
+async function attempt(perform: () => Promise<string | null>): Promise<ApiError | string | null> {
+  try {
+    return await perform();
+  } catch (error) {
+    if (error instanceof OperationRefused) {
+      return new ApiError('E1040', error.message, { cause: error });
+    }
+    if (error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode)) return error;
+    throw error;
+  }
+}
+
+/** An open payment cannot be cancelled once something has arrived, too little included. */
+function reasonStage(failure: Action['failure'], stage: CheckoutStage): CheckoutStage {
+  const isOpen = stage === 'choose' || stage === 'waiting';
+  return failure === 'cancel' && isOpen ? 'confirming' : stage;
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import { listMemberships } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import { html } from '../pages/html.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { renderAccountTags } from './environment.ts';
+import { FOR_PERSON, sessionOf } from './hooks/access.ts';
+import { accountPath } from './navigation.ts';
+import { leadTo, type Shown } from './pages.ts';
+import { texts } from './texts/index.ts';
+
+const { choice, roles } = texts.shell;
+
+/** Leads a person to their only account, or lists several. */
+export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
+  const { db, panelUrl } = deps;
+  app.get('/', FOR_PERSON, async (request): Promise<Shown> => {
+    const accounts = await listMemberships(db, sessionOf(request).person.id);
+    const [only, second] = accounts;
+    if (only !== undefined && second === undefined) return leadTo(accountPath(only));
+    const content =
+      only === undefined
+        ? html`<p>${choice.none}</p>`
+        : html`<ul class="rows cards">${accounts.map(
+            account => html`<li><div>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(account)}<br>
+<span class="quiet">${choice.role(choice.kinds[account.kind], roles[account.role])}</span>
+</div></li>`,
+          )}</ul>`;
+    return { title: choice.title, content };
+  });
+}

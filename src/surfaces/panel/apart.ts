@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '#errors/api-error.ts';
+import { sendError } from '#errors/handler.ts';
+import type { RateLimits } from '#http/rate-limit.ts';
+import { canonicalAuthority } from '#http/request-target.ts';
+import { wantsHtml } from '#http/wants-html.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import { explainFailure, type PanelFailureOptions } from './failures.ts';
+import { leadTo, panelHeaders, renderShown } from './pages.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a route is served on the panel's own host too. */
+    onEveryHost?: boolean;
+  }
+  interface FastifyRequest {
+    /** Whether the panel was asked for on a host that is not its own. */
+    isPanelElsewhere: boolean;
+  }
+}
+
+interface ApartOptions extends PanelFailureOptions {
+  readonly limits: RateLimits;
+  /** Sends browsers the page of the documentation for an address without a page. */
+  readonly sendMissing: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+}
+
+/**
+ * Responds to a request for what its host does not serve.
+ * @param failure Why the request is refused on any host; undefined if it is not.
+ */
+type SendApart = (request: FastifyRequest, reply: FastifyReply, failure?: unknown) => FastifyReply;
+
+/**
+ * Keeps a panel with a host of its own apart from the rest of the service: it is served on no other host,
+ * and its host serves nothing else (OWASP ASVS 5.0, 3.5.4) but leads from `/` to the panel. A request is for
+ * the panel if the router found it in the panel's scope: the same path can be spelt in many ways.
+ */
+export function keepPanelApart(app: FastifyInstance, options: ApartOptions): void {
+  const { panelUrl, publicUrl, limits, sendMissing } = options;
+  const isPanelHost = createPanelHosts(panelUrl);
+  const { host: publicHost } = new URL(publicUrl);
+  const isOwnHost = new URL(panelUrl).host !== publicHost;
+  const missing = () => new ApiError('E3001', 'There is nothing at this path of this host.');
+
+  const sendOnPanelHost: SendApart = (request, reply, failure) => {
+    const isRoot = failure === undefined && request.routeOptions.url === '/';
+    if (isRoot) return reply.send(renderShown(leadTo(PANEL_PREFIX), reply, options));
+    const error = failure ?? missing();
+    if (!wantsHtml(request)) return sendError(error, request, reply, options);
+    const shown = explainFailure(error, request, reply.headers(panelHeaders(panelUrl)), options);
+    return reply.send(renderShown(shown, reply, options));
+  };
+
+  const sendElsewhere: SendApart = (request, reply, failure) =>
+    failure === undefined && wantsHtml(request)
+      ? sendMissing(request, reply)
+      : sendError(failure ?? missing(), request, reply, options);
+
+  /** Throws nothing: the route's own error handler is that of the other part of the service. */
+  function count(request: FastifyRequest, reply: FastifyReply, send: SendApart): void {
+    limits.countPage(request).then(
+      () => send(request, reply),
+      failure => send(request, reply, failure),
+    );
+  }
+
+  app.decorateRequest('isPanelElsewhere', false);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { prefix } = request.server;
+    if (prefix === PANEL_PREFIX || prefix.startsWith(`${PANEL_PREFIX}/`)) {
+      if (isPanelHost(request)) return done();
+      request.isPanelElsewhere = true;
+      return count(request, reply, sendElsewhere);
+    }
+    // Nearly every request is for the public host as it is written.
+    if (!isOwnHost || request.host === publicHost || !isPanelHost(request)) return done();
+    if (request.routeOptions.config.onEveryHost === true) return done();
+    count(request, reply, sendOnPanelHost);
+  });
+}
+
+/** Whether requests are for the panel's host. On loopback, any of its names and any port will do. */
+function createPanelHosts(panelUrl: string): (request: FastifyRequest) => boolean {
+  const { host, hostname, protocol } = new URL(panelUrl);
+  const scheme = protocol.slice(0, -1);
+  const isLocal = scheme === 'http' && isLoopback(hostname);
+  const own = canonicalAuthority(scheme, host);
+  return request =>
+    request.host === own ||
+    canonicalAuthority(scheme, request.host) === own ||
+    (isLocal && isLoopback(request.hostname));
+}
+
+function isLoopback(hostname: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]', '::1'].includes(hostname);
+}

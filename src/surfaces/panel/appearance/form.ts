@@ -1,0 +1,90 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { parseColor, parseContact } from '#accounts/input.ts';
+import { ImageRefused, type Logo, parseLogo } from '#accounts/logo.ts';
+import type { MerchantChange } from '#accounts/merchants.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { FormFault } from '../form.ts';
+import { texts } from '../texts/index.ts';
+
+const { faults: faultTexts } = texts.appearance;
+
+const ticked = Type.Optional(StringEnum(['', 'on'], 'Whether it is so.'));
+
+export const AppearanceForm = Type.Object({
+  support: Type.String(),
+  accent: Type.String(),
+  'shows-note': ticked,
+  /** The file in base64; empty if none was chosen. */
+  logo: Type.String({ default: '' }),
+  'removes-logo': ticked,
+});
+export type AppearanceFields = Static<typeof AppearanceForm>;
+
+/** What payers see of a merchant, where it is to change; what is undefined stays. */
+export type AppearanceChange = Pick<
+  MerchantChange,
+  'supportContact' | 'accentColor' | 'showsNote' | 'logo'
+>;
+
+/** The fields of what is saved. */
+export function fieldsOf({
+  support_contact: support,
+  accent_color: accent,
+  shows_note: showsNote,
+}: Merchant): AppearanceFields {
+  return {
+    support: support ?? '',
+    accent: accent ?? '',
+    logo: '',
+    ...(showsNote ? { 'shows-note': 'on' } : {}),
+  };
+}
+
+/** What a form changes, and what is wrong with it, in the order of the page. A field with a fault changes nothing. */
+export function readAppearance(
+  fields: AppearanceFields,
+  saved: Merchant,
+): { readonly change: AppearanceChange; readonly faults: readonly FormFault[] } {
+  const faults: FormFault[] = [];
+  const refuse = (field: keyof AppearanceFields, message: string) => {
+    faults.push({ field, message });
+  };
+  const logo = readLogo(fields, reason => refuse('logo', faultTexts.logo(reason)));
+  const accent = orNone(fields.accent, parseColor);
+  if (accent === undefined) refuse('accent', faultTexts.accent);
+  const support = orNone(fields.support, parseContact);
+  if (support === undefined) refuse('support', faultTexts.support);
+  const showsNote = fields['shows-note'] === 'on';
+  const change = {
+    logo,
+    accentColor: accent === saved.accent_color ? undefined : accent,
+    supportContact: support === saved.support_contact ? undefined : support,
+    showsNote: showsNote === saved.shows_note ? undefined : showsNote,
+  };
+  return { change, faults };
+}
+
+/** null for an empty field, undefined for one that is not accepted. */
+function orNone(text: string, parse: (text: string) => string | undefined) {
+  const trimmed = text.trim();
+  return trimmed === '' ? null : parse(trimmed);
+}
+
+/**
+ * The logo that was chosen; null to remove the present one, undefined to leave it.
+ * @param refuse Gets what is wrong with the image, to complete a sentence about it.
+ */
+function readLogo(
+  { logo, 'removes-logo': removes }: AppearanceFields,
+  refuse: (reason: string) => void,
+): Logo | null | undefined {
+  if (logo === '') return removes === 'on' ? null : undefined;
+  try {
+    return parseLogo(Buffer.from(logo, 'base64'));
+  } catch (error) {
+    if (!(error instanceof ImageRefused)) throw error;
+    refuse(error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
+import { LOGO_BYTES_MAXIMUM } from '#accounts/logo.ts';
+import { requireMerchant, setMerchant } from '#accounts/merchants.ts';
+import { registerMultipartForm } from '#http/multipart-form.ts';
+import { BodyTooLarge } from '#http/raw-body.ts';
+import type { PagePolicy } from '#http/security-headers.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+import { findLogoHash, findMerchantLogo } from '#storage/repositories/accounts/merchant-logos.ts';
+import { listNetworks } from '#storage/repositories/chains/networks.ts';
+import { registerAccents } from '../../checkout/page/accent.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import type { FormFault } from '../form.ts';
+import { FOR_PERSON, membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo, WITH_FRAME } from '../pages.ts';
+import { texts } from '../texts/index.ts';
+import { EXAMPLE_STAGES, type ExampleStage, FIRST_STAGE } from './example.ts';
+import { type AppearanceFields, AppearanceForm, fieldsOf, readAppearance } from './form.ts';
+import { CHECKOUT_FILES, PREVIEW_POLICY, renderPreview } from './preview.ts';
+import { appearancePage } from './views.ts';
+
+const PATH = '/merchants/:accountId/settings/appearance';
+
+/**
+ * Size of the largest form, in bytes. A logo has at most LOGO_BYTES_MAXIMUM; most pictures that are taken for one
+ * fit as well, so that they are refused without what was typed beside them being lost.
+ */
+const FORM_LIMIT_BYTES = 256 * 1024;
+
+const stage = StringEnum(EXAMPLE_STAGES, 'Which page of the checkout is shown.');
+const PreviewQuery = Type.Object({ stage: Type.Optional(stage) });
+const PreviewForm = Type.Object({ ...AppearanceForm.properties, stage });
+
+/** What payers see of a merchant, with examples of the pages on which they do. */
+export function registerAppearance(app: TypedApp, deps: PanelDependencies): void {
+  const { clock, db, panelUrl, reports } = deps;
+  const words = texts.appearance;
+  const basePath = basePathOf(panelUrl);
+  const pathOf = (request: FastifyRequest) =>
+    `${accountPath(membershipOf(request))}/settings/appearance`;
+  const tooLarge = { field: 'logo', message: words.faults.logoTooLarge(LOGO_BYTES_MAXIMUM) };
+
+  const showing = withPolicy(withPermission('merchant', 'settings.read'), WITH_FRAME);
+  app.get(PATH, showing, request => show(request, null, null));
+
+  const looking = withPermission('merchant', 'settings.read', { querystring: PreviewQuery });
+  app.get(`${PATH}/preview`, withPolicy(looking, PREVIEW_POLICY), (request, reply) =>
+    sendPreview(request, reply, request.query.stage ?? FIRST_STAGE),
+  );
+
+  app.register(async files => registerAccents(files, FOR_PERSON.config), {
+    prefix: CHECKOUT_FILES,
+  });
+
+  app.register(async (forms: TypedApp) => {
+    registerMultipartForm(forms, FORM_LIMIT_BYTES);
+
+    const setting = withPermission('merchant', 'appearance.set', { body: AppearanceForm });
+    const onTooLarge = unlessTooLarge(request => show(request, null, tooLarge));
+    forms.post(
+      PATH,
+      { ...withPolicy(setting, WITH_FRAME), errorHandler: onTooLarge },
+      async request => {
+        const { accountId } = membershipOf(request);
+        const { change, faults } = readAppearance(
+          request.body,
+          await requireMerchant(db, accountId),
+        );
+        const [fault] = faults;
+        if (fault !== undefined) return show(request, request.body, fault);
+        if (Object.values(change).some(value => value !== undefined)) {
+          await setMerchant(operatorOf(request, deps), accountId, change);
+        }
+        return leadTo(pathOf(request));
+      },
+    );
+
+    const trying = withPermission('merchant', 'settings.read', { body: PreviewForm });
+    forms.post(
+      `${PATH}/preview`,
+      {
+        ...withPolicy(trying, PREVIEW_POLICY),
+        errorHandler: unlessTooLarge((request, reply) =>
+          sendPreview(request, reply, FIRST_STAGE, null, [tooLarge]),
+        ),
+      },
+      (request, reply) => sendPreview(request, reply, request.body.stage, request.body),
+    );
+  });
+
+  /** @param fields What was typed; null for what is saved. */
+  async function show(
+    request: FastifyRequest,
+    fields: AppearanceFields | null,
+    fault: FormFault | null,
+  ): Promise<PanelPage> {
+    const membership = membershipOf(request);
+    const { accountId } = membership;
+    const merchant = await requireMerchant(db, accountId);
+    const hasLogo = (await findLogoHash(db, accountId)) !== null;
+    return appearancePage({
+      fields: fields ?? fieldsOf(merchant),
+      fault,
+      hasLogo,
+      mayChange: isChangeAllowed(membership, 'appearance.set'),
+      usesCheckout: merchant.account_kind !== 'us',
+      url: basePath + pathOf(request),
+    });
+  }
+
+  /** @param fields What was typed; null for what is saved. */
+  async function sendPreview(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    stage: ExampleStage,
+    fields: AppearanceFields | null = null,
+    further: readonly FormFault[] = [],
+  ): Promise<FastifyReply> {
+    const { accountId } = membershipOf(request);
+    const merchant = await requireMerchant(db, accountId);
+    const { change, faults } = readAppearance(fields ?? fieldsOf(merchant), merchant);
+    const { supportContact, accentColor, showsNote, logo } = change;
+    const { name, support_contact: contact, accent_color: color, shows_note: shows } = merchant;
+    const page = renderPreview({
+      isTest: merchant.environment === 'test',
+      stage,
+      name,
+      basePath,
+      now: new Date(clock()),
+      faults: [...faults, ...further],
+      supportContact: supportContact === undefined ? contact : supportContact,
+      accentColor: accentColor === undefined ? color : accentColor,
+      showsNote: showsNote ?? shows,
+      logo: logo === undefined ? ((await findMerchantLogo(db, accountId)) ?? null) : logo,
+      networks: await listNetworks(reports),
+    });
+    return reply.type('text/html; charset=utf-8').send(page);
+  }
+}
+
+/** A route whose page has a policy of its own. */
+function withPolicy<R extends { readonly config: FastifyContextConfig }>(
+  route: R,
+  policy: PagePolicy,
+) {
+  return { ...route, config: { ...route.config, policy } };
+}
+
+/** Handles a form that is too large to be read, and leaves all other failures to the panel's handler. */
+function unlessTooLarge(send: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    if (!(error instanceof BodyTooLarge)) throw error;
+    return send(request, reply);
+  };
+}

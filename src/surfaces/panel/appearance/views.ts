@@ -1,0 +1,90 @@
+import { EMAIL_MAXIMUM } from '#accounts/input.ts';
+import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '#accounts/logo.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { type FormFault, renderField } from '../form.ts';
+import type { PanelPage } from '../layout.ts';
+import { renderFacts } from '../table.ts';
+import { texts } from '../texts/index.ts';
+import { EXAMPLE_STAGES, FIRST_STAGE } from './example.ts';
+import type { AppearanceFields } from './form.ts';
+
+const words = texts.appearance;
+
+/** Names the frame, for the forms that open in it. */
+const FRAME = 'preview';
+const FORM = 'appearance';
+
+export interface AppearanceParts {
+  readonly fields: AppearanceFields;
+  readonly fault: FormFault | null;
+  readonly hasLogo: boolean;
+  readonly mayChange: boolean;
+  /** Whether its customers pay on the checkout. */
+  readonly usesCheckout: boolean;
+  /** The page's address, with the base path. */
+  readonly url: string;
+}
+
+export function appearancePage(parts: AppearanceParts): PanelPage {
+  const { fault, mayChange, usesCheckout } = parts;
+  return {
+    title: words.title,
+    lead: words.lead,
+    fault,
+    content: html`${!usesCheckout && html`<p class="notice">${words.usAccount}</p>`}
+<div class="beside">
+${mayChange ? renderForm(parts) : renderSaved(parts)}
+${renderPreviewFrame(parts)}
+</div>`,
+  };
+}
+
+function renderForm({ fields, fault, hasLogo, url }: AppearanceParts): Html {
+  const note = fields['shows-note'] === 'on';
+  const isRemoved = fields['removes-logo'] === 'on';
+  const optional = { required: false, autocomplete: 'off' };
+  return html`<form method="post" action="${url}" enctype="multipart/form-data" class="stack" id="${FORM}">
+${renderField({ ...optional, name: 'logo', label: words.logo, type: 'file', accept: 'image/png,image/webp', hint: words.logoHint(LOGO_BYTES_MAXIMUM / 1024, LOGO_PIXELS_MAXIMUM) }, fault)}
+${fields.logo !== '' && html`<p class="quiet">${words.chooseAgain}</p>`}
+${hasLogo && renderTick('removes-logo', words.removeLogo, isRemoved)}
+${renderField({ ...optional, name: 'accent', label: words.accent, value: fields.accent, hint: words.accentHint, placeholder: words.accentExample }, fault)}
+${renderField({ ...optional, name: 'support', label: words.support, value: fields.support, hint: words.supportHint, placeholder: words.supportExample, maxlength: EMAIL_MAXIMUM }, fault)}
+${renderTick('shows-note', words.showsNote, note)}
+<button>${words.save}</button>
+</form>`;
+}
+
+function renderTick(name: keyof AppearanceFields, label: string, isTicked: boolean): Html {
+  return html`<p class="check"><input type="checkbox" id="${name}" name="${name}" value="on"${isTicked && html` checked`}><label for="${name}">${label}</label></p>`;
+}
+
+/** What is saved, for people who may not change it. */
+function renderSaved({ fields, hasLogo }: AppearanceParts): Html {
+  const { accent, support, 'shows-note': note } = fields;
+  return renderFacts([
+    [words.logo, hasLogo ? words.has.logo : words.none],
+    [words.accent, accent === '' ? words.usualColor : html`<code>${accent}</code>`],
+    [words.support, support === '' ? words.none : support],
+    [words.note, note === 'on' ? words.has.note : words.has.noNote],
+  ]);
+}
+
+/** The example, with a button for each of its pages, which send the form as it is into the frame. */
+function renderPreviewFrame({ mayChange, url }: AppearanceParts): Html {
+  const { preview } = words;
+  const target =
+    mayChange && html` form="${FORM}" formaction="${url}/preview" formtarget="${FRAME}"`;
+  const buttons = EXAMPLE_STAGES.map(
+    stage =>
+      html`<button class="plain" name="stage" value="${stage}"${target}${stage === FIRST_STAGE && html` data-first=""`}>${preview.stages[stage]}</button>`,
+  );
+  return html`<section aria-labelledby="preview-title"><h2 id="preview-title">${preview.title}</h2>
+<p class="hint">${mayChange ? preview.hint : preview.hintSaved}</p>
+${
+  mayChange
+    ? html`<div class="buttons">${buttons}</div>`
+    : html`<form method="get" action="${url}/preview" target="${FRAME}" class="buttons">${buttons}</form>`
+}
+<iframe class="preview" name="${FRAME}" title="${preview.frame}" src="${url}/preview" sandbox="allow-same-origin"></iframe>
+</section>`;
+}

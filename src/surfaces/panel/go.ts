@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox';
+import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+import { listMemberships, type Membership } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import { html } from '../pages/html.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import type { PanelDependencies } from './dependencies.ts';
+import { renderAccountTags } from './environment.ts';
+import { FOR_PERSON, sessionOf } from './hooks/access.ts';
+import { accountPath } from './navigation.ts';
+import { leadTo, type Shown } from './pages.ts';
+import { TEAM_PATHS } from './team/paths.ts';
+import { texts } from './texts/index.ts';
+
+interface Place {
+  /** Below an account's own path. */
+  readonly path: string;
+  readonly permission: Permission;
+}
+
+const setting = (name: string): Place => ({
+  path: `/settings/${name}`,
+  permission: 'settings.read',
+});
+
+/** Settings that pages outside of an account link to, where they are in an account of each kind. */
+const PLACES = {
+  business: { merchant: setting('business') },
+  branches: { merchant: setting('branches') },
+  addresses: { merchant: setting('addresses') },
+  domains: { merchant: setting('domains') },
+  team: {
+    merchant: { path: TEAM_PATHS.merchant, permission: 'team.read' },
+    partner: { path: TEAM_PATHS.partner, permission: 'team.read' },
+  },
+  appearance: { merchant: setting('appearance') },
+  keys: {
+    merchant: { path: '/settings/developer/keys', permission: 'keys.read' },
+    partner: { path: '/developer/keys', permission: 'keys.read' },
+  },
+  webhooks: {
+    merchant: { path: '/settings/developer/webhooks', permission: 'webhooks.read' },
+  },
+  'self-service': { partner: { path: '/settings', permission: 'self-service.read' } },
+} as const satisfies Record<string, Partial<Record<Membership['kind'], Place>>>;
+
+/** A setting that `/panel/go/SETTING` leads to. */
+export type LinkedSetting = keyof typeof PLACES;
+
+/** Path of the page that leads to a setting. */
+export function goPath(setting: LinkedSetting): string {
+  return `${PANEL_PREFIX}/go/${setting}`;
+}
+
+const SETTINGS = Object.keys(PLACES) as LinkedSetting[];
+const params = Type.Object({ setting: StringEnum(SETTINGS, 'What to set.') });
+
+/** Leads from outside to a setting of the person's only account that has it, or of the one that they choose. */
+export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): void {
+  app.get(
+    '/go/:setting',
+    { ...FOR_PERSON, schema: { params } },
+    async (request): Promise<Shown> => {
+      const places: Partial<Record<Membership['kind'], Place>> = PLACES[request.params.setting];
+      const memberships = await listMemberships(db, sessionOf(request).person.id);
+      const found = memberships.flatMap(account => {
+        const place = places[account.kind];
+        if (place === undefined || !isAllowed(account.role, place.permission)) return [];
+        return [{ account, path: accountPath(account) + place.path }];
+      });
+      const [only, second] = found;
+      if (only !== undefined && second === undefined) return leadTo(only.path);
+      const { title, none } = texts.settings.go;
+      const content =
+        only === undefined
+          ? html`<p>${none}</p>`
+          : html`<ul class="rows cards">${found.map(
+              ({ account, path }) =>
+                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(account)}</div></li>`,
+            )}</ul>`;
+      return { title, content };
+    },
+  );
+}

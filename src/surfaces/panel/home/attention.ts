@@ -1,0 +1,112 @@
+import type { OpenSession } from '#accounts/people/panel-sessions.ts';
+import { ERROR_CODES } from '#errors/catalogue.ts';
+import { ANSWERED_GONE } from '#payments/webhooks/change-endpoint.ts';
+import { FAILING_AFTER_MS } from '#payments/webhooks/failing-endpoints.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import {
+  type AttentionSigns,
+  readAttentionSigns,
+} from '#storage/repositories/accounts/attention.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { addressOf } from '../address.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
+import { accountPath } from '../navigation.ts';
+import {
+  type Attention,
+  day,
+  describeKeys,
+  describePerson,
+  LATELY_MS,
+  PROFILE,
+  personQuestionOf,
+} from '../own-attention.ts';
+import { DEVELOPER_PATHS } from '../requests/paths.ts';
+import { texts } from '../texts/index.ts';
+
+const attentionTexts = texts.home.attention;
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Counted up to this; the page itself lists them all. */
+const UNMATCHED_MAXIMUM = 100;
+/** How long an endpoint that somebody disabled is told of. */
+const TOLD_MS = 14 * DAY_MS;
+const RECOVERY_CODES_FEW = 4;
+/** Since when refused requests are counted, in milliseconds. */
+const REFUSED_WITHIN_MS = 60 * 60_000;
+/** Refused requests in that time, by error, of which a mistake or two in a shop's software does not make more. */
+const REFUSED_USUAL = 10;
+/** Errors of who signs a request, and of what they may do. */
+const REFUSALS = ERROR_CODES.filter(code => code.startsWith('E2'));
+const ENDPOINTS_MAXIMUM = 100;
+
+/** Finds what needs attention in a merchant's account, beside changes of addresses, which every page tells of. */
+export async function readAttention(
+  db: Connection,
+  membership: Membership,
+  { person }: OpenSession,
+  { now, simulation }: { readonly now: Date; readonly simulation: boolean },
+): Promise<Attention[]> {
+  const { accountId } = membership;
+  const lately = new Date(now.getTime() - LATELY_MS);
+  const signs = await readAttentionSigns(db, {
+    merchantId: accountId,
+    person: personQuestionOf(membership, person.id, now),
+    unmatchedMaximum: UNMATCHED_MAXIMUM,
+    trouble: { since: new Date(now.getTime() - FAILING_AFTER_MS), limit: ENDPOINTS_MAXIMUM },
+    errors: {
+      codes: REFUSALS,
+      since: new Date(now.getTime() - REFUSED_WITHIN_MS),
+      usual: REFUSED_USUAL,
+    },
+    settledBy: simulation ? ['chain', 'simulation'] : ['chain'],
+    olderContractSince: day(lately),
+  });
+  const { unmatched } = signs;
+  const path = accountPath(membership);
+  const found: Attention[] = [];
+  const closed = describeClosedCodes(person, now);
+  if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
+  if (unmatched > 0) {
+    const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);
+    found.push({ text, href: `${path}/unmatched` });
+  }
+  found.push(...describeKeys(signs.keys, `${path}${DEVELOPER_PATHS.merchant}/keys`, now));
+  for (const {
+    id,
+    url,
+    disabled_at: disabled,
+    disabled_reason: reason,
+  } of signs.troubledEndpoints) {
+    const { origin } = new URL(url);
+    const href = `${path}${DEVELOPER_PATHS.merchant}/webhooks/${id}`;
+    if (disabled === null) found.push({ text: attentionTexts.endpointFails(origin), href });
+    else if (reason === ANSWERED_GONE || now.getTime() - Date.parse(disabled) < TOLD_MS) {
+      found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
+    }
+  }
+  found.push(...describeSigns(signs, path), ...describePerson(signs.personSigns, membership));
+  if (!person.is_demo && signs.recoveryCodesLeft < RECOVERY_CODES_FEW) {
+    found.push({ text: attentionTexts.recoveryCodes(signs.recoveryCodesLeft), href: PROFILE });
+  }
+  return found;
+}
+
+/** @param path Of the account. */
+function describeSigns(signs: AttentionSigns, path: string): Attention[] {
+  const developer = path + DEVELOPER_PATHS.merchant;
+  const { networksWithoutAddress, olderContractDay } = signs;
+  const found: Attention[] = signs.refused.map(({ errorCode, requests }) => ({
+    text: attentionTexts.refused(requests, errorCode),
+    href: addressOf(`${developer}/requests`, { code: errorCode }),
+  }));
+  if (networksWithoutAddress > 0) {
+    found.push({
+      text: attentionTexts.withoutAddress(networksWithoutAddress),
+      href: `${path}/settings/addresses`,
+    });
+  }
+  if (olderContractDay !== null) {
+    found.push({ text: attentionTexts.olderContract(olderContractDay), href: `${developer}/keys` });
+  }
+  return found;
+}

@@ -1,0 +1,246 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { isAllowed, needsRecentFactor, type Permission } from '#accounts/access/permissions.ts';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { type OpenSession, openSession, type Visitor } from '#accounts/people/panel-sessions.ts';
+import { ApiError } from '#errors/api-error.ts';
+import { clientSite } from '#http/client-address.ts';
+import { pathOf } from '#http/request-target.ts';
+import { UUID } from '#schemas/uuid.ts';
+import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
+import {
+  findMembership,
+  listDeciders,
+  type Membership,
+} from '#storage/repositories/people/memberships.ts';
+import { readChangeNotices } from '../change-notices.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { noteOwner, noteRefusal } from './noted.ts';
+import { PanelRefusal } from './refusal.ts';
+import { requireSameOrigin } from './same-origin.ts';
+
+/** An account in a path of the panel: its kind, and its ID. */
+const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
+
+/** What `script.js` sends when an open page looks for news by itself. */
+const REFRESH_HEADER = 'x-panel-refresh';
+
+/** Who may use a route of the panel. */
+type PanelRule =
+  /** Everybody, signed in or not. */
+  | { readonly for: 'anybody' }
+  /** Somebody who has given the password, and is asked for the second factor. */
+  | { readonly for: 'half-signed-in' }
+  /** Everybody who has signed in, for what is their own; `recent` asks for a second factor of the last ten minutes. */
+  | { readonly for: 'person'; readonly recent?: true }
+  /** People with this permission in the account that the path names. */
+  | { readonly for: Membership['kind']; readonly permission: Permission };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may use a route; required below `registerPanelAccess`. */
+    panel?: PanelRule;
+  }
+  interface FastifyRequest {
+    /** The visitor of a page of the panel; null outside of the panel. */
+    visit: PanelVisit | null;
+  }
+}
+
+interface PanelVisit {
+  /** null for a visitor who has not signed in. */
+  readonly session: OpenSession | null;
+  /** The visitor's membership of the account in the path; null for a path without an account. */
+  readonly membership: Membership | null;
+  readonly visitor: Visitor;
+  /** The session's new token, which the response sets; none if it keeps its own. */
+  readonly newToken?: string;
+  /** Changes of where the account's money goes, which each of its pages tells of. */
+  readonly changes: readonly NamedChange[];
+}
+
+/** What a request on an account's page is told of it. */
+interface OwnAccount extends Pick<PanelVisit, 'changes'> {
+  readonly membership: Membership;
+}
+
+/** Access is decided before paths are validated. */
+type AccountRoute = { Params: { accountId?: string } };
+
+export const FOR_ANYBODY = { config: { panel: { for: 'anybody' } } } as const;
+export const FOR_HALF_SIGNED_IN = { config: { panel: { for: 'half-signed-in' } } } as const;
+export const FOR_PERSON = { config: { panel: { for: 'person' } } } as const;
+export const FOR_PERSON_LATELY = { config: { panel: { for: 'person', recent: true } } } as const;
+
+/** Options of a route that takes a permission in an account. */
+export function withPermission<S extends FastifySchema = FastifySchema>(
+  kind: Membership['kind'],
+  permission: Permission,
+  schema: S = {} as S,
+) {
+  return { config: { panel: { for: kind, permission } }, schema };
+}
+
+/**
+ * Decides for every route of `app` who may use it, in this order: origin, session, account, permission,
+ * second factor. Handlers never look at roles. A route without a rule cannot be registered.
+ */
+export function registerPanelAccess(app: FastifyInstance, deps: PanelDependencies): void {
+  app.decorateRequest('visit', null);
+  app.addHook('onRoute', route => {
+    if (route.config?.panel === undefined) throw new Error(`${route.url} has no panel rule`);
+  });
+  app.addHook<AccountRoute>('onRequest', async request => {
+    const rule = request.routeOptions.config.panel;
+    if (rule === undefined) {
+      // A path without a route. Its page has the navigation of the account, if the visitor has it.
+      await recognize(request, deps);
+      throw deps.explainUnknownRoute(request);
+    }
+    if (isChange(request)) requireSameOrigin(request, deps.panelUrl);
+    await admit(request, rule, deps);
+  });
+}
+
+function isChange({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+/**
+ * Finds the visitor's session, if there is one, and counts the request.
+ * @throws ApiError E9001 for too many requests.
+ */
+async function visit(
+  request: FastifyRequest,
+  { db, clock, cookies, limits, admitsDemo }: PanelDependencies,
+): Promise<PanelVisit> {
+  const visitor = {
+    device: request.headers['user-agent'] ?? '',
+    address: request.clientAddress ?? '',
+    site: clientSite(request),
+    deviceToken: cookies.readDevice(request),
+  };
+  const token = cookies.readSession(request);
+  const now = new Date(clock());
+  // Whoever forges it ends a session sooner at most.
+  const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
+  const open =
+    token === undefined ? undefined : await openSession(db, token, { now, admitsDemo, isRefresh });
+  const seen = { session: open ?? null, membership: null, visitor, changes: [] };
+  request.visit = seen;
+  if (open === undefined) {
+    await limits.countPage(request);
+  } else {
+    request.panelSessionId = open.session.id;
+    noteOwner(request, { personId: open.person.id });
+    await limits.countPanel(request);
+  }
+  return seen;
+}
+
+/** Finds the visitor's session and account on a path without a route. */
+async function recognize(request: FastifyRequest, deps: PanelDependencies): Promise<void> {
+  const seen = await visit(request, deps);
+  const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
+  if (seen.session?.isComplete !== true) return;
+  const found = await findOwn(deps, seen.session, kind as Membership['kind'], id);
+  if (found !== undefined) noteOwner(request, { accountId: found.membership.accountId });
+  request.visit = { ...seen, ...(found ?? {}) };
+}
+
+/**
+ * Refuses a visitor who may not use a route.
+ * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
+ */
+async function admit(
+  request: FastifyRequest<AccountRoute>,
+  rule: PanelRule,
+  deps: PanelDependencies,
+): Promise<void> {
+  const seen = await visit(request, deps);
+  const { session } = seen;
+  if (rule.for === 'anybody') return;
+  if (session === null) throw new PanelRefusal({ kind: 'signed-out' });
+  if (rule.for === 'half-signed-in') {
+    if (session.isComplete) throw new ApiError('E3001');
+    return;
+  }
+  if (!session.isComplete) throw new PanelRefusal({ kind: 'half-signed-in' });
+  if (rule.for === 'person') {
+    if (rule.recent === true) requireRecentFactor(session);
+    return;
+  }
+  const { permission } = rule;
+  const found = await findOwn(deps, session, rule.for, request.params.accountId);
+  if (found === undefined) {
+    noteRefusal(request, 'not-a-member');
+    throw new ApiError('E3001');
+  }
+  request.visit = { ...seen, ...found };
+  const { membership } = found;
+  noteOwner(request, { accountId: membership.accountId });
+  if (!isAllowed(membership.role, permission)) {
+    const deciders = await listDeciders(deps.db, membership.kind, membership.accountId);
+    throw new PanelRefusal({ kind: 'not-allowed', membership, deciders });
+  }
+  if (membership.status !== 'active' && isChange(request)) {
+    throw new PanelRefusal({ kind: 'account-inactive' });
+  }
+  if (needsRecentFactor(permission)) requireRecentFactor(session);
+}
+
+function requireRecentFactor({ isRecent }: OpenSession): void {
+  if (!isRecent) throw new PanelRefusal({ kind: 'factor-needed' });
+}
+
+/** @param id As it is in the path: any text. */
+async function findOwn(
+  { db, clock }: PanelDependencies,
+  { person }: OpenSession,
+  kind: Membership['kind'],
+  id = '',
+): Promise<OwnAccount | undefined> {
+  if (!UUID.test(id)) return undefined;
+  const membership = await findMembership(db, person.id, kind, id);
+  if (membership === undefined) return undefined;
+  const isMerchant = membership.kind === 'merchant';
+  const changes = isMerchant ? await readChangeNotices(db, id, person, new Date(clock())) : [];
+  return { membership, changes };
+}
+
+/** The visit of a request below the panel. */
+export function visitOf({ visit }: FastifyRequest): PanelVisit {
+  if (visit === null) throw new Error('the route is not one of the panel');
+  return visit;
+}
+
+/** The session of a request on a route that asks for one. */
+export function sessionOf(request: FastifyRequest): OpenSession {
+  const { session } = visitOf(request);
+  if (session === null) throw new Error('the route does not ask for a session');
+  return session;
+}
+
+/** The visitor's membership of the account that a route names. */
+export function membershipOf(request: FastifyRequest): Membership {
+  const { membership } = visitOf(request);
+  if (membership === null) throw new Error('the route names no account');
+  return membership;
+}
+
+/** Who makes a change, for the audit log. */
+export function operatorOf(
+  request: FastifyRequest,
+  { db, clock }: Pick<PanelDependencies, 'db' | 'clock'>,
+): Operator {
+  const { membership, visitor } = visitOf(request);
+  const { person } = sessionOf(request);
+  return {
+    db,
+    clock,
+    actor: person.email,
+    personId: person.id,
+    address: visitor.address,
+    accountId: membership?.accountId ?? null,
+    origin: person.is_demo ? 'demo' : 'panel',
+  };
+}

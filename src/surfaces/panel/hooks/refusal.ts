@@ -1,0 +1,30 @@
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+
+/** Why the panel refuses a request, beside the errors that the API has as well. */
+export type PanelRefusalReason =
+  /** The visitor has not signed in, or the session has ended. */
+  | { readonly kind: 'signed-out' }
+  /** The second factor is still asked for. */
+  | { readonly kind: 'half-signed-in' }
+  /** A page of another site sent the form or led to the file, or the request does not say where it is from. */
+  | { readonly kind: 'foreign-origin' }
+  | {
+      readonly kind: 'not-allowed';
+      readonly membership: Membership;
+      /** Names of the people whose role allows it. */
+      readonly deciders: readonly string[];
+    }
+  /** The second factor was given more than ten minutes ago. */
+  | { readonly kind: 'factor-needed' }
+  /** The account is inactive: it can be read but not changed. */
+  | { readonly kind: 'account-inactive' };
+
+export class PanelRefusal extends Error {
+  readonly reason: PanelRefusalReason;
+
+  constructor(reason: PanelRefusalReason) {
+    super(`refused by the panel: ${reason.kind}`);
+    this.name = 'PanelRefusal';
+    this.reason = reason;
+  }
+}

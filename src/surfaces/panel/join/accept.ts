@@ -1,0 +1,73 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { findOpenLink, JOIN_PATH } from '#accounts/people/invitations.ts';
+import { findInvited, joinAsPerson } from '#accounts/people/join.ts';
+import { LinkEnded } from '#accounts/people/refusals.ts';
+import { hashToken, isToken } from '#crypto/token.ts';
+import { EmptyForm } from '#http/page-validation.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
+import type { FormFault } from '../form.ts';
+import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo } from '../pages.ts';
+import { acceptPage } from './views.ts';
+
+/** Where an invitation is continued after signing in for it, below the panel. */
+export const INVITATION = '/invitation';
+
+/** Any text: the page says that an incomplete link does not work. */
+const params = Type.Object({ token: Type.Optional(Type.String()) });
+
+type InvitedRequest = FastifyRequest & { params: Static<typeof params> };
+
+/** Accepting an invitation after signing in: by its link, or in a session that was begun for it. */
+export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
+  app.get(INVITATION, { ...FOR_PERSON, schema: { params } }, request =>
+    showInvitation(request, deps, null),
+  );
+
+  for (const path of [INVITATION, '/join/:token/accept']) {
+    const schema = { params, body: EmptyForm };
+    app.post(path, { ...FOR_PERSON, schema }, async request => {
+      const { session } = sessionOf(request);
+      const { address } = visitOf(request).visitor;
+      try {
+        const invited = await joinAsPerson(deps, tokenHashOf(request), session, address);
+        return leadTo(accountPath(invited));
+      } catch (error) {
+        return showInvitation(request, deps, faultOf(error, request));
+      }
+    });
+  }
+}
+
+/**
+ * Shows an invitation to somebody who has signed in.
+ * @throws LinkEnded
+ */
+export async function showInvitation(
+  request: InvitedRequest,
+  { clock, db, panelUrl }: PanelDependencies,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const invitation = await findOpenLink(db, tokenHashOf(request), new Date(clock()));
+  const invited = invitation && (await findInvited(db, invitation));
+  if (invited === undefined) throw new LinkEnded();
+  const { token } = request.params;
+  const path = token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`;
+  return acceptPage(basePathOf(panelUrl) + path, invited, sessionOf(request).person, fault);
+}
+
+/** The hash of the token in the path; without one, of the invitation that the session was begun for. */
+function tokenHashOf(request: InvitedRequest): Buffer {
+  const { token } = request.params;
+  const { link_hash: remembered } = sessionOf(request).session;
+  if (token === undefined && remembered !== null) return remembered;
+  if (token === undefined || !isToken(token)) throw new LinkEnded();
+  return hashToken(token);
+}

@@ -1,0 +1,110 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
+import { findOpenLink } from '#accounts/people/invitations.ts';
+import { findInvited, joinAsNew, joinDemo, renewFactors } from '#accounts/people/join.ts';
+import { LinkEnded } from '#accounts/people/refusals.ts';
+import { hashToken, isToken } from '#crypto/token.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import type { PanelLink } from '#storage/database/people-tables.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
+import type { FormFault } from '../form.ts';
+import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
+import { noteOwner } from '../hooks/noted.ts';
+import type { PanelPage } from '../layout.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo, type Shown } from '../pages.ts';
+import { registerAccept, showInvitation } from './accept.ts';
+import { demoPage, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
+
+/** Any text: the page says that an incomplete link does not work. */
+const params = Type.Object({ token: Type.String() });
+
+const field = Type.String({ default: '' });
+/** Each kind of link asks for some of these, and refuses those that are empty. */
+const JoinForm = Type.Object({ email: field, password: field, secret: field, code: field });
+
+type Form = Static<typeof JoinForm>;
+type JoinRequest = FastifyRequest & { params: Static<typeof params> };
+
+/** Links that let somebody in: opening one changes nothing, sending its form uses it up. */
+export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
+  const { admitsDemo, clock, cookies, db, limits, panelUrl } = deps;
+  const basePath = basePathOf(panelUrl);
+
+  app.get('/join/:token', { ...FOR_ANYBODY, schema: { params } }, async request => {
+    await limits.countSignIn(request);
+    return show(request, { email: '', secret: '' }, null);
+  });
+
+  const schema = { params, body: JoinForm };
+  app.post('/join/:token', { ...FOR_ANYBODY, schema }, async (request, reply) => {
+    await limits.countSignIn(request);
+    const { purpose } = await requireLink(request);
+    const perform = { invitation: join, demo: enterDemo }[String(purpose)] ?? renew;
+    try {
+      return await perform(request, reply, request.body);
+    } catch (error) {
+      return show(request, request.body, faultOf(error, request));
+    }
+  });
+
+  registerAccept(app, deps);
+
+  /** Whose link it is, if somebody has it for their own factors, is for the log. */
+  async function requireLink(request: JoinRequest): Promise<PanelLink> {
+    const { token } = request.params;
+    if (!isToken(token)) throw new LinkEnded();
+    const link = await findOpenLink(db, hashToken(token), new Date(clock()));
+    if (link === undefined || (link.purpose === 'demo' && !admitsDemo)) throw new LinkEnded();
+    if (link.person_id !== null) noteOwner(request, { personId: link.person_id });
+    return link;
+  }
+
+  async function show(
+    request: JoinRequest,
+    { email, secret: sent }: Pick<Form, 'email' | 'secret'>,
+    fault: FormFault | null,
+  ): Promise<PanelPage> {
+    const { token } = request.params;
+    const link = await requireLink(request);
+    const { purpose } = link;
+    const secret = isCodeSecret(sent) ? sent : newCodeSecret();
+    const parts = { basePath, token, fault, secret };
+    if (purpose === 'demo') return demoPage(parts);
+    if (purpose !== 'invitation') return renewalPage(parts, purpose);
+    const { session } = visitOf(request);
+    if (session?.isComplete === true && !session.person.is_demo) {
+      return showInvitation(request, deps, fault);
+    }
+    const invited = await findInvited(db, link);
+    if (invited === undefined) throw new LinkEnded();
+    return invitationPage(parts, invited, email || invited.email);
+  }
+
+  async function join(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
+    const joined = await joinAsNew(deps, request.params.token, form, visitOf(request));
+    cookies.setSession(reply, joined.token);
+    cookies.setDevice(reply, joined.device);
+    return recoveryCodesPage(joined.recoveryCodes, basePath + accountPath(joined.account));
+  }
+
+  async function renew(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
+    const { token } = request.params;
+    const recoveryCodes = await renewFactors(deps, token, form, visitOf(request));
+    cookies.clearSession(reply);
+    const next = `${PANEL_PREFIX}/sign-in`;
+    return recoveryCodes.length === 0
+      ? leadTo(next)
+      : recoveryCodesPage(recoveryCodes, basePath + next);
+  }
+
+  async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<Shown> {
+    const joined = await joinDemo(deps, request.params.token, visitOf(request));
+    cookies.setSession(reply, joined.token);
+    return leadTo(joined.account === undefined ? PANEL_PREFIX : accountPath(joined.account));
+  }
+}

@@ -1,0 +1,189 @@
+import type { NamedAccount, NoticeKind, Notices } from '#accounts/mail/notices.ts';
+import { plainName } from '#accounts/mail/plain-name.ts';
+import type { Letter } from '#accounts/mail/send.ts';
+import type { PeopleDependencies } from '#accounts/people/dependencies.ts';
+import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
+import { JOIN_PATH } from '#accounts/people/invitations.ts';
+import type { ClaimedMail } from '#storage/repositories/mails.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import { accountPath } from './navigation.ts';
+import { DEVELOPER_PATHS } from './requests/paths.ts';
+import { TEAM_PATHS } from './team/paths.ts';
+import { texts } from './texts/index.ts';
+
+/** What tells a person of something: paragraphs, and the page that shows it. */
+interface Draft {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** Without the base path. */
+  readonly path: string;
+}
+
+/** Facts of a notice about an account. */
+type Told<K extends NoticeKind> = Notices[K] & { readonly account: NamedAccount };
+
+interface LetterDependencies extends Omit<PeopleDependencies, 'isBreached'> {
+  /** Base URL of the panel. */
+  readonly panelUrl: string;
+}
+
+const { mails } = texts;
+const PROFILE = `${PANEL_PREFIX}/profile`;
+
+/**
+ * Writes what a mail says, and to whom: plain text without links but to the panel. The link for a new password is made
+ * now, so that nothing but the mail ever has it.
+ * @returns null for a mail that needs not be sent: to nobody, or too late.
+ */
+export async function writeLetter(
+  deps: LetterDependencies,
+  { kind, facts, person, created_at: createdAt }: ClaimedMail,
+): Promise<Omit<Letter, 'id'> | null> {
+  if (kind === 'password-link') {
+    const asked = facts as Notices['password-link'];
+    const made = await makeAskedLink(deps, asked, createdAt);
+    if (made === null) return null;
+    const { subject, text, link, ignore } = mails.passwordLink;
+    const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}`;
+    const paragraphs = [...text(asked.address), `${link}\n${url}`, ignore];
+    return letterTo(made.person, subject, paragraphs);
+  }
+  if (person === null) return null;
+  const told = withPlainNames(facts);
+  const { subject, paragraphs, path } = draftOf(kind as Exclude<NoticeKind, 'password-link'>, told);
+  const { because, look } = mails;
+  const { account } = told as { account?: NamedAccount };
+  return letterTo(person, subject, [
+    ...paragraphs,
+    `${look}\n${deps.panelUrl}${path}`,
+    account === undefined ? because.person : because[account.kind](account.name),
+  ]);
+}
+
+function letterTo(
+  to: Letter['to'],
+  subject: string,
+  paragraphs: readonly string[],
+): Omit<Letter, 'id'> {
+  const name = plainName(to.name);
+  const text = `${[mails.greeting(name), ...paragraphs].join('\n\n')}\n`;
+  return { to: { ...to, name }, subject, text };
+}
+
+/**
+ * Facts with the names that people have chosen as a mail may say them: of accounts, keys, branches and people, and
+ * in a reason of whoever gives it.
+ */
+function withPlainNames(facts: unknown): unknown {
+  return JSON.parse(JSON.stringify(facts), (key, value) =>
+    ['name', 'branch', 'reason'].includes(key) && typeof value === 'string'
+      ? plainName(value)
+      : value,
+  );
+}
+
+function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Draft {
+  switch (kind) {
+    case 'sign-in': {
+      const { at, address } = facts as Notices['sign-in'];
+      const { subject, text } = mails.signIn;
+      return { subject, paragraphs: text(new Date(at), address), path: PROFILE };
+    }
+    case 'codes-closed': {
+      const { at, wrongCodes } = facts as Notices['codes-closed'];
+      const { subject, text } = mails.codesClosed;
+      return { subject, paragraphs: text(new Date(at), wrongCodes), path: PROFILE };
+    }
+    case 'link-made': {
+      const { at, purpose, by } = facts as Notices['link-made'];
+      const { subject, text } = mails.linkMade;
+      return { subject, paragraphs: text(new Date(at), purpose, by), path: PROFILE };
+    }
+    case 'sign-in-changed': {
+      const { what, withLink, at, address } = facts as Notices['sign-in-changed'];
+      const { subject, text } = mails.signInChanged;
+      return { subject, paragraphs: text(what, withLink, new Date(at), address), path: PROFILE };
+    }
+    case 'decider-gone': {
+      const { account, name, how, by } = facts as Told<'decider-gone'>;
+      const { subject, text } = mails.deciderGone[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.deciderGone.unknown];
+      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      return { subject: subject(account.name), paragraphs, path };
+    }
+    case 'decider-new': {
+      const { account, name, how, by } = facts as Told<'decider-new'>;
+      const { subject, text } = mails.deciderNew[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.deciderNew.unknown];
+      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      return { subject: subject(account.name), paragraphs, path };
+    }
+    case 'key-made': {
+      const { account, verb, keyId, name, by } = facts as Told<'key-made'>;
+      const { subject, text } = mails.keyMade[verb];
+      const paragraphs = [text(name, keyId, by, account.name), mails.keyMade.unknown];
+      return { subject: subject(account.name), paragraphs, path: keyPath(account, keyId) };
+    }
+    case 'key-expires': {
+      const { account, keyId, name, expiresAt } = facts as Told<'key-expires'>;
+      const { subject, text } = mails.keyExpires;
+      const paragraphs = text(name, keyId, new Date(expiresAt), account.name);
+      return { subject: subject(account.name), paragraphs, path: keyPath(account, keyId) };
+    }
+    case 'money-change':
+      return draftMoneyChange(facts as Told<'money-change'>);
+    case 'webhook-fails': {
+      const { account, endpointId, host } = facts as Told<'webhook-fails'>;
+      const { subject, text } = mails.webhookFails;
+      const path = `${developerPath(account)}/webhooks/${endpointId}`;
+      return { subject: subject(account.name), paragraphs: text(host, account.name), path };
+    }
+    case 'webhook-disabled': {
+      const { account, endpointId, host, reason } = facts as Told<'webhook-disabled'>;
+      const { subject, text } = mails.webhookDisabled;
+      const path = `${developerPath(account)}/webhooks/${endpointId}`;
+      return { subject: subject(account.name), paragraphs: text(host, reason, account.name), path };
+    }
+    case 'unmatched': {
+      const { account, day, deposits } = facts as Told<'unmatched'>;
+      const { subject, text } = mails.unmatched;
+      const paragraphs = text(day, deposits, account.name);
+      return { subject: subject(account.name), paragraphs, path: `${pathOf(account)}/unmatched` };
+    }
+  }
+}
+
+function draftMoneyChange({
+  account,
+  step,
+  changeId,
+  network,
+  branch,
+  effectiveAt,
+  ...rest
+}: Told<'money-change'>): Draft {
+  const { subjects, texts: sentences, unknown } = mails.moneyChange;
+  const change = {
+    ...rest,
+    network: network === null ? null : texts.changes.network(network.name, network.asset),
+    branch: branch ?? '',
+    effectiveAt: new Date(effectiveAt),
+  };
+  return {
+    subject: subjects[step](account.name),
+    paragraphs: [sentences[step](change), unknown],
+    path: `${pathOf(account)}/settings/changes/${changeId}`,
+  };
+}
+
+function pathOf({ kind, id: accountId }: NamedAccount): string {
+  return accountPath({ kind, accountId });
+}
+
+function developerPath(account: NamedAccount): string {
+  return pathOf(account) + DEVELOPER_PATHS[account.kind];
+}
+
+function keyPath(account: NamedAccount, keyId: string): string {
+  return `${developerPath(account)}/keys/${keyId}`;
+}

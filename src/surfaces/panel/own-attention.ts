@@ -1,0 +1,93 @@
+import { isAllowed } from '#accounts/access/permissions.ts';
+import { EXPIRING_WITHIN_MS } from '#accounts/keys/expiring-keys.ts';
+import { formerPairUntil } from '#accounts/keys/former-pair.ts';
+import type { KeySign } from '#storage/repositories/accounts/attention.ts';
+import type { PersonQuestion, PersonSign } from '#storage/repositories/accounts/person-signs.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import { CHANGE_PASSWORD } from './closed-codes.ts';
+import { accountPath } from './navigation.ts';
+import { TEAM_PATHS } from './team/paths.ts';
+import { texts } from './texts/index.ts';
+
+/** Something that needs a person's attention, and where to look at it. */
+export interface Attention {
+  readonly text: string;
+  /** Without the base path. */
+  readonly href: string;
+}
+
+const attentionTexts = texts.home.attention;
+
+/** Where people look at their sign-ins. */
+export const PROFILE = `${PANEL_PREFIX}/profile`;
+
+/** Actions of the audit log by which others make a link for somebody. */
+const LINK_ACTIONS: readonly string[] = ['user.link', 'member.link'];
+
+/** How long a new key, what concerns a person's sign-in, and that somebody decides no more, are told of. */
+export const LATELY_MS = 7 * 24 * 60 * 60_000;
+
+/**
+ * What needs attention of API keys, whosever they are: new ones, those that expire, and former secrets that work still.
+ * @param path Of the pages of keys, without the base path.
+ */
+export function describeKeys(keys: readonly KeySign[], path: string, now: Date): Attention[] {
+  return keys.flatMap(key => {
+    const { id, name, created_at: made, revoked_at: revoked, expires_at: expires } = key;
+    if (revoked !== null || (expires !== null && expires <= now)) return [];
+    const found = [];
+    if (now.getTime() - made.getTime() < LATELY_MS) {
+      found.push(attentionTexts.keyMade(name, day(made)));
+    }
+    if (expires !== null && expires.getTime() - now.getTime() <= EXPIRING_WITHIN_MS) {
+      found.push(attentionTexts.keyExpires(name, day(expires)));
+    }
+    const grace = formerPairUntil(key, now);
+    if (grace !== null) found.push(attentionTexts.formerSecret(name, day(grace)));
+    return found.map(text => ({ text, href: `${path}/${id}` }));
+  });
+}
+
+/** What is asked for `describePerson`. Who does not see the team learns nothing of it. */
+export function personQuestionOf(
+  { kind, accountId, memberId, role }: Membership,
+  personId: string,
+  now: Date,
+): PersonQuestion {
+  return {
+    kind,
+    personId,
+    memberId,
+    accountId: isAllowed(role, 'team.read') ? accountId : null,
+    actions: [...LINK_ACTIONS, ...Object.keys(attentionTexts.ownChanges)],
+    since: new Date(now.getTime() - LATELY_MS),
+  };
+}
+
+/** Sign-ins from a new device, changes of what the person signs in with, and of who decides in the account. */
+export function describePerson(signs: readonly PersonSign[], membership: Membership): Attention[] {
+  const { kind } = membership;
+  const team = accountPath(membership) + TEAM_PATHS[kind];
+  const known: Readonly<Partial<Record<string, string>>> = attentionTexts.ownChanges;
+  return signs.map(({ action, at: iso, by, address, former }) => {
+    const at = new Date(iso);
+    if (former !== null) {
+      return { text: attentionTexts.deciderGone[kind](former, day(at), by), href: team };
+    }
+    if (LINK_ACTIONS.includes(action)) {
+      return { text: attentionTexts.linkMade(at, by), href: CHANGE_PASSWORD };
+    }
+    const what = known[action];
+    const text =
+      what === undefined
+        ? attentionTexts.newDevice(at, address ?? '')
+        : attentionTexts.ownChange(what, at, address ?? '');
+    return { text, href: PROFILE };
+  });
+}
+
+/** A UTC day, YYYY-MM-DD. */
+export function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { pathOf } from '#http/request-target.ts';
+import { type PagePolicy, pageHeaders, transportHeaders } from '#http/security-headers.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../pages/base-path.ts';
+import type { PanelCookies } from './hooks/cookies.ts';
+import { noteRefusal } from './hooks/noted.ts';
+import { type PanelPage, renderPage } from './layout.ts';
+import { texts } from './texts/index.ts';
+
+/** What pages need to know of the service. */
+export interface PageSettings {
+  readonly panelUrl: string;
+  readonly publicUrl: string;
+  readonly simulation: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The policy of a route of the panel that has another than all others. */
+    policy?: PagePolicy;
+  }
+}
+
+/** Where a change leads to: a path without the base path. */
+interface Onward {
+  readonly onward: string;
+}
+
+/** What a handler of the panel returns. */
+export type Shown = PanelPage | Onward;
+
+const { banners, onboardingStatuses } = texts.shell;
+
+/** What every page loads and sends. */
+const ALLOWED = [
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+];
+
+/** Policy of a page that shows another one of the panel in a frame. */
+export const WITH_FRAME = pageHeaders(...ALLOWED, "frame-src 'self'");
+
+/** Headers of every response of the panel. */
+export function panelHeaders(panelUrl: string): Record<string, string> {
+  return {
+    ...pageHeaders(...ALLOWED),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'clipboard-write=(self)',
+    // With no-referrer, as the checkout has it, Chromium sends our own forms with `Origin: null`.
+    'referrer-policy': 'same-origin',
+    'x-robots-tag': 'noindex',
+    ...transportHeaders(panelUrl),
+  };
+}
+
+/** Sends the pages and redirects that the handlers of `app` return, and with them a session's new token. */
+export function registerPages(
+  app: FastifyInstance,
+  settings: PageSettings & { readonly cookies: PanelCookies },
+): void {
+  app.addHook<Shown>('preSerialization', async (request, reply, shown) => {
+    if (request.isPanelElsewhere) return shown;
+    const { newToken } = request.visit ?? {};
+    if (newToken !== undefined) settings.cookies.setSession(reply, newToken);
+    return renderShown(shown, reply, settings);
+  });
+}
+
+/**
+ * Prepares a reply for a page, in the frame of the person who looks at it, or for a redirect.
+ * @returns The body.
+ */
+export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSettings): string {
+  const basePath = basePathOf(settings.panelUrl);
+  reply.serializer(String);
+  if ('onward' in shown) {
+    reply
+      .status(303)
+      .header('location', basePath + shown.onward)
+      .removeHeader('content-type');
+    return '';
+  }
+  const { session = null, membership = null, changes = [] } = reply.request.visit ?? {};
+  const { fault, status = fault ? 422 : 200 } = shown;
+  if (fault) noteRefusal(reply.request, 'form', fault.field);
+  reply.status(status).header('content-type', 'text/html; charset=utf-8');
+  return renderPage(shown, {
+    ...settings,
+    basePath,
+    session,
+    membership,
+    path: pathOf(reply.request.url),
+    banner: membership === null ? null : bannerOf(membership),
+    changes,
+  });
+}
+
+/** Leads on after a change, so that reloading does not repeat it. */
+export function leadTo(path: string): Onward {
+  return { onward: path };
+}
+
+/** A state of the account that keeps it from taking payments, though people can still enter it. */
+function bannerOf(membership: Membership): string | null {
+  if (membership.status !== 'active') return banners.inactive;
+  if (membership.kind !== 'merchant') return null;
+  if (membership.accountKind === 'us' && membership.onboardingStatus !== 'approved') {
+    return banners.onboarding(onboardingStatuses[membership.onboardingStatus]);
+  }
+  return membership.selfServiceOff ? banners.selfServiceOff : null;
+}

@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream';
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { audited } from '#accounts/audit/audited-change.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { csvParts } from '#payments/csv.ts';
+import { readCommissionPage, readCommissionRows } from '#reports/partners/commission.ts';
+import {
+  COMMISSION_COLUMNS,
+  commissionFileName,
+  signCommission,
+} from '#reports/partners/commission-file.ts';
+import { Uuid } from '#schemas/scalars.ts';
+import { isClosed, MONTH_PATTERN, utcMonth } from '#time/months.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { addressOf } from '../address.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { EXPORT_PAGE, type Exports } from '../exports.ts';
+import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import { requireOwnPage } from '../hooks/same-origin.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo } from '../pages.ts';
+import { commissionPage } from './commission-page.ts';
+
+const PATH = '/partners/:accountId/commission';
+const PAGE_SIZE = 50;
+
+const Month = Type.String({ pattern: MONTH_PATTERN });
+const PageQuery = Type.Object({
+  month: Type.Optional(Month),
+  after: Type.Optional(Uuid('ID of the merchant that the page before ended with.')),
+});
+const FileQuery = Type.Object({ month: Type.Optional(Month) });
+
+/** The commission of each month: a page, its file, and the file's signature. */
+export function registerCommission(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
+  const { clock, db, keyring, panelUrl, publicUrl, reports } = deps;
+  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request));
+
+  const reading = withPermission('partner', 'commission.read', { querystring: PageQuery });
+  app.get(PATH, reading, async request => {
+    const now = new Date(clock());
+    const { after, month = utcMonth(now) } = request.query;
+    const { accountId } = membershipOf(request);
+    const window = { after, limit: PAGE_SIZE, now };
+    const page = await readCommissionPage(reports, accountId, month, window);
+    return commissionPage(basePathOf(panelUrl) + pathOf(request), {
+      ...page,
+      month,
+      isFirst: after === undefined,
+      isClosed: isClosed(month, now),
+      docsUrl: `${publicUrl}/docs`,
+    });
+  });
+
+  const exporting = withPermission('partner', 'commission.export', { querystring: FileQuery });
+  app.get(`${PATH}.csv`, exporting, (request, reply) => {
+    requireOwnPage(request);
+    const { month } = request.query;
+    if (month === undefined) return leadTo(`${pathOf(request)}/commission`);
+    const { accountId } = membershipOf(request);
+    return exports.send(request, reply, {
+      name: commissionFileName(month),
+      action: 'commission.export',
+      filters: { month },
+      parts: csvParts(
+        COMMISSION_COLUMNS,
+        readCommissionRows(reports, accountId, month, EXPORT_PAGE),
+      ),
+    });
+  });
+
+  app.get(`${PATH}.json`, exporting, async (request, reply) => {
+    requireOwnPage(request);
+    const { month } = request.query;
+    const { accountId } = membershipOf(request);
+    // The page says why an unfinished month has none.
+    if (month === undefined || !isClosed(month, new Date(clock()))) {
+      return leadTo(addressOf(`${pathOf(request)}/commission`, { month }));
+    }
+    reply
+      .header('content-disposition', `attachment; filename="commission-${month}.json"`)
+      .type('application/json; charset=utf-8')
+      .serializer(String);
+    // Headers alone hand out no document, so nothing is audited.
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
+    const signing = { db, reports, keyring, clock, publicUrl };
+    const signed = await signCommission(signing, accountId, month);
+    await audited(operatorOf(request, deps), 'commission.evidence', async () => ({
+      result: undefined,
+      objectId: accountId,
+      detail: { month, keyId: signed.keyId },
+    }));
+    return reply.send(`${JSON.stringify(signed, null, 2)}\n`);
+  });
+}

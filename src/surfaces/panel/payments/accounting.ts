@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '#errors/api-error.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { accountingFile, accountingFileName, FORMATS } from '#reports/accounting/file.ts';
+import { requireReplayed } from '#reports/evidence/whole-replica.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import {
+  addMonths,
+  closingOf,
+  isClosed,
+  MONTH_PATTERN,
+  monthsBetween,
+  utcMonth,
+} from '#time/months.ts';
+import { type Html, html } from '../../pages/html.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { CSV, type Exports } from '../exports.ts';
+import { renderSelect } from '../form.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
+import { requireOwnPage } from '../hooks/same-origin.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
+
+const words = texts.payments.accounting;
+
+const PATH = '/merchants/:accountId/payments';
+const TYPES = { csv: CSV, jsonl: 'application/x-ndjson; charset=utf-8' };
+
+const FileQuery = Type.Object({
+  month: Type.Optional(Type.String({ pattern: MONTH_PATTERN })),
+});
+
+/** The files of a merchant's movements in a finished month. */
+export function registerAccounting(
+  app: TypedApp,
+  { clock, db, keyring, publicUrl, reports }: PanelDependencies,
+  exports: Exports,
+): void {
+  const exporting = withPermission('merchant', 'payments.export', { querystring: FileQuery });
+  for (const format of FORMATS) {
+    app.get(`${PATH}/accounting.${format}`, exporting, async (request, reply) => {
+      requireOwnPage(request);
+      const { month } = request.query;
+      // The list offers those months that there are files of.
+      if (month === undefined || !isClosed(month, new Date(clock()))) {
+        return leadTo(`${accountPath(membershipOf(request))}/payments`);
+      }
+      await requireReplayed({ primary: db, replica: reports }, closingOf(month), new Date(clock()));
+      const merchant = await requireMerchant(request);
+      const deps = { db, reports, keyring, clock, publicUrl };
+      return exports.send(request, reply, {
+        name: accountingFileName(month, format),
+        type: TYPES[format],
+        action: 'accounting.export',
+        filters: { month, format },
+        parts: accountingFile(deps, merchant, month, format),
+      });
+    });
+  }
+
+  async function requireMerchant(request: FastifyRequest) {
+    const merchant = await findMerchant(reports, membershipOf(request).accountId);
+    if (merchant === undefined) throw new ApiError('E3001');
+    return merchant;
+  }
+}
+
+/** The form that asks for the file of a month; null while no month of the merchant's is finished. */
+export function renderAccounting(
+  membership: Membership,
+  { url, docsUrl, now }: { readonly url: string; readonly docsUrl: string; readonly now: Date },
+): Html | null {
+  if (membership.kind !== 'merchant') return null;
+  const last = addMonths(utcMonth(now), -1);
+  const months = monthsBetween(utcMonth(membership.since), last).filter(each =>
+    isClosed(each, now),
+  );
+  if (months.length === 0) return null;
+  const choices = months.map(month => [month, month] as const);
+  return html`<section aria-labelledby="accounting"><h2 id="accounting">${words.title}</h2>
+<p>${words.lead} <a href="${docsUrl}/evidence#accounting">${words.columns}</a></p>
+<form method="get" action="${url}/accounting.csv" class="filters">
+${renderSelect('month', words.month, choices)}
+<button>${words.csv}</button>
+<button class="plain" formaction="${url}/accounting.jsonl">${words.jsonl}</button>
+</form></section>`;
+}

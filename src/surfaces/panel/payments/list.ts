@@ -1,0 +1,149 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PaymentPage, WantedPayments } from '#payments/payment-pages.ts';
+import type { SearchCursor } from '#payments/search-payments.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import { CUSTOMER_REFERENCE_MAXIMUM } from '#schemas/create-payment.ts';
+import { PAYMENT_STATUSES, type PaymentObject, PaymentStatusSchema } from '#schemas/payment.ts';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
+import type { Deviation } from '#storage/database/deposit-tables.ts';
+import type { Arrivals } from '#storage/repositories/deposits/deviations.ts';
+import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { addressOf } from '../address.ts';
+import {
+  DaysQuery,
+  renderChoice,
+  renderDayFields,
+  renderFilters,
+  renderSearch,
+} from '../filters.ts';
+import type { FormFault } from '../form.ts';
+import { dateTime, dollars } from '../format.ts';
+import { renderStatus } from '../status.ts';
+import { renderPaging, renderTable } from '../table.ts';
+import { texts } from '../texts/index.ts';
+
+const { lists, payments: paymentTexts } = texts;
+const { facts } = paymentTexts;
+
+/** How a payment's transfers differ from what it asks for, and the words for it. */
+const DEVIATIONS: Readonly<Record<Deviation, string>> = paymentTexts.deviations;
+
+/** The filters of a list, and its page. */
+export const ListQuery = Type.Object({
+  status: Type.Optional(PaymentStatusSchema),
+  ...DaysQuery.properties,
+  arrived: Type.Optional(StringEnum(Object.keys(DEVIATIONS) as Deviation[], 'How it differs.')),
+  /** A payment's ID, reference, amount or address, or a transaction's hash. */
+  search: Type.Optional(Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM })),
+  /** IDs of the payments right before and after the page. */
+  after: Type.Optional(Uuid('Only older ones.')),
+  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
+  told: Type.Optional(Uuid('The oldest one that the search has shown on the pages before.')),
+});
+
+type ListRequest = Static<typeof ListQuery>;
+
+/** Which payments a list shows. */
+export function wantedBy({ status, from, to, arrived, search: text }: ListRequest): WantedPayments {
+  const bounds = strictBounds({ from: toDate(from), to: toInclusiveEnd(to) });
+  return { filters: { status, deviation: arrived, ...bounds }, text };
+}
+
+/** A time, its ends included, as the bounds of a list, which are strict. */
+export function strictBounds({ from, to }: { from: Date | undefined; to: Date | undefined }) {
+  return {
+    createdAfter: from && new Date(from.getTime() - 1),
+    createdBefore: to && new Date(to.getTime() + 1),
+  };
+}
+
+/** Whether anything is filtered. */
+export function isFiltered({ status, from, to, arrived, search }: ListRequest): boolean {
+  return [status, from, to, arrived, search].some(value => value !== undefined);
+}
+
+/** The address of a list with its filters. */
+export function listUrl(
+  path: string,
+  { status, from, to, arrived, search }: ListRequest,
+  place: Pick<ListRequest, 'before'> | Partial<SearchCursor> = {},
+): string {
+  return addressOf(path, { status, from, to, arrived, search, ...place });
+}
+
+export function renderListFilters(url: string, list: ListRequest, fault: FormFault | null): Html {
+  const statuses = PAYMENT_STATUSES.map(status => [status, paymentTexts.statuses[status]] as const);
+  return renderFilters(url, [
+    renderChoice('status', facts.status, statuses, list.status),
+    renderChoice('arrived', facts.received, Object.entries(DEVIATIONS), list.arrived),
+    renderDayFields(list, fault),
+    renderSearch(paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
+  ]);
+}
+
+/**
+ * @param path Of the list of payments, with the base path.
+ * @param arrivals What has arrived for each, by their IDs.
+ */
+export function renderPayments(
+  path: string,
+  payments: readonly PaymentObject[],
+  arrivals: ReadonlyMap<string, Arrivals>,
+): Html {
+  return renderTable<PaymentObject>(
+    paymentTexts.title,
+    [
+      {
+        title: facts.created,
+        cell: ({ id, createdAt }) => html`<a href="${path}/${id}">${dateTime(createdAt)}</a>`,
+      },
+      { title: facts.amount, cell: ({ amount }) => dollars(amount), number: true },
+      {
+        title: facts.status,
+        cell: payment =>
+          html`${renderStatus(payment)}${renderDeviations(arrivals.get(payment.id))}`,
+      },
+      {
+        title: facts.received,
+        cell: ({ id }) => receivedText(arrivals.get(id)),
+        number: true,
+        secondary: true,
+      },
+      { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
+      {
+        title: facts.reference,
+        cell: ({ customerReferenceId }) => customerReferenceId,
+        secondary: true,
+      },
+    ],
+    payments,
+  );
+}
+
+function renderDeviations(arrivals: Arrivals | undefined): Html[] {
+  return (Object.keys(DEVIATIONS) as Deviation[])
+    .filter(kind => arrivals?.[kind] === true)
+    .map(kind => html` <span class="tag bad">${DEVIATIONS[kind]}</span>`);
+}
+
+/** What has arrived, with its asset; null if nothing has. */
+export function receivedText(arrivals: Arrivals | undefined): string | null {
+  const { received = null, assetSymbol = null, assetDecimals = null } = arrivals ?? {};
+  if (received === null || assetDecimals === null) return null;
+  return `${formatBaseUnits(BigInt(received), assetDecimals)} ${assetSymbol}`;
+}
+
+/** Links to the pages before and after this one, if there are any. */
+export function renderListPaging(
+  path: string,
+  list: ListRequest,
+  { isSearched, before, next }: PaymentPage,
+): Html | null {
+  const older = next === null ? null : listUrl(path, list, next);
+  if (!isSearched) {
+    return renderPaging(before === null ? null : listUrl(path, list, { before }), older);
+  }
+  return html`${list.after !== undefined && html`<a href="${listUrl(path, list)}">${lists.pages.newest}</a>`}
+${older !== null && html`<a href="${older}" rel="next">${lists.pages.older}</a>`}`;
+}

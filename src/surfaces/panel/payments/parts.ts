@@ -1,0 +1,49 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Uuid } from '#schemas/scalars.ts';
+import type { HistoricDeposit } from '#storage/repositories/payments/history.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { type FormFault, renderSelect } from '../form.ts';
+import { texts } from '../texts/index.ts';
+import { ReturnForm, renderReturn } from '../unmatched/remedy.ts';
+import { amountOf } from './transfers.ts';
+
+const { parts: partTexts } = texts.payments;
+
+/** Records that a part was given back. */
+export const PartForm = Type.Object({
+  deposit: Uuid('ID of the deposit.'),
+  ...ReturnForm.properties,
+});
+
+/** The form of a payment's page. */
+export interface PartFormShown {
+  /** What the form was sent with; undefined at first. */
+  readonly fields: Static<typeof PartForm> | undefined;
+  /** Whether the reader may record a return. */
+  readonly maySettle: boolean;
+}
+
+/** The form to record that a part of a payment was given back, which ended without the rest; null if none is left. */
+export function renderPartForm(
+  url: string,
+  deposits: readonly HistoricDeposit[],
+  { fields, maySettle }: PartFormShown,
+  fault: FormFault | null,
+): Html | null {
+  const kept = deposits.filter(
+    ({ bookedAt, returnedAt }) => bookedAt !== null && returnedAt === null,
+  );
+  if (!maySettle || kept.length === 0) return null;
+  return html`<section aria-labelledby="parts"><h2 id="parts">${partTexts.title}</h2>
+<form method="post" action="${url}/return" class="stack">
+${renderSelect(
+  'deposit',
+  partTexts.part,
+  kept.map(part => [part.id, partTexts.choice(amountOf(part), part.transaction_hash)] as const),
+  fields?.deposit,
+)}
+${renderReturn(partTexts, true, fault, fields)}
+<p class="quiet">${partTexts.consequence}</p>
+<button>${partTexts.submit}</button>
+</form></section>`;
+}

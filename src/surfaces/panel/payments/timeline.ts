@@ -1,0 +1,57 @@
+import type { PaymentFact } from '#payments/history.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { dateTime, dollars } from '../format.ts';
+import { texts } from '../texts/index.ts';
+
+const { statuses, confirming, timeline } = texts.payments;
+
+const OUTCOMES: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
+
+/** The history of a payment, oldest first. */
+export function renderTimeline(facts: readonly PaymentFact[]): Html {
+  return html`<ol class="timeline">${facts.map(
+    fact => html`<li>${describe(fact)}${dateTime(fact.at)}</li>`,
+  )}</ol>`;
+}
+
+function describe(fact: PaymentFact): Html | string {
+  switch (fact.kind) {
+    case 'created':
+      return timeline.created(dollars(fact.payment.amount), code(fact.payment.created_by));
+    case 'deposit': {
+      const { outcome, state, token_amount: units, transaction_hash: hash } = fact.deposit;
+      const { assetDecimals, assetSymbol } = fact.deposit;
+      const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
+      const how = OUTCOMES[outcome] ?? outcome;
+      return timeline.deposit(amount, how, timeline.states[state], code(hash));
+    }
+    case 'transition': {
+      const { to_status: status, to_session_status: session, reason } = fact.transition;
+      const now = status === 'pending' && session === 'completed' ? confirming : statuses[status];
+      return timeline.transition(now, reason);
+    }
+    case 'event':
+      return timeline.event(code(fact.event.type));
+    case 'delivery': {
+      const { eventType, endpointUrl, status, attempts } = fact.delivery;
+      const outcome = timeline.deliveryStatuses[status];
+      return timeline.delivery(code(eventType), originOf(endpointUrl), outcome, attempts);
+    }
+    case 'attempt': {
+      const { attempt, delivery } = fact;
+      const { number, error, status_code: status, duration_ms: milliseconds } = attempt;
+      const endpoint = originOf(delivery?.endpointUrl ?? '');
+      return timeline.attempt(number, endpoint, error ?? timeline.httpStatus(status), milliseconds);
+    }
+  }
+}
+
+function code(text: string): Html {
+  return html`<code>${text}</code>`;
+}
+
+/** Origin of a webhook URL, whose path and query may contain the merchant's secrets. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : timeline.formerEndpoint;
+}

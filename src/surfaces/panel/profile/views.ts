@@ -1,0 +1,132 @@
+import type { PanelSession, Person } from '#storage/database/people-tables.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import { type FormFault, renderButton, renderField } from '../form.ts';
+import { dateTime } from '../format.ts';
+import { newPasswordField, renderAppSecret } from '../join/views.ts';
+import type { PanelPage } from '../layout.ts';
+import { texts } from '../texts/index.ts';
+
+const { profile: profileTexts } = texts;
+const { sessions: sessionTexts, form: formTexts } = profileTexts;
+
+const PROFILE = `${PANEL_PREFIX}/profile`;
+
+interface ProfileParts {
+  readonly basePath: string;
+  readonly person: Pick<Person, 'name' | 'email' | 'is_demo'>;
+  readonly sessions: readonly PanelSession[];
+  /** ID of the session that looks at the page. */
+  readonly ownSession: string;
+  readonly recoveryCodesLeft: number;
+  /** A warning at the top. */
+  readonly notice: Html | null;
+  readonly sendsMail: boolean;
+}
+
+/** What somebody signs in with, and where they have signed in. */
+export function profilePage(parts: ProfileParts): PanelPage {
+  const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice } = parts;
+  const link = (form: ProfileForm) =>
+    html`<a href="${basePath}${PROFILE}/${form}">${profileTexts.changes[form]}</a>`;
+  return {
+    title: person.name,
+    lead: person.email,
+    content: html`${notice}${
+      person.is_demo
+        ? html`<p class="notice">${profileTexts.demo}</p>`
+        : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
+${
+  recoveryCodesLeft < 4 &&
+  html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`
+}
+<ul class="actions">
+<li>${link('email')}</li>
+<li>${link('password')}</li>
+<li>${link('app')}</li>
+<li>${link('recovery-codes')} <span class="quiet">${profileTexts.recoveryCodes(recoveryCodesLeft)}</span></li>
+</ul>
+<p class="quiet">${parts.sendsMail ? profileTexts.mail : profileTexts.noMail}</p></section>`
+    }
+<section aria-labelledby="sessions"><h2 id="sessions">${sessionTexts.title}</h2>
+<p class="quiet">${sessionTexts.lead}</p>
+<ul class="rows">${sessions.map(
+      session =>
+        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
+<span class="quiet">${sessionTexts.seen(session.address, dateTime(session.created_at), dateTime(session.last_seen_at))}</span></div>
+${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
+    )}</ul>
+${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
+</section>`,
+  };
+}
+
+/** The browser and the system that a User-Agent names, without the rest of it. */
+function deviceOf(userAgent: string): string {
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(userAgent);
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
+  const name =
+    browser?.[1] === undefined ? sessionTexts.unknownBrowser : (names[browser[1]] ?? browser[1]);
+  return system === undefined
+    ? name
+    : sessionTexts.device(name, system === 'Mac OS X' ? 'macOS' : system);
+}
+
+export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
+
+/** What a form is shown with. */
+export interface ProfileFormParts {
+  readonly email: string;
+  /** Of the new authenticator app. */
+  readonly secret: string;
+  readonly fault: FormFault | null;
+}
+
+/** One change of what somebody signs in with, proved by password and code. */
+export function profileFormPage(
+  basePath: string,
+  form: ProfileForm,
+  parts: ProfileFormParts,
+): PanelPage {
+  const { fault } = parts;
+  const title = profileTexts.changes[form];
+  return {
+    title,
+    lead: formTexts.lead,
+    fault,
+    content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
+${fieldsOf(form, parts)}
+<fieldset><legend>${formTexts.proof}</legend>
+${renderField({ name: 'password', label: form === 'password' ? formTexts.presentPassword : formTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
+${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode : formTexts.code, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
+</fieldset>
+<button>${title}</button>
+</form>
+<p><a href="${basePath}${PROFILE}">${formTexts.back}</a></p>`,
+  };
+}
+
+function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts): Html {
+  switch (form) {
+    case 'email':
+      return renderField(
+        {
+          name: 'email',
+          label: formTexts.newEmail,
+          type: 'email',
+          value: email,
+          autocomplete: 'email',
+        },
+        fault,
+      );
+    case 'password':
+      return newPasswordField('new-password', fault);
+    case 'app':
+      return html`<p>${formTexts.newApp}</p>
+${renderAppSecret(secret, email)}
+${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
+    case 'recovery-codes':
+      return html`<p>${formTexts.recoveryCodes}</p>`;
+  }
+}

@@ -1,0 +1,125 @@
+import type { AddressChange, Branch } from '#storage/database/account-tables.ts';
+import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { networkOf } from '../change-notices.ts';
+import { type FormFault, renderButton } from '../form.ts';
+import { dateTime } from '../format.ts';
+import { renderFactor } from '../fresh-factor.ts';
+import type { PanelPage } from '../layout.ts';
+import { renderFacts } from '../table.ts';
+import { texts } from '../texts/index.ts';
+import { inFours } from './fours.ts';
+
+const { changes } = texts;
+
+/** What is there and what would be there, side by side. */
+export interface Comparison {
+  readonly kind: AddressChange['kind'];
+  /** Addresses, or the ID of the main branch. */
+  readonly former: readonly string[];
+  readonly address: string | null;
+  readonly branchName: string | null;
+}
+
+/**
+ * @param nameOf Names of branches by their IDs.
+ * @param outcome How the change has ended; null while it is not made, or waits.
+ */
+export function renderComparison(
+  { kind, former, address, branchName }: Comparison,
+  nameOf: (branchId: string) => string,
+  outcome: AddressChange['outcome'] = null,
+): Html | null {
+  if (kind === 'merchant.one-admin') return null;
+  const isMain = kind === 'branch.main';
+  const none = isMain ? changes.noMain : changes.noAddress;
+  const show = (value: string) => (isMain ? html`${nameOf(value)}` : inFours(value));
+  const before = former.length === 0 ? [html`${none}`] : former.map(show);
+  const added = isMain ? html`<strong>${branchName}</strong>` : inFours(address ?? '');
+  const after = kind === 'address.add' ? [...former.map(show), added] : [added];
+  const list = (title: string, entries: readonly Html[]) =>
+    html`<div><dt>${title}</dt>${entries.map(entry => html`<dd>${entry}</dd>`)}</div>`;
+  const sides = changes.sides[outcome ?? 'waits'];
+  return html`<dl class="compare">${list(sides.before, before)}${list(sides.after, after)}</dl>
+${!isMain && outcome === null && html`<p class="quiet">${changes.openPayments}</p>`}`;
+}
+
+export interface ChangeFrame {
+  /** The page's address, with the base path. */
+  readonly url: string;
+  readonly change: NamedChange;
+  readonly branches: readonly Branch[];
+  readonly viewer: {
+    readonly personId: string;
+    readonly isDemo: boolean;
+    readonly mayChange: boolean;
+  };
+  readonly fault: FormFault | null;
+}
+
+/** A change in full: old, new, who, when; cancel and approve while it waits. */
+export function changePage({ url, change, branches, viewer, fault }: ChangeFrame): PanelPage {
+  const { kind, outcome } = change;
+  const nameOf = (id: string) => branches.find(branch => branch.id === id)?.name ?? id;
+  return {
+    title: changes.kinds[kind],
+    fault,
+    content: html`${outcome !== null && html`<p class="notice">${changes.outcomes[outcome]}</p>`}
+${renderComparison(change, nameOf, outcome)}
+${renderFacts([
+  [changes.networkName, networkOf(change)],
+  [changes.branch, kind === 'branch.main' ? null : change.branchName],
+  [changes.proposedBy, proposerOf(change)],
+  [changes.proposedAt, dateTime(change.proposed_at)],
+  [changes.takesEffect, outcome === null ? renderWhen(change) : null],
+  [changes.approvedBy, change.approved_by],
+])}
+${outcome === null && renderDecision(url, change, viewer, fault)}`,
+  };
+}
+
+function proposerOf({ proposer, proposed_by }: NamedChange): string {
+  return proposer === null ? proposed_by : `${proposer} (${proposed_by})`;
+}
+
+/** When an open change takes effect. */
+export function renderWhen({ needs_approval, effective_at }: AddressChange): Html {
+  return needs_approval ? html`${changes.needsApproval}` : dateTime(effective_at);
+}
+
+function renderDecision(
+  url: string,
+  change: AddressChange,
+  { personId, isDemo, mayChange }: ChangeFrame['viewer'],
+  fault: FormFault | null,
+): Html {
+  if (!mayChange) return html`<p class="quiet">${changes.notYours}</p>`;
+  const cancel = renderButton(`${url}/cancel`, changes.cancel, 'danger');
+  if (change.person_id === personId) {
+    return html`${cancel}<p class="quiet">${changes.ownChange}</p>`;
+  }
+  return html`${cancel}
+<section aria-labelledby="approve"><h2 id="approve">${changes.approveTitle}</h2>
+<form method="post" action="${url}/approve" class="stack">
+<p>${changes.approveLead}</p>
+${renderFactor(isDemo, fault)}
+<button>${changes.approve}</button>
+</form></section>`;
+}
+
+/** The changes that wait, each with its page and a button that cancels it. */
+export function renderWaiting(
+  base: string,
+  open: readonly NamedChange[],
+  mayCancel: boolean,
+): Html | null {
+  if (open.length === 0) return null;
+  return html`<section aria-labelledby="waiting"><h2 id="waiting">${changes.waiting}</h2>
+<ul class="rows">${open.map(
+    change =>
+      html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branchName}${change.networkName !== null && html`, ${networkOf(change)}`}<br>
+${change.address !== null && html`${inFours(change.address)}<br>`}
+<span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(change)}</span></div>
+${mayCancel && renderButton(`${base}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,
+  )}</ul></section>`;
+}

@@ -1,0 +1,93 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
+import { makeTestTwin } from '#accounts/test-twins.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { StringEnum } from '#schemas/scalars.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { findMerchant, findTestTwin } from '#storage/repositories/accounts/merchants.ts';
+import { findMembership, type Membership } from '#storage/repositories/people/memberships.ts';
+import { hasDecider } from '#storage/repositories/people/team.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { type Html, html } from '../../pages/html.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
+import type { FormFault } from '../form.ts';
+import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import type { PanelPage } from '../layout.ts';
+import { accountPath } from '../navigation.ts';
+import { leadTo } from '../pages.ts';
+import { texts } from '../texts/index.ts';
+
+const PATH = '/merchants/:accountId/settings/test-twin';
+const TwinForm = Type.Object({ twin: StringEnum(['make'], 'What is done.') });
+
+type ShowBusiness = (request: FastifyRequest, fault: FormFault | null) => Promise<PanelPage>;
+
+/**
+ * Lets admins of a live merchant make its test twin.
+ * @param show The page that has the form.
+ * @returns What that page says of twins.
+ */
+export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: ShowBusiness) {
+  const { db, panelUrl } = deps;
+  const words = texts.settings.twin;
+  const basePath = basePathOf(panelUrl);
+
+  const making = withPermission('merchant', 'test-twin.make', { body: TwinForm });
+  app.post(PATH, making, async request => {
+    const { accountId } = membershipOf(request);
+    try {
+      const twin = await makeTestTwin(operatorOf(request, deps), accountId);
+      const own = await membershipIn(request, twin.id);
+      if (own !== undefined) return leadTo(accountPath(own));
+    } catch (error) {
+      return show(request, faultOf(error, request));
+    }
+    return show(request, { field: null, message: words.foreign });
+  });
+
+  function membershipIn(request: FastifyRequest, merchantId: string) {
+    return findMembership(db, sessionOf(request).person.id, 'merchant', merchantId);
+  }
+
+  /** The name of the other one of two, as a link for those who are in it too. */
+  async function nameOf(request: FastifyRequest, { id, name }: Merchant): Promise<Html> {
+    const own = await membershipIn(request, id);
+    return own === undefined
+      ? html`${name}`
+      : html`<a href="${basePath}${accountPath(own)}">${name}</a>`;
+  }
+
+  async function renderFor(request: FastifyRequest, merchant: Merchant): Promise<Html | null> {
+    const membership = membershipOf(request);
+    const { test_of: liveId } = merchant;
+    if (liveId !== null) {
+      const live = await findMerchant(db, liveId);
+      return live === undefined ? null : section(words.of(await nameOf(request, live)));
+    }
+    if (merchant.environment === 'test') return null;
+    const twin = await findTestTwin(db, merchant.id);
+    const mayMake = isChangeAllowed(membership, 'test-twin.make');
+    if (twin === undefined) {
+      return mayMake ? section(words.lead, renderButtonFor(membership, words.make)) : null;
+    }
+    const present = words.present(await nameOf(request, twin));
+    if (!mayMake || (await hasDecider(db, 'merchant', twin.id))) return section(present);
+    const enter = renderButtonFor(membership, words.enter);
+    return section(html`${present} ${words.abandoned}`, enter);
+  }
+
+  function renderButtonFor(membership: Membership, text: string): Html {
+    const action = `${basePath}${accountPath(membership)}/settings/test-twin`;
+    return html`<form method="post" action="${action}"><button name="twin" value="make">${text}</button></form>`;
+  }
+
+  function section(text: Html | string, form: Html | null = null): Html {
+    return html`<section aria-labelledby="twin"><h2 id="twin">${words.title}</h2>
+<p>${text}</p>
+${form}</section>`;
+  }
+
+  return renderFor;
+}

@@ -1,0 +1,162 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JOIN_PATH } from '#accounts/people/invitations.ts';
+import { confirm, confirmDemo } from '#accounts/people/second-factor.ts';
+import { signIn } from '#accounts/people/sign-in.ts';
+import { hashToken, TOKEN } from '#crypto/token.ts';
+import { EmptyForm } from '#http/page-validation.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { deleteSession } from '#storage/repositories/people/sessions.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { PANEL_PREFIX } from '../assets.ts';
+import type { PanelDependencies } from '../dependencies.ts';
+import { faultOf } from '../failures.ts';
+import type { FormFault } from '../form.ts';
+import { proverOf } from '../fresh-factor.ts';
+import {
+  FOR_ANYBODY,
+  FOR_HALF_SIGNED_IN,
+  FOR_PERSON,
+  sessionOf,
+  visitOf,
+} from '../hooks/access.ts';
+import { noteOwner, noteRefusal } from '../hooks/noted.ts';
+import { INVITATION } from '../join/accept.ts';
+import type { PanelPage } from '../layout.ts';
+import { NextQuery, readNext, withNext } from '../next.ts';
+import { leadTo, type Shown } from '../pages.ts';
+import { texts } from '../texts/index.ts';
+import { registerForgotten } from './forgotten.ts';
+import { codePage, confirmPage, signInPage } from './views.ts';
+
+const SIGN_IN = '/sign-in';
+/** Signing in to accept an invitation, which the session remembers. */
+const SIGN_IN_TO_JOIN = '/join/:token/sign-in';
+const CODE = '/sign-in/code';
+const CONFIRM = '/confirm';
+
+/** The token of an invitation, if there is one. */
+const params = Type.Object({ token: Type.Optional(Type.String({ pattern: TOKEN.source })) });
+const PasswordForm = Type.Object({ email: Type.String(), password: Type.String() });
+const CodeForm = Type.Object({ code: Type.String() });
+/** The demo's form has no code. */
+const ConfirmForm = Type.Partial(CodeForm);
+
+type LeadingRequest = FastifyRequest & { query: Static<typeof NextQuery> };
+type SignInRequest = LeadingRequest & { params: Static<typeof params> };
+
+/** Signing in with password and code, giving a code again, and signing out. */
+export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
+  const { cookies, db, limits, panelUrl } = deps;
+  const basePath = basePathOf(panelUrl);
+  const leading = { querystring: NextQuery };
+  const nextOf = ({ query }: LeadingRequest) => readNext(query.next);
+
+  for (const path of [SIGN_IN, SIGN_IN_TO_JOIN]) {
+    const schema = { ...leading, params };
+    app.get(path, { ...FOR_ANYBODY, schema }, request => {
+      if (!visitOf(request).session?.isComplete) return show(request, '', null);
+      const { token } = request.params;
+      return leadTo(token === undefined ? nextOf(request) : `${JOIN_PATH}/${token}`);
+    });
+    const post = { ...FOR_ANYBODY, schema: { ...schema, body: PasswordForm } };
+    app.post(path, post, (request, reply) => takePassword(request, reply, request.body));
+  }
+
+  function show(request: SignInRequest, email: string, fault: FormFault | null): PanelPage {
+    const { token } = request.params;
+    const action =
+      token === undefined
+        ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
+        : `${JOIN_PATH}/${token}/sign-in`;
+    return signInPage(basePath, action, email, fault);
+  }
+
+  async function takePassword(
+    request: SignInRequest,
+    reply: FastifyReply,
+    { email, password }: Static<typeof PasswordForm>,
+  ): Promise<Shown> {
+    await limits.countSignIn(request);
+    const { token: invitation } = request.params;
+    const invitationHash = invitation === undefined ? null : hashToken(invitation);
+    const { session: before, visitor } = visitOf(request);
+    const replacedId =
+      before?.isComplete === true ? before.session.id : (before?.session.replaced_id ?? null);
+    const typed = { email: email.trim(), password, invitationHash, replacedId };
+    const signedIn = await signIn(deps, typed, visitor);
+    const { token, personId } = signedIn;
+    if (personId !== undefined) noteOwner(request, { personId });
+    if (token === undefined) {
+      noteRefusal(request, signedIn.refusal);
+      return show(request, email, { field: null, message: texts.signIn.refused });
+    }
+    // A session that waits for its code is replaced now. A complete one must not end by a password alone:
+    // the second factor ends it.
+    if (before?.isComplete === false) await endSession(request);
+    cookies.setSession(reply, token);
+    return leadTo(withNext(PANEL_PREFIX + CODE, nextOf(request)));
+  }
+
+  registerForgotten(app, deps);
+
+  app.get(CODE, { ...FOR_HALF_SIGNED_IN, schema: leading }, request =>
+    codePage(basePath, nextOf(request), null),
+  );
+
+  const codeSchema = { ...leading, body: CodeForm };
+  app.post(CODE, { ...FOR_HALF_SIGNED_IN, schema: codeSchema }, async (request, reply) => {
+    await limits.countSignIn(request);
+    return takeCode(request, reply, request.body.code, fault =>
+      codePage(basePath, nextOf(request), fault),
+    );
+  });
+
+  app.get(CONFIRM, { ...FOR_PERSON, schema: leading }, request =>
+    confirmPage(basePath, nextOf(request), null, sessionOf(request).person.is_demo),
+  );
+
+  const confirmSchema = { ...leading, body: ConfirmForm };
+  app.post(CONFIRM, { ...FOR_PERSON, schema: confirmSchema }, async (request, reply) => {
+    const { session, person } = sessionOf(request);
+    const next = nextOf(request);
+    if (person.is_demo) {
+      cookies.setSession(reply, await confirmDemo(deps, session));
+      return leadTo(next);
+    }
+    await limits.countSignIn(request);
+    return takeCode(request, reply, request.body.code ?? '', fault =>
+      confirmPage(basePath, next, fault, false),
+    );
+  });
+
+  app.post('/sign-out', { ...FOR_ANYBODY, schema: { body: EmptyForm } }, async (request, reply) => {
+    // First, so that the browser is rid of it also while writes are refused.
+    cookies.clearSession(reply);
+    await endSession(request);
+    return leadTo(PANEL_PREFIX + SIGN_IN);
+  });
+
+  async function endSession(request: FastifyRequest): Promise<void> {
+    const session = visitOf(request).session?.session;
+    if (session !== undefined) await deleteSession(db, session.person_id, session.id);
+  }
+
+  async function takeCode(
+    request: LeadingRequest,
+    reply: FastifyReply,
+    code: string,
+    again: (fault: FormFault) => PanelPage,
+  ): Promise<Shown> {
+    try {
+      const open = sessionOf(request);
+      const device = await confirm(deps, proverOf(request), code);
+      if (device !== null) cookies.setDevice(reply, device);
+      const { second_factor_at: confirmedAt, link_hash: invitationHash } = open.session;
+      const isForInvitation = confirmedAt === null && invitationHash !== null;
+      return leadTo(isForInvitation ? PANEL_PREFIX + INVITATION : nextOf(request));
+    } catch (error) {
+      return again(faultOf(error, request));
+    }
+  }
+}

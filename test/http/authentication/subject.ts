@@ -1,0 +1,129 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { expect } from 'vitest';
+import type { NewKey } from '#accounts/keys/manage-keys.ts';
+import type { AccessRule, Principal } from '#accounts/keys/principal.ts';
+import { type Credentials, signingHeaders } from '#client/index.ts';
+import { newEvent } from '#payments/new-event.ts';
+import type { Merchant, Partner } from '#storage/database/account-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { insertEvent } from '#storage/repositories/payments/events.ts';
+import { ADDRESSES, addMerchant, addPartner } from '../../helpers/accounts.ts';
+import type { TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+
+/** An account with a key that may do everything its kind of account may. */
+export interface Account {
+  readonly kind: Principal['kind'];
+  readonly credentials: Credentials;
+  /** Whose keys the account's are. */
+  readonly owner: NewKey['owner'];
+  /** The account itself, or a merchant of the partner. */
+  readonly merchant: Merchant;
+  readonly payment: Payment;
+  /** ID of an event of the payment. */
+  readonly eventId: string;
+  /** The account itself, or null for a merchant. */
+  readonly partner: Partner | null;
+}
+
+/** A route behind authentication and a request that it answers with `success`. */
+export interface SignedRoute extends AccessRule {
+  readonly method: 'GET' | 'POST';
+  /** As it is registered, e.g. `/external/v1/payments/:id`. */
+  readonly url: string;
+  readonly success: 200 | 201;
+  request(account: Account): { readonly path: string; readonly body?: string };
+}
+
+/** A request in its parts, as it is signed or as it is sent. */
+export interface Parts {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body: string;
+}
+
+/** Who sends what of a route, with whatever is to be wrong about it. */
+export interface Delivery {
+  readonly credentials: Credentials;
+  readonly parts: Parts;
+  /** What is signed in place of what is sent. */
+  readonly signed?: Partial<Parts & { timestamp: number; nonce: string; secret: string }>;
+  readonly nonce?: string;
+  /** Milliseconds since the epoch; the application's time when left out. */
+  readonly now?: number;
+  /** Override headers after signing; undefined removes one. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Where it comes from; 127.0.0.1 when left out. */
+  readonly address?: string | undefined;
+}
+
+/** A merchant that can take payments, with one payment. */
+export async function createMerchantAccount(
+  service: TestApp,
+  options: Parameters<typeof addMerchant>[1] = {},
+): Promise<Account> {
+  const { merchant, ...credentials } = await addMerchant(service, {
+    // One network is enough, and fewer statements.
+    addresses: { btc: ADDRESSES.btc },
+    ...options,
+  });
+  const created_at = new Date(service.clock());
+  const payment = await addPayment(service.db, merchant, { created_at });
+  const event = newEvent('payment_prompt.created', payment, created_at);
+  await insertEvent(service.db, event);
+  const owner = { merchantId: merchant.id };
+  const has = { merchant, payment, eventId: event.id, partner: null };
+  return { kind: 'merchant', credentials, owner, ...has };
+}
+
+export async function createAccount(service: TestApp, kind: Account['kind']): Promise<Account> {
+  if (kind === 'merchant') return createMerchantAccount(service);
+  const { partner, member, ...credentials } = await addPartner(service);
+  const { merchant, payment, eventId } = await createMerchantAccount(service, {
+    partnerId: partner.id,
+  });
+  return { kind, credentials, owner: { memberId: member.id }, merchant, payment, eventId, partner };
+}
+
+/** The route's valid request in its parts. */
+export function partsOf(route: SignedRoute, account: Account): Parts {
+  return { method: route.method, body: '', ...route.request(account) };
+}
+
+export async function deliver(
+  { app, clock }: TestApp,
+  { credentials, parts, signed = {}, nonce, now = clock(), headers = {}, address }: Delivery,
+): Promise<LightMyRequestResponse> {
+  const { timestamp, nonce: signedNonce, secret, ...signedParts } = signed;
+  const sent = signingHeaders(credentials, { ...parts, now, nonce });
+  const made = signingHeaders(
+    { ...credentials, secret: secret ?? credentials.secret },
+    {
+      ...parts,
+      ...signedParts,
+      now: timestamp ?? now,
+      nonce: signedNonce ?? sent['x-mp-nonce'],
+    },
+  );
+  const all: Record<string, string | undefined> = {
+    ...sent,
+    'x-mp-signature': made['x-mp-signature'],
+    ...(parts.body === '' ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  };
+  const present = Object.entries(all).filter(([, value]) => value !== undefined);
+  return app.inject({
+    method: parts.method,
+    url: parts.path,
+    ...(address === undefined ? {} : { remoteAddress: address }),
+    headers: Object.fromEntries(present) as Record<string, string>,
+    ...(parts.body === '' ? {} : { payload: parts.body }),
+  });
+}
+
+/** Expects that the request got through authentication to what the route answers. */
+export function expectPassed(route: SignedRoute, answer: LightMyRequestResponse): void {
+  expect({ status: answer.statusCode, body: answer.body }).toMatchObject({
+    status: route.success,
+  });
+}

@@ -1,0 +1,425 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setMerchant } from '#accounts/merchants.ts';
+import { setUser } from '#accounts/users.ts';
+import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
+import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
+import {
+  askToAssign,
+  assignDeposit,
+  DISMISSALS_MAXIMUM,
+  dismissDeposit,
+  dismissDeposits,
+} from '#onchain/settlement/inbox.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { readRemaining } from '#onchain/settlement/remaining.ts';
+import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import { findDepositById, updateDeposit } from '#storage/repositories/deposits/deposits.ts';
+import { findMeantPayments, listStrayDeposits } from '#storage/repositories/deposits/deviations.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { LATE_FOR_MS } from '#time/late-window.ts';
+import { ADDRESSES, addMerchant, operatorOf } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addOpenPayment, addPaymentAt, releaseAll } from '../../helpers/open-payment.ts';
+import { addMerchantUser } from '../../helpers/panel.ts';
+import { simulatedTransfer } from '../../helpers/see-transfer.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+let service: TestApp;
+let merchant: Merchant;
+let ada: { personId: string };
+let grace: { personId: string };
+let serial = 0;
+/** Amounts far from each other, so that no test meets the payments of another. */
+let asked = 1_000_000n;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service));
+  ada = await addMerchantUser(service, merchant.id, 'admin');
+  grace = await addMerchantUser(service, merchant.id, 'admin', { name: 'Grace' });
+});
+beforeEach(() => {
+  asked *= 3n;
+  return releaseAll(service.db);
+});
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+const as = ({ personId }: { personId: string }) => ({ ...operatorOf(service), personId });
+const statusOf = async (id: string) => (await findPayment(service.db, id))?.status;
+
+/** A final transfer, and another payment open so that nothing but an exact amount is taken. */
+function arrive(tokenAmount: bigint, place: { blockchainId: string; address: string } = BTC) {
+  serial += 1;
+  const told = simulatedTransfer({
+    transactionHash: `inbox ${serial}`,
+    tokenAmount,
+    ...place,
+    occurredAt: now(),
+  });
+  return observeTransfer(service.db, told, now());
+}
+const BTC = { blockchainId: 'btc', address: ADDRESSES.btc };
+
+/** The refusal of an assignment that needs consent, and to what. */
+async function refusalOf(work: Promise<unknown>): Promise<ConsentNeeded['to'] | undefined> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ConsentNeeded) return error.to;
+    throw error;
+  }
+  return undefined;
+}
+
+describe('a deposit of too little', () => {
+  test.each([
+    ['btc', 8, ADDRESSES.btc],
+    ['eth', 18, ADDRESSES.eth],
+    ['eth-usdc', 6, ADDRESSES['eth-usdc']],
+  ])('in %s settles nothing for one person', async (blockchainId, decimals, address) => {
+    const place = { blockchainId, address };
+    const due = asked * 10n ** BigInt(decimals);
+    const slot = { ...place, tokenAmount: due };
+    const { id } = await addPaymentAt(service, merchant, slot, { token_decimals: decimals });
+    const dust = await arrive(1n, place);
+    for (const operator of [operatorOf(service), as(ada)]) {
+      expect(await refusalOf(assignDeposit(operator, dust.id, id))).toBe('amounts');
+    }
+    expect(await statusOf(id)).toBe('pending');
+    expect(await findDepositById(service.db, dust.id)).toMatchObject({ payment_id: null });
+  });
+
+  test('settles it when an operator types both amounts, which are recorded', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const dust = await arrive(7n);
+    await valueDeposits(service.db, service.rates, now(), 1_000);
+    const amounts = { arrived: '0.00000007', due: String(Number(asked) / 1e8) };
+    const wrong = { ...amounts, due: '1000' };
+    expect(
+      await refusalOf(assignDeposit(operatorOf(service), dust.id, id, { amounts: wrong })),
+    ).toBe('amounts');
+    await assignDeposit(operatorOf(service), dust.id, id, { amounts });
+    expect(await statusOf(id)).toBe('successful');
+    const entry = await service.db
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('object_id', '=', dust.id)
+      .executeTakeFirstOrThrow();
+    expect(entry).toMatchObject({
+      action: 'deposit.assign',
+      detail: {
+        ...amounts,
+        paymentId: id,
+        isTooLittle: true,
+        askedBy: null,
+        usdPrice: '100000000000000000000000',
+      },
+    });
+  });
+
+  test('settles it when a second person types what the first has asked for', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
+    const half = await arrive(asked / 2n);
+    const amounts = {
+      arrived: String(Number(asked / 2n) / 1e8),
+      due: String(Number(asked) / 1e8),
+    };
+    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts });
+    expect(await refusalOf(confirm(grace))).toBe('amounts');
+    await askToAssign(as(ada), half.id, other, 0);
+    expect(await refusalOf(confirm(grace))).toBe('amounts');
+    await askToAssign(as(ada), half.id, id, 0);
+    expect(await refusalOf(confirm(ada))).toBe('amounts');
+    expect(await refusalOf(assignDeposit(as(grace), half.id, id))).toBe('amounts');
+    expect(await statusOf(id)).toBe('pending');
+    await confirm(grace);
+    expect(await statusOf(id)).toBe('successful');
+    const asks = await service.db.selectFrom('asked_assignments').selectAll().execute();
+    expect(asks).toEqual([]);
+  });
+
+  test.each([
+    ['no admin', { role: 'member' }],
+    ['inactive', { status: 'inactive' }],
+  ] as const)('is not settled by the word of somebody who is %s by then', async (_, change) => {
+    const mallory = await addMerchantUser(service, merchant.id, 'admin', { name: 'Mallory' });
+    const { id } = await addOpenPayment(service, merchant, asked);
+    await addOpenPayment(service, merchant, asked + 1n);
+    const half = await arrive(asked / 2n);
+    await askToAssign(as(mallory), half.id, id, 0);
+    await setUser(operatorOf(service), mallory.userId, change);
+    const amounts = {
+      arrived: String(Number(asked / 2n) / 1e8),
+      due: String(Number(asked) / 1e8),
+    };
+    const confirm = () => assignDeposit(as(grace), half.id, id, { amounts });
+    expect(await refusalOf(confirm())).toBe('amounts');
+    await askToAssign(as(ada), half.id, id, 0);
+    await confirm();
+    expect(await statusOf(id)).toBe('successful');
+  });
+
+  test('is settled by no admin who is new, or has new factors, by neither step', async () => {
+    const day = 24 * HOUR_MS;
+    service.clock.now += day;
+    const mallory = await addMerchantUser(service, merchant.id, 'admin', { name: 'Mallory' });
+    const { id } = await addOpenPayment(service, merchant, asked);
+    await addOpenPayment(service, merchant, asked + 1n);
+    const half = await arrive(asked / 2n);
+    const amounts = {
+      arrived: String(Number(asked / 2n) / 1e8),
+      due: String(Number(asked) / 1e8),
+    };
+    const ask = (who: typeof ada) => askToAssign(as(who), half.id, id, day);
+    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts }, day);
+    const renewFactors = (who: typeof ada, hoursAgo: number) =>
+      service.db
+        .updateTable('people')
+        .set({ factors_since: new Date(service.clock.now - hoursAgo * HOUR_MS) })
+        .where('id', '=', who.personId)
+        .execute();
+    await expect(ask(mallory)).rejects.toThrow('for long enough');
+    await ask(ada);
+    await expect(confirm(mallory)).rejects.toThrow('for long enough');
+    await renewFactors(grace, 23);
+    await expect(confirm(grace)).rejects.toThrow('for long enough');
+    expect(await statusOf(id)).toBe('pending');
+    await renewFactors(grace, 24);
+    // Whoever got hold of the one who asked since.
+    await renewFactors(ada, 1);
+    await expect(confirm(grace)).rejects.toThrow('another admin has to ask again');
+    await renewFactors(ada, 24);
+    await confirm(grace);
+    expect(await statusOf(id)).toBe('successful');
+  });
+
+  test('is not asked for where it suffices', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const double = await arrive(asked * 2n);
+    await expect(askToAssign(as(ada), double.id, id, 0)).rejects.toThrow('suffices');
+  });
+
+  test('is what is short of the rest, once a part has arrived', async () => {
+    const payment = await addOpenPayment(service, merchant, asked);
+    await arrive(asked / 2n);
+    const open = await findPayment(service.db, payment.id);
+    const remaining = open && (await readRemaining(service.db, open))?.remaining;
+    expect(remaining).toBeGreaterThan(0n);
+    const less = await arrive((remaining ?? 0n) - asked / 100n);
+    expect(less).toMatchObject({ outcome: 'under', payment_id: null });
+    expect(await refusalOf(assignDeposit(as(ada), less.id, payment.id))).toBe('amounts');
+    const more = await arrive((remaining ?? 0n) + 1n);
+    await assignDeposit(as(ada), more.id, payment.id);
+    expect(await statusOf(payment.id)).toBe('successful');
+  });
+
+  test('is what a merchant does not tolerate, at all amounts', async () => {
+    const shop = (await addMerchant(service)).merchant;
+    const property = fc.asyncProperty(
+      fc.bigInt({ min: 1_000n, max: 10n ** 12n }),
+      fc.bigInt({ min: -300n, max: 300n }),
+      fc.integer({ min: 0, max: 200 }),
+      async (due, offBps, bps) => {
+        await releaseAll(service.db);
+        const { id } = await addOpenPayment(service, shop, due);
+        const arrived = due + (due * offBps) / 10_000n;
+        // Recorded while the payment is away, so that settlement does not take it by itself.
+        await setMerchant(operatorOf(service), shop.id, { underpaymentToleranceBps: 0 });
+        const deposit = await leave(arrived);
+        await setMerchant(operatorOf(service), shop.id, { underpaymentToleranceBps: bps });
+        const consent = { otherOrder: true };
+        const refusal = await refusalOf(assignDeposit(as(ada), deposit, id, consent));
+        const suffices = (due - arrived) * 10_000n <= due * BigInt(bps);
+        expect(refusal).toBe(suffices ? undefined : 'amounts');
+        expect(await statusOf(id)).toBe(suffices ? 'successful' : 'pending');
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
+  });
+});
+
+/** A deposit in the inbox, straight into the table. */
+async function leave(tokenAmount: bigint): Promise<string> {
+  serial += 1;
+  const { id } = await service.db
+    .insertInto('deposits')
+    .values({
+      id: crypto.randomUUID(),
+      blockchain_id: 'btc',
+      transaction_hash: `left ${serial}`,
+      position: 0,
+      address: ADDRESSES.btc,
+      token_amount: tokenAmount,
+      block_height: null,
+      state: 'final',
+      outcome: 'unknown',
+      payment_id: null,
+      dismissed_at: null,
+      observed_at: now(),
+      updated_at: now(),
+      block_hash: null,
+      occurred_at: now(),
+      earliest_at: now(),
+      inputs: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+describe('a late deposit', () => {
+  const end = () => expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 1_000);
+
+  test('and the ended payment that it fits exactly know of each other', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
+    await end();
+    const late = await arrive(asked);
+    const meant = await findMeantPayments(service.db, [late.id]);
+    expect(meant.get(late.id)).toMatchObject({ id, status: 'expired', merchant_id: merchant.id });
+    expect(meant.get(late.id)?.movedAt).toEqual(new Date(service.clock.now + 2 * HOUR_MS));
+    expect(await listStrayDeposits(service.db, id)).toMatchObject([{ id: late.id, kind: 'late' }]);
+    expect(await listStrayDeposits(service.db, other)).toEqual([]);
+  });
+
+  test('is that of the last payment that asked for it, up to 24 hours after its end', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const start = service.clock.now;
+    await end();
+    service.clock.now = start + 2 * HOUR_MS + LATE_FOR_MS - 1;
+    const late = await arrive(asked);
+    service.clock.now += 1;
+    const later = await arrive(asked);
+    service.clock.now = start + (2 + 25) * HOUR_MS;
+    const { id: next } = await addOpenPayment(service, merchant, asked - 1n);
+    await addOpenPayment(service, merchant, asked + 1n);
+    const latest = await arrive(asked);
+    const outcomes = [late, later, latest].map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['late', 'unknown', 'ambiguous']);
+    const meant = await findMeantPayments(service.db, [late.id, later.id, latest.id]);
+    expect([...meant.keys()]).toEqual([late.id]);
+    expect(await listStrayDeposits(service.db, id)).toMatchObject([{ id: late.id }]);
+    await assignDeposit(as(ada), latest.id, next);
+    expect(await listStrayDeposits(service.db, id)).toMatchObject([{ id: late.id }]);
+  });
+
+  test('goes to another order only once that is asked again', async () => {
+    const { id: ended } = await addOpenPayment(service, merchant, asked);
+    await end();
+    const late = await arrive(asked);
+    const { id } = await addOpenPayment(service, merchant, asked - 1n);
+    expect(await refusalOf(assignDeposit(as(ada), late.id, id))).toBe('otherOrder');
+    await assignDeposit(as(ada), late.id, id, { otherOrder: true });
+    expect(await statusOf(id)).toBe('successful');
+    expect(await listStrayDeposits(service.db, ended)).toMatchObject([
+      { id: late.id, payment_id: id },
+    ]);
+  });
+
+  test('that is undone, or pays after all, is not told of', async () => {
+    const { id } = await addOpenPayment(service, merchant, asked);
+    const first = { ...told(asked), finality: 'seen' as const };
+    await observeTransfer(service.db, first, now());
+    await observeTransfer(service.db, { ...first, finality: 'reversed' }, now());
+    expect(await listStrayDeposits(service.db, id)).toEqual([]);
+    await observeTransfer(service.db, { ...first, finality: 'final' }, now());
+    expect(await statusOf(id)).toBe('successful');
+    expect(await listStrayDeposits(service.db, id)).toEqual([]);
+    const again = await arrive(asked);
+    expect(await listStrayDeposits(service.db, id)).toMatchObject([
+      { id: again.id, kind: 'duplicate', outcome: 'duplicate' },
+    ]);
+  });
+
+  function told(tokenAmount: bigint) {
+    serial += 1;
+    return {
+      transactionHash: `late ${serial}`,
+      position: 0,
+      tokenAmount,
+      ...BTC,
+      blockHeight: 1,
+      blockHash: null,
+      occurredAt: now(),
+      source: 'simulation' as const,
+    };
+  }
+});
+
+describe('dismissing', () => {
+  test('records what was done with the money', async () => {
+    const deposit = await leave(5n);
+    const remedy = { remedy: 'returned', to: 'bc1qada', hash: 'abc', note: 'ticket 7' } as const;
+    await dismissDeposit(as(ada), deposit, remedy);
+    expect(await findDepositById(service.db, deposit)).toMatchObject({
+      dismissed_at: now(),
+      remedy: 'returned',
+      remedy_to: 'bc1qada',
+      remedy_hash: 'abc',
+      remedy_note: 'ticket 7',
+    });
+    const { detail } = await service.db
+      .selectFrom('audit_log')
+      .select('detail')
+      .where('object_id', '=', deposit)
+      .executeTakeFirstOrThrow();
+    expect(detail).toMatchObject(remedy);
+  });
+
+  test('several is all or none', async () => {
+    const [one, two, gone] = [await leave(5n), await leave(6n), await leave(7n)];
+    await dismissDeposit(as(ada), gone, { remedy: 'kept' });
+    await expect(dismissDeposits(as(ada), [one, two, gone], { remedy: 'kept' })).rejects.toThrow(
+      'dismissed',
+    );
+    expect(await findDepositById(service.db, one)).toMatchObject({ dismissed_at: null });
+    await dismissDeposits(as(ada), [one, two], { remedy: 'other', note: 'dust' });
+    for (const id of [one, two]) {
+      expect(await findDepositById(service.db, id)).toMatchObject({ remedy_note: 'dust' });
+    }
+    const many = Array.from({ length: DISMISSALS_MAXIMUM + 1 }, () => crypto.randomUUID());
+    await expect(dismissDeposits(as(ada), many, { remedy: 'kept' })).rejects.toThrow('At most');
+  });
+});
+
+describe('the value of a deposit', () => {
+  test('is that at the price of its arrival, once, and waits for a price', async () => {
+    service.rates.switchOff('BTC');
+    const deposit = await leave(123_456n);
+    await valueDeposits(service.db, service.rates, now(), 1_000);
+    expect(await findDepositById(service.db, deposit)).toMatchObject({ value_cents: null });
+    service.rates.switchOn('BTC');
+    expect(await valueDeposits(service.db, service.rates, now(), 1_000)).toBeGreaterThan(0);
+    const valued = await findDepositById(service.db, deposit);
+    // 0.00123456 BTC at $100,000 are $123.456.
+    expect(valued).toMatchObject({ value_cents: 12_345, priced_at: now() });
+    service.clock.now += 1_000;
+    expect(await valueDeposits(service.db, service.rates, now(), 1_000)).toBe(0);
+    expect(await findDepositById(service.db, deposit)).toEqual(valued);
+  });
+
+  test('is recorded when it has settled a payment, unless an earlier release settled that', async () => {
+    for (const isWanted of [true, false]) {
+      asked *= 3n;
+      await addOpenPayment(service, merchant, asked);
+      const { id } = await arrive(asked);
+      const settled = await updateDeposit(service.db, id, { price_wanted: isWanted });
+      expect(settled).toMatchObject({ outcome: 'exact', state: 'final', usd_price: null });
+      await valueDeposits(service.db, service.rates, now(), 1_000);
+      const price = isWanted ? `${10n ** 23n}` : null;
+      expect(await findDepositById(service.db, id)).toMatchObject({ usd_price: price });
+    }
+  });
+
+  test('of more than can be told is capped', async () => {
+    const deposit = await leave(10n ** 60n);
+    await valueDeposits(service.db, service.rates, now(), 1_000);
+    const { value_cents: cents } = (await findDepositById(service.db, deposit)) ?? {};
+    expect(cents).toBe(9_000_000_000_000_000);
+  });
+});

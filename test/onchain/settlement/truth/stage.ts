@@ -1,0 +1,154 @@
+import { bech32 } from '@scure/base';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Database } from '#storage/database/connection.ts';
+import { sessionConfig } from '#storage/database/session.ts';
+import { CHAINS, GROUP, NETWORKS, SIMULATED, type Step } from './course.ts';
+import type { History } from './history.ts';
+import { type Lane, openLane, openPool } from './lane.ts';
+import type { Payee } from './played.ts';
+
+/** Transactions at once of the histories that have their own. */
+const POOL_SIZE = 8;
+
+/**
+ * Indexes that serve lists, reports and watchers' own reading, and nothing that is played here. Without
+ * them a write takes two thirds of the time.
+ */
+const UNUSED = [
+  ...['payments_list', 'payments_list_reference', 'payments_due', 'payments_inquiries'],
+  ...['payments_paid', 'payments_partner', 'payments_partner_status', 'payments_partner_merchant'],
+  ...['payments_partner_blockchain', 'payments_partner_address', 'payments_partner_text'],
+  ...['deposits_hash', 'deposits_settled', 'deposits_unsettled', 'deposits_unmatched'],
+  ...['events_payment', 'payment_transitions_payment', 'reservations_released'],
+];
+
+/** A database that histories are played in, a group of them at a time. */
+export interface Stage {
+  /** A worker's connections. */
+  readonly db: Database;
+  readonly lane: Lane;
+  /** One for each history of a group, and then one more for each. */
+  readonly branches: readonly Payee[];
+  /** Windows of the networks, in milliseconds. */
+  readonly windows: ReadonlyMap<string, number>;
+  /** Removes what was played before, and sets up a branch for each history. */
+  prepare(histories: readonly History[]): Promise<void>;
+  /** Tells how far each chain is watched, before a step or after it. */
+  watch(step: Step, when: 'before' | 'until'): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param url Of a migrated database that nothing else uses; playing a second group takes a superuser. */
+export async function openStage(url: string): Promise<Stage> {
+  const db = openPool(url, POOL_SIZE);
+  const lane = await openLane(url);
+  // Cleans tables that nobody may clean, and changes accounts without telling anybody.
+  const cleaner = new pg.Client(sessionConfig({ url, applicationName: 'truth-cleaner' }));
+  await cleaner.connect();
+  await cleaner.query(`drop index if exists ${UNUSED.join(', ')}`);
+  await sql`
+    update networks set is_active = true, settled_by = case chain when ${SIMULATED} then 'simulation' else 'chain' end
+    where id = any(${[...NETWORKS]}::text[])`.execute(db);
+  const { rows: branches } = await cleaner.query<Payee>(
+    `with merchant as (
+       insert into merchants (id, name, email, account_kind, onboarding_status, settlement_model,
+                              commission_payer, commission_bps, created_at)
+       select gen_random_uuid(), 'Shop', 'shop@example.com', 'standard', 'approved', 'direct',
+              'merchant', 0, now()
+       from generate_series(1, ${2 * GROUP}) returning id)
+     insert into branches (id, merchant_id, name, is_main, created_at)
+     select gen_random_uuid(), id, 'Main', true, now() from merchant
+     returning merchant_id as "merchantId", id as "branchId"`,
+  );
+  let isUsed = false;
+  const networks = await db.selectFrom('networks').select(['id', 'window_minutes']).execute();
+  return {
+    db,
+    lane,
+    branches,
+    windows: new Map(networks.map(({ id, window_minutes: minutes }) => [id, minutes * 60_000])),
+    async prepare(histories) {
+      // Operators share addresses one by one, which would take longer than all that is played.
+      await cleaner.query('set session_replication_role = replica');
+      if (isUsed)
+        await cleaner.query(
+          'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, account_addresses, findings cascade',
+        );
+      await cleaner.query(
+        `update merchants set status = 'active', underpayment_tolerance_bps = bps
+         from unnest($1::uuid[], $2::integer[]) as given (id, bps) where merchants.id = given.id`,
+        [
+          histories.flatMap((_, index) =>
+            [index, GROUP + index].map(place => branches[place]?.merchantId),
+          ),
+          histories.flatMap(({ toleranceBps }) => [toleranceBps, toleranceBps]),
+        ],
+      );
+      isUsed = true;
+      const addresses = histories.flatMap(
+        ({ seed, network, other, addresses: count, isShared }, index) =>
+          [network, ...(other === null ? [] : [other])].flatMap(id =>
+            Array.from({ length: count }, (_, place) => addressOf(seed, place)).flatMap(address =>
+              (isShared ? [index, GROUP + index] : [index]).map(holder => ({
+                branch: branches[holder]?.branchId,
+                network: id,
+                address,
+              })),
+            ),
+          ),
+      );
+      await cleaner.query(
+        `insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+         select *, now() from unnest($1::uuid[], $2::text[], $3::text[])`,
+        [
+          addresses.map(({ branch }) => branch),
+          addresses.map(({ network }) => network),
+          addresses.map(({ address }) => address),
+        ],
+      );
+      // As the trigger does, which is off.
+      await cleaner.query(
+        `insert into account_addresses (blockchain_id, address, merchant_id)
+         select blockchain_id, address, merchant_id
+         from deposit_addresses join branches on branches.id = branch_id on conflict do nothing`,
+      );
+    },
+    watch,
+    async close() {
+      await Promise.all([db.destroy(), lane.close(), cleaner.end()]);
+    },
+  };
+
+  async function watch(step: Step, when: 'before' | 'until'): Promise<void> {
+    const chains = [...new Set(NETWORKS.map(network => CHAINS[network].chain))];
+    const until = chains.map(chain => new Date(step.watched[chain][when]));
+    await cleaner.query(
+      `update chains set watched_until = given.until, expires_until = given.until, polled_at = given.until
+         from unnest($1::text[], $2::timestamptz[]) as given (id, until) where chains.id = given.id`,
+      [chains, until],
+    );
+  }
+}
+
+/** Bytes of a witness program's hash. */
+const HASH_BYTES = 20;
+/** Last bytes of hashes, whose addresses are in the order of their text: p, q, z. */
+const PLACES = [1, 0, 2];
+
+/**
+ * One of the addresses of a history: P2WPKH, of which the service knows what can be sent to it. Networks that share a
+ * chain share them.
+ */
+export function addressOf(seed: number, place: number): string {
+  const hash = Buffer.alloc(HASH_BYTES);
+  hash.writeUInt32BE(seed);
+  hash.writeUInt8(PLACES[place] ?? 0, HASH_BYTES - 1);
+  return bech32.encode('bcrt', [0, ...bech32.toWords(hash)]);
+}
+
+/** The history whose address it is. */
+export function seedOf(address: string): number {
+  const [, ...words] = bech32.decode(address as `bcrt1${string}`).words;
+  return Buffer.from(bech32.fromWords(words)).readUInt32BE();
+}

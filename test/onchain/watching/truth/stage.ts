@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Database } from '#storage/database/connection.ts';
+import { sessionConfig } from '#storage/database/session.ts';
+import { openPool } from '../../settlement/truth/lane.ts';
+import { SLOTS } from './slots.ts';
+import type { World } from './world.ts';
+
+/** Transactions at once: a group's chains take turns, and some have two workers. */
+const POOL_SIZE = 10;
+
+/** What is played, or found, is in these and in what refers to them. */
+const PLAYED = [
+  ...['payments', 'payment_transitions', 'reservations', 'deposits', 'events', 'audit_log'],
+  ...[
+    'deposit_addresses',
+    'findings',
+    'dust',
+    'held_balances',
+    'chain_blocks',
+    'transaction_answers',
+  ],
+];
+
+/** A network as the service has it. */
+export interface StageNetwork {
+  readonly contract: string | null;
+  /** How long it waits for its payer, in milliseconds. */
+  readonly windowMs: number;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** A database that generated chains are played in, a group of them at a time. */
+export interface ChainStage {
+  readonly db: Database;
+  /** By slot. */
+  readonly branches: readonly { readonly merchantId: string; readonly branchId: string }[];
+  readonly networks: ReadonlyMap<string, StageNetwork>;
+  /**
+   * Removes what was played before, and sets up a branch and a chain that was never read for each world.
+   * @param identities What the nodes of the worlds are asked for first, in their order.
+   */
+  prepare(worlds: readonly World[], identities: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param url Of a migrated database that nothing else uses; playing a second group takes a superuser. */
+export async function openChainStage(url: string): Promise<ChainStage> {
+  const db = openPool(url, POOL_SIZE);
+  // Cleans tables that nobody may clean, and changes accounts without telling anybody.
+  const cleaner = new pg.Client(sessionConfig({ url, applicationName: 'truth-cleaner' }));
+  await cleaner.connect();
+  const used = SLOTS.flatMap(({ networks }) => networks);
+  await cleaner.query(
+    "update networks set is_active = true, settled_by = 'chain' where id = any($1::text[])",
+    [used],
+  );
+  const { rows: branches } = await cleaner.query<{ merchantId: string; branchId: string }>(
+    `with merchant as (
+       insert into merchants (id, name, email, account_kind, onboarding_status, settlement_model,
+                              commission_payer, commission_bps, created_at)
+       select gen_random_uuid(), 'Shop', 'shop@example.com', 'standard', 'approved', 'direct',
+              'merchant', 0, now()
+       from generate_series(1, ${SLOTS.length}) returning id)
+     insert into branches (id, merchant_id, name, is_main, created_at)
+     select gen_random_uuid(), id, 'Main', true, now() from merchant
+     returning merchant_id as "merchantId", id as "branchId"`,
+  );
+  const networks = await db
+    .selectFrom('networks')
+    .select(['id', 'contract', 'window_minutes', 'asset_symbol', 'asset_decimals'])
+    .where('id', '=', sql<string>`any(${used}::text[])`)
+    .execute();
+  let isUsed = false;
+  return {
+    db,
+    branches,
+    networks: new Map(
+      networks.map(each => [
+        each.id,
+        {
+          contract: each.contract,
+          windowMs: each.window_minutes * 60_000,
+          symbol: each.asset_symbol,
+          decimals: each.asset_decimals,
+        },
+      ]),
+    ),
+    async prepare(worlds, identities) {
+      // Without triggers: the merchants of several chains have the same addresses.
+      await cleaner.query('set session_replication_role = replica');
+      if (isUsed) await cleaner.query(`truncate ${PLAYED.join(', ')} cascade`);
+      isUsed = true;
+      await cleaner.query(
+        `update chains set identity = given.identity, cursor_height = null, cursor_hash = null,
+           head_height = null, final_height = null, swept_height = null, polled_at = null,
+           watched_until = null, expires_until = null, lease_until = null, halted = null
+         from unnest($1::text[], $2::text[]) as given (id, identity) where chains.id = given.id`,
+        [worlds.map(({ slot }) => slot.chain), identities],
+      );
+      await cleaner.query(
+        `update networks set finality = given.rule
+         from unnest($1::text[], $2::text[]) as given (chain, rule) where networks.chain = given.chain`,
+        [worlds.map(({ slot }) => slot.chain), worlds.map(({ rule }) => rule)],
+      );
+      const places = worlds.flatMap(({ slot, addresses }) => {
+        const branch = branches[SLOTS.indexOf(slot)]?.branchId;
+        return slot.networks.flatMap(network =>
+          addresses.map(address => ({ branch, network, address })),
+        );
+      });
+      await cleaner.query(
+        `insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
+         select *, now() from unnest($1::uuid[], $2::text[], $3::text[])`,
+        [
+          places.map(({ branch }) => branch),
+          places.map(({ network }) => network),
+          places.map(({ address }) => address),
+        ],
+      );
+      await cleaner.query(
+        `update merchants set underpayment_tolerance_bps = bps
+         from unnest($1::uuid[], $2::integer[]) as given (id, bps) where merchants.id = given.id`,
+        [
+          worlds.map(({ slot }) => branches[SLOTS.indexOf(slot)]?.merchantId),
+          worlds.map(({ toleranceBps }) => toleranceBps),
+        ],
+      );
+    },
+    async close() {
+      await Promise.all([db.destroy(), cleaner.end()]);
+    },
+  };
+}

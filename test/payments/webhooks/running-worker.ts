@@ -1,0 +1,28 @@
+import { deliverWebhooksLoop } from '#worker/deliver-webhooks.ts';
+import { runLoop } from '#worker/loop.ts';
+import type { Shop } from './shop.ts';
+
+export interface RunningWorker {
+  /** Tells it to stop; resolves when it has. */
+  stop(): Promise<void>;
+}
+
+/** Runs what the worker does for webhooks, inside this process. */
+export function startWorker({ db, keyring, logger }: Shop): RunningWorker {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const loop = deliverWebhooksLoop({
+    db,
+    clock: Date.now,
+    keyring,
+    logger,
+    allowPrivateAddresses: true,
+  });
+  const ended = runLoop(loop, logger, signal);
+  return {
+    async stop() {
+      controller.abort();
+      await ended;
+    },
+  };
+}

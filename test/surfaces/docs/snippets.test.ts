@@ -1,0 +1,181 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { TOLERANCE_SECONDS } from '#client/verify-webhook.ts';
+import { webhookHeaders } from '#signing/webhooks.ts';
+import { addMerchant } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { freePort } from '../../helpers/redis-server.ts';
+
+const run = promisify(execFile);
+
+/** What each program sends, and the quickstart's client. */
+const BODY = '{"amount":5000,"customerReferenceId":"order-1001"}';
+
+/** The programs by the names of their languages, what runs them, and what else they need. */
+const PROGRAMS = [
+  { name: 'Shell', file: 'payment.sh', command: 'sh', needs: ['curl', 'openssl'] },
+  { name: 'Node.js', file: 'payment.mjs', command: process.execPath, needs: [] },
+  { name: 'Python', file: 'payment.py', command: 'python3', needs: [] },
+  { name: 'PHP', file: 'payment.php', command: 'php', needs: [] },
+];
+
+function isInstalled(command: string): boolean {
+  try {
+    execFileSync(command, [command === 'openssl' ? 'version' : '--version'], { stdio: 'ignore' });
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
+
+let service: TestApp;
+let directory: string;
+let origin: string;
+
+beforeAll(async () => {
+  service = await startTestApp();
+  // The programs take the time from their machine.
+  service.clock.now = Date.now();
+  origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  directory = await mkdtemp(join(tmpdir(), 'eps-snippets-'));
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The program as a reader copies it: from below its language on the rendered page. */
+async function copyFromPage(name: string): Promise<string> {
+  const { body } = await service.app.inject({ url: '/docs/signing' });
+  return copyFirst(body.split(`<div class="language"><p>${name}</p>`)[1] ?? '');
+}
+
+function copyFirst(below: string): string {
+  const [, code = ''] = /<pre[^>]*><code[^>]*>([\s\S]*?)<\/code><\/pre>/.exec(below) ?? [];
+  return code
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+for (const { name, file, command, needs } of PROGRAMS) {
+  const missing = [command, ...needs].filter(needed => !isInstalled(needed));
+  const title = missing.length === 0 ? name : `${name}: ${missing.join(' and ')} is not installed`;
+
+  describe.skipIf(missing.length > 0)(title, () => {
+    test('creates a payment and reads it back, as it stands on the page', async () => {
+      const shop = await addMerchant(service);
+      const path = join(directory, file);
+      await writeFile(path, await copyFromPage(name));
+      const start = () =>
+        run(command, [path], {
+          timeout: 40_000,
+          env: {
+            PATH: process.env.PATH ?? '',
+            MP_URL: origin,
+            MP_KEY_ID: shop.keyId,
+            MP_SECRET: shop.secret,
+            MP_PASSPHRASE: shop.passphrase,
+          },
+        });
+      const { stdout, stderr } = await start();
+      expect(stderr).toBe('');
+      // Once more: the idempotency key keeps it at one payment.
+      await start();
+      const payments = await service.db
+        .selectFrom('payments')
+        .select(['id', 'amount', 'customer_reference_id'])
+        .where('merchant_id', '=', shop.merchant.id)
+        .execute();
+      expect(payments).toMatchObject([{ amount: 5000, customer_reference_id: 'order-1001' }]);
+      const [read = ''] = stdout.trim().split('\n').slice(-1);
+      expect(read).toContain(payments[0]?.id);
+      expect(read).toContain('pending');
+      expect(stdout).toContain('https://pay.example.test/checkout/');
+      // Running several languages repeats one request: the bytes are the same.
+      const { body_sha256: digest } = await service.db
+        .selectFrom('idempotency_keys')
+        .select('body_sha256')
+        .where('account_id', '=', shop.merchant.id)
+        .executeTakeFirstOrThrow();
+      expect(digest.equals(createHash('sha256').update(BODY).digest())).toBe(true);
+    });
+
+    test('ends with an error when it is refused', async () => {
+      const path = join(directory, file);
+      await writeFile(path, await copyFromPage(name));
+      const env = { MP_KEY_ID: 'mpk_0', MP_SECRET: 'mps_0', MP_PASSPHRASE: 'p', MP_URL: origin };
+      const failure = await run(command, [path], {
+        timeout: 40_000,
+        env: { PATH: process.env.PATH ?? '', ...env },
+      }).catch(error => error);
+      expect(failure.code).not.toBe(0);
+      expect(`${failure.stdout}${failure.stderr}`).toContain('E2004');
+    });
+  });
+}
+
+/** Servers that verify webhooks, and how they are started on a port. */
+const RECEIVERS = [
+  { name: 'Python', command: 'python3', file: 'hooks.py', args: () => ['hooks.py'] },
+  {
+    name: 'PHP',
+    command: 'php',
+    file: 'hooks.php',
+    args: (port: number) => ['-S', `127.0.0.1:${port}`, 'hooks.php'],
+  },
+];
+
+describe.for(RECEIVERS)('the server in $name', ({ name, command, file, args }) => {
+  const isThere = isInstalled(command);
+  const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+  const title = 'takes our webhooks and no others, as it stands on the page';
+
+  test.skipIf(!isThere)(isThere ? title : `${command} is not installed`, async () => {
+    const { body: page } = await service.app.inject({ url: '/docs/webhooks' });
+    const code = copyFirst(page.split(`<div class="language"><p>${name}</p>`)[1] ?? '');
+    expect(code).toContain(`> ${TOLERANCE_SECONDS}`);
+    await writeFile(join(directory, file), code);
+    const port = await freePort();
+    const server = spawn(command, args(port), {
+      cwd: directory,
+      env: { PATH: process.env.PATH, PORT: String(port), WEBHOOK_SECRET: secretOf(7) },
+    });
+    try {
+      let printed = '';
+      for (const stream of [server.stdout, server.stderr]) {
+        stream.on('data', data => {
+          printed += data;
+        });
+      }
+      const body = JSON.stringify({ id: 'e', type: 'x.y', data: { id: 'p', note: 'Grüße' } });
+      const send = async (secrets: string[], ageSeconds: number, sent = body) => {
+        const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds);
+        const headers = webhookHeaders(secrets, { id: 'e', timestamp, body });
+        const response = await fetch(`http://127.0.0.1:${port}/hooks`, {
+          method: 'POST',
+          headers: { ...headers },
+          body: sent,
+        });
+        return response.status;
+      };
+      const isUp = () => send([secretOf(8)], 0).catch(() => undefined);
+      await vi.waitUntil(async () => (await isUp()) === 400, { timeout: 40_000 });
+      // As after a rotation: the second signature is the one that counts.
+      expect(await send([secretOf(8), secretOf(7)], 0)).toBe(204);
+      expect(await send([secretOf(7)], 0, `${body} `)).toBe(400);
+      expect(await send([secretOf(7)], TOLERANCE_SECONDS + 2)).toBe(400);
+      await vi.waitUntil(() => printed.includes('e x.y p'), { timeout: 40_000 });
+      expect(printed.match(/e x\.y p/g)).toHaveLength(1);
+    } finally {
+      server.kill();
+    }
+  });
+});

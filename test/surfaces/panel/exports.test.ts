@@ -1,0 +1,98 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { request as requestOver } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addMerchantUser, HOST } from '../../helpers/panel.ts';
+import { addPayment } from '../../helpers/payments.ts';
+
+let service: TestApp;
+let shop: MerchantWithKey;
+let port: number;
+let cookie: string;
+/** An answer that its request asks to wait, and what it waits for. */
+let waits = Promise.withResolvers<void>();
+let gate = Promise.withResolvers<void>();
+
+beforeAll(async () => {
+  const listen = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook('onSend', async (request, reply, payload) => {
+      if (request.headers['x-test'] === 'wait') {
+        waits.resolve();
+        await gate.promise;
+      }
+      if (request.headers['x-test'] === 'leave') {
+        request.raw.socket.destroy();
+        await once(reply.raw, 'close');
+      }
+      return payload;
+    });
+  };
+  subscribe('fastify.initialization', listen);
+  service = await startTestApp();
+  unsubscribe('fastify.initialization', listen);
+  shop = await addMerchant(service);
+  await addPayment(service.db, shop.merchant, { created_at: new Date(service.clock.now) });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  ({ port } = service.app.server.address() as AddressInfo);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  ({ cookie } = await addMerchantUser(service, shop.merchant.id, 'admin'));
+  waits = Promise.withResolvers<void>();
+  gate = Promise.withResolvers<void>();
+});
+
+/** Asks for the file and reads it to its end. */
+async function download(test = 'nothing'): Promise<number> {
+  const request = requestOver({
+    host: '127.0.0.1',
+    port,
+    agent: false,
+    path: `/panel/merchants/${shop.merchant.id}/payments.csv`,
+    headers: { host: HOST, cookie, 'sec-fetch-site': 'same-origin', 'x-test': test },
+  });
+  const [response] = await once(request.end(), 'response');
+  await response.toArray();
+  return response.statusCode;
+}
+
+const countExports = async () =>
+  (
+    await service.db
+      .selectFrom('audit_log')
+      .select('id')
+      .where('action', '=', 'payment.export')
+      .execute()
+  ).length;
+
+test('who leaves before the first row may have another file', async () => {
+  const before = await countExports();
+  await expect(download('leave')).rejects.toThrow();
+  expect(await download()).toBe(200);
+  // A file that was not sent is not in the audit log.
+  expect(await countExports()).toBe(before + 1);
+});
+
+test('one at a time', async () => {
+  const first = download('wait');
+  await waits.promise;
+  expect(await download()).toBe(429);
+  gate.resolve();
+  expect(await first).toBe(200);
+  expect(await download()).toBe(200);
+});
+
+test('six an hour, and the next hour six again', async () => {
+  for (let taken = 0; taken < 6; taken++) expect(await download()).toBe(200);
+  expect(await download()).toBe(429);
+  service.clock.now += 40 * 60_000;
+  expect(await download()).toBe(429);
+  service.clock.now += 21 * 60_000;
+  for (let taken = 0; taken < 6; taken++) expect(await download()).toBe(200);
+  expect(await download()).toBe(429);
+});

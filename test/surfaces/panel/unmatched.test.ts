@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeAddress } from '#accounts/deposit-addresses.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
+import { newAddress } from '../../accounts/account-of-changes.ts';
+import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { openCheckout } from '../../helpers/checkout.ts';
+import {
+  addMerchantUser,
+  addSession,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../../helpers/panel.ts';
+import { simulatedTransfer } from '../../helpers/see-transfer.ts';
+
+const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+/** As long as admins must have been there to be one of two. */
+const DAY_MS = 24 * 60 * 60_000;
+const OTHERS = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+
+let service: TestApp;
+let shop: MerchantWithKey;
+let admin: Visitor;
+let grace: Visitor;
+let path: string;
+let serial = 0;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { PANEL_ADDRESS_DELAY_HOURS: '24' } });
+  shop = await addMerchant(service, { addresses: { 'eth-test': OWN } });
+  await addMerchant(service, { addresses: { 'eth-test': OTHERS } });
+  admin = await addMerchantUser(service, shop.merchant.id, 'admin');
+  grace = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Grace' });
+  service.clock.now += DAY_MS;
+  for (const who of [admin, grace]) who.cookie = await addSession(service, who);
+  path = `/panel/merchants/${shop.merchant.id}/unmatched`;
+});
+afterAll(() => service.close());
+
+const KEPT = { remedy: 'kept', to: '', hash: '', note: '' } as const;
+
+/** A deposit that no payment takes. */
+function arrive(address: string, tokenAmount = 12_345n) {
+  serial += 1;
+  const now = new Date(service.clock.now);
+  const transfer = simulatedTransfer({
+    blockchainId: 'eth-test',
+    transactionHash: `0x${serial}`,
+    address,
+    tokenAmount,
+    occurredAt: now,
+  });
+  return observeTransfer(service.db, transfer, now);
+}
+
+test('the inbox has what arrived at addresses that only this merchant ever had', async () => {
+  expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
+  const own = await arrive(OWN);
+  const foreign = await arrive(OTHERS);
+  const list = await open(service, path, admin);
+  expect(list.body).toContain(own.id);
+  expect(list.body).not.toContain(foreign.id);
+  expect((await open(service, `${path}/${foreign.id}`, admin)).statusCode).toBe(404);
+  const home = await open(service, path.replace('/unmatched', ''), admin);
+  expect(textOf(home)).toContain('1 deposit that no payment took');
+  const dismissed = await submit(service, `${path}/${own.id}/dismiss`, { ...KEPT }, admin);
+  expect(dismissed.statusCode).toBe(303);
+  expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
+});
+
+test('a deposit at an address that another merchant has too is not shown, and the page says so', async () => {
+  const address = newAddress();
+  const addresses = { 'eth-test': address };
+  const shops = [
+    await addMerchant(service, { addresses }),
+    await addMerchant(service, { addresses }),
+  ];
+  const inboxes = await Promise.all(
+    shops.map(async ({ merchant }) => {
+      const user = await addMerchantUser(service, merchant.id, 'admin');
+      return { user, url: `/panel/merchants/${merchant.id}/unmatched` };
+    }),
+  );
+  const deposit = await arrive(address);
+  for (const { user, url } of inboxes) {
+    expect((await open(service, `${url}/${deposit.id}`, user)).statusCode).toBe(404);
+    const page = textOf(await open(service, url, user)).replaceAll(' . ', '. ');
+    expect(page).toContain(
+      `Nothing waits. Your operator shares addresses of yours with another account: ${address}. What no payment takes there is not listed here. 1 more deposit is not shown`,
+    );
+    expect(page).toContain('Only your operator sees such deposits');
+    for (const { merchant } of shops.filter(shop => !url.includes(shop.merchant.id))) {
+      expect(page).not.toContain(merchant.id);
+    }
+  }
+  await arrive(address);
+  const [first, second] = inboxes;
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  expect(textOf(await open(service, first.url, first.user))).toContain('2 more deposits are');
+  // The first one leaves it: what arrives from then on is the other one's.
+  service.clock.now += 1000;
+  await removeAddress(operatorOf(service), { merchantId: shops[0]?.merchant.id ?? '' }, 'eth-test');
+  service.clock.now += 1000;
+  const own = await arrive(address);
+  const page = await open(service, second.url, second.user);
+  expect(page.body).toContain(own.id);
+  expect(textOf(page)).toContain('2 more deposits are not shown');
+  expect(textOf(page)).not.toContain('Your operator shares');
+});
+
+test('a deposit is dismissed with what was done with the money', async () => {
+  const { id } = await arrive(OWN);
+  const dismiss = (fields: Record<string, string>) =>
+    submit(service, `${path}/${id}/dismiss`, { to: '', hash: '', note: '', ...fields }, admin);
+  for (const [fields, reason] of [
+    [{}, 'Say what was done with the money.'],
+    [{ remedy: 'other', note: ' ' }, 'Say how it was settled'],
+    [{ remedy: 'returned', hash: '0xback' }, 'Say to whom'],
+    [{ remedy: 'returned', to: 'Ada' }, 'hash of the transaction'],
+  ] as const) {
+    const refused = await dismiss(fields);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain(reason);
+  }
+  const returned = { remedy: 'returned', to: 'Ada', hash: '0xback', note: 'ticket 7' } as const;
+  expect((await dismiss(returned)).statusCode).toBe(303);
+  const entry = await service.db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('object_id', '=', id)
+    .executeTakeFirstOrThrow();
+  expect(entry).toMatchObject({ actor: admin.email, detail: returned });
+});
+
+describe('a full inbox', () => {
+  const listed = ({ body }: { body: string }) =>
+    [...body.matchAll(/unmatched\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
+  const more = ({ body }: { body: string }) =>
+    /<a href="([^"]+)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    // In ETH at $4,000, from $4 to $108; they do not arrive in the order of their values.
+    const values = Array.from({ length: 27 }, (_, n) => 1 + ((n * 10) % 27));
+    const arrived: [number, string][] = [];
+    for (const n of values) arrived.push([n, (await arrive(OWN, BigInt(n) * 10n ** 15n)).id]);
+    ids.push(...arrived.toSorted(([a], [b]) => b - a).map(([, id]) => id));
+    await valueDeposits(service.db, service.rates, new Date(service.clock.now), 1_000);
+    // One whose value is not known yet.
+    ids.unshift((await arrive(OWN, 1n)).id);
+  });
+
+  test('has the most valuable first, and before those what is not valued yet', async () => {
+    const first = await open(service, path, admin);
+    expect(listed(first)).toEqual(ids.slice(0, 25));
+    expect(textOf(first)).toContain('$108.00');
+    const second = await open(service, more(first), admin);
+    expect(listed(second)).toEqual(ids.slice(25));
+    expect(more(second)).toBe('');
+  });
+
+  test('is filtered by value, reason and network', async () => {
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual(ids.slice(-3));
+    expect(listed(await open(service, `${path}?why=unknown&worth=$4.00`, admin))).toEqual(
+      ids.slice(-1),
+    );
+    for (const query of ['why=late', 'network=btc']) {
+      const none = await open(service, `${path}?${query}`, admin);
+      expect(textOf(none)).toContain('No deposit matches. Clear filters');
+    }
+  });
+
+  test('is cleared of many at once, all or none, by an admin', async () => {
+    const dismiss = (deposits: readonly (string | undefined)[], fields = {}) => {
+      const payload = new URLSearchParams({ ...KEPT, ...fields });
+      for (const id of deposits) payload.append('deposit', id ?? '');
+      return service.app.inject({
+        method: 'POST',
+        url: `${path}/dismiss?worth=12`,
+        headers: {
+          host: HOST,
+          cookie: admin.cookie,
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        payload: payload.toString(),
+      });
+    };
+    const member = await addMerchantUser(service, shop.merchant.id, 'member');
+    expect((await open(service, path, member)).body).not.toContain('type="checkbox"');
+    expect(textOf(await dismiss([]))).toContain('Tick the deposits first.');
+    expect((await dismiss(ids)).statusCode).toBe(400);
+    const unsaid = await dismiss(ids.slice(-2), { remedy: '' });
+    expect(unsaid.statusCode).toBe(422);
+    expect(unsaid.body.match(/ checked/g)).toHaveLength(2);
+    const foreign = await arrive(OTHERS);
+    expect(textOf(await dismiss([ids.at(-1), foreign.id]))).toContain('Nothing was changed.');
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toHaveLength(3);
+    const done = await dismiss(ids.slice(-2));
+    expect(done.headers.location).toBe(`${path}?worth=12.00`);
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual([ids.at(-3)]);
+  });
+});
+
+test('a deposit of too little is confirmed by a second admin, who types both amounts', async () => {
+  const checkout = await openCheckout(service, shop);
+  await checkout.pick('eth-test');
+  const deposit = await arrive(OWN, 1n);
+  const at = `${path}/${deposit.id}`;
+  const form = { payment: checkout.paymentId };
+  // Somebody whom another admin has just invited, perhaps under a second e-mail of their own.
+  const mallory = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Mallory' });
+  const early = await submit(service, `${at}/ask`, form, mallory);
+  expect(early.statusCode).toBe(422);
+  expect(textOf(early)).toContain('for long enough');
+  const refused = await submit(service, `${at}/assign`, form, admin);
+  expect(refused.statusCode).toBe(422);
+  expect(textOf(refused)).toContain('too little to settle the payment');
+  expect(textOf(refused)).toContain('Ask a second admin');
+  expect((await submit(service, `${at}/ask`, form, admin)).headers.location).toBe(at);
+  expect(textOf(await open(service, at, admin))).toContain('Another admin has to confirm that.');
+  const [, due = ''] = /due ([\d.]+) ETH/.exec(textOf(await open(service, at, admin))) ?? [];
+  const typed = { ...form, sure: '', arrived: '0.000000000000000001', due };
+  expect((await submit(service, `${at}/assign`, typed, admin)).statusCode).toBe(422);
+  const confirmed = await submit(service, `${at}/assign`, typed, mallory);
+  expect(confirmed.statusCode).toBe(422);
+  expect(textOf(confirmed)).toContain('for long enough');
+  expect(textOf(await open(service, at, grace))).toContain('Ada asked to assign it to $50.00');
+  expect((await checkout.payment()).status).toBe('pending');
+  expect((await submit(service, `${at}/assign`, typed, grace)).statusCode).toBe(303);
+  expect((await checkout.payment()).status).toBe('successful');
+});
+
+test('a late deposit and its payment lead to each other, and it goes elsewhere only on purpose', async () => {
+  const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 17' });
+  await checkout.pick('eth-test');
+  const { token_amount: amount } = await checkout.payment();
+  await checkout.simulate('cancel');
+  const deposit = await arrive(OWN, BigInt(amount ?? 0));
+  const page = await open(service, `${path}/${deposit.id}`, admin);
+  expect(textOf(page)).toContain(
+    'The payment that it fits exactly $50.00 , order 17: cancelled since',
+  );
+  expect(page.body).toContain(`/payments/${checkout.paymentId}"`);
+  const ended = path.replace('unmatched', `payments/${checkout.paymentId}`);
+  const before = await open(service, ended, admin);
+  expect(textOf(before)).toContain('Arrived too late: not counted');
+  expect(before.body).toContain(`${path}/${deposit.id}"`);
+  expect((await checkout.get()).body).toContain('Arrived too late for this payment');
+
+  const other = await openCheckout(service, shop, { amount: 4000 });
+  await other.pick('eth-test');
+  const form = { payment: other.paymentId };
+  const asked = await submit(service, `${path}/${deposit.id}/assign`, form, admin);
+  expect(asked.statusCode).toBe(422);
+  expect(textOf(asked)).toContain(`Payment ${checkout.paymentId}, which is cancelled, had asked`);
+  expect(textOf(asked)).toContain('Assign it to $40.00 all the same');
+  const sure = { ...form, sure: 'yes', arrived: '', due: '' };
+  expect((await submit(service, `${path}/${deposit.id}/assign`, sure, admin)).statusCode).toBe(303);
+  expect((await other.payment()).status).toBe('successful');
+  expect(textOf(await open(service, ended, admin))).toContain('Assigned to another payment');
+});
+
+test('a payer learns what became of a transfer that came too late', async () => {
+  const checkout = await openCheckout(service, shop);
+  await checkout.pick('eth-test');
+  const { token_amount: amount } = await checkout.payment();
+  await checkout.simulate('cancel');
+  const { id, transaction_hash: hash } = await arrive(OWN, BigInt(amount ?? 0));
+  const waiting = await checkout.get();
+  expect(waiting.body).toContain(`data-copy="${hash}"`);
+  expect(waiting.body).toContain('It did not count. Contact Shop');
+  // Number first, then unit, as wallets show it, in a text from right to left as well.
+  const arabic = await checkout.get(`${checkout.path}?lang=ar`);
+  expect(arabic.body).toMatch(/<strong>\u20660[.,٫]\d+\u00a0ETH\u2069<\/strong>/);
+  const returned = { remedy: 'returned', to: 'ada@example.com', hash: '0xback', note: 'secret' };
+  await submit(service, `${path}/${id}/dismiss`, returned, admin);
+  const settled = await checkout.get();
+  expect(settled.body).toContain('It has been returned by this transaction:');
+  expect(settled.body).toContain('0xback');
+  expect(settled.body).not.toMatch(/ada@example|secret/);
+});
+
+test('a deposit is assigned to a payment that waits there, which then is paid', async () => {
+  const checkout = await openCheckout(service, shop);
+  await checkout.pick('eth-test');
+  const { token_amount: amount } = await checkout.payment();
+  const deposit = await arrive(OWN, BigInt(amount ?? 0) * 2n + 7n);
+  const page = await open(service, `${path}/${deposit.id}`, admin);
+  expect(textOf(page)).toContain('It is far more than its payment asks for.');
+  expect(textOf(page)).toContain('$50.00');
+  const member = await addMerchantUser(service, shop.merchant.id, 'member');
+  expect((await open(service, `${path}/${deposit.id}`, member)).body).not.toContain('Assign<');
+  const form = { payment: checkout.paymentId };
+  expect((await submit(service, `${path}/${deposit.id}/assign`, form, admin)).statusCode).toBe(303);
+  expect((await checkout.payment()).status).toBe('successful');
+});
+
+test('a deposit is assigned to no payment of another merchant', async () => {
+  const other = await addMerchant(service, { addresses: { 'eth-test': OTHERS } });
+  const checkout = await openCheckout(service, other);
+  const { id } = await arrive(OWN);
+  const form = { payment: checkout.paymentId };
+  expect((await submit(service, `${path}/${id}/assign`, form, admin)).statusCode).toBe(404);
+});

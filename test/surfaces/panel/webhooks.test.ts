@@ -1,0 +1,516 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyWebhook } from '#client/index.ts';
+import { RETRY_DELAYS_SECONDS } from '#payments/webhooks/retry-schedule.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addDelivery, addEndpoint } from '../../helpers/deliveries.ts';
+import { addMerchantUser, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { recordEvent } from '../../helpers/record-event.ts';
+import { attemptDue } from '../../payments/webhooks/attempt-due.ts';
+import { type Receiver, startReceiver, status } from '../../payments/webhooks/receiver.ts';
+
+const HOUR_MS = 60 * 60_000;
+const NOW = Date.UTC(2026, 4, 17, 12);
+
+let service: TestApp;
+let receiver: Receiver;
+let shop: MerchantWithKey;
+let payment: Payment;
+let admin: Visitor;
+let member: Visitor;
+let path: string;
+
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startTestApp(), startReceiver()]);
+});
+/** A merchant of its own for each test. */
+beforeEach(async () => {
+  service.clock.now = NOW;
+  shop = await addMerchant(service);
+  const { merchant } = shop;
+  payment = await addPayment(service.db, merchant, { created_at: new Date(service.clock.now) });
+  admin = await addMerchantUser(service, merchant.id, 'admin');
+  member = await addMerchantUser(service, merchant.id, 'member', { name: 'Bob' });
+  path = `/panel/merchants/${merchant.id}/settings/developer/webhooks`;
+  receiver.requests.length = 0;
+  receiver.answer = status(200);
+});
+afterAll(async () => {
+  await receiver.close();
+  await service.close();
+});
+
+const newForm = (url: string, type: readonly string[] = ['all']) => {
+  const form = new URLSearchParams({ intent: randomUUID(), url });
+  for (const each of type) form.append('type', each);
+  return form;
+};
+const create = (form: URLSearchParams, visitor = admin) =>
+  submit(service, `${path}/new`, form as unknown as Record<string, string>, visitor);
+const secretOf = ({ body }: { body: string }) =>
+  /id="webhook-secret">([^<]+)</.exec(body)?.[1] ?? '';
+const endpoints = () =>
+  service.db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('merchant_id', '=', shop.merchant.id)
+    .orderBy('id')
+    .execute();
+const audited = () =>
+  service.db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('account_id', '=', shop.merchant.id)
+    .where('origin', '=', 'panel')
+    .where('object_type', '=', 'webhook')
+    .orderBy('id')
+    .execute();
+/** Makes the attempt of everything that waits. */
+const attempt = async () => {
+  const { db, keyring, clock } = service;
+  const ids = (await endpoints()).map(({ id }) => id);
+  await attemptDue({ db, keyring, clock, allowPrivateAddresses: true }, ids);
+};
+const tell = () =>
+  recordEvent(service.db, 'payment_prompt.created', payment, new Date(service.clock.now));
+
+describe('an endpoint', () => {
+  test('is added with a secret that is shown once, and signs what is delivered', async () => {
+    expect(textOf(await open(service, path, admin))).toContain('No endpoint yet.');
+    const created = await create(newForm(`${receiver.url}&token=unseen`));
+    expect(created.statusCode).toBe(200);
+    const secret = secretOf(created);
+    expect(textOf(created)).toContain(`WEBHOOK_SECRET=${secret}`);
+    const [{ id = '' } = {}] = await endpoints();
+    await tell();
+    await attempt();
+    const [request = { headers: {}, body: '' }] = receiver.requests;
+    expect(verifyWebhook({ ...request, secret, now: service.clock }).data.id).toBe(payment.id);
+    for (const url of [path, `${path}/${id}`]) {
+      const page = await open(service, url, admin);
+      expect(page.body).not.toContain('whsec_');
+      expect(textOf(page)).toContain('token=unseen');
+    }
+    const [entry] = await audited();
+    expect(entry).toMatchObject({
+      action: 'webhook.create',
+      actor: admin.email,
+      origin: 'panel',
+      object_id: id,
+      detail: { origin: new URL(receiver.url).origin, types: ['all'] },
+    });
+    expect(JSON.stringify(await audited())).not.toMatch(/unseen|whsec_|hooks/);
+  });
+
+  test('is added once by a form that is sent twice', async () => {
+    const form = newForm(receiver.url);
+    const answers = await Promise.all([create(form), create(form)]);
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 409]);
+    expect(await endpoints()).toHaveLength(1);
+  });
+
+  test('receives what was ticked', async () => {
+    await create(newForm(receiver.url, ['payment_prompt.successful', 'payment_prompt.expired']));
+    await create(newForm(`${receiver.url}&2`, ['all', 'payment_prompt.deposit_unmatched']));
+    expect(await endpoints()).toMatchObject([
+      { types: ['payment_prompt.successful', 'payment_prompt.expired'], deposit_events: false },
+      { types: null, deposit_events: true },
+    ]);
+  });
+
+  test.each([
+    ['no URL', 'shop', ['all'], 'it is not a URL'],
+    ['a user in the URL', 'https://a:b@shop.example/', ['all'], 'it must not hold a user'],
+    ['no type', 'https://shop.example/', [], 'Tick at least one'],
+  ])('is refused with %s, and the form keeps what was entered', async (_, url, type, reason) => {
+    const refused = await create(newForm(url, type));
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain(reason);
+    expect(refused.body).toContain(`value="${url}"`);
+    expect(await endpoints()).toEqual([]);
+  });
+
+  test('of plain HTTP, or at a private address, is refused in production', async () => {
+    const production = await startTestApp({
+      beside: service,
+      env: {
+        NODE_ENV: 'production',
+        PANEL_URL: 'https://pay.example.test',
+        DATABASE_URL: service.databaseUrl,
+        MASTER_KEY: randomBytes(32).toString('base64'),
+      },
+    });
+    try {
+      for (const [url, reason] of [
+        ['http://shop.example/', 'it has to begin with https://'],
+        ['https://10.0.0.1/', '10.0.0.1 is not a public address'],
+      ] as const) {
+        const form = newForm(url) as unknown as Record<string, string>;
+        const refused = await submit(production, `${path}/new`, form, admin);
+        expect(refused.statusCode).toBe(422);
+        expect(textOf(refused)).toContain(reason);
+      }
+      // One that was there before is not connected to either.
+      const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+      const tested = await submit(production, `${path}/${endpoint.id}/test`, {}, admin);
+      expect(textOf(tested)).toContain('The URL is not https.');
+      await service.db
+        .updateTable('webhook_endpoints')
+        .set({ url: 'https://localhost/' })
+        .where('id', '=', endpoint.id)
+        .execute();
+      const named = textOf(await submit(production, `${path}/${endpoint.id}/test`, {}, admin));
+      expect(named).toContain('localhost is not at a public address');
+      // Whoever may add URLs must not read the addresses of internal names.
+      expect(named).not.toMatch(/127\.0\.0\.1|::1/);
+      expect(receiver.requests).toEqual([]);
+    } finally {
+      await production.app.close();
+    }
+  });
+
+  test('is the sixteenth at most', async () => {
+    for (let n = 0; n < 16; n++)
+      await addEndpoint(service, shop.merchant.id, `http://127.0.0.1:1/${n}`);
+    expect(textOf(await open(service, path, admin))).toContain('There are 16 enabled endpoints');
+    const refused = await create(newForm('https://shop.example/'));
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('at most 16 webhook endpoints');
+  });
+
+  test('is shown to members without path and query, and not changed by them', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    const log = [{ status_code: 404, response_excerpt: 'Cannot POST /hooks?token=unseen' }];
+    const id = await addDelivery(service, payment, { endpointId: endpoint.id, log });
+    const url = `${path}/${endpoint.id}`;
+    for (const page of [path, url, `${url}/deliveries/${id}`]) {
+      const { statusCode, body } = await open(service, page, member);
+      expect(statusCode).toBe(200);
+      expect(body).toContain('http://127.0.0.1:1');
+      expect(body).not.toMatch(/unseen|127\.0\.0\.1:1\/hooks|\/(test|rotate|disable)"/);
+    }
+    expect((await submit(service, `${url}/disable`, {}, member)).statusCode).toBe(403);
+  });
+
+  test('of others looks like one that does not exist, and so do its deliveries', async () => {
+    const { merchant } = await addMerchant(service);
+    const { endpoint } = await addEndpoint(service, merchant.id);
+    const { endpoint: own } = await addEndpoint(service, shop.merchant.id);
+    const theirs = await addDelivery(
+      service,
+      await addPayment(service.db, merchant, { created_at: new Date(service.clock.now) }),
+      { endpointId: endpoint.id },
+    );
+    const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
+    const missing = await open(service, `${path}/${randomUUID()}`, admin);
+    expect(missing.statusCode).toBe(404);
+    for (const url of [
+      endpoint.id,
+      `${own.id}/deliveries/${theirs}`,
+      `${endpoint.id}/deliveries/${theirs}`,
+    ]) {
+      expect(plain(await open(service, `${path}/${url}`, admin))).toBe(plain(missing));
+    }
+    const before = await snapshot();
+    for (const verb of ['test', 'disable', 'enable', 'rotate', 'redeliver-failed']) {
+      const fields = {
+        rotate: { intent: randomUUID() },
+        'redeliver-failed': { since: '2026-01-01T00:00' },
+      };
+      const form: Record<string, string> = fields[verb as keyof typeof fields] ?? {};
+      const answer = await submit(service, `${path}/${endpoint.id}/${verb}`, form, admin);
+      expect({ verb, code: answer.statusCode }).toEqual({ verb, code: 404 });
+    }
+    for (const id of [own.id, endpoint.id]) {
+      const url = `${path}/${id}/deliveries/${theirs}/redeliver`;
+      expect((await submit(service, url, {}, admin)).statusCode).toBe(404);
+    }
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+const snapshot = async () =>
+  (
+    await sql`
+      select (select json_agg(e order by id) from webhook_endpoints e) as endpoints,
+             (select json_agg(d order by id) from webhook_deliveries d) as deliveries,
+             (select count(*) from audit_log) as audited`.execute(service.db)
+  ).rows;
+
+test('a rotated secret signs beside the former one for a day, and its age is shown', async () => {
+  const created = await create(newForm(receiver.url));
+  const former = secretOf(created);
+  const [{ id = '' } = {}] = await endpoints();
+  service.clock.now += 40 * 24 * HOUR_MS;
+  admin = await addMerchantUser(service, shop.merchant.id, 'admin');
+  expect(textOf(await open(service, `${path}/${id}`, admin))).toContain('(40 days)');
+  const form = { intent: randomUUID() };
+  const rotated = await submit(service, `${path}/${id}/rotate`, form, admin);
+  const secret = secretOf(rotated);
+  expect(secret).toMatch(/^whsec_/);
+  expect(secret).not.toBe(former);
+  expect((await submit(service, `${path}/${id}/rotate`, form, admin)).statusCode).toBe(409);
+  const page = textOf(await open(service, `${path}/${id}`, admin));
+  expect(page).toContain('(0 days)');
+  expect(page).toContain('Former secret signs until');
+  const sent = async () => {
+    await tell();
+    await attempt();
+    return receiver.requests.at(-1) ?? { headers: {}, body: '' };
+  };
+  const now = () => ({ now: () => service.clock.now });
+  const both = await sent();
+  for (const each of [former, secret])
+    expect(verifyWebhook({ ...both, secret: each, ...now() })).toBeTruthy();
+  service.clock.now += 24 * HOUR_MS;
+  const later = await sent();
+  expect(verifyWebhook({ ...later, secret, ...now() })).toBeTruthy();
+  expect(() => verifyWebhook({ ...later, secret: former, ...now() })).toThrow();
+});
+
+test('a test shows the response, and is in the audit log without what it was sent to', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+  const ask = () => submit(service, `${path}/${endpoint.id}/test`, {}, admin);
+  receiver.answer = status(200, {}, '<i>thanks</i>');
+  const taken = await ask();
+  expect(taken.statusCode).toBe(200);
+  expect(textOf(taken)).toContain('Your server took the event. HTTP 200');
+  expect(taken.body).toContain('&lt;i&gt;thanks');
+  receiver.answer = status(410);
+  expect(textOf(await ask())).toContain('this response would disable the endpoint');
+  receiver.answer = status(302, { location: 'https://elsewhere.example/' });
+  expect(textOf(await ask())).toContain('Redirects are not followed.');
+  expect((await endpoints()).map(each => each.disabled_at)).toEqual([null]);
+  const details = (await audited()).map(({ action, detail }) => ({ action, detail }));
+  expect(details).toEqual([
+    { action: 'webhook.test', detail: { statusCode: 200, problem: null } },
+    { action: 'webhook.test', detail: { statusCode: 410, problem: 'gone' } },
+    { action: 'webhook.test', detail: { statusCode: 302, problem: 'redirect' } },
+  ]);
+  for (let n = 0; n < 7; n++) expect((await ask()).statusCode).toBe(200);
+  expect((await ask()).statusCode).toBe(429);
+});
+
+test('an endpoint is disabled with the reason, which ends what waits, and enabled again', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const id = await addDelivery(service, payment, { endpointId: endpoint.id, status: 'pending' });
+  const url = `${path}/${endpoint.id}`;
+  expect((await submit(service, `${url}/disable`, {}, admin)).headers.location).toBe(url);
+  const page = textOf(await open(service, url, member));
+  expect(page).toContain('This endpoint is disabled, and is sent nothing. Disabled by Ada.');
+  expect(textOf(await open(service, `${url}/deliveries/${id}`, member))).toContain('cancelled');
+  const refusals = [`${url}/disable`, `${url}/rotate`, `${url}/deliveries/${id}/redeliver`];
+  for (const each of refusals) {
+    const form = each.endsWith('rotate') ? { intent: randomUUID() } : {};
+    const refused = await submit(service, each, form, admin);
+    expect({ each, code: refused.statusCode }).toEqual({ each, code: 422 });
+    expect(textOf(refused)).toContain('is disabled: Disabled by Ada.');
+  }
+  await submit(service, `${url}/enable`, {}, admin);
+  expect(textOf(await open(service, url, admin))).not.toContain('This endpoint is disabled');
+  expect((await submit(service, `${url}/enable`, {}, admin)).statusCode).toBe(422);
+  expect((await audited()).map(({ action }) => action)).toEqual([
+    'webhook.disable',
+    'webhook.enable',
+  ]);
+});
+
+describe('before and after an endpoint gets nothing any more', () => {
+  const home = async () => open(service, `/panel/merchants/${shop.merchant.id}`, member);
+
+  test('its page and Home say so, and until when it is tried', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    const at = new Date(service.clock.now - 2 * HOUR_MS);
+    const next = new Date(service.clock.now + HOUR_MS);
+    const log = [{ status_code: 500 }, { status_code: 500 }, { error: 'connect ECONNREFUSED' }];
+    await addDelivery(service, payment, {
+      endpointId: endpoint.id,
+      status: 'pending',
+      created_at: at,
+      next_attempt_at: next,
+      log,
+    });
+    const url = `${path}/${endpoint.id}`;
+    const left = RETRY_DELAYS_SECONDS.slice(4).reduce<number>((sum, each) => sum + each, 0);
+    const end = new Date(next.getTime() + left * 1_000).toISOString();
+    const page = textOf(await open(service, url, member));
+    expect(page).toContain('Nothing could be delivered for an hour or more.');
+    expect(page).toContain(`given up about ${end.slice(0, 10)} at ${end.slice(11, 16)} UTC`);
+    expect(page).toContain('Failures alone disable no endpoint; a response of 410 does.');
+    expect(textOf(await open(service, path, member))).toContain('failing');
+    const told = await home();
+    expect(textOf(told)).toContain(
+      'Nothing could be delivered to the webhook endpoint at http://127.0.0.1:1',
+    );
+    expect(told.body).toContain(`href="${url}"`);
+  });
+
+  test('a response of 410 disables it, and both say why', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+    receiver.answer = status(410);
+    await tell();
+    await attempt();
+    const url = `${path}/${endpoint.id}`;
+    expect(textOf(await open(service, url, member))).toContain('It answered 410 Gone.');
+    service.clock.now += 15 * 24 * HOUR_MS;
+    member = await addMerchantUser(service, shop.merchant.id, 'member');
+    const told = await home();
+    expect(textOf(told)).toContain('is disabled: It answered 410 Gone.');
+    expect(told.body).toContain(`href="${url}"`);
+  });
+
+  test('one that somebody disabled is told of for a while', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    await submit(service, `${path}/${endpoint.id}/disable`, {}, admin);
+    expect(textOf(await home())).toContain('is disabled: Disabled by Ada.');
+    service.clock.now += 15 * 24 * HOUR_MS;
+    member = await addMerchantUser(service, shop.merchant.id, 'member');
+    expect(textOf(await home())).not.toContain('is disabled');
+  });
+});
+
+test('a delivery has its payload, its attempts and what to do about them', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+  receiver.answer = status(500, {}, 'no <b>such</b> table');
+  await tell();
+  await attempt();
+  const [{ body = '' } = {}] = receiver.requests;
+  const list = await open(service, `${path}/${endpoint.id}`, admin);
+  const [, url = ''] = /href="([^"]+\/deliveries\/[0-9a-f-]{36})"/.exec(list.body) ?? [];
+  const page = await open(service, url, admin);
+  expect(textOf(page)).toContain('HTTP 500');
+  expect(textOf(page)).toContain('The server failed. Look in its log');
+  expect(page.body).toContain('no &lt;b&gt;such&lt;/b&gt; table');
+  expect(page.body).toContain(`/payments/${payment.id}"`);
+  expect(page.body).toContain('&quot;type&quot;: &quot;payment_prompt.created&quot;');
+  expect(page.body).toContain('data-refresh="5"');
+  const headers = {
+    host: 'pay.example.test',
+    cookie: admin.cookie,
+    'sec-fetch-site': 'same-origin',
+  };
+  const file = await service.app.inject({ url: `${url}/payload.json`, headers });
+  expect(file.headers['content-disposition']).toMatch(/^attachment; filename="event-/);
+  expect(file.body).toBe(body);
+});
+
+test('one delivery is made again by a member, and leads to the new one', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+  const id = await addDelivery(service, payment, { endpointId: endpoint.id });
+  const url = `${path}/${endpoint.id}/deliveries`;
+  const again = await submit(service, `${url}/${id}/redeliver`, {}, member);
+  const location = String(again.headers.location);
+  expect(location).toMatch(new RegExp(`^${url}/[0-9a-f-]{36}$`));
+  expect((await open(service, location, member)).body).toContain(`href="${url}/${id}"`);
+  expect((await open(service, `${url}/${id}`, member)).body).toContain(`href="${location}"`);
+  await attempt();
+  expect(receiver.requests).toHaveLength(1);
+  expect(textOf(await open(service, location, member))).toContain('succeeded');
+  expect(await audited()).toMatchObject([{ action: 'webhook.redeliver', actor: member.email }]);
+});
+
+describe('all that failed since a time', () => {
+  const ask = (endpointId: string, since: string) =>
+    submit(service, `${path}/${endpointId}/redeliver-failed`, { since }, member);
+
+  test('is delivered again, once, in one audited change', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
+    for (const hours of [49, 47, 2, 1]) {
+      const at = new Date(service.clock.now - hours * HOUR_MS);
+      await addDelivery(service, payment, { endpointId: endpoint.id, created_at: at });
+    }
+    const since = new Date(service.clock.now - 48 * HOUR_MS).toISOString().slice(0, 16);
+    const led = await ask(endpoint.id, since);
+    expect(textOf(await open(service, String(led.headers.location), member))).toContain(
+      '3 events are sent again.',
+    );
+    const twice = await ask(endpoint.id, since);
+    expect(textOf(await open(service, String(twice.headers.location), member))).toContain(
+      'Nothing has failed since then.',
+    );
+    await attempt();
+    expect(receiver.requests).toHaveLength(3);
+    expect((await audited()).map(({ action, detail }) => ({ action, detail }))).toMatchObject([
+      { action: 'webhook.redeliver-failed', detail: { deliveries: 3 } },
+      { action: 'webhook.redeliver-failed', detail: { deliveries: 0 } },
+    ]);
+  });
+
+  test.each([
+    ['no time', 'yesterday', 'Enter a date and a time.'],
+    ['a time to come', '2999-01-01T00:00', 'Enter a time that has passed.'],
+  ])('with %s is refused, and changes nothing', async (_, since, reason) => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    await addDelivery(service, payment, { endpointId: endpoint.id });
+    const before = await snapshot();
+    const refused = await ask(endpoint.id, since);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain(reason);
+    expect(refused.body).toContain(`value="${since}"`);
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+test('pages lead through all deliveries and back, and filters keep to what they name', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const ids: string[] = [];
+  for (let n = 0; n < 60; n++) {
+    // Twenty on each of three days, two at each time.
+    const at = new Date(service.clock.now - (59 - n - (n % 2)) * 72 * 60_000);
+    const outcome = { status: n % 3 === 0 ? ('succeeded' as const) : ('failed' as const) };
+    ids.push(
+      await addDelivery(service, payment, { endpointId: endpoint.id, created_at: at, ...outcome }),
+    );
+  }
+  const rows = await service.db
+    .selectFrom('webhook_deliveries')
+    .select(['id', 'status', 'created_at'])
+    .where('endpoint_id', '=', endpoint.id)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  expect(rows).toHaveLength(ids.length);
+  const url = `${path}/${endpoint.id}`;
+  const listed = ({ body }: { body: string }) =>
+    [...body.matchAll(/deliveries\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? '');
+  const walk = async (query: string, rel: string) => {
+    const pages: string[][] = [];
+    for (let at: string | undefined = `${url}?${query}`; at !== undefined; ) {
+      const page = await open(service, at, member);
+      pages.push(listed(page));
+      const [, next] = new RegExp(`href="([^"]+)" rel="${rel}"`).exec(page.body) ?? [];
+      at = next?.replaceAll('&amp;', '&');
+    }
+    return pages;
+  };
+  const all = rows.map(({ id }) => id);
+  const older = await walk('', 'next');
+  expect(older.map(page => page.length)).toEqual([25, 25, 10]);
+  expect(older.flat()).toEqual(all);
+  expect(await walk(`after=${all[49]}`, 'prev')).toEqual(older.toReversed());
+  const beyond = await open(service, `${url}?status=failed&after=${all.at(-1)}`, member);
+  expect(textOf(beyond)).toContain('There are none further. To the first page');
+  const failed = rows.filter(row => row.status === 'failed');
+  expect((await walk('status=failed', 'next')).flat()).toEqual(failed.map(({ id }) => id));
+  const day = '2026-05-15';
+  const ofDay = rows.filter(row => row.created_at.toISOString().startsWith(day));
+  expect(ofDay.length).toBeGreaterThan(10);
+  expect((await walk(`from=${day}&to=${day}`, 'next')).flat()).toEqual(ofDay.map(({ id }) => id));
+  const none = await open(service, `${url}?status=withheld`, member);
+  expect(textOf(none)).toContain('No delivery matches. Clear filters');
+  const reversed = await open(service, `${url}?from=2026-05-16&to=2026-05-15`, member);
+  expect(reversed.statusCode).toBe(422);
+  expect(textOf(reversed)).toContain('is after To');
+});
+
+test('what is at stake in a delivery that was withheld is told', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const made = { endpointId: endpoint.id, status: 'withheld' as const };
+  const id = await addDelivery(service, payment, made);
+  const page = textOf(await open(service, `${path}/${endpoint.id}/deliveries/${id}`, member));
+  expect(page).toContain('The service was restored from a backup');
+});
