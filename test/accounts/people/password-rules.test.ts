@@ -3,7 +3,7 @@ import { COMMON_PASSWORDS } from '#accounts/people/common-passwords.ts';
 import { findPasswordFault } from '#accounts/people/password-rules.ts';
 
 test('the list is as long as OWASP ASVS 5.0 asks for (6.2.4)', () => {
-  expect(COMMON_PASSWORDS).toBeGreaterThan(3000);
+  expect(COMMON_PASSWORDS).toBe(3000);
 });
 
 const KNOWN = {
