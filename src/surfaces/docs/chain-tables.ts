@@ -36,66 +36,6 @@ const MINUTE_MS = 60_000;
 /** A header, and all receipts. */
 const CALLS_OF_PROOF = 2;
 
-/** The longest month, which a monthly quota has to last for. */
-const DAYS_A_MONTH = 31;
-
-/**
- * Free and first paid plans, as found in November 2026: developers.tron.network/v4.7.0/reference/rate-limits;
- * docs.metamask.io/services/get-started/pricing; helius.dev/docs/billing/credits; for QuickNode and Chainstack
- * what a call costs from quicknode.com/api-credits and docs.chainstack.com/docs/request-units, and what the
- * plans include from a directory (github.com/api-evangelist, May 2026).
- */
-const PROVIDERS: readonly {
-  readonly provider: string;
-  /** Cost of a call in words, and in the units that the plans include. */
-  readonly cost: string;
-  readonly unitsPerCall: number;
-  readonly plans: readonly (readonly [name: string, units: number, per: 'day' | 'month'])[];
-}[] = [
-  {
-    provider: 'TronGrid',
-    cost: '1 request',
-    unitsPerCall: 1,
-    plans: [['free', 100_000, 'day']],
-  },
-  {
-    provider: 'Infura',
-    cost: '80 credits, more for some methods; 180 on Solana',
-    unitsPerCall: 80,
-    plans: [
-      ['free', 3_000_000, 'day'],
-      ['Developer', 15_000_000, 'day'],
-    ],
-  },
-  {
-    provider: 'Helius (Solana)',
-    cost: '1 credit; 10 for a transaction, signatures or a block',
-    unitsPerCall: 1,
-    plans: [
-      ['free', 1_000_000, 'month'],
-      ['Developer', 10_000_000, 'month'],
-    ],
-  },
-  {
-    provider: 'QuickNode',
-    cost: '20 credits; 10 on Bitcoin, 30 on Solana and Tron, twice that for a trace',
-    unitsPerCall: 20,
-    plans: [
-      ['free', 10_000_000, 'month'],
-      ['Build', 80_000_000, 'month'],
-    ],
-  },
-  {
-    provider: 'Chainstack',
-    cost: '1 request unit; 2 for a trace',
-    unitsPerCall: 1,
-    plans: [
-      ['Developer (free)', 3_000_000, 'month'],
-      ['Growth', 20_000_000, 'month'],
-    ],
-  },
-];
-
 const grouped = (count: number) => count.toLocaleString('en-US');
 
 function isTest({ id }: Chain): boolean {
@@ -139,22 +79,6 @@ export function proofTable(): string {
         provesReceipts ? 'at the second look' : 'where two nodes contradict each other',
       ];
     }),
-  );
-}
-
-/** How many calls a day the plans of providers have. */
-export function planTable(): string {
-  return table(
-    ['provider', 'a call costs', 'plan', 'includes', 'calls a day'],
-    PROVIDERS.flatMap(({ provider, cost, unitsPerCall, plans }) =>
-      plans.map(([name, units, per]) => [
-        provider,
-        cost,
-        name,
-        `${grouped(units)} a ${per}`,
-        grouped(Math.floor(units / unitsPerCall / (per === 'day' ? 1 : DAYS_A_MONTH))),
-      ]),
-    ),
   );
 }
 

@@ -127,7 +127,7 @@ import { LANGUAGE_TAGS } from '../checkout/page/texts/languages.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { formatDollars } from '../pages/format-dollars.ts';
 import { EXPORT_DAYS_MAXIMUM } from '../panel/export-days.ts';
-import { chainTable, costTable, planTable, proofTable, ruleTable } from './chain-tables.ts';
+import { chainTable, costTable, proofTable, ruleTable } from './chain-tables.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
 import { LIBRARIES } from './downloads/libraries.ts';
 import { readBeginning } from './downloads/library-readme.ts';
@@ -371,7 +371,6 @@ export function factsOf(settings: DocsSettings): Facts {
     'chains.table': chainTable(),
     'chains.rules': ruleTable(),
     'chains.costs': costTable(),
-    'chains.plans': planTable(),
     'chains.proofs': proofTable(),
     'chains.contracts': codes(CONFIGURABLE_CONTRACTS),
     'chains.lease': formatDuration(LEASE_MS / 1000),
