@@ -52,15 +52,11 @@ export async function postgresPid({ directory }: Resources): Promise<number> {
   );
 }
 
-/**
- * Creates and migrates a database.
- * @param bring How it is brought up to date.
- */
+/** Creates and migrates a database. */
 export async function createDatabase(
   { defer }: Resources,
   serverUrl: string,
   name: string,
-  bring: (db: Database) => Promise<unknown> = migrate,
 ): Promise<BenchDatabase> {
   const open = (database: string) => {
     const url = new URL(serverUrl);
@@ -80,6 +76,6 @@ export async function createDatabase(
   const database = open(name);
   // Not awaited: a statement that inserts millions of rows ends only with its server.
   defer(() => void database.db.destroy().catch(() => undefined));
-  await bring(database.db);
+  await migrate(database.db);
   return database;
 }

@@ -14,7 +14,6 @@ const SUBJECTS: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>
   create: () => import('./create.ts'),
   growth: () => import('./growth.ts'),
   pages: () => import('./pages.ts'),
-  migrate: () => import('./migrate.ts'),
   soak: () => import('./soak.ts'),
   events: () => import('./events.ts'),
   start: () => import('./start.ts'),
