@@ -3,14 +3,10 @@ import { verifyPartner } from '#reports/partners/verify-rollups.ts';
 import { connect } from '#storage/database/connection.ts';
 import { claimDeliveries, findDueEndpoints } from '#storage/repositories/webhooks/claims.ts';
 import { monthsOf } from '#storage/repositories/webhooks/event-months.ts';
-import { cancelDeactivatedLoop } from '#worker/cancel-deactivated.ts';
 import { cleanUpLoop } from '#worker/clean-up.ts';
-import { expirePaymentsLoop } from '#worker/expire-on-chain.ts';
-import { findNoticesLoop } from '#worker/find-notices.ts';
-import { foldPartnerDeltasLoop } from '#worker/fold-partner-deltas.ts';
 import { keepMonthsLoop } from '#worker/keep-months.ts';
-import { lapseQuotesLoop } from '#worker/lapse-quotes.ts';
 import type { Loop } from '#worker/loop.ts';
+import { findNoticesLoop, SMALL_LOOPS } from '#worker/small-loops.ts';
 import { createOnce } from './creation.ts';
 import { compareSizes, type History } from './histories.ts';
 import { type Finding, median, timed, VoidRun } from './measure.ts';
@@ -36,6 +32,8 @@ const ROUNDS = 7;
 const DAY_MS = 24 * 60 * 60_000;
 
 const QUIET = { info: () => undefined, warn: () => undefined };
+/** What a loop takes beside the database of a side. */
+const BESIDE = { clock: Date.now, logger: QUIET };
 const running = new AbortController().signal;
 /** When everything that was created now has expired. */
 const tomorrow = () => Date.now() + DAY_MS;
@@ -57,14 +55,14 @@ const claim: Run = async ({ db }) => {
 };
 
 const IDLE: readonly (readonly [subject: string, Run])[] = [
-  ['expiry', once(({ db }) => expirePaymentsLoop(db, Date.now, QUIET))],
-  ['lapsed quotes', once(({ db }) => lapseQuotesLoop(db, Date.now, QUIET))],
-  ['cancellations', once(({ db }) => cancelDeactivatedLoop(db, Date.now, QUIET))],
-  ['rollups', once(({ db }) => foldPartnerDeltasLoop(db))],
+  ['expiry', once(({ db }) => SMALL_LOOPS.expirePayments({ db, ...BESIDE }))],
+  ['lapsed quotes', once(({ db }) => SMALL_LOOPS.lapseQuotes({ db, ...BESIDE }))],
+  ['cancellations', once(({ db }) => SMALL_LOOPS.cancelDeactivated({ db, ...BESIDE }))],
+  ['rollups', once(({ db }) => SMALL_LOOPS.foldPartnerDeltas({ db, ...BESIDE }))],
   ['search for due deliveries', claim],
   ['clean-up', once(({ db }) => cleanUpLoop(db, Date.now))],
   ['months', once(({ db }) => keepMonthsLoop(db, Date.now, RETENTION_DAYS, QUIET))],
-  ['notices', once(({ db }) => findNoticesLoop(db, Date.now))],
+  ['notices', once(({ db }) => findNoticesLoop({ db, ...BESIDE }))],
 ];
 
 /** In this order, in which each finds its work. */
@@ -73,14 +71,16 @@ const PEAK: readonly (readonly [subject: string, Run])[] = [
   [
     `${WORK} payments expire`,
     async side => {
-      await once(({ db }) => expirePaymentsLoop(db, tomorrow, QUIET))(side);
+      await once(({ db }) => SMALL_LOOPS.expirePayments({ db, clock: tomorrow, logger: QUIET }))(
+        side,
+      );
       const { rows } = await sql`select from payments where status = 'pending' limit 1`.execute(
         side.db,
       );
       if (rows.length > 0) throw new VoidRun('a payment has not expired');
     },
   ],
-  ['their rollups', once(({ db }) => foldPartnerDeltasLoop(db))],
+  ['their rollups', once(({ db }) => SMALL_LOOPS.foldPartnerDeltas({ db, ...BESIDE }))],
   [`${EXPIRED} responses removed`, once(({ db }) => cleanUpLoop(db, Date.now))],
 ];
 
@@ -160,8 +160,8 @@ async function prepare(side: Side): Promise<void> {
 
 /** Ends what was not done. */
 async function finish(side: Side): Promise<void> {
-  await once(({ db }) => expirePaymentsLoop(db, tomorrow, QUIET))(side);
-  await once(({ db }) => foldPartnerDeltasLoop(db))(side);
+  await once(({ db }) => SMALL_LOOPS.expirePayments({ db, clock: tomorrow, logger: QUIET }))(side);
+  await once(({ db }) => SMALL_LOOPS.foldPartnerDeltas({ db, ...BESIDE }))(side);
   await sql`
     update webhook_deliveries
     set status = 'succeeded', finished_at = now(), next_attempt_at = null, claimed_until = null

@@ -3,20 +3,12 @@ import type { Processor } from '#payments/processor.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
 import type { Database } from '#storage/database/connection.ts';
 import type { Clock } from '#time/clock.ts';
-import { applyAddressChangesLoop } from './apply-address-changes.ts';
-import { cancelDeactivatedLoop } from './cancel-deactivated.ts';
 import { cleanUpLoop } from './clean-up.ts';
 import { deliverWebhooksLoop, type WebhookDependencies } from './deliver-webhooks.ts';
-import { expirePaymentsLoop } from './expire-on-chain.ts';
-import { findNoticesLoop } from './find-notices.ts';
-import { foldPartnerDeltasLoop } from './fold-partner-deltas.ts';
-import { followUpRegulatedLoop } from './follow-up-regulated.ts';
 import { keepMonthsLoop } from './keep-months.ts';
-import { lapseQuotesLoop } from './lapse-quotes.ts';
 import { runLoop } from './loop.ts';
-import { reconciliationLoop } from './reconciliation.ts';
 import { type SendMailDependencies, sendMailLoop } from './send-mail.ts';
-import { valueDepositsLoop } from './value-deposits.ts';
+import { findNoticesLoop, SMALL_LOOPS } from './small-loops.ts';
 import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
 
 export interface WorkerDependencies
@@ -39,22 +31,15 @@ export async function runWorker(
   dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { databaseClock, db, clock, logger, rates, retentionDays, mail } = dependencies;
+  const { databaseClock, db, clock, logger, retentionDays, mail } = dependencies;
   const loops = [
-    expirePaymentsLoop(db, clock, logger),
-    lapseQuotesLoop(db, clock, logger),
-    cancelDeactivatedLoop(db, clock, logger),
-    applyAddressChangesLoop(db, clock),
-    followUpRegulatedLoop(dependencies, clock),
-    foldPartnerDeltasLoop(db),
+    ...Object.values(SMALL_LOOPS).map(open => open(dependencies)),
+    ...(mail === null ? [] : [findNoticesLoop(dependencies)]),
     cleanUpLoop(db, clock),
     keepMonthsLoop(db, clock, retentionDays, logger),
     deliverWebhooksLoop(dependencies),
-    ...(mail === null ? [] : [findNoticesLoop(db, clock)]),
     sendMailLoop(dependencies),
     watchChainsLoop(dependencies),
-    reconciliationLoop(dependencies),
-    valueDepositsLoop(db, rates, clock),
   ];
   await Promise.all(loops.map(loop => runLoop(loop, logger, signal, { databaseClock })));
 }

@@ -5,7 +5,7 @@ import type { Database } from '#storage/database/connection.ts';
 import { readRights } from '#storage/database/service-role.ts';
 import { dropPartitions, makePartitions } from '#storage/repositories/partitions.ts';
 import { cleanUpLoop } from '#worker/clean-up.ts';
-import { foldPartnerDeltasLoop } from '#worker/fold-partner-deltas.ts';
+import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { mp, mpHere } from '../cli/mp.ts';
 import { ADDRESSES } from '../helpers/accounts.ts';
@@ -210,7 +210,7 @@ test('what has expired is removed', async () => {
     ]);
   expect((await kept())[0]).toBeGreaterThan(0);
   await cleanUpLoop(db, () => Date.now() + 2 * DAY_MS).run(signal, () => undefined);
-  await foldPartnerDeltasLoop(db).run(signal, () => undefined);
+  await SMALL_LOOPS.foldPartnerDeltas({ db, clock: Date.now }).run(signal, () => undefined);
   expect(await kept()).toEqual([0, 0, 0]);
 });
 

@@ -6,7 +6,7 @@ import type { Finality } from '#onchain/settlement/observed-transfer.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
-import { cancelDeactivatedLoop } from '#worker/cancel-deactivated.ts';
+import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addOpenPayment } from '../helpers/open-payment.ts';
@@ -27,7 +27,7 @@ const deactivate = ({ id }: Merchant) =>
 const cancel = () => {
   const { signal } = new AbortController();
   const logger = { warn: () => undefined };
-  return cancelDeactivatedLoop(service.db, service.clock, logger).run(signal, () => undefined);
+  return SMALL_LOOPS.cancelDeactivated({ ...service, logger }).run(signal, () => undefined);
 };
 const read = async ({ id }: Payment) => await findPayment(service.db, id);
 function open(merchant: Merchant): Promise<Payment> {

@@ -13,7 +13,7 @@ import { createUser, setUser } from '#accounts/users.ts';
 import { disableEndpoint } from '#payments/webhooks/change-endpoint.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { dropMails } from '#storage/repositories/mails.ts';
-import { findNoticesLoop } from '#worker/find-notices.ts';
+import { findNoticesLoop } from '#worker/small-loops.ts';
 import { addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addDelivery, addEndpoint } from '../../helpers/deliveries.ts';
@@ -80,7 +80,7 @@ const sorted = (...people: readonly { readonly email: string }[]) =>
   people.map(({ email }) => email).toSorted();
 
 async function find(): Promise<void> {
-  const loop = findNoticesLoop(service.db, service.clock);
+  const loop = findNoticesLoop(service);
   await loop.run(new AbortController().signal, () => undefined);
 }
 

@@ -8,7 +8,7 @@ import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
-import { lapseQuotesLoop } from '#worker/lapse-quotes.ts';
+import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
@@ -39,7 +39,7 @@ const read = async ({ id }: Payment) => {
 const lapse = () => {
   const logger = { warn: () => undefined };
   const { signal } = new AbortController();
-  return lapseQuotesLoop(service.db, service.clock, logger).run(signal, () => undefined);
+  return SMALL_LOOPS.lapseQuotes({ ...service, logger }).run(signal, () => undefined);
 };
 const select = (payment: Payment, blockchainId: string, rates = createFixedRates()) =>
   selectNetwork(service.db, rates, { payment, blockchainId, simulation: true }, now());

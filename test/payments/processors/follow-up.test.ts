@@ -4,7 +4,7 @@ import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
 import type { Processor } from '#payments/processor.ts';
 import { openProcessor } from '#payments/processors/open-processor.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
-import { followUpRegulatedLoop } from '#worker/follow-up-regulated.ts';
+import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from '../../helpers/app.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
@@ -88,11 +88,8 @@ async function runRound(configured = processor): Promise<void> {
     warn: (_context: unknown, message: string) => void warned.push(message),
     error: (_context: unknown, message: string) => void errors.push(message),
   } as unknown as TestApp['app']['log'];
-  const dependencies = { db: service.db, processor: configured, logger };
-  await followUpRegulatedLoop(dependencies, service.clock).run(
-    new AbortController().signal,
-    () => undefined,
-  );
+  const loop = SMALL_LOOPS.followUpRegulated({ ...service, processor: configured, logger });
+  await loop.run(new AbortController().signal, () => undefined);
 }
 
 const read = (id: string) => readPayment(service, shop, id);
