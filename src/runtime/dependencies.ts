@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { PasswordHashing } from '#accounts/people/password-hash.ts';
 import type { Config } from '#config/config.ts';
+import { CannotStart } from '#errors/cannot-start.ts';
 import type { LookUps } from '#onchain/watching/look-up/look-ups.ts';
 import { openLookUps } from '#onchain/watching/look-up/open-look-ups.ts';
 import { type OpenProcessor, openProcessor } from '#payments/processors/open-processor.ts';
@@ -17,7 +18,6 @@ import { CONNECT_TIMEOUT_MS, REPORT_STATEMENT_TIMEOUT_MS } from '#storage/databa
 import { createWriteGate, type WriteGate } from '#storage/database/write-gate.ts';
 import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import type { Clock } from '#time/clock.ts';
-import { CannotStart } from './cannot-start.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** What the API works with. */

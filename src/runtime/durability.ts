@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config/config.ts';
+import { CannotStart } from '#errors/cannot-start.ts';
 import {
   type Durability,
   DurabilityImpossible,
   openDurability,
 } from '#storage/database/durability.ts';
-import { CannotStart } from './cannot-start.ts';
 
 /**
  * Watches whether what is committed survives the loss of one machine, if that is asked for. In production it warns

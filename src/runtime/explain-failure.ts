@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { MasterKeyMissing } from '#accounts/keys/master-keys.ts';
 import { ConfigError } from '#config/config.ts';
+import { CannotStart } from '#errors/cannot-start.ts';
 import { isDatabaseUnavailable, isTlsFailure, WritesRefused } from '#storage/database/errors.ts';
 import { ServiceRoleError } from '#storage/database/service-role.ts';
-import { CannotStart } from './cannot-start.ts';
 import { ServiceRunning } from './development/local-service.ts';
 import { MigrationsPending } from './storage.ts';
 

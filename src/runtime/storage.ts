@@ -4,6 +4,7 @@ import { switchOffTestNetworks } from '#accounts/networks.ts';
 import type { Config } from '#config/config.ts';
 import { createKeyring, type Keyring } from '#crypto/keyring.ts';
 import { readOrCreateMasterKey } from '#crypto/master-key.ts';
+import { CannotStart } from '#errors/cannot-start.ts';
 import { connect, type Database } from '#storage/database/connection.ts';
 import { leadsToPostgres } from '#storage/database/direct.ts';
 import type { Durability } from '#storage/database/durability.ts';
@@ -15,7 +16,6 @@ import { admitService, roleOf, ServiceRoleError } from '#storage/database/servic
 import { CONNECT_TIMEOUT_MS } from '#storage/database/time-limits.ts';
 import { createWriteGate, type WriteGate } from '#storage/database/write-gate.ts';
 import { createDatabaseClock, type DatabaseClock } from '#time/database-clock.ts';
-import { CannotStart } from './cannot-start.ts';
 import { openEmbeddedDatabase } from './development/embedded-postgres.ts';
 import { watchDurability } from './durability.ts';
 import { reportPooledSettings } from './pooled-settings.ts';

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signingHeaders } from '#client/index.ts';
 import { createKeyring } from '#crypto/keyring.ts';
@@ -85,9 +86,16 @@ const CENSUS = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => process.stdout.write('\\n' + JSON.stringify({ msg: 'census', loaded }) + '\\n'));
 `)}`;
 
+/** Hides one of its packages, as an installation without optional dependencies does. */
+const WITHOUT_PACKAGE = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ resolve: (name, context, next) =>
+    next(name.replace('@fastify/otel', '@not-installed/otel'), context) });
+`)}`;
+
 /** The service as it is run, as a process of its own. */
-async function startService(env: Record<string, string>): Promise<Service> {
-  const child = spawn(process.execPath, ['--import', CENSUS, `${ROOT}/src/server.ts`], {
+function spawnService(preloaded: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, ['--import', preloaded, `${ROOT}/src/server.ts`], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'test',
@@ -100,6 +108,11 @@ async function startService(env: Record<string, string>): Promise<Service> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   running.push(child);
+  return child;
+}
+
+async function startService(env: Record<string, string>): Promise<Service> {
+  const child = spawnService(CENSUS, env);
   const logs: Record<string, unknown>[] = [];
   createInterface(child.stdout).on('line', line => {
     if (line !== '') logs.push(JSON.parse(line));
@@ -219,4 +232,16 @@ test.concurrent('without one nothing of OpenTelemetry is loaded', async () => {
   expect((await ask(service.port, LIST)).status).toBe(200);
   await service.stop();
   expect(censusOf(service)).toBe(0);
+});
+
+test.concurrent('without its packages the service names what is missing', async () => {
+  const child = spawnService(WITHOUT_PACKAGE, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+  });
+  const printed = text(child.stdout);
+  const [status] = await once(child, 'exit');
+  expect(status).toBe(1);
+  expect(await printed).toContain(
+    'OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed: npm ci --include=optional brings them.',
+  );
 });
