@@ -15,24 +15,25 @@ import { lockPayment } from '#storage/repositories/payments/moves.ts';
 import { expireIfDue } from './expire-on-chain.ts';
 import { lapseIfDue } from './lapse-quotes.ts';
 
-/** A payment, and for how long its clock is advanced. */
+/** A payment, and by how much its clock is advanced. */
 export interface ClockAdvance {
   readonly paymentId: string;
   readonly milliseconds: number;
 }
 
 /**
- * Lets time pass for one payment, where payments are simulated: what was due later is due so much sooner, and is done
- * at once, as the worker would do it. Its price lapses, it expires, and failed deliveries of its events are due again.
- * Of a payment that has ended only deliveries are left. Call it in a transaction; due deliveries are then attempted by
- * the worker, unless the caller claims them before the commit.
+ * Moves the clock of a simulated payment forward: what was due later is due that much sooner, and is done at once, as
+ * the worker would do it. The price lapses, the payment expires, and failed deliveries of its events are due again.
+ * If the payment has ended, only deliveries are left. Call it in a transaction. The worker attempts due deliveries
+ * after the commit, unless the caller claims them before it.
  *
- * The clock jumps, so that what would have happened several times happens once. Moved are the times at which something
- * will be done. What has happened keeps its time: the creation (which the ID and the order of lists repeat, and from
- * which the longest lifetime counts), events, attempts, transitions and transfers, and when amounts were reserved and
- * released, by which transfers find their payments. An idempotency key belongs to its request.
- * @throws OperationRefused for a payment that does not exist, for an open one that is paid through a real processor or
- * on a chain that has a node, and for one that has ended when nothing is left to deliver.
+ * The clock jumps, so what would have happened several times happens once. Only times of future actions move. Times
+ * of what has happened stay: the creation (which the ID and the order of lists repeat, and from which the longest
+ * lifetime counts), events, attempts, transitions and transfers, and when amounts were reserved and released, since
+ * transfers find their payments by those times. Idempotency keys do not move either: they belong to a request, not to
+ * the payment.
+ * @throws OperationRefused for a payment that does not exist, for an open one that uses a real processor or a chain
+ * that has a node, and for one that has ended with nothing left to deliver.
  */
 export async function advanceClock(
   tx: Connection,

@@ -33,7 +33,7 @@ export async function applyDeposit(
   return isLate ? detach(db, deposit, 'late', now) : deposit;
 }
 
-/** Moves the payment of a deposit that suffices; true if it has ended before the funds came. */
+/** Moves the payment of a deposit that suffices. Returns true if the payment ended before the funds came. */
 async function applyPayment(
   db: Connection,
   paymentId: string,
@@ -48,7 +48,7 @@ async function applyPayment(
   const note = isFormer ? `${reason}, for what was asked before another quote` : reason;
   const moved = await movePayment(db, { paymentId, ...by, ...move, reason: note });
   if (moved === undefined) return state !== 'failed';
-  // What is undone must not hide that too little has arrived.
+  // The error of the reversed transfer must not hide that the payment is underpaid.
   if (state === 'reversed' && before !== undefined) {
     await settleUnderpayment(db, paymentId, by.now);
   }
@@ -78,7 +78,7 @@ function detach(
   return updateDeposit(db, deposit.id, { outcome, payment_id: null, updated_at: now });
 }
 
-/** @param before The deposit of too little that this one completes, if it is the rest. */
+/** @param before The underpayment that this deposit completes, if it is the rest. */
 export function moveFor(
   { state, outcome, transaction_hash: hash }: Deposit,
   before: Deposit | undefined,

@@ -20,7 +20,7 @@ const BASIS_POINTS = 10_000n;
 export interface Consent {
   /** Consent although another payment had asked for exactly this amount. */
   readonly otherOrder?: boolean | undefined;
-  /** Consent to too little: both amounts, typed as decimals of the asset. */
+  /** Consent to an underpayment: both amounts, typed as decimals of the asset. */
   readonly amounts?: TypedAmounts | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface TypedAmounts {
 }
 
 /**
- * The assignment needs a consent: another payment had asked for the amount, or it is too little, to which one
- * person alone cannot consent.
+ * The assignment needs a consent: another payment had asked for the amount, or the amount is too little. One person
+ * alone cannot consent to the latter.
  */
 export class ConsentNeeded extends OperationRefused {
   readonly to: keyof Consent;
@@ -42,15 +42,15 @@ export class ConsentNeeded extends OperationRefused {
   }
 }
 
-/** A deposit beside what a payment still waits for, in the asset's smallest unit. */
+/** A deposit and the amount that its payment still waits for, in the asset's smallest unit. */
 export interface Assignment {
   readonly deposit: Deposit;
   readonly payment: Payment;
   readonly arrived: bigint;
-  /** The whole amount, or the rest after a final transfer of too little. */
+  /** The whole amount, or the rest after a final underpayment. */
   readonly due: bigint;
   readonly decimals: number;
-  /** Whether less has arrived than is due less what the merchant tolerates. */
+  /** Whether less has arrived than the amount due minus the tolerance of the merchant. */
   readonly isTooLittle: boolean;
 }
 
@@ -86,15 +86,16 @@ export async function requireAssignable(
     arrived,
     due: asked.due,
     decimals: asked.decimals,
-    // What is asked for is a little more than what is due, to be told apart.
+    // Requested amounts are slightly above the price so that they differ: `least` already suffices.
     isTooLittle:
       arrived < asked.least && (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
   };
 }
 
 /**
- * What a payment asks for where a deposit arrived, or asked for there before it got another quote.
- * @throws OperationRefused for one that never did.
+ * The amount that a payment asks for at the network and address of a deposit, or asked for there under a former
+ * quote.
+ * @throws OperationRefused if it never asked for an amount there.
  */
 async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
   const { blockchain_id: blockchainId, address, token_amount: amount } = payment;
@@ -114,7 +115,8 @@ async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
   if (rest !== undefined) {
     return { whole, due: rest.tokenAmount, least: rest.cutFrom ?? rest.tokenAmount, decimals };
   }
-  // The payment asks for that amount again, which is undone with a deposit that is not final.
+  // The assignment returns the payment to that quote. A deposit that is not final could still be reversed, which
+  // would undo this.
   if (!isHere && deposit.state !== 'final') {
     throw new OperationRefused(
       'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
@@ -128,7 +130,7 @@ export function amountsOf({ arrived, due, decimals }: Assignment): TypedAmounts 
   return { arrived: formatBaseUnits(arrived, decimals), due: formatBaseUnits(due, decimals) };
 }
 
-/** @throws ConsentNeeded where another payment had asked for exactly this amount. */
+/** @throws ConsentNeeded if another payment had asked for exactly this amount. */
 export async function requireOrder(
   db: Connection,
   { deposit, payment }: Assignment,
@@ -144,9 +146,9 @@ export async function requireOrder(
 }
 
 /**
- * Lets too little settle a payment only if two people want it, or an operator. The person who confirms has to type
- * both amounts; in the panel another person must have asked for it before, and who confirms takes the standing of who
- * approves a change of where money goes.
+ * Lets an underpayment settle a payment only if two people agree, or an operator does. The person who confirms has to
+ * type both amounts. In the panel another person must have asked for it before, and both need the standing that
+ * approving a change of where money goes requires.
  * @param delayMs How long such changes wait, in milliseconds.
  * @returns Who asked for it; null for an operator.
  * @throws ConsentNeeded; OperationRefused for a person without the standing.
@@ -185,7 +187,7 @@ export async function requireConfirmed(
   return asked?.personId ?? null;
 }
 
-/** Whether somebody is still one of the two that it takes, long after they asked. */
+/** Whether the person who asked still has the standing: they may have asked long ago. */
 function hasStanding(
   operator: Operator,
   { merchant_id: merchantId }: Pick<Payment, 'merchant_id'>,

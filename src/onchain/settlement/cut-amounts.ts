@@ -1,13 +1,13 @@
 /**
- * Between which amounts what is asked for lies, if a wallet has made `sent` of it by leaving decimals out: it may cut them
- * off, or round half up or down. Exchanges do so, to 2, 4, 6 or 8 decimals.
+ * The range of requested amounts from which a wallet may have made `sent` by dropping decimals. It may truncate, or
+ * round half up or down. Exchanges do so, to 2, 4, 6 or 8 decimals.
  *
- * Whatever number of decimals it left: with each more that `sent` ends in zero at, the amounts that it may come from are
- * among those of the fewest decimals that it has.
+ * If `sent` ends in several zeros, it is unknown how many decimals the wallet kept. The range is that of the fewest,
+ * which contains the ranges of all others.
  *
  * @param sent In the asset's smallest unit, more than 0.
  * @param decimals Of the asset.
- * @returns The least such amount, and one more than the greatest; null where nothing can have been left out.
+ * @returns The lowest such amount, and one more than the highest; null if nothing can have been dropped.
  */
 export function uncut(
   sent: bigint,

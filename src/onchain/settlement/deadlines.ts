@@ -7,8 +7,8 @@ const LIFETIME_MAXIMUM_MS = 24 * 60 * MINUTE_MS;
 type Deadlines = Pick<Payment, 'expires_at' | 'quoted_until'>;
 
 /**
- * Until when a payment waits, and its price is held, from the choice of a network on. A payment whose
- * expiry was fixed at creation keeps it, and its price for the network's window only.
+ * When a payment expires and until when its price is held, counted from the choice of a network. A payment whose
+ * expiry was fixed at creation keeps that expiry; its price is held for the network's window only.
  */
 export function deadlinesFrom(
   { expiry_fixed, expires_at, created_at }: Payment,

@@ -5,11 +5,11 @@ import type { Connection, Database } from '#storage/database/connection.ts';
 import { listUnderpaid, lockDuePayments } from '#storage/repositories/payments/moves.ts';
 
 /**
- * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment on a
- * watched chain waits until the watcher has read all blocks up to the payment's end, however far behind it is:
- * `expired` cannot be undone. A payment also waits while a transfer of too little is not final yet. Workers may run
- * it concurrently.
- * @param log Gets an error that did not come again when the payments were expired one by one.
+ * Expires at most `limit` overdue payments without funds; underpaid ones become unsuccessful. A payment on a watched
+ * chain waits until the watcher has read all blocks up to the payment's end, however far behind it is: `expired`
+ * cannot be undone. A payment also waits while a transfer of too little is not final yet. Workers may run it
+ * concurrently.
+ * @param log Gets the error of a batch that did not recur when its payments were expired one by one.
  * @returns The number of payments expired.
  * @throws AggregateError with the payments that failed, after all others have expired.
  */

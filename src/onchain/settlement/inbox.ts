@@ -39,17 +39,17 @@ export type RemedyOf =
   | { readonly remedy: 'kept'; readonly note?: string | undefined }
   | { readonly remedy: 'other'; readonly note: string };
 
-/** Most deposits that are dismissed at once. */
+/** Maximum number of deposits that are dismissed at once. */
 export const DISMISSALS_MAXIMUM = 100;
 
 /**
- * Assigns an unmatched deposit to a pending payment. One of less than what is due, less what the merchant
- * tolerates, settles it only if two people of the merchant's want it, or an operator.
- * @param delayMs For people of the panel: how long changes of where money goes wait, in milliseconds. As long they
- * must have been admins to let too little settle a payment.
- * @throws ConsentNeeded, which names the consent that is missing; OperationRefused for a deposit
- * that is assigned, dismissed or without funds, and for a payment that has ended, has funds already or
- * expects another network or address.
+ * Assigns an unmatched deposit to a pending payment. A deposit below the amount due minus the merchant's tolerance
+ * settles it only if two people of the merchant agree, or an operator does.
+ * @param delayMs For people of the panel: how long changes of where money goes wait, in milliseconds. They must have
+ * been admins for that long to let an underpayment settle a payment.
+ * @throws ConsentNeeded, which names the consent that is missing; OperationRefused for a deposit that is assigned,
+ * dismissed or without funds, and for a payment that has ended, has funds already or expects another network or
+ * address.
  */
 export function assignDeposit(
   operator: Operator,
@@ -85,9 +85,9 @@ export function assignDeposit(
 }
 
 /**
- * Asks a second person of the merchant's to confirm that too little settles a payment.
+ * Asks a second person of the merchant to confirm that an underpayment settles a payment.
  * @param operator Who asks, in the panel.
- * @param delayMs As for `assignDeposit`: who asks takes the same standing as who confirms.
+ * @param delayMs As for `assignDeposit`: the person who asks needs the same standing as the one who confirms.
  * @throws OperationRefused as `assignDeposit` does, and for a deposit that suffices.
  */
 export function askToAssign(

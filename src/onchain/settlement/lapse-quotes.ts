@@ -20,10 +20,10 @@ export function hasLapsed(payment: Payment, now: Date): boolean {
 }
 
 /**
- * Withdraws at most `limit` quotes whose time is over, while their payments stay open: releases the amount and
- * clears network and address, so that the customer gets another quote. A payment keeps its quote if funds have been
- * seen, or may have arrived while the watcher was behind. Workers may run it concurrently.
- * @param log Gets an error that did not come again when the quotes were withdrawn one by one.
+ * Withdraws at most `limit` quotes that have lapsed, while their payments stay open: releases the amount and clears
+ * network and address, so that the customer gets another quote. A payment keeps its quote if funds have been seen, or
+ * may have arrived while the watcher was behind. Workers may run it concurrently.
+ * @param log Gets the error of a batch that did not recur when its quotes were withdrawn one by one.
  * @returns The number of quotes withdrawn.
  * @throws AggregateError with the payments that failed, after all others.
  */
@@ -61,7 +61,7 @@ async function withdrawQuote(
     token_decimals: null,
     quoted_at: null,
     ...withoutRest(error),
-    // Determined by the choice of a network, like at creation.
+    // As at creation: the commission is set when a network is chosen.
     commission_amount: settlement === 'direct' ? 0 : null,
   });
 }

@@ -5,7 +5,7 @@ import { smallestStep } from './quote-amounts.ts';
 /**
  * The least that is asked for at an address, in the asset's smallest unit: what wallets can send there, or what the
  * operator has set if that is more.
- * @param isRest Whether it is the rest of a payment, a part of which has arrived there.
+ * @param isRest Whether the amount is the rest of a payment that has been underpaid at the address.
  * @throws RangeError for an asset without a step.
  */
 export function leastAmount(network: Network, address: string, isRest = false): bigint {

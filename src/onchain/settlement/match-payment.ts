@@ -22,7 +22,7 @@ import { LATE_FOR_MS } from '#time/late-window.ts';
 import { uncut } from './cut-amounts.ts';
 import { matchTransfer } from './match-transfer.ts';
 
-/** When a transfer happened at the latest and at the earliest. */
+/** The latest and the earliest time at which a transfer may have happened. */
 export interface TimeOfTransfer {
   readonly occurredAt: Date;
   readonly earliestAt: Date;
@@ -40,17 +40,17 @@ const WAITING_MAXIMUM = 2;
  */
 export const OVERDUE_BY_MS = 60_000;
 
-/** Most payments at an address among which references are looked for. */
+/** Maximum number of payments at an address that are searched for a reference. */
 const NAMED_MAXIMUM = 1_000;
 
 /**
- * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The
- * payment is checked again under the lock: after its reservation was read it may have ended or moved to
- * another network. Customers choose networks without the address's lock, so that an amount may be reserved or given up
- * while this reads: then it reads again.
- * @param references Accounts that may be the reference of a payment. If one of them names a payment, the transfer
- * can only be for that one, also when that one has its funds already. Its amount is still judged like that of any
- * transfer, and does not match where another payment asks for exactly that amount.
+ * Matches a transfer to the payment that waited for it when it happened, and locks the payment's row. The payment is
+ * checked again under the lock: after its reservation was read it may have ended or moved to another network.
+ * Customers choose networks without locking the address. If an amount is reserved or released between the reads, the
+ * match starts again.
+ * @param references Accounts that may be the reference of a payment. If one of them names a payment, the transfer can
+ * only be for that payment, even if it has its funds already. The amount is still judged like that of any transfer,
+ * and does not match if another payment asks for exactly that amount.
  */
 export async function matchPayment(
   db: Connection,
@@ -68,12 +68,12 @@ export async function matchPayment(
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
-  // One of them may have ended between the two: then neither has it.
+  // A payment may have ended between the two reads. Start again, so that neither list has it.
   const wereSeveral = open.length > 1;
   if (wereSeveral && (await listWaiting(db, slot, when, WAITING_MAXIMUM, named)).length <= 1) {
     return matchPayment(db, slot, { occurredAt: at, earliestAt }, references);
   }
-  // What it gets by the promised price it gets however that has changed.
+  // A match at a promised price holds even if the reservations have changed since.
   const isCertain = exact !== undefined && (exact.seen || mayStillPay(exact, earliestAt));
   const now = isCertain ? undefined : await findReservations(db, slot, at);
   if (now !== undefined && hasChanged(holder, now)) {
@@ -89,7 +89,7 @@ export async function matchPayment(
     reservedBefore:
       holder?.releasedAt != null &&
       holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
-    // Funds for another of its quotes have been seen.
+    // The funds may have been for another of its quotes.
     isPaid: holder !== undefined && hasFunds(holder.payment),
     isReservedElsewhere: exact === undefined && (isHeld || now?.isReservedSince === true),
   });
@@ -116,7 +116,7 @@ function hasChanged(holder: Holder | undefined, { latestId, heldBy }: Reservatio
   );
 }
 
-/** What was waited for of which a wallet may have left the amount; see `listCut`. */
+/** Requested amounts that a wallet may have cut to the amount of the transfer; see `listCut`. */
 async function findCut(
   db: Connection,
   slot: Slot,
@@ -128,7 +128,10 @@ async function findCut(
   return range === null ? [] : listCut(db, slot, when, range, named);
 }
 
-/** Whether a payment asked for an amount before it got another quote, whose price was promised until then. */
+/**
+ * Whether the amount of a quote, current or former, may still pay its payment: the payment is open, and the price was
+ * promised until then.
+ */
 function mayStillPay({ promisedUntil, payment }: Holder, earliestAt: Date): boolean {
   return isOpen(payment, earliestAt) && isBy(promisedUntil, earliestAt);
 }
@@ -138,7 +141,7 @@ function hasFunds({ status, session_status: session }: PaymentInWait): boolean {
   return status === 'successful' || (status === 'pending' && session === 'completed');
 }
 
-/** Whether a payment waits for funds, by whatever quote, and did so at a time. */
+/** Whether a payment waits for funds, under any quote, and had not expired at a time. */
 function isOpen(payment: PaymentInWait | undefined, at: Date): boolean {
   return (
     payment?.status === 'pending' &&
@@ -147,14 +150,14 @@ function isOpen(payment: PaymentInWait | undefined, at: Date): boolean {
   );
 }
 
-/** Whether a time is before an end, or as little after it as two polls of a watcher may be apart. */
+/** Whether a time is before an end, or after it by at most the longest time between two polls of a watcher. */
 function isBy(end: Date, at: Date): boolean {
   return at.getTime() <= end.getTime() + OVERDUE_BY_MS;
 }
 
 /**
- * The payment whose reference a transfer has, whether or not it has funds already; undefined if no payment that had
- * an amount reserved at the address at the time has one of them.
+ * The payment that a reference of a transfer names, whether or not it has funds already. undefined if the references
+ * name no payment that had an amount reserved at the address at the time.
  */
 async function findNamed(
   db: Connection,

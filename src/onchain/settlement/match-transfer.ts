@@ -9,11 +9,11 @@ export interface Match {
   readonly outcome: DepositOutcome;
   /** The payment the transfer is for; null sends it to the inbox. */
   readonly paymentId: string | null;
-  /** Whether it is what a wallet has left of an amount that the payment asked for before it got another quote. */
+  /** Whether a wallet has cut it from an amount that the payment asked for under a former quote. */
   readonly isFormer?: boolean;
 }
 
-/** Less than this share of the requested amount, in per mille, is no part of it: 1 %. */
+/** Minimum share of the requested amount that counts as a partial payment, in per mille: 1 %. */
 const PART_PER_MILLE = 10n;
 
 /** Shares of the requested amount that may match it, in per mille. */
@@ -23,22 +23,24 @@ const BASIS_POINTS = 10_000n;
 
 /** The reservations at the transfer's address when it happened. */
 export interface AddressState {
-  /** The payment that had reserved exactly this amount, and still has, or has it promised still. */
+  /**
+   * The payment that reserved exactly this amount, if it still holds the reservation or the price is still promised.
+   */
   readonly exact: Pick<Holder, 'paymentId' | 'seen' | 'isRest'> | undefined;
   /** Whether a payment that is still open asked for exactly this amount, before it got another quote. */
   readonly isSuperseded: boolean;
   /** Payments that waited for funds; two suffice, since more make no difference. */
   readonly open: readonly Waiting[];
-  /** Of what they asked for, what a wallet may have cut to this amount, of each payment one; two suffice. */
+  /** Requested amounts that a wallet may have cut to this amount, one for each payment; two suffice. */
   readonly cut: readonly CutAmount[];
   /** Whether the transfer names a payment at the address, so that no other one counts as open. */
   readonly isNamed: boolean;
-  /** Whether a payment that has ended, or ended within `LATE_FOR_MS` before, had reserved exactly this amount. */
+  /** Whether exactly this amount was reserved, and released after the transfer or at most `LATE_FOR_MS` before it. */
   readonly reservedBefore: boolean;
-  /** Whether that payment is paid, or has its funds and waits for them to be final. */
+  /** Whether the payment that had reserved it is paid, or has its funds and waits for them to be final. */
   readonly isPaid: boolean;
   /**
-   * Whether exactly this amount is reserved for another payment than the transfer names, or has been
+   * Whether exactly this amount is reserved for another payment than the one that the transfer names, or has been
    * reserved since the transfer happened.
    */
   readonly isReservedElsewhere: boolean;
@@ -47,14 +49,15 @@ export interface AddressState {
 /**
  * Decides which payment a transfer pays, by amount alone: the sender may be an exchange.
  *
- * An exact amount matches its payment: the whole, or the rest after too little has arrived. It never
- * matches another payment. If it seems to have been sent before the amount was reserved, a clock may be wrong, and
- * it goes to the inbox for an operator. What a wallet has left of exactly one amount that is waited for settles it, if
- * it is nearly the price. Any other amount matches only if a single payment is open
- * at the address: an excess of at most 2 % settles it, and so does an amount that its merchant tolerates, and one whose
- * rest is at most a cent and could not be sent; too
- * little is recorded as an underpayment, the first time. With two open payments, an amount slightly above one may be
- * slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
+ * An exact amount matches its payment: the whole, or the rest after an underpayment. It never matches another
+ * payment. If it seems to have been sent before the amount was reserved, a clock may be wrong, and it goes to the
+ * inbox for an operator. An amount that a wallet can have cut from exactly one requested amount settles that payment,
+ * if it is nearly the price.
+ *
+ * Any other amount matches only if a single payment is open at the address. An excess of at most 2 % settles it. So
+ * does an amount that the merchant tolerates, and one that lacks at most a cent which could not be sent. The first
+ * amount that is too little is recorded as an underpayment. With two open payments, an amount slightly above one may
+ * be slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
  * amounts are never added up, except for the exact rest.
  */
 export function matchTransfer(
@@ -97,7 +100,7 @@ export function matchTransfer(
   return single.underpaid ? inbox('under') : { outcome: 'under', paymentId };
 }
 
-/** A wallet that rounds up sends more than it was asked for. */
+/** The match of an amount that a wallet has cut. A wallet that rounds up sends more than it was asked for. */
 function settleCut(
   sent: bigint,
   { paymentId, tokenAmount, cutFrom, isRest, isFormer }: CutAmount,

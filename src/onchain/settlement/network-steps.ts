@@ -61,7 +61,7 @@ function addressResult(
   merchantId: string,
 ): Result {
   const configured = networks.filter(({ hasAddress }) => hasAddress);
-  // Where nothing is offered, that is the step before.
+  // If no network is offered, the step before reports it.
   const isEnough = offered.length === 0 || configured.some(each => offered.includes(each));
   if (configured.length > 0 && isEnough) {
     return done(`The main branch has addresses on ${idsOf(configured)}.`);
@@ -77,7 +77,7 @@ function addressResult(
   );
 }
 
-/** Where payments settle, what they settle by may still be another merchant's. */
+/** Warns if another merchant shares an address at which payments can settle. */
 function withShared(result: Result, shared: readonly string[], merchantId: string): Result {
   if (result.state !== 'done' || shared.length === 0) return result;
   return advised(

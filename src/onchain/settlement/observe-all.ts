@@ -22,12 +22,12 @@ interface Report {
 }
 
 /**
- * Records transfers, with the same effect as `observeIn` for one after the other. It locks all of their addresses
- * first. Almost every transfer has an exact amount and becomes final later: those are recorded together, by a few
- * statements for any number of them. Transfers to one address can affect one another, so this applies only to
- * addresses all of whose transfers are simple; any other one may be for what a payment asked for before, elsewhere, so
- * it is recorded in its place between them.
- * @throws Error where a payment has ended before its deposit is final: then record them one by one.
+ * Records transfers with the same effect as calling `observeIn` for each in turn, and locks all of their addresses
+ * first. Almost every transfer has an exact amount and becomes final later. Such transfers are recorded together, by
+ * a few statements for any number of them. Transfers to one address can affect one another, so this applies only to
+ * addresses all of whose transfers are simple. Any other transfer may be for a former quote at another address, so it
+ * is recorded in its place in the order.
+ * @throws Error if a payment has ended before its deposit is final: then record them one by one.
  */
 export async function observeAll(
   tx: Connection,
@@ -36,7 +36,7 @@ export async function observeAll(
 ): Promise<void> {
   if (transfers.length === 0) return;
   await lockTransfers(tx, transfers);
-  // What is undone changes other deposits, which then have to be read again.
+  // A reversal changes other deposits, which then have to be read again.
   const isUndone = transfers.some(({ finality }) => finality === 'reversed');
   if (isUndone || new Set(transfers.map(keyOf)).size < transfers.length) {
     for (const transfer of transfers) await observeIn(tx, transfer, now);
@@ -64,7 +64,7 @@ export async function observeAll(
   }
 }
 
-/** The reports that can be recorded together with others, with their payments. */
+/** The reports that can be recorded together, with the IDs of their payments. */
 async function findSimple(
   tx: Connection,
   reports: readonly Report[],

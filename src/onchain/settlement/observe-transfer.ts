@@ -108,8 +108,8 @@ async function apply(
 }
 
 /**
- * Corrects a final deposit that was credited to no payment: it becomes what the chain shows. If more than its block
- * differs, it is matched again, unless it was dismissed, and another event is added.
+ * Corrects a final deposit that was credited to no payment: it is changed to what the chain shows. If more than its
+ * block differs, it is matched again, unless it was dismissed, and another event is added.
  * @returns The deposit; undefined if it is not final any more, or has a payment by now.
  */
 export async function correctFinal(
@@ -127,7 +127,7 @@ export async function correctFinal(
   return deposit;
 }
 
-/** Whether a transfer that is not final yet is reported otherwise than it is recorded. */
+/** Whether a report differs from the recorded deposit, which is not final yet. */
 export function isReportedOtherwise(known: Deposit, transfer: ObservedTransfer): boolean {
   const arrived = transfer.finality === 'seen' || transfer.finality === 'final';
   return known.state !== 'final' && arrived && differs(known, transfer);
@@ -145,7 +145,7 @@ async function recordAnew(
 ): Promise<Deposit> {
   const { blockchainId, address, tokenAmount } = transfer;
   const references = transfer.references ?? known.reference_accounts ?? [];
-  // It is locked already, unless another transaction has just recorded the deposit there.
+  // `lockTransfers` has locked it already, unless another transaction recorded the deposit there just before.
   if (known.address !== address) {
     await lockAddresses(tx, [{ blockchainId, address: known.address }]);
   }
@@ -187,9 +187,9 @@ async function record(db: Connection, transfer: ObservedTransfer, now: Date): Pr
 }
 
 /**
- * Whether a report may find a payment. A transfer that was reversed did not arrive. Nor did one that
- * failed: anyone can make a failing one on a chain, which would then end a stranger's payment. Failed transfers of
- * the simulator are those of the payment's own customer.
+ * Whether a report may find a payment. A transfer that was reversed did not arrive. Neither did one that failed:
+ * anyone can send a failing transaction, which must not end a stranger's payment. Failed transfers of the simulator
+ * come from the payment's own customer.
  */
 function mayMatch({ finality, source }: Pick<ObservedTransfer, 'finality' | 'source'>): boolean {
   return finality !== 'reversed' && (finality !== 'failed' || source === 'simulation');

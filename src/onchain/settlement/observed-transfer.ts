@@ -20,19 +20,19 @@ export interface ObservedTransfer {
   /** null while it is not in a block, and for a simulated transfer. */
   readonly blockHash: string | null;
   /**
-   * When it happened, by which it is matched to a payment. Only the first report of a transfer counts: later the
+   * When it happened; it is matched to a payment by this time. Only the first report of a transfer counts: later the
    * transfer may get into another block.
    */
   readonly occurredAt: Date;
   /**
-   * When it happened at the earliest, `occurredAt` unless given. It is late only if this time is after its payment's
-   * end: clocks of blocks may be hours apart.
+   * The earliest time at which it may have happened; default `occurredAt`. It is late only if this time is after its
+   * payment's end: block clocks may be hours apart.
    */
   readonly earliestAt?: Date;
   readonly source: DepositSource;
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   readonly inputs?: readonly string[] | null;
-  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay). */
+  /** Accounts that may name the payment that it is for (Solana Pay). */
   readonly references?: readonly string[];
   readonly finality: Finality;
   /**

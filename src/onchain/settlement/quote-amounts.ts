@@ -6,20 +6,20 @@ const CENTS_PER_DOLLAR = 100n;
 /** Maximum amounts per price; more concurrent payments of the same price are not expected. */
 const MAXIMUM_CANDIDATES = 500;
 
-/** Amounts to use before dearer and longer ones. */
+/** Number of amounts to use before higher ones and ones with more decimals. */
 export const FIRST_CANDIDATES = 90;
 
-/** Groups that the other amounts are spread over, so that each has at least ten. */
+/** Maximum number of groups that the other amounts are spread over: each group has at least ten. */
 const MAXIMUM_GROUPS = 41;
 
 /** Maximum offset above the exact price: 3 cents, or 0.5 % of the price if that is more. */
 export const BUDGET_CENTS = 3n;
 export const BUDGET_PER_MILLE = 5n;
 
-/** What may be missing of the price where a wallet has cut the amount short: a cent, or 0.1 % if that is more. */
+/** How much of the price may be missing if a wallet has cut the amount: a cent, or 0.1 % if that is more. */
 export const CUT_PER_MILLE = 1n;
 
-/** Decimals that exchanges send, the most first; they cut or round what has more. */
+/** Numbers of decimals that exchanges send, in descending order; they cut or round amounts with more. */
 const USUAL_DECIMALS = [8, 6, 4, 2];
 
 /**
@@ -57,7 +57,7 @@ export function toBaseUnits(cents: number, price1e18: bigint, decimals: number):
 }
 
 /**
- * The price at which so many cents are this amount, scaled by 1e18, rounded down, and never 0. This is about the
+ * The price at which `cents` convert to `tokenAmount`, scaled by 1e18, rounded down, and never 0. It is close to the
  * price that a payment was quoted at, since its amount is at most a little above the exact one.
  * @param tokenAmount Integer of the asset's smallest unit, more than 0.
  */
@@ -67,7 +67,7 @@ export function agreedPrice(cents: number, tokenAmount: bigint, decimals: number
 }
 
 /**
- * The smallest difference between two amounts that are asked for, in the asset's smallest unit.
+ * The smallest difference between two requested amounts, in the asset's smallest unit.
  * @throws RangeError for an asset without a step.
  */
 export function smallestStep({ symbol, decimals }: QuotedAsset): bigint {
@@ -75,8 +75,9 @@ export function smallestStep({ symbol, decimals }: QuotedAsset): bigint {
 }
 
 /**
- * The amount of an asset that a price is about: the shortest that may be asked for, in the asset's smallest unit.
- * @param base As of `candidateAmounts`.
+ * The amount of an asset that a price comes to, roughly: the one with the fewest decimals that may be requested, in
+ * the asset's smallest unit.
+ * @param base As for `candidateAmounts`.
  * @throws RangeError for an asset without a step.
  */
 export function roundedAmount(base: bigint, { symbol, decimals }: QuotedAsset): bigint {
@@ -89,13 +90,13 @@ export function roundedAmount(base: bigint, { symbol, decimals }: QuotedAsset): 
 /**
  * The distinct amounts that a payment may reserve, in order of preference.
  *
- * None of them is what another one becomes when a wallet cuts or rounds it, whatever their prices: an amount never
- * ends in zero at its last decimal, so that every shorter form is nobody's. Of a stablecoin, one with six decimals has
- * a zero as the fourth, and less than half a step after it, so that it becomes none of those with four.
+ * Cutting or rounding one of them never yields another one, whatever their prices: an amount never ends in zero at
+ * its last decimal, so its shorter forms are never requested. A stablecoin amount with six decimals has a zero as the
+ * fourth, and less than half a step after it, so it never becomes one with four decimals.
  *
- * The first ones lie close above the exact price. The others are spread over the whole budget, in groups that differ in
- * what exchanges send of them (`groupUnit`): two payments of one price can be told apart even where their amounts are
- * cut. The first amount is there even if rounding exceeds the budget.
+ * The first ones lie close above the exact price. The others are spread over the whole budget, in groups that still
+ * differ after exchanges have cut the amounts (`groupUnit`), so that two payments of one price can be told apart even
+ * then. The first amount is always included, even if rounding exceeds the budget.
  *
  * @param base The exact price in the asset's smallest unit, from `toBaseUnits`.
  * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
@@ -116,7 +117,7 @@ export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bi
     ...spread({ from: next, end, step, group: groupUnit(asset) }),
   ];
   for (const fine of finer) {
-    // What follows the fourth decimal, a zero, is less than half a step.
+    // The fourth decimal is a zero, and the decimals after it are less than half a step.
     const coarse = unitsPerStep(asset.decimals, stepDecimalsOf(asset.symbol)[0] ?? 0);
     const isApart = (amount: bigint) => amount % (coarse * 10n) < coarse / 2n;
     const room = MAXIMUM_CANDIDATES - amounts.length;
@@ -126,8 +127,9 @@ export function candidateAmounts(base: bigint, asset: QuotedAsset, price1e18: bi
 }
 
 /**
- * Amounts of one group become the same at the finest of the usual decimals that are fewer than theirs: its last unit, in
- * the asset's smallest unit.
+ * The width of a group, in the asset's smallest unit: one unit of the last decimal, at the largest usual number of
+ * decimals that is below that of the amounts. All amounts of a group become equal when they are cut to these
+ * decimals.
  * @throws RangeError for an asset without a step.
  */
 export function groupUnit({ symbol, decimals }: QuotedAsset): bigint {
@@ -135,7 +137,7 @@ export function groupUnit({ symbol, decimals }: QuotedAsset): bigint {
   return unitsPerStep(decimals, USUAL_DECIMALS.find(usual => usual < fewest) ?? 0);
 }
 
-/** Amounts from the first group after `from` on, the same number of each of the nearest groups. */
+/** The same number of amounts from each of the nearest groups, beginning with the group of `from`. */
 function spread({
   from,
   end,
@@ -186,17 +188,17 @@ function lastAmount(base: bigint, { decimals }: QuotedAsset, price1e18: bigint):
   return base + (least > share ? least : share);
 }
 
-/** What a payment is to be asked for, and what else settles it; all in the asset's smallest unit. */
+/** The amounts that may be requested for a payment, and which others settle it; all in the asset's smallest unit. */
 export interface Terms {
   /** The exact price, or what is missing of it. */
   readonly due: bigint;
-  /** The distinct amounts that may be asked for, in order of preference. */
+  /** The distinct amounts that may be requested, in order of preference. */
   readonly amounts: readonly bigint[];
-  /** As of `groupUnit`. */
+  /** As `groupUnit` returns it. */
   readonly group: bigint;
   /** A cent, rounded down. */
   readonly cent: bigint;
-  /** How much less than what is due settles it where a wallet has cut it short. */
+  /** How much less than `due` settles the payment if a wallet has cut the amount. */
   readonly cutBy: bigint;
 }
 
@@ -204,8 +206,8 @@ export interface Terms {
  * The terms of a payment, or of its rest.
  * @param due The exact price in the asset's smallest unit, from `toBaseUnits`, or what is missing of it.
  * @param price1e18 US dollars for one whole unit of the asset, scaled by 1e18.
- * @param least The least that can be sent, where the address is known: what is asked for is no less.
- * @param whole The whole price, where `due` is what is missing of it.
+ * @param least The least that can be sent, if the address is known: no requested amount is lower.
+ * @param whole The whole price, if `due` is what is missing of it.
  * @throws RangeError for an asset without a step.
  */
 export function termsFor(

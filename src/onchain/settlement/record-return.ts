@@ -10,8 +10,8 @@ import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { type Return, requireDeposit } from './inbox.ts';
 
 /**
- * Records that a part of a payment was given back: of one that ended without the rest, or was paid on another network.
- * @throws OperationRefused for a deposit that is no such part, and for one whose return is recorded.
+ * Records that a partial payment was returned: its payment ended without the rest, or was paid on another network.
+ * @throws OperationRefused for a deposit that is not such a part, and for one whose return is recorded already.
  */
 export function recordReturn(
   operator: Operator,
@@ -24,7 +24,8 @@ export function recordReturn(
     const result = await insertReturn(tx, {
       deposit_id: depositId,
       merchant_id: part.merchant_id,
-      // Clocks of processes differ. The cursor of the books, a time and an ID, has to tell both rows apart.
+      // Clocks of processes differ, but the cursor of the books, a time and an ID, has to tell the rows of deposit
+      // and return apart.
       booked_at: new Date(Math.max(now.getTime(), part.booked_at.getTime() + 1)),
       returned_to: to,
       transaction_hash: hash,
@@ -34,7 +35,7 @@ export function recordReturn(
   });
 }
 
-/** The part, which is locked, and its payment. */
+/** The partial payment, whose row is locked, and its payment. */
 async function requirePart(
   db: Connection,
   id: string,

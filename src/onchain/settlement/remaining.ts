@@ -10,8 +10,8 @@ export interface Remaining {
 }
 
 /**
- * What is left to pay after a final transfer of too little; null when nothing has arrived, when it is not
- * final yet, and when no amount could be reserved for the rest.
+ * What is left to pay after a final underpayment; null when nothing has arrived, when it is not final yet, and when
+ * no amount could be reserved for the rest.
  */
 export async function readRemaining(
   db: Connection,

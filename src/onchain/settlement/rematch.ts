@@ -14,7 +14,7 @@ import { timeOf } from './observed-transfer.ts';
 
 /**
  * Matches a known deposit again. A duplicate stays one when no payment takes it.
- * @param references Those of the deposit unless given.
+ * @param references Default: those of the deposit.
  */
 export async function rematch(
   db: Connection,
@@ -33,10 +33,10 @@ export async function rematch(
 
 /**
  * Matches the unmatched deposits that may be for a payment whose funds were reversed, in the order in which they
- * came, until one of them pays it. While those funds held the payment no other ones could: the replacement of a slow
- * transaction was a duplicate, and one of a little more had no payment to be for. Call it with the address locked; it
- * locks the others that the payment had, of which another transaction may lock one first: then one of the two is
- * ended by PostgreSQL, and made again.
+ * came, until one of them pays it. While the reversed funds held the payment, no others could: the replacement of a
+ * slow transaction was a duplicate, and a transfer of a little more had no open payment. Call it with the address
+ * locked. It also locks the other addresses that the payment had. If another transaction has locked one of them
+ * first, PostgreSQL may abort one of the two because of a deadlock, and that one is retried.
  * @param reversed The deposit that held the payment.
  */
 export async function rematchForReopened(
@@ -46,13 +46,13 @@ export async function rematchForReopened(
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<void> {
   const here = { blockchainId: reversed.blockchain_id, address: reversed.address };
-  // It may have asked for something elsewhere, which arrived while those funds held it.
+  // The payment may have asked for an amount elsewhere, which arrived while the reversed funds held it.
   const elsewhere = await listPlacesElsewhere(db, paymentId, here);
   if (elsewhere.length > 0) await lockAddresses(db, elsewhere);
   for (const place of [here, ...elsewhere]) {
     for (const unmatched of await listUnmatchedOf(db, paymentId, place, AMOUNTS_PER_MILLE)) {
       const matched = await rematch(db, unmatched);
-      // Nothing has changed for other payments, to which an operator may be about to assign it.
+      // For other payments nothing has changed, and an operator may be about to assign the deposit to one of them.
       if (matched.payment_id !== paymentId) continue;
       await deleteAskedAssignment(db, unmatched.id);
       const deposit = await updateDeposit(db, unmatched.id, { ...matched, updated_at: now });

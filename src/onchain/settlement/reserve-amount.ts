@@ -41,15 +41,15 @@ export interface ReservedQuote {
   readonly address: string;
   /** Integer of the asset's smallest unit. */
   readonly tokenAmount: bigint;
-  /** Whether it is what the payment asked for on the network before it got another quote. */
+  /** Whether the payment asked for it on the network under a former quote. */
   readonly isFormer: boolean;
 }
 
 /**
- * Reserves an amount that is unique at its address, at the address of the branch that is longest unused
- * and has one free. A payer who comes back to the network gets the amount that the payment had there, if it is still free
- * and worth the price: it may have been sent already.
- * @returns undefined if the branch has no address on the network, or none that so little can be sent to.
+ * Reserves an amount that is unique at its address, at the least recently used address of the branch that has one
+ * free. A customer who comes back to the network gets the amount that the payment had there, if it is still free and
+ * worth the price: they may have sent it already.
+ * @returns undefined if the branch has no address on the network, or none that can receive so little.
  * @throws ApiError E5002 if no amount is free at any address.
  */
 export async function reserveAmount(
@@ -86,9 +86,9 @@ export async function reserveAmount(
 }
 
 /**
- * Reserves an amount for the rest of a payment, at the address where too little has arrived: the one that it had there
- * before, if that is still free.
- * @param deposit The deposit of too little.
+ * Reserves an amount for the rest of a payment, at the address of the underpayment. Prefers the amount that was the
+ * rest before, if it is still free.
+ * @param deposit The underpayment.
  * @returns undefined if no amount is free.
  */
 export async function reserveRest(
@@ -120,9 +120,10 @@ interface Where {
 }
 
 /**
- * Reserves an amount whose group no other payment has at the address, so that they are told apart even where wallets
- * cut them: of the first ones the least recently used, else of the nearest group. Without one it takes the least
- * recently used of the first ones, then of the others. If a concurrent checkout takes an amount first, tries the next.
+ * Reserves an amount whose group no other payment has at the address, so that the payments can be told apart even if
+ * wallets cut the amounts: the least recently used of the first candidates, else one of the nearest group. If all
+ * groups are taken, takes the least recently used of the first candidates, then of the others. If a concurrent
+ * checkout takes an amount first, tries the next.
  */
 async function reserveAt(
   db: Connection,
@@ -162,7 +163,7 @@ function listFreeOf(
   return listFreeAmounts(db, place, { amounts, group, paymentId, promisedSince });
 }
 
-/** As `insert`, unless another payment was promised the amount. */
+/** Like `insert`, but refuses an amount that is promised to another payment. */
 async function insertFree(
   db: Connection,
   claimant: Claimant,
@@ -175,7 +176,7 @@ async function insertFree(
   return free !== undefined && insert(db, claimant, slot, terms, now);
 }
 
-/** Whether the amount was free. */
+/** Reserves an amount. Returns whether it was free. */
 function insert(
   db: Connection,
   { paymentId, restOf }: Claimant,
@@ -183,7 +184,7 @@ function insert(
   { due, cent, cutBy }: Terms,
   now: Date,
 ): Promise<boolean> {
-  // What would be missing then could not be sent.
+  // From this amount on, less is missing than can be sent.
   const unsendable = tokenAmount - leastAmount(network, address, true) + 1n;
   return insertReservation(db, paymentId, { blockchainId: network.id, address, tokenAmount }, now, {
     restOf,
@@ -196,7 +197,7 @@ function atLeastOne(amount: bigint): bigint {
   return amount > 1n ? amount : 1n;
 }
 
-/** Counts how many amounts were free, and names the branch when they are few. */
+/** Counts how many amounts were free, and warns about the branch when they are few. */
 function reportUse(
   { payment, network: { id: blockchainId }, terms: { amounts }, log }: Wanted,
   addresses: readonly UsedAddress[],

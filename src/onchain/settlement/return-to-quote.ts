@@ -5,9 +5,9 @@ import { releaseReservation } from '#storage/repositories/deposits/reservations.
 import { lockPayment, updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 
 /**
- * Lets an open payment ask again for what a deposit pays, if it has got another quote since: on another network, at another
- * address, or of another amount. Call it with the address locked.
- * @returns Whether it asked for something else.
+ * Returns an open payment to the quote that a deposit pays, if it has another quote by now: on another network, at
+ * another address, or of another amount. Call it with the address locked.
+ * @returns Whether the payment had another quote.
  */
 export async function returnToQuote(
   db: Connection,
@@ -20,7 +20,7 @@ export async function returnToQuote(
   const { outcome, token_amount: amount } = deposit;
   const isHere =
     payment.blockchain_id === deposit.blockchain_id && payment.address === deposit.address;
-  // Almost always it is what the payment asks for.
+  // The usual case: the deposit pays the current quote.
   if (isHere && outcome !== 'rest' && (outcome !== 'exact' || payment.token_amount === amount)) {
     return false;
   }
@@ -34,7 +34,7 @@ export async function returnToQuote(
     token_amount: before.tokenAmount,
     token_decimals: before.decimals,
     quoted_at: before.reservedAt,
-    // Undone, the price is held no longer than it was promised.
+    // If the deposit is reversed, the price is held no longer than it was promised.
     quoted_until:
       before.promisedUntil < payment.expires_at ? before.promisedUntil : payment.expires_at,
   });

@@ -28,13 +28,13 @@ export interface Choice {
 }
 
 /**
- * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the
- * address, and restarts the payment window. A payment whose expiry was fixed at creation keeps it, and
- * its price for the window only. Selecting the same network again changes nothing while the price is
- * held; otherwise the previous amount is released, and still settles the payment until the end of its window.
+ * Selects the network to pay on: fixes the price, reserves a token amount that is unique at the address, and restarts
+ * the payment window. A payment whose expiry was fixed at creation keeps that expiry; its price is held for the
+ * window only. Selecting the same network again changes nothing while the price is held; otherwise the previous
+ * amount is released, and still settles the payment until the end of its window.
  *
- * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if
- * there is no agreed price or no free amount now, or transfers on the network are seen too late.
+ * @throws ApiError E1040 if the payment is no longer open or the network is not offered, E5002 if there is no agreed
+ * price or no free amount now, or transfers on the network are seen too late.
  */
 export async function selectNetwork(
   db: Database,
@@ -99,7 +99,7 @@ async function quote(
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
   if (!reserved.isFormer || !isUnderpaid(payment)) return updated;
-  // Who comes back to where too little has arrived is asked for the rest again.
+  // A customer who returns to an underpaid quote is asked for the rest again.
   await settleUnderpayment(db, payment.id, now);
   return (await findPayment(db, payment.id)) ?? updated;
 }

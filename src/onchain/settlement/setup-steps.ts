@@ -1,11 +1,11 @@
-/** What the process that asks is configured with. */
+/** Configuration of the process that runs the checks. */
 export interface ServiceSetup {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
   readonly hasPanel: boolean;
   /** Whether payments on US accounts are collected. */
   readonly hasProcessor: boolean;
-  /** Whether the processor takes real money, and so none of test merchants. */
+  /** Whether the processor takes real money. Test merchants cannot use it then. */
   readonly isProcessorLive: boolean;
   /** Whether a failover of the database may lose what was confirmed without anybody noticing. */
   readonly mayLoseUnnoticed?: boolean;
@@ -28,7 +28,7 @@ export interface Step {
   readonly state: 'done' | 'missing' | 'advised';
   /** What is there, or what fails without it. */
   readonly finding: string;
-  /** The command that helps, with its placeholders in capitals; null where all is done. */
+  /** What to do about it, usually a command with placeholders in capitals; null if the step is done. */
   readonly remedy: string | null;
 }
 

@@ -156,7 +156,7 @@ const STATES = {
 } as const;
 
 /**
- * Ends a payment as its deadline would, which comes at once: a payment that has expired says so by its end too.
+ * Expires a payment at once, as its deadline would. The deadline moves to now, so that it agrees with the status.
  * @throws OperationRefused on a network whose chain has a node: a real transfer may be on its way.
  */
 async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): Promise<void> {

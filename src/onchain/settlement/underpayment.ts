@@ -17,7 +17,7 @@ import { leastAmount } from './least-amount.ts';
 import { agreedPrice, termsFor } from './quote-amounts.ts';
 import { reserveRest } from './reserve-amount.ts';
 
-/** `lastError.code` of a payment that too little has arrived for. */
+/** `lastError.code` of an underpaid payment. */
 const UNDERPAID = 'amount_underpaid';
 
 /**
@@ -43,14 +43,15 @@ export async function settleUnderpayment(
   return payment;
 }
 
-/** Whether too little has arrived for a payment, for what it asks for now or did before. */
+/** Whether a payment is underpaid, under its current quote or a former one. */
 export function isUnderpaid({ last_error_code: code }: Payment): boolean {
   return code === UNDERPAID;
 }
 
 /**
- * The columns of an underpayment whose amounts are released for another quote.
- * @param errorCode That of the payment's last error.
+ * The columns of an underpaid payment whose amounts are released for another quote: the rest is not asked for any
+ * more.
+ * @param errorCode Code of the payment's last error.
  */
 export function withoutRest(errorCode: string | null): PaymentColumns {
   if (errorCode !== UNDERPAID) return {};

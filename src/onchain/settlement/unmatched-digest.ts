@@ -3,10 +3,10 @@ import type { Database } from '#storage/database/connection.ts';
 import { countUnmatchedOf } from '#storage/repositories/deposits/account-deposits.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Merchants that are told of a day: more would be an outage, of which operators are told. */
+/** Maximum number of merchants to notify for one day. More would be an outage, which operators are told of. */
 const MERCHANTS_MAXIMUM = 10_000;
 
-/** Tells a merchant's admins, once, of the last UTC day's deposits that no payment took and that wait still. */
+/** Notifies each merchant's admins once of the last UTC day's deposits that no payment took and that still wait. */
 export async function tellOfUnmatched(db: Database, now: Date, signal: AbortSignal): Promise<void> {
   const until = new Date(now.toISOString().slice(0, 10));
   const since = new Date(until.getTime() - DAY_MS);

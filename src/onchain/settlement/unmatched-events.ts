@@ -12,8 +12,8 @@ import {
 import { insertEvent } from '#storage/repositories/payments/events.ts';
 
 /**
- * Adds an event for each merchant that has the deposit's address: funds have arrived for good that no payment
- * took. Call it in the transaction in which the deposit becomes final, which happens once.
+ * Adds an event for each merchant that has the deposit's address: final funds have arrived that no payment took. Call
+ * it in the transaction in which the deposit becomes final, which happens once.
  */
 export async function addUnmatchedEvents(
   db: Connection,
@@ -75,7 +75,7 @@ type Arrived = Pick<
   readonly outcome: string;
 };
 
-/** The event's object. Of the payments at the address it has only the merchant's own. */
+/** The event's object. It lists only the merchant's own payments at the address. */
 function unmatchedDeposit(
   deposit: Arrived,
   { assetDecimals, fits }: DepositContext,

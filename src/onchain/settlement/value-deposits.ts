@@ -3,9 +3,9 @@ import type { Database } from '#storage/database/connection.ts';
 import { listUnpricedNetworks, priceDeposits } from '#storage/repositories/deposits/values.ts';
 
 /**
- * Records what deposits in the inbox are worth, and final ones of payments, at the price of now: call it often, so
- * that this is the price at which they arrived or became final. At most `limit` of a network; those of an asset
- * without a price just now stay for the next call, also when they are dismissed meanwhile.
+ * Records the value of deposits in the inbox, and of final deposits of payments, at the current price. Call it often,
+ * so that this is close to the price at which they arrived or became final. Values at most `limit` of each kind on a
+ * network. Deposits of an asset without a current price stay for the next call, even if they are dismissed meanwhile.
  * @returns How many were valued.
  */
 export async function valueDeposits(

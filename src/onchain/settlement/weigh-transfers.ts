@@ -23,27 +23,27 @@ export const DUST_BELOW_CENTS = AMOUNT_MINIMUM_CENTS;
 /** A transfer that differs from a rest by at most this share is near it: 2 %, the most that matching tolerates. */
 export const NEAR_DIVISOR = 50n;
 
-/** Which amounts count, by when their payments had them reserved. */
+/** Which requested amounts count, by when they were reserved. */
 export interface AskedWithin {
-  /** Amounts count that are reserved still, or were until after this time. */
+  /** Amounts count if they are still reserved, or were released after this time. */
   readonly since: Date;
-  /** Amounts that were reserved later do not count; all do unless given. */
+  /** Amounts that were reserved later do not count; default: no limit. */
   readonly until?: Date;
-  /** When the transfers were made at the latest; now unless given. */
+  /** The latest time at which the transfers were made; default: now. */
   readonly madeBy?: Date | undefined;
 }
 
 /**
- * How long after a transfer the amounts that were asked for at its time are released at the latest, in
- * milliseconds: a payment waits for a day at most, and then for its funds to be final. This bounds what is read for
- * a transfer of long ago.
+ * The longest time from a transfer until the amounts that were requested at its time are released, in milliseconds: a
+ * payment waits for a day at most, and then for its funds to be final. This bounds how much is read for an old
+ * transfer.
  */
 const RELEASED_WITHIN_MS = 48 * 60 * 60_000;
 
 /**
- * Weighs transfers before any further call is made for them. A transfer of 0 is always dust. Any other one is dust
- * only if amounts are reserved at its address and it cannot have been meant to pay one of them. A transfer that is
- * recorded as a deposit is never dust.
+ * Classifies transfers before any further call to a node is made for them. A transfer of 0 is always dust. Any other
+ * one is dust only if amounts are reserved at its address and it cannot have been meant to pay one of them. A
+ * transfer that is recorded as a deposit is never dust.
  * @returns Weights in the order of the transfers, which is that of the chain.
  */
 export async function weighTransfers(
@@ -73,8 +73,8 @@ export async function weighTransfers(
 }
 
 /**
- * Below which amount a transfer to each address is dust, in the asset's smallest unit; 0 where even the
- * smallest one may be the rest of a payment.
+ * The amount below which a transfer to each address is dust, in the asset's smallest unit; 0 if even the smallest
+ * transfer may be the rest of a payment.
  */
 export async function readDustLimits(
   db: Connection,
@@ -88,7 +88,7 @@ export async function readDustLimits(
   return place => limits.get(keyOf(place)) ?? 0n;
 }
 
-/** What is smaller is dust; 0 where nothing is asked for. */
+/** Smaller amounts are dust; 0 if no amount is requested. */
 export function dustBelow({ least, worth }: Pick<Asked, 'least' | 'worth'>): bigint {
   if (least === null || worth === null) return 0n;
   const share = (least * DUST_PER_MILLE) / 1000n;
@@ -116,9 +116,9 @@ async function readAsked(
 }
 
 /**
- * A rest may itself be smaller than dust. Every transfer of exactly that amount counts: it completes the payment,
- * and the first one may turn out to have failed. Of those near the amount only one counts, which may have been meant
- * to complete the payment: any number of them could be sent to cause calls.
+ * A rest may itself be smaller than dust. Every transfer of exactly that amount counts: it completes the payment, and
+ * the first one may turn out to have failed. Of the transfers near that amount only one counts, since it may have
+ * been meant to complete the payment: an attacker could send any number of them to cause calls.
  */
 function serving(asked: Asked): Serving {
   const limit = dustBelow(asked);

@@ -32,7 +32,7 @@ export async function findBlockAt(
   while (high - low.height > 1) {
     const height = Math.floor((low.height + high) / 2);
     const middle = await requireBlock(adapter, node, height);
-    // Where heights have no block of their own (Solana), the one before may be the lower bound itself.
+    // On Solana, a height may have no block. The block before it may then be the lower bound itself.
     if (middle.time > time) high = middle.height;
     else if (middle.height > low.height) low = middle;
     else high = height;

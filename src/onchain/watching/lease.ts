@@ -21,20 +21,20 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The right to write what a chain is found to contain; at most one worker has it. */
+/** The right to record what a chain contains; at most one worker holds it. */
 export interface Lease {
-  /** Takes or extends it; false while another worker has it. */
+  /** Takes or extends the lease; false while another worker holds it. */
   hold(): Promise<boolean>;
   /**
    * Runs `work` in a transaction that begins by checking the lease.
    * @throws LeaseLost, and what `work` throws.
    */
   write<T>(work: (tx: Connection, chain: ChainState) => Promise<T>): Promise<T>;
-  /** Like `write`, for work that leaves the chain's row as it is; several may run at once. */
+  /** Like `write`, for work that does not change the chain's row; several may run at once. */
   writeBeside<T>(work: (tx: Connection) => Promise<T>): Promise<T>;
   /** Extends the lease until the result is disposed of, so that a long tick keeps it. */
   keep(): Disposable;
-  /** Leaves it to others. */
+  /** Releases the lease, so that another worker can take it. */
   giveBack(): Promise<void>;
 }
 

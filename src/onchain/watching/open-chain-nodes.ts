@@ -12,7 +12,7 @@ interface ChainNodesOptions
   > {
   /** Refuses nodes of private chains. */
   readonly isProduction: boolean;
-  /** Whether the nodes are only opened for a few calls, so that those not in use are not polled. */
+  /** Whether the nodes are opened for a few calls only. Then nodes that are not in use are not polled. */
   readonly isBrief?: true;
 }
 

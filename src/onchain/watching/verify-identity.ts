@@ -3,7 +3,7 @@ import { CHAIN_IDS, type Chain, chainOf } from '#chains/chain-list.ts';
 import { type Node, WrongIdentity } from '#chains/nodes/node.ts';
 
 interface Expected {
-  /** What the chain's other nodes have; null for the first one. */
+  /** Identity of the chain's other nodes; null for the first one. */
   readonly identity: string | null;
   /** Refuses private chains. */
   readonly isProduction: boolean;

@@ -8,12 +8,12 @@ import {
 import { LATE_FOR_MS } from '#time/late-window.ts';
 
 /**
- * How often released addresses are read from the database, in milliseconds. What was live a moment ago is
- * remembered here; this finds what other workers have seen live.
+ * How often released addresses are read from the database, in milliseconds. Addresses that were live a moment ago are
+ * remembered here; this finds those that were live while other workers watched.
  */
 const RELEASED_EVERY_MS = 60_000;
 
-/** The addresses of a chain that transfers are looked for at. */
+/** The addresses of a chain at which transfers are looked for. */
 export interface WatchList {
   /**
    * Addresses with a live reservation, with one released less than 24 hours ago, or with a deposit that
@@ -42,7 +42,8 @@ export function createWatchList(chain: string): WatchList {
       if (Math.abs(at - releasedReadAt) >= RELEASED_EVERY_MS) {
         const since = new Date(at - LATE_FOR_MS);
         for (const listed of await listReleasedAddresses(db, chain, since)) {
-          // It ended at some time since; another reading follows before it could be forgotten too early.
+          // It was released at an unknown time since then. The next reading notes it again before it could be
+          // forgotten too early.
           note(listed, at - LATE_FOR_MS + 2 * RELEASED_EVERY_MS);
         }
         releasedReadAt = at;

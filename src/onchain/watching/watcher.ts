@@ -7,7 +7,7 @@ import type { Clock } from '#time/clock.ts';
 import type { Lease } from './lease.ts';
 import type { WatchList } from './watch-list.ts';
 
-/** What every step of a watcher works with. */
+/** Context of every step of a watcher. */
 export interface Watcher {
   readonly chain: Chain;
   readonly adapter: ChainAdapter;

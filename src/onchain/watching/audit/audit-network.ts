@@ -16,7 +16,7 @@ import { verifyIdentity } from '../verify-identity.ts';
 import type { Difference } from './reconcile-blocks.ts';
 import { auditAndReport } from './report-differences.ts';
 
-/** Longest that a command audits, in milliseconds. */
+/** Timeout of an audit by a command, in milliseconds. */
 const TIMEOUT_MS = 30 * 60_000;
 
 /** The result of an audit. */
@@ -34,16 +34,16 @@ export interface NetworkAudit {
 }
 
 export interface AuditedBlocks extends BlockRange {
-  /** Whether final deposits without a payment are corrected where they differ from the chain. */
+  /** Whether final deposits without a payment are corrected if they differ from the chain. */
   readonly corrects?: boolean;
 }
 
 /**
- * Scans final blocks again, through another node than the watcher's where there is one, and compares them with the
+ * Scans final blocks again, through another node than the watcher's if there is one, and compares them with the
  * ledger. Differences become findings. Nothing is credited, unless corrections are asked for and a payment waits for
  * the corrected deposit.
- * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too
- * long or not final, and a node that does not answer.
+ * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too long or not
+ * final, and a node that does not answer.
  */
 export async function auditNetwork(
   operator: Operator & { readonly db: Database },
@@ -65,7 +65,7 @@ export async function auditNetwork(
   const differences: Difference[] = [];
   let transfers = 0;
   let corrected = 0;
-  /** Ends what was opened, and counts the calls. */
+  /** Closes the node and records the number of its calls. */
   const end = async () => {
     await open.close();
     await addNodeCalls(db, [{ node: row.id, calls: open.calls() }], new Date(clock()));
@@ -86,7 +86,7 @@ export async function auditNetwork(
       next = part.through + 1;
     }
   } catch (error) {
-    // What has failed first is what an operator has to know.
+    // The operator has to see the first error, not one of the cleanup.
     await end().catch(() => undefined);
     if (!isNodeError(error)) throw error;
     throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);

@@ -10,7 +10,7 @@ import { LATE_FOR_MS } from '#time/late-window.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import { toWatched } from '../watch-list.ts';
 
-/** Deposits of one part that are compared; a part with more is divided by its blocks. */
+/** Maximum number of deposits that are compared at once; a part with more is divided by its blocks. */
 const DEPOSITS_MAXIMUM = 10_000;
 
 /** A difference between a chain and the ledger. */
@@ -31,7 +31,7 @@ export interface AuditedPart {
   /** Transfers that the chain shows. */
   readonly transfers: number;
   readonly differences: readonly Difference[];
-  /** Transfers as the chain shows them whose final deposits have no payment and are recorded otherwise. */
+  /** Transfers, as the chain shows them, that differ from their final deposits, which have no payment. */
   readonly correctable: readonly ChainTransfer[];
   /** Elements of these blocks that cannot be read, and so not be compared. */
   readonly unreadable: readonly Unreadable[];
@@ -107,7 +107,7 @@ const keyOf = ({
   position,
 }: Pick<ChainTransfer, 'transactionHash' | 'position'>) => `${transactionHash}:${position}`;
 
-/** Transfers on the chain that the ledger lacks although a payment waited for them, or has with other contents. */
+/** Transfers on the chain that the ledger lacks although a payment waited for them, or records differently. */
 async function findMissing(
   db: Connection,
   node: Node,
@@ -169,7 +169,7 @@ function describeDifference(deposit: Deposit, transfer: ChainTransfer): string |
   }
   if (deposit.address !== transfer.address) return `its address is ${deposit.address}`;
   if (deposit.state === 'reversed' || deposit.state === 'failed') return `it is ${deposit.state}`;
-  // What is seen still becomes final, and gets its block, by the watcher.
+  // The watcher will finalise a seen deposit and record its block.
   if (deposit.state === 'seen' || deposit.block_hash === transfer.block?.hash) return undefined;
   return `its block is ${deposit.block_hash}`;
 }

@@ -19,9 +19,9 @@ import { auditAndReport } from './report-differences.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Hour of the day, in UTC, from which on the day before is audited: sales are lowest then. */
+/** Hour of the day, in UTC, from which the day before is audited: sales are lowest then. */
 export const QUIET_HOUR = 3;
-/** How long a worker may go on with one audit before it lets others come, in milliseconds. */
+/** How long a worker works on one audit before it yields to other work, in milliseconds. */
 const WORK_MS = 20_000;
 /** Time after which a worker that claimed an audit counts as dead, in milliseconds. */
 const CLAIM_MS = 5 * MINUTE_MS;
@@ -39,7 +39,7 @@ export interface AuditDependencies {
 
 /**
  * From a quiet hour on, compares the blocks of the day before with the ledger, through the check node of each chain
- * that has one. Each call takes one part of one network; if a worker dies, another one goes on.
+ * that has one. Each call takes one part of one network; if a worker dies, another one continues.
  * @returns Whether there was anything to do.
  */
 export async function reconcileDays(
@@ -131,7 +131,7 @@ async function findRange(
     throw new NodeFailure(`${node.label} has not got beyond ${day} yet`);
   }
   const before = await findBlockAt(adapter, node, new Date(end - DAY_MS - 1), tip);
-  // Times of Bitcoin's blocks may run backwards: what lies between two days belongs to the second.
+  // Bitcoin's block times may run backwards: blocks between two days belong to the second.
   const from = Math.min(before.height, previousHeight ?? before.height) + 1;
   return { from, to: last.height };
 }

@@ -19,13 +19,13 @@ export interface FoundTransfer {
   /** `dust` is never recorded. */
   readonly outcome: DepositOutcome | 'dust' | null;
   readonly state: DepositState | null;
-  /** Whether it is recorded with another amount or address, and may still be corrected. */
+  /** Whether it is recorded with a different amount or address, and may still be corrected. */
   readonly isOtherwise: boolean;
 }
 
 /**
  * Transfers with their deposits in the ledger.
- * @param asked The amounts by which they are weighed; null if they are not.
+ * @param asked The requested amounts to weigh the transfers by; null to skip this.
  */
 export async function withDeposits(
   db: Connection,
@@ -59,12 +59,12 @@ export async function withDeposits(
   });
 }
 
-/** Whether a transfer should be in the ledger and is not, or not as it is. */
+/** Whether a transfer that should be in the ledger is missing there, or recorded differently. */
 export function isMissing({ depositId, outcome, isOtherwise }: FoundTransfer): boolean {
   return isOtherwise || (depositId === null && outcome !== 'dust');
 }
 
-/** Has a block scanned again if transfers in it are missing from the ledger, or differ from it. */
+/** Requests a rescan of a block if transfers in it are missing from the ledger, or differ from it. */
 export async function rescanMissing(
   db: Connection,
   { askedBy, now }: { readonly askedBy: string; readonly now: Date },

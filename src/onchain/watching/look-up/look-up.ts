@@ -16,13 +16,12 @@ import { type FoundTransfer, rescanMissing, withDeposits } from './found-transfe
  * - `unknown`: the node knows no such transaction
  * - `pending`: it waits in the mempool, and pays a watched address; on EVM chains it may pay any
  * - `included`: it is in a block and pays a watched address, but is not final yet
- * - `final`: likewise, and deep enough
+ * - `final`: like `included`, and deep enough
  * - `failed`: it is in a block, without effect
  * - `replaced`: another transaction has spent what it spends
  * - `other_asset`: it pays a watched address in another token or on another network of the chain
  * - `other_address`: it pays no watched address
- * - `untraceable`: a contract may have paid a watched address, where the node traces nothing; there is a
- *   finding
+ * - `untraceable`: a contract may have paid a watched address, but the node cannot trace; there is a finding
  */
 export type Verdict =
   | 'unknown'
@@ -56,24 +55,24 @@ export interface LookUpQuestion {
   readonly watch: readonly WatchedAddress[];
   /** What the payment asks for, in cents; null without a payment. */
   readonly cents: number | null;
-  /** Blocks before this time are not scanned again, nor is what they hold weighed; null for any. */
+  /** Blocks before this time are not scanned again, and their transfers are not weighed; null for no limit. */
   readonly since: Date | null;
   /** Recorded as the author of a rescan. */
   readonly askedBy: string;
   readonly now: Date;
 }
 
-/** The node that is asked, within its signal, and the adapter of its chain. */
+/** The node to ask, bound to its abort signal, and the adapter of its chain. */
 export interface AskedNode {
   readonly adapter: Pick<ChainAdapter, 'lookUp' | 'readMempool'>;
   readonly node: Node;
 }
 
 /**
- * Asks a chain for a transaction. It credits nothing: a transfer to a watched address that is in a block
- * and not in the ledger has its block scanned again, once.
- * @throws NodeFailure, also for a transaction that cannot be read, RpcError, and RangeError for a network
- * whose chain is unknown.
+ * Looks up a transaction on its chain. It credits nothing: if a transfer to a watched address is in a block but not
+ * in the ledger, the block is scanned again, once.
+ * @throws NodeFailure, also for a transaction that cannot be read, RpcError, and RangeError for a network whose chain
+ * is unknown.
  */
 export async function lookUpOnChain(
   db: Connection,
@@ -129,7 +128,7 @@ export async function lookUpOnChain(
   return { ...inBlock, transfers, verdict: report.foreign.length > 0 ? 'other_asset' : verdict };
 }
 
-/** By the watcher's newest block, which is a few seconds old: that saves a call. */
+/** Uses the watcher's newest block, which is a few seconds old, to save a call. */
 function depthOf(height: number, { head_height: head }: ChainState): number {
   return Math.max(1, (head ?? height) - height + 1);
 }

@@ -20,21 +20,21 @@ export interface LookUpChain {
 /** Looks transactions up for customers. Time, rate and concurrency are limited: a chain may not be asked at all. */
 export interface LookUps {
   /**
-   * null where the chain cannot be asked just now.
+   * Resolves to null if the chain cannot be asked now.
    * @param client Identifies the network that the customer asks from.
    */
   ask(question: LookUpQuestion, client: string): Promise<TransactionOnChain | null>;
   close(): Promise<void>;
 }
 
-/** Longest that a customer waits for a chain, in milliseconds. */
+/** Timeout of a customer's look-up, in milliseconds. */
 const WAIT_MS = 3_000;
 /** How long a result is kept, in milliseconds. */
 const KEPT_MS = 15_000;
 const KEPT_MAXIMUM = 1_000;
 /**
- * Most look-ups in flight for one chain, and among them those of one payment and of one client, so that nobody uses up
- * what others need; further ones are refused.
+ * Maximum look-ups in flight for one chain, and within it for one payment and for one client, so that nobody uses up
+ * what others need. Further ones are refused.
  */
 const IN_FLIGHT_MAXIMUM = { chain: 4, payment: 1, client: 2 } as const;
 
@@ -50,7 +50,7 @@ export interface LookUpsOptions {
   readonly db: Connection;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'info'>;
-  /** Called once for each chain that is asked; null for one that this release cannot ask. */
+  /** Called once for each chain; returns null for a chain that this release cannot ask. */
   readonly open: (chain: string) => LookUpChain | null;
   /** Longest wait, in milliseconds; for tests. */
   readonly waitMs?: number;
@@ -60,7 +60,7 @@ export interface LookUpsOptions {
 export function createLookUps(options: LookUpsOptions): LookUps {
   const { db, clock, logger, open, waitMs = WAIT_MS } = options;
   const chains = new Map<string, LookUpChain | null>();
-  /** By chain, and by its payments and clients. */
+  /** Number of look-ups by chain, and by payment and client within a chain. */
   const inFlight = new Map<string, number>();
   const kept = new Map<string, Kept>();
 
@@ -105,7 +105,7 @@ export function createLookUps(options: LookUpsOptions): LookUps {
     }
   }
 
-  /** Takes a place of each; undefined if one of them has none left. */
+  /** Takes a place under each key; undefined if one of them is full. */
   function enter(places: readonly (readonly [string, number])[]): (() => void) | undefined {
     if (places.some(([place, most]) => (inFlight.get(place) ?? 0) >= most)) return undefined;
     for (const [place] of places) inFlight.set(place, (inFlight.get(place) ?? 0) + 1);

@@ -6,12 +6,12 @@ import { addFinding } from '#storage/repositories/chains/findings.ts';
 import type { Watcher } from '../watcher.ts';
 import { halt } from './halt.ts';
 
-/** What a node says against the recorded blocks. */
+/** A claim of a node that contradicts the recorded blocks. */
 interface Claim {
   readonly node: Node;
-  /** The last recorded block, which the node does not have; undefined where it is not remembered. */
+  /** The last recorded block, which the node does not have; undefined if it is not stored any more. */
   readonly recorded: ChainBlock | undefined;
-  /** In words. */
+  /** The claim in words. */
   readonly text: string;
   /** The node's newest block, if it is below the recorded one: then the node may only lag. */
   readonly tip?: Block;
@@ -26,9 +26,9 @@ export interface Verdict {
 }
 
 /**
- * Asks another node before one node's word halts a chain, or takes back what was recorded. A check node decides,
- * since it records nothing. Another primary node may have recorded the block itself, so its word is worth no more
- * than that of the first one; it only decides that the first one lags, where both are on one chain.
+ * Asks another node before a single node can halt a chain or undo what was recorded. A check node decides, since it
+ * records nothing. Another primary node may have recorded the block itself, so its word is worth no more than that of
+ * the first node. It can only show that the first node lags, if both are on the same chain.
  * @returns undefined if no other node has the last recorded block.
  */
 export async function askAnother(
@@ -43,7 +43,7 @@ export async function askAnother(
     if (block?.hash !== recorded.hash) return undefined;
     const reason = `${text}, and ${other.label} has the last one, ${recorded.height}`;
     if (other.role === 'check') return { isWrong: true, reason };
-    // A newest block that is younger than the recorded one is not of the same chain.
+    // A newest block that is lower but younger than the recorded one is on another chain.
     const mayLag =
       tip !== undefined && tip.time.getTime() <= recorded.at.getTime() + chain.clockSkewMs;
     const isWrong = mayLag && (await adapter.readBlock(other, tip.height))?.hash === tip.hash;
@@ -52,8 +52,8 @@ export async function askAnother(
 }
 
 /**
- * Why a halted chain must not be watched on, although a node has the last recorded block: another node has a
- * different one in its place. undefined if there is no reason.
+ * Why a halted chain must not resume although a node has the last recorded block: another node has a different block
+ * at its height. undefined if there is no reason.
  */
 export function findContradiction(
   watcher: Watcher,
@@ -68,14 +68,14 @@ export function findContradiction(
   });
 }
 
-/** Sets a node aside whose claim is wrong, and tells of it in a finding; throws NodeFailure, LeaseLost. */
+/** Sets aside a node whose claim is wrong, and adds a finding; throws NodeFailure, LeaseLost. */
 export async function setAside(watcher: Watcher, node: Node, reason: string): Promise<never> {
   watcher.nodes.distrust(node.id, reason);
   await tell(watcher, 'node_set_aside', `${reason}.`);
   throw new NodeFailure(reason);
 }
 
-/** Halts a chain of which two nodes contradict each other, and tells of it in a finding; throws LeaseLost. */
+/** Halts a chain on which two nodes contradict each other, and adds a finding; throws LeaseLost. */
 export async function haltUndecided(
   watcher: Watcher,
   node: Node,
@@ -92,7 +92,7 @@ async function tell({ chain, clock, lease }: Watcher, kind: string, detail: stri
   await lease.write(tx => addFinding(tx, finding, new Date(clock())));
 }
 
-/** What is read from another node; undefined as well if there is none, or none can be asked. */
+/** Reads from another node; undefined also if there is none, or it cannot be asked. */
 async function readFromAnother<T>(
   { chain, log, nodes }: Watcher,
   node: Node,

@@ -17,25 +17,26 @@ import type { Round } from './round.ts';
 import { reportUnexplained } from './unexplained.ts';
 import { reportUnreadable } from './unreadable.ts';
 
-/** How often all balances are compared where one call reads hundreds of them (EVM), in milliseconds. */
+/** How often all balances are compared if one call reads hundreds of them (EVM), in milliseconds. */
 const EVERY_MS = 60_000;
-/** Most ends of payments that one tick considers: more than there are within seconds. */
+/** Maximum number of payment ends that one tick considers: more than there are within seconds. */
 const ENDING_MAXIMUM = 1_000;
 
 /**
- * Compares what addresses hold with what is recorded of them, before payments there expire: a node that leaves a transfer
- * out, without an error, still shows the balance that it made.
+ * Compares the balances of addresses with their recorded transfers before payments there expire: a node that omits a
+ * transfer without an error still shows the balance that it made.
  */
 export interface BalanceCheck {
   /**
-   * Reads what addresses hold that have joined the watch list, before later blocks are scanned: from then on each rise has
-   * to be explained.
+   * Reads the balances of addresses that have joined the watch list, before later blocks are scanned: from then on
+   * each rise has to be explained.
    * @throws NodeFailure, LeaseLost.
    */
   noteJoined(round: Round, watch: readonly WatchedAddress[]): Promise<void>;
   /**
-   * Compares the balances of addresses at which payments end. What a node shows of a rise is recorded. What none shows,
-   * in the next round neither, becomes a finding, which holds the payments of its address.
+   * Compares the balances of addresses at which payments end. If a node shows the transfers behind a rise, they are
+   * recorded. If no node explains it, not even in the next round, it becomes a finding, which holds the payments of
+   * its address.
    * @param reached The last block that was scanned twice, and up to when payments may expire by that.
    * @returns Up to when payments may expire whose balances have been compared; null if that cannot be done yet.
    * @throws NodeFailure, LeaseLost.
@@ -47,7 +48,7 @@ export interface BalanceCheck {
   ): Promise<Date | null>;
 }
 
-/** What a watched address holds after a block. */
+/** The balance of a watched address after a block. */
 interface Holding {
   readonly watched: WatchedAddress;
   readonly height: number;
@@ -60,7 +61,10 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
   const { holdings } = adapter;
   const isEvm = chain.family === 'evm';
   const looks = createPeriod(clock, EVERY_MS);
-  /** What was unexplained in the last comparison. It is compared once more: a node may err for a moment. */
+  /**
+   * Addresses whose rise was unexplained in the last comparison. They are compared once more: a node may err for a
+   * moment.
+   */
   let doubted: ReadonlySet<string> = new Set();
   // The native asset of EVM chains is compared with every block's transactions: see `internal-transfers.ts`.
   const isCompared = ({ network }: WatchedAddress) =>
@@ -83,7 +87,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     async run(round, watch, { swept, until }) {
       if (holdings === undefined) return until;
       const { state, heads } = round;
-      // Nor has it those of blocks that were scanned long ago.
+      // A node does not have the balances of blocks that were scanned long ago either.
       if (isEvm && heads.tip.height - swept.height > STATE_KEPT) return null;
       const own = watch.filter(isCompared);
       const between = { after: state.expires_until, by: until };
@@ -104,7 +108,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     },
   };
 
-  /** @returns What is to be compared once more. */
+  /** @returns Keys of the addresses to compare once more. */
   async function compare(
     round: Round,
     block: Pick<Block, 'height' | 'hash'>,
@@ -145,7 +149,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     return again;
   }
 
-  /** Those of addresses that were looked at last at the same height: also where nothing seems to have changed. */
+  /** Changes of balances that were last read at the same height, also of those that seem not to have changed. */
   async function findRises(
     own: readonly Holding[],
     before: ReadonlyMap<string, Holding>,
@@ -163,7 +167,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
     });
   }
 
-  /** What addresses hold; one that cannot be read becomes a finding, which holds its payments. */
+  /** Reads balances. An address whose balance cannot be read becomes a finding, which holds its payments. */
   async function read(
     node: Node,
     block: Pick<Block, 'height' | 'hash'>,
@@ -184,7 +188,7 @@ export function createBalanceCheck(watcher: Watcher): BalanceCheck {
 
   /**
    * Adds a finding, which holds the payments of these addresses.
-   * @param range Blocks by which it could be read after all; none unless given.
+   * @param range Blocks that may explain the balance when they are read again; default: none.
    */
   async function report(
     watched: readonly WatchedAddress[],

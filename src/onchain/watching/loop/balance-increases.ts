@@ -20,11 +20,11 @@ export interface Unrecorded {
   readonly lacking: readonly string[];
 }
 
-/** Most blocks that are read to explain a balance; a longer span becomes one finding. */
+/** Maximum number of blocks that are read to explain a balance; a longer span becomes one finding. */
 const SPAN_MAXIMUM = 2_000;
-/** How far behind the newest block every node still has the state: go-ethereum keeps 128. */
+/** How many blocks behind the newest one every node still has the state: go-ethereum keeps 128. */
 export const STATE_KEPT = 100;
-/** Blocks that are read at once; the node's allowance decides how fast they come. */
+/** Blocks that are read concurrently; the rate limit of the node decides how fast. */
 const CONCURRENCY = 20;
 
 interface Subject extends Pick<Watcher, 'chain' | 'db'> {
@@ -55,7 +55,7 @@ export async function findIncreases(
   // Most balances changed by recorded transfers alone, and need no block to be read again.
   const excessOf = ({ address, balance }: HeldBalance) =>
     balance - (start.get(address) ?? 0n) - (arrived.get(address) ?? 0n) - dust.of(address);
-  // A small excess is not dust for certain: what has left may hide as much that has arrived.
+  // A small excess may be more than dust: an outgoing amount may hide a similar incoming one.
   const open = after.filter(each => excessOf(each) !== 0n);
   if (open.length === 0) return { increases: [], lacking: [] };
   const addresses = open.map(({ address }) => address);

@@ -33,7 +33,7 @@ const PLACE_EVERY_MS = 10 * 60_000;
 const INTERNAL_EVERY_MS = 60_000;
 
 /**
- * Reads the new blocks of a chain on which payments wait, and settles what they have brought.
+ * Reads the new blocks of a chain on which payments wait, and settles the deposits that they contain.
  * @throws NodeFailure, LeaseLost.
  */
 type BlockWatch = (round: Round) => Promise<'done' | 'more'>;
@@ -87,7 +87,7 @@ export function createBlockWatch(
     return unread.more || rescanned ? 'more' : 'done';
   };
 
-  /** Reads the watch list, and the balances of new addresses before blocks behind the cursor are scanned. */
+  /** Reads the watch list, and the balances of new addresses before blocks after the cursor are scanned. */
   async function prepare(round: Round): Promise<Pass> {
     const { state, node, heads, signal } = round;
     const watch = await watcher.watchList.read(db, new Date(clock()));
@@ -129,7 +129,7 @@ export function createBlockWatch(
     balanceLooks.start();
   }
 
-  /** Up to when payments may expire, by what was looked at twice; null if nothing was. */
+  /** Up to when payments may expire, given the blocks that were read twice; null if there are none. */
   async function decideExpiry(
     round: Round,
     watch: readonly WatchedAddress[],
@@ -137,11 +137,11 @@ export function createBlockWatch(
   ): Promise<Date | null> {
     const { heads, polledAt } = round;
     if (chain.coverage === 'final-poll') {
-      // The second look is the check itself, some time after the poll.
+      // Here the balance check is the second look, some time after the poll.
       const by = new Date(polledAt.getTime() - chain.secondLookAfterMs);
       const poll = finalPolls.find(heads.finalHeight, by);
       if (poll === undefined) return null;
-      // A server that lags by less has that block, too.
+      // A server that lags by less than `secondLookAfterMs` has that block, too.
       const swept = { height: poll.height, hash: '' };
       return balanceCheck.run(round, watch, { swept, until: poll.at });
     }

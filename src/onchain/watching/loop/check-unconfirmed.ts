@@ -16,7 +16,10 @@ import type { Round } from './round.ts';
 import { failed, isDeepEnough } from './settle.ts';
 import { reportUnreadable, toUnreadable } from './unreadable.ts';
 
-/** Deposits that a tick considers: more than wait in a mempool at once. Those are not looked up. */
+/**
+ * Maximum number of deposits that a tick considers: more than wait in a mempool at once. Those in the mempool are not
+ * looked up.
+ */
 export const UNPLACED_MAXIMUM = 2_000;
 
 /**
@@ -26,9 +29,9 @@ export const UNPLACED_MAXIMUM = 2_000;
 export const FORGOTTEN_AFTER_MS = 2 * 60 * 60_000;
 
 /**
- * Looks for seen deposits that have no block: undone ones, those that a node reported otherwise than they are
- * recorded, and on Bitcoin those in the mempool. One that is in a block gets that block. If it is reported
- * otherwise again, by the check node as well where there is one, the record is corrected. One that is nowhere is
+ * Looks up seen deposits that have no block: undone ones, those that a node reported differently from the record, and
+ * on Bitcoin those in the mempool. A deposit that is found in a block gets that block. If it is reported differently
+ * again, also by the check node if there is one, the record is corrected. A deposit that is found nowhere is
  * reversed.
  * @throws NodeFailure, LeaseLost.
  */
@@ -60,7 +63,7 @@ export async function checkUnconfirmed(
       if (clock() - since >= FORGOTTEN_AFTER_MS) observed.push(toReported(deposit, 'reversed'));
       else missing.add(deposit);
     } else if (report.status === 'unreadable') {
-      // In a mempool a node has only failed for a moment.
+      // For a transaction in the mempool this is a momentary failure of the node.
       if (chain.family !== 'bitcoin') unreadable.push(toUnreadable(deposit, report.detail));
     } else if (report.status !== 'pending' && !isUntraced) {
       // Unknown, replaced, or in a block without this transfer.
@@ -96,7 +99,7 @@ async function noteMissing(
   });
 }
 
-/** Adds a finding, and has the block scanned again for other transfers of the transaction. */
+/** Adds a finding, and requests a rescan of the block for other transfers of the transaction. */
 async function reportAbsence(
   { chain, clock, db, lease }: Watcher,
   deposit: UnsettledDeposit,

@@ -8,9 +8,9 @@ import { type LookedUp, lookUpDeposits, toWatched } from './look-up-deposits.ts'
 import { readHeads } from './read-heads.ts';
 
 /**
- * The deposits that the check node shows like the primary node, in the same block; all of them without a check node.
- * Where the two contradict each other about a token, what the block itself proves is right, whoever shows it: then a
- * deposit is returned as the right node shows it.
+ * The deposits that the check node shows like the primary node, in the same block; all of them if there is no check
+ * node. If the two contradict each other about a token, a proof from the block itself decides, whichever node
+ * supplies it: then the deposit is returned as the right node shows it.
  * @param primary The node that has shown them.
  */
 export async function confirmByCheckNode(
@@ -41,7 +41,7 @@ export async function confirmByCheckNode(
     const confirmed: LookedUp[] = [];
     for (const shown of reached) {
       const response = responses.find(({ deposit }) => deposit.id === shown.deposit.id);
-      // What it cannot read now it may show in a later look: it has not shown anything else.
+      // The check node may be able to read it later; so far it has not contradicted the primary node.
       if (response === undefined || response.report.status === 'unreadable') continue;
       if (isAlike(shown, response)) confirmed.push(shown);
       else confirmed.push(...(await decide(watcher, { primary, check }, shown, response)));
@@ -52,7 +52,7 @@ export async function confirmByCheckNode(
     const failure = failureOf(check, error);
     if (failure === undefined) throw error;
     if (check !== null) nodes.reportFailure(check.id, failure);
-    // Nothing becomes final without it; an alert fires when it stays silent.
+    // Nothing becomes final without the check node; an alert fires when it stays silent.
     log.warn({ err: error, chain: chain.id }, 'check node does not answer');
     return [];
   }
@@ -64,7 +64,7 @@ function isAlike(one: LookedUp, other: LookedUp): boolean {
   return isSame(shownBy(one), shownBy(other));
 }
 
-/** What a report has in the deposit's place. */
+/** The transfer that a report has at the deposit's position. */
 function shownBy({ transfer, other }: LookedUp): ChainTransfer | undefined {
   return transfer ?? other;
 }
@@ -79,9 +79,9 @@ interface Contradicting {
 }
 
 /**
- * Adds a finding, which names the wrong node where the block proves which one it is.
- * @returns The deposit as the primary node shows it, if that is proven; as the check node does, if that is proven and
- * what is recorded. Otherwise nothing: it waits.
+ * Adds a finding, which names the wrong node if the block proves which one it is.
+ * @returns The deposit as the primary node shows it, if that is proven; as the check node shows it, if that is proven
+ * and recorded like that. Otherwise nothing: the deposit waits.
  */
 async function decide(
   watcher: Watcher,
@@ -100,8 +100,8 @@ async function decide(
 }
 
 /**
- * What the block that both nodes have at its height proves to be in the deposit's place.
- * @returns undefined for no transfer; null where there is no proof.
+ * The transfer at the deposit's position, as proven by the block that both nodes have at its height.
+ * @returns undefined if there is proof that it does not exist; null if there is no proof.
  */
 async function prove(
   { adapter }: Watcher,
@@ -127,7 +127,7 @@ async function prove(
   return null;
 }
 
-/** null where a node fails. */
+/** Returns null if a node fails. */
 async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();

@@ -5,7 +5,7 @@ import { utcDay } from '#time/days.ts';
 import { dustTransfers } from '../metrics.ts';
 import type { Watcher } from '../watcher.ts';
 
-/** Counts dust, in the transaction after which its blocks are not read again. */
+/** Counts dust. Call it in the transaction after which its blocks are not read again. */
 export async function countDust(
   { clock }: Pick<Watcher, 'clock'>,
   tx: Connection,

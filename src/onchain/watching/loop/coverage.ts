@@ -18,8 +18,8 @@ export function coveredUntil(
 }
 
 /**
- * Up to which time every transfer is recorded that a second look has shown as well: payments may expire that ended by
- * then, if what their addresses hold is explained.
+ * Up to which time every transfer that either look has shown is recorded. Payments that ended by then may expire, if
+ * the balances of their addresses are explained.
  * @param swept The last block that was read twice.
  */
 export function sweptUntil(
@@ -28,7 +28,7 @@ export function sweptUntil(
   polledAt: Date,
   swept: Pick<Block, 'height' | 'time'>,
 ): Date {
-  // What has come since that long ago, a server that lags may not show yet.
+  // A lagging server may not show newer transfers yet.
   const latest = polledAt.getTime() - chain.secondLookAfterMs;
   return new Date(Math.min(shownUntil(chain, heads, swept), latest));
 }
@@ -39,7 +39,7 @@ function shownUntil(
   { tip, finalHeight }: Pick<Heads, 'tip' | 'finalHeight'>,
   { height, time }: Pick<Block, 'height' | 'time'>,
 ): number {
-  // If the newest block is final, no other one has come since, as long as the node does not stand still.
+  // If the newest block is final, there is no newer one, unless the node has stalled.
   const isQuiet = height === tip.height && finalHeight === tip.height;
   return time.getTime() + (isQuiet ? staleHeadMs : 0);
 }

@@ -18,17 +18,17 @@ export interface Rise {
   readonly before: bigint;
   /** By how much the balance rose, in the asset's smallest unit; less than 0 where it fell. */
   readonly by: bigint;
-  /** What is recorded of it. */
+  /** The sum of the recorded transfers to the address in these blocks. */
   readonly recorded: bigint;
 }
 
-/** A rise, as far as nothing explains it. */
+/** A rise with the amount that nothing explains. */
 export interface UnexplainedRise extends Rise {
   /** In the asset's smallest unit, more than 0. */
   readonly amount: bigint;
 }
 
-/** A rise that is not explained yet: by how much, or null where a node cannot show what moved the balance. */
+/** A rise that is not explained yet, with the unexplained amount; null if a node cannot show what moved the balance. */
 export interface OpenRise extends Rise {
   readonly amount: bigint | null;
 }
@@ -37,10 +37,10 @@ export interface OpenRise extends Rise {
 type Matters = (rise: Rise, amount: bigint) => boolean;
 
 /**
- * Asks the node of the round what moved the balances and, where that explains too little, another one; where this is the
- * second look, both are asked. What they show and is not recorded yet is recorded. What has left is asked for
- * even where a balance is as it should be: it hides as much that has arrived.
- * @returns The rises that neither explains, except for dust.
+ * Asks the node of the round what moved the balances and, if that explains too little, another one. If this is the
+ * second look, it asks both. Transfers that they show and that are not recorded yet are recorded. Outgoing amounts
+ * are read even if a balance is as expected: they may hide incoming ones.
+ * @returns The rises that neither node explains, except for dust.
  * @throws NodeFailure of the node of the round, LeaseLost.
  */
 export async function explainRises(
@@ -66,7 +66,7 @@ export async function explainRises(
 
   const unread = inexact.map(each => ({ ...each, amount: null }));
   if (isSecondLook) {
-    // Either may leave out what has arrived together with what has left, so that nothing seems to be missing.
+    // A node may leave out both an incoming and an outgoing transfer, so that nothing seems to be missing.
     const open = new Set((await explainByAnother(unread)).map(({ watched }) => watched));
     const left = await explainBy(round.node, unread);
     return left.filter(({ watched }) => open.has(watched));
@@ -95,7 +95,7 @@ async function inRanges<T>(
   return results;
 }
 
-/** Those of the rises in one range that are not exactly what is recorded and what the node shows. */
+/** The rises in one range that do not match exactly the recorded transfers and those that the node shows. */
 async function findInexact(
   { adapter: { holdings } }: Watcher,
   node: Node,
@@ -113,7 +113,7 @@ async function findInexact(
   });
 }
 
-/** Those of the rises in one range that the node of the round does not explain, either. */
+/** The rises in one range that the node of the round does not explain either. */
 async function explainRange(
   watcher: Watcher,
   round: Round,
@@ -140,7 +140,8 @@ async function explainRange(
       const arrivals = await sumArrivals(watcher.db, network.id, range, [address]);
       const recorded = arrivals.get(address) ?? 0n;
       const shown = arrivedOf(moved[index]);
-      // Either may have what the other lacks: dust is not recorded, and a node may leave out what is.
+      // Record and node may each have what the other lacks: dust is not recorded, and a node may leave out recorded
+      // transfers.
       const explained = (shown > recorded ? shown : recorded) - (moved[index]?.left ?? 0n);
       return { ...rise, recorded, amount: rise.by - explained };
     }),

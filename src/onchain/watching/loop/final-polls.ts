@@ -1,6 +1,6 @@
 import type { LastPoll } from './occurred-at.ts';
 
-/** Polls that are remembered: one comes every few seconds, and what it showed is final within 15 s. */
+/** Number of polls to keep: one comes every few seconds, and what it showed is final within 15 s. */
 const KEPT = 1_000;
 
 /** When a node was asked for its newest block, and that block's height. */
@@ -9,7 +9,7 @@ interface Poll {
   readonly at: Date;
 }
 
-/** Up to which time all transfers that polls have shown are final (Solana). A part of the tick. */
+/** Tracks up to which time all transfers that polls have shown are final (Solana). Part of the tick. */
 export class FinalPolls {
   #polls: Poll[] = [];
 
@@ -21,7 +21,7 @@ export class FinalPolls {
 
   /**
    * @param finalHeight The final block now.
-   * @param by Polls count that were made at this time or before.
+   * @param by Only polls made at this time or before count.
    * @returns The last poll whose newest block is final now; undefined if none is known.
    */
   find(finalHeight: number | null, by: Date): Poll | undefined {

@@ -7,18 +7,21 @@ export interface FirstLook extends Pick<Block, 'height' | 'hash'> {
   readonly at: number;
 }
 
-/** Scans that are remembered. The oldest are forgotten first: later ones stand for them, and only come later. */
+/**
+ * Number of scans to keep. The oldest are dropped first: later ones replace them, so that the second look only comes
+ * later.
+ */
 const KEPT = 1_000;
 
 /**
- * When ranges were scanned: the second look at them comes some time later, since a server that lags shows less without
- * an error. After a start, everything counts as scanned just now.
+ * Records when ranges were scanned. The second look at them comes some time later, since a lagging server shows less
+ * without an error. After a start, everything counts as scanned just now.
  */
 export class FirstLooks {
   #looks: FirstLook[] = [];
 
   /**
-   * Begins a tick: what was undone since, or was scanned by another worker, is not remembered.
+   * Begins a tick: drops scans that were undone since. What another worker scanned counts as scanned now.
    * @param now In milliseconds since the epoch.
    */
   begin(

@@ -4,8 +4,8 @@ import { type ChainProgress, updateChain } from '#storage/repositories/chains/ch
 import type { Watcher } from '../watcher.ts';
 
 /**
- * Halts a chain, which withdraws its networks from customers and calls an operator. Nothing changes where it
- * is halted for the same reason already.
+ * Halts a chain, which withdraws its networks from customers and calls an operator. A chain that is halted already is
+ * not reported again.
  */
 export async function halt(
   { chain, lease, log }: Watcher,

@@ -17,8 +17,8 @@ import type { Round } from './round.ts';
 export const IDLE_POLL_MS = 30_000;
 
 /**
- * A look at a chain, with the pauses that a daily quota may choose from. With open payments the longest pause is a
- * third of the allowed lag: reading the blocks takes time too.
+ * A look at a chain, with its usual pause and the longest one that a daily quota may impose. With open payments the
+ * longest pause is a third of the allowed lag: reading the blocks takes time too.
  */
 export function lookAt({ pauseMs, offeredLagMs }: Chain, kind: Look['kind']): Look {
   return kind === 'idle'
@@ -39,7 +39,7 @@ export function createIdleWatch(
   { mempool, rescan }: { readonly mempool: Mempool; readonly rescan: Rescans },
 ): IdleWatch {
   const { chain, clock, db, lease, watchList } = watcher;
-  /** The newest block of the look before. */
+  /** The newest block of the previous look. */
   let newest: Block | undefined;
 
   return {
@@ -56,7 +56,7 @@ export function createIdleWatch(
       await mempool.read(round, []);
       const isRescanning = await rescan(round);
       const covered = coveredUntil(chain, heads, polledAt, tip);
-      // Nothing is reserved, so that no payment waits for a second look.
+      // No amount is reserved, so no payment waits for a second look.
       await lease.write((tx, { watched_until: watched, expires_until: expires }) =>
         updateChain(tx, chain.id, {
           watched_until: later(watched, covered),
@@ -72,7 +72,7 @@ export function createIdleWatch(
 }
 
 /**
- * Moves the cursor to the newest block of the poll before, without a scan: a customer who chooses the network from
+ * Moves the cursor to the newest block of the previous poll, without a scan: a customer who chooses the network from
  * now on cannot have paid in an earlier block. The heads contain the hash of that block.
  */
 async function moveCursor(

@@ -47,12 +47,12 @@ export async function noteJoined(
 }
 
 /**
- * Finds transfers of the native asset by contracts, which no scan of blocks shows: at the cursor, a balance is higher
- * than the balance before and all top-level transactions since explain. Where the node traces, or another one shows
- * it, the transfer is recorded; otherwise the rise becomes a finding. Transactions that the node left out when their
- * blocks were scanned are recorded as well.
- * @param finalHeight Older balances than this are no longer needed.
- * @param timing As of `recordSeen`. A rise that is dust needs no explanation.
+ * Finds transfers of the native asset by contracts, which no scan of blocks shows: the balance at the cursor is
+ * higher than the previous balance and all top-level transactions since explain. If the node traces the transfer, or
+ * another node shows it, it is recorded; otherwise the rise becomes a finding. Transactions that the node left out
+ * when their blocks were scanned are recorded as well.
+ * @param finalHeight Balances below this height are no longer needed.
+ * @param timing As for `recordSeen`. A rise that is dust needs no explanation.
  * @param dust Dust in the blocks up to the cursor; it is cleared.
  * @param misses Counts traces that a node fails to show.
  * @throws NodeFailure, LeaseLost.
@@ -114,7 +114,7 @@ async function readBalances(
 ): Promise<HeldBalance[]> {
   if (addresses.length === 0) return [];
   const balances = await internal.readBalances(node, { height, hash, addresses });
-  // Without a balance here, the next look compares with the balance before.
+  // If a balance is missing here, the next look compares with the previous one.
   return addresses.flatMap((address, index) => {
     const balance = balances[index] ?? null;
     return balance === null ? [] : [{ address, height, balance }];
@@ -169,8 +169,8 @@ async function explain(
 }
 
 /**
- * Balances are read by the cursor's hash, and transactions by heights: what they show together is of one branch only if the
- * node has not left it meanwhile.
+ * Balances are read by the cursor's hash, and transactions by height. Both are of one branch only if the node has not
+ * left it meanwhile.
  * @throws LaggingNode
  */
 async function requireSameBranch(
@@ -189,7 +189,7 @@ interface Place {
   readonly height: number;
 }
 
-/** What was dust at an address when a block was made: rests that were asked for later do not count. */
+/** The dust limit at an address when a block was made; rests that were requested later do not count. */
 async function dustAt(
   { adapter, chain, db }: Watcher,
   node: Node,
@@ -202,7 +202,7 @@ async function dustAt(
   return (await readDustLimits(db, [place], { since, until, madeBy: until }))(place);
 }
 
-/** What top-level transactions of a block brought to an address, as a node shows them. */
+/** The sum that top-level transactions of a block brought to an address, as a node shows them. */
 async function sumShown(
   internal: InternalTransfers,
   node: Node,
@@ -212,7 +212,7 @@ async function sumShown(
   return movements.reduce((sum, { amount }) => (amount > 0n ? sum + amount : sum), 0n);
 }
 
-/** What is recorded to have come to an address in a block, whoever has shown it. */
+/** The sum of recorded transfers to an address in a block, whichever node has shown them. */
 async function sumRecorded({ chain, db }: Watcher, { address, height }: Place): Promise<bigint> {
   const range = { from: height - 1, to: height };
   return (await sumArrivals(db, chain.id, range, [address])).get(address) ?? 0n;
@@ -235,8 +235,8 @@ async function askAnother(
 }
 
 /**
- * null where the node does not trace, no longer has the state that a trace needs, or fails to show the trace in several
- * looks: then it keeps no other payment waiting.
+ * Returns null if the node does not trace, no longer has the state that a trace needs, or fails to show the trace in
+ * several looks, so that other payments need not wait for it.
  */
 async function trace(
   internal: InternalTransfers,

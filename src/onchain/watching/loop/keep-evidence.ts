@@ -4,7 +4,10 @@ import { keepResponses } from '#storage/repositories/deposits/evidence.ts';
 import type { Watcher } from '../watcher.ts';
 import type { LookedUp } from './look-up-deposits.ts';
 
-/** Longest responses that are kept for a transaction, in characters: receipts of large payouts are left out. */
+/**
+ * Maximum length of the responses that are kept for a transaction, in characters: receipts of large payouts are left
+ * out.
+ */
 const RESPONSES_MAXIMUM = 64 * 1024;
 
 /**

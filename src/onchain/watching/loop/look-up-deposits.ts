@@ -7,7 +7,7 @@ import type { UnsettledDeposit } from '#storage/repositories/deposits/watched-de
 import { differs } from '../../settlement/correct-deposit.ts';
 import type { Watcher } from '../watcher.ts';
 
-/** Transactions that are asked for at once, and by themselves where an adapter does not batch them. */
+/** Number of transactions in a batch, and of concurrent requests if the adapter does not batch. */
 const TOGETHER = 100;
 const CONCURRENCY = 16;
 
@@ -65,8 +65,8 @@ export async function lookUpDeposits(
 }
 
 /**
- * Reports in the order of the requests. Where the node fails at one of them, that one is unreadable.
- * @throws NodeFailure if it fails at each of several, or does not respond at all.
+ * Reports in the order of the requests. A request that the node fails at gets the report `unreadable`.
+ * @throws NodeFailure if the node fails at all of several requests, or does not respond at all.
  */
 async function lookUpEach(
   adapter: ChainAdapter,
@@ -117,7 +117,10 @@ function isUntracedIn(
   return isInternal && report.status === 'included' && report.untraced === true;
 }
 
-/** The transfer as it was seen, if it is in the same block: its hash stands for everything in it. */
+/**
+ * The transfer as it is recorded, if its transaction is still in the same block: the block's hash commits to its
+ * contents.
+ */
 function asSeen(report: TransactionReport, deposit: UnsettledDeposit): ChainTransfer | undefined {
   if (report.status !== 'included' || report.block.hash !== deposit.block_hash) return undefined;
   const { transaction_hash: transactionHash, position, token_amount: amount } = deposit;

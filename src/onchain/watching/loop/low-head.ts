@@ -11,11 +11,11 @@ import { reorganise } from './reorganise.ts';
 /** Handles a node whose newest block is below the cursor. */
 export interface LowHead {
   /**
-   * At first it waits: the node may lag, or be on a branch that is still growing. After a while another node is
-   * asked, which may set this one aside. Otherwise the chain is halted: its networks must not be offered while
-   * nothing is scanned. Unless another node has the block at the cursor, it goes back to the last recorded block
-   * that the node has once the node's newest block is younger than the block at the cursor: a lower block of the
-   * same chain would be older, so the block at the cursor is of another chain.
+   * Waits at first: the node may lag, or be on a branch that is still growing. After a while it asks another node,
+   * and may set this one aside. Otherwise it halts the chain: its networks must not be offered while nothing is
+   * scanned. Unless another node has the block at the cursor, it goes back to the last recorded block that the node
+   * has, once the node's newest block is younger than the block at the cursor: a lower block of the same chain would
+   * be older, so the block at the cursor is of another chain.
    * @throws NodeFailure, also if the node is set aside; LeaseLost.
    */
   handle(
@@ -37,10 +37,13 @@ export function createLowHead(watcher: Watcher): LowHead {
   let since: number | undefined;
   let seenAt = 0;
   let epoch: number | undefined;
-  /** Nodes that another one was ahead of, while their heads are low: these are not waited for again. */
+  /** Nodes that were found to be behind another one, while their heads are low: there is no second wait for them. */
   const overtaken = new Set<string>();
 
-  /** A low head of long ago, or before another worker had the chain, may have ended since: then time starts again. */
+  /**
+   * Notes a low head, and returns since when heads are low. A low head of long ago, or from before another worker had
+   * the chain, may have ended meanwhile: then the time starts again.
+   */
   function note({ lease_epoch: own }: ChainState): number {
     const now = clock();
     const isBroken = own !== epoch || Math.abs(now - seenAt) > patienceMs + IDLE_POLL_MS;

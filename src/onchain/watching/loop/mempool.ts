@@ -11,8 +11,8 @@ import { reportUnreadable } from './unreadable.ts';
 /** Reads the mempool of a chain that has one, while a payment is open there. */
 export interface Mempool {
   /**
-   * Whether its list is to be taken with the heads: while the watch list has an open payment, until all of it
-   * was read once after a start, and where its node could not say later which transactions are new.
+   * Whether the mempool is to be listed with the heads: while the watch list has an open payment, until all of it was
+   * read once after a start, and if the node could not tell later which transactions are new.
    */
   isListed(): boolean;
   /**
@@ -28,16 +28,16 @@ export interface Mempool {
 
 type Progress = Pick<MempoolReading, 'complete' | 'more'>;
 
-/** Of a chain without a mempool, or without an open payment. */
+/** For a chain without a mempool, or without an open payment. */
 const NOTHING_TO_READ: Progress = { complete: true, more: false };
 /** A payment was opened since the heads were asked for. */
 const TO_BE_LISTED: Progress = { complete: false, more: true };
 
 export function createMempool(watcher: Watcher): Mempool {
   const { adapter, chain, clock, db, log, watchList } = watcher;
-  /** Whether all of it was read once. */
+  /** Whether the whole mempool was read once. */
   let isKnown = false;
-  /** Whether the look before has read it. */
+  /** Whether the previous look has read the mempool. */
   let isFollowed = false;
 
   function isListed(): boolean {
@@ -78,8 +78,8 @@ export function createMempool(watcher: Watcher): Mempool {
   };
 
   /**
-   * The time since the oldest reservation: older transactions need not be read. After a start, reservations count
-   * whose transfers may still be matched; later only live ones, since without one no transfer is in time.
+   * The time since the oldest reservation: older transactions need not be read. After a start, reservations count if
+   * transfers may still be matched to them. Later only live ones count, since no transfer is in time without one.
    */
   async function sinceReservation(watch: readonly WatchedAddress[]): Promise<number | null> {
     if (watch.length === 0) return null;

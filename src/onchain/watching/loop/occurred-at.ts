@@ -3,7 +3,7 @@ import type { ChainTransfer } from '#chains/transfer.ts';
 import type { ChainState } from '#storage/database/watching-tables.ts';
 import type { TimeOfTransfer } from '../../settlement/match-payment.ts';
 
-/** Longest time between two polls, in milliseconds, during which a transfer counts as made when it is seen. */
+/** Longest time between two polls, in milliseconds, for which transfers count as made when they are seen. */
 export const POLLED_LATELY_MS = 60_000;
 
 /** How far the clock of a node may be behind or ahead, in milliseconds. */
@@ -12,17 +12,19 @@ const NODE_SKEW_MS = 60_000;
 /** When a chain was last read up to its newest block, and that block's height. */
 export type LastPoll = Pick<ChainState, 'polled_at' | 'head_height'>;
 
-/** For blocks that are scanned a second time, which no poll dates. */
+/** For blocks that are scanned again: no poll dates their transfers. */
 export const NO_POLL: LastPoll = { polled_at: null, head_height: null };
 
 /**
  * When a transfer was made, for matching.
  *
- * While the chain is polled regularly that is now: clocks of blocks lag, and a payment must not seem older than its
- * own reservation. A poll that is to come is none: the clock it was made by was wrong. In a block at a height that the
- * last poll showed already, it was left out of that poll, or the block has replaced another one since: as after a longer
- * time without a poll, the time of the block counts then, with the most that its clock may lag. A payment that reserved the
- * amount only after that was not paid by it. If the node's mempool had the transfer earlier, that time counts.
+ * While the chain is polled regularly, that is now: block clocks lag, and a payment must not seem older than its own
+ * reservation. A poll far in the future does not count: it was dated by a wrong clock.
+ *
+ * If the last poll already showed the height of the transfer's block, it left the transfer out, or the block has
+ * replaced another one since. Then, as after a longer time without a poll, the time of the block counts, plus the
+ * most that its clock may lag. A payment that reserved the amount only after that was not paid by it. If the node's
+ * mempool had the transfer earlier, that time counts.
  */
 export function occurredAt(
   chain: Chain,
@@ -59,12 +61,12 @@ function whenFound(
   return { occurredAt: byNow(blockTime + skew), earliestAt: byNow(blockTime - skew) };
 }
 
-/** Whether the chain was read up to its newest block so lately that new transfers were made since then. */
+/** Whether the chain was read up to its newest block so recently that new transfers count as made since then. */
 function wasPolledLately(polledAt: Date, now: Date): boolean {
   return Math.abs(now.getTime() - polledAt.getTime()) <= POLLED_LATELY_MS;
 }
 
-/** Whether a poll counts as lately, or would once its time has come, though blocks are left to read. */
+/** Whether `wasPolledLately` holds for a poll, or will hold once its time has come, even if blocks are left to read. */
 export function mayCountAsLately(polledAt: Date | null, now: Date): boolean {
   return polledAt !== null && now.getTime() - polledAt.getTime() <= POLLED_LATELY_MS;
 }

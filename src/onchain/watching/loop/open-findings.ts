@@ -7,7 +7,7 @@ import { RETRY_EVERY_MS } from './retry-unapplied.ts';
 
 const CONSIDERED_MAXIMUM = 1_000;
 
-/** Some of the chain's open findings of a kind, at most `maximum`; with each minute it is the next ones. */
+/** At most `maximum` of the chain's open findings of a kind; each minute it returns the next ones in turn. */
 export async function listInTurn(
   { chain, clock, db }: Watcher,
   kind: string,

@@ -9,7 +9,7 @@ import type { Watcher } from '../watcher.ts';
 import type { Round } from './round.ts';
 import { ringEntry } from './scan.ts';
 
-/** A chain that was read within this time is read on from its cursor, in milliseconds. */
+/** If a chain was read within this time, in milliseconds, reading goes on at its cursor. */
 const READ_LATELY_MS = 10 * 60_000;
 
 /**

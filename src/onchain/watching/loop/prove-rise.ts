@@ -9,13 +9,13 @@ import { askedSince, recordSeen } from './record-seen.ts';
 import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
-/** Longest range, in blocks, of which one is looked for: balances are compared each minute. */
+/** Maximum range, in blocks, that is searched for the block of a rise: balances are compared each minute. */
 const SPAN_MAXIMUM = 2_000;
 
 /**
- * Finds the block in which a balance rose, and records what that block itself proves to have been paid: a node that leaves
+ * Finds the block in which a balance rose, and records the transfers that the block itself proves: a node that leaves
  * a log out still has it in the receipts to which the block's hash commits.
- * @returns Whether that explains the rise. Where the chain proves nothing, or no node has what proves it, it does not.
+ * @returns Whether that explains the rise; false if blocks of the chain prove nothing, or no node has the proof.
  * @throws LeaseLost.
  */
 export async function proveRise(
@@ -58,7 +58,7 @@ async function findBlock(
   return requireBlock(adapter, node, high);
 }
 
-/** Records the transfers of a block that a node can prove, and returns how much they are. */
+/** Records the transfers of a block that a node can prove, and returns their sum. */
 async function recordProven(
   watcher: Watcher,
   node: Node,

@@ -7,8 +7,8 @@ import type { Watcher } from '../watcher.ts';
 const CLOCK_MAY_LAG_MS = 5 * 60_000;
 
 /**
- * Asks a node for its newest block, and takes it for true if it can be: the node is one of the chain on every
- * connection that it was asked by, it has blocks up there, and their time has come.
+ * Asks a node for its newest block, and checks that it is plausible: the node is one of the chain on every connection
+ * that may have responded, it has blocks near that height, and the block's time is not in the future.
  * @param cursorHeight Block whose hash is asked for as well; null for none.
  * @param listsMempool Whether the list of the mempool is taken as well (Bitcoin).
  * @throws NodeFailure, RpcError, or the signal's reason if it is aborted.
@@ -28,12 +28,12 @@ export async function readHeads(
     );
   }
   const latest = clock() + chain.clockSkewMs + CLOCK_MAY_LAG_MS;
-  // Nor is a time believed that is none, and so neither earlier nor later.
+  // Negated, so that an invalid time (NaN) is refused as well.
   if (!(tip.time.getTime() <= latest)) {
     throw new NodeFailure(`${node.label}: the time of its newest block ${tip.height} is to come`);
   }
   await nodes.acceptHead(node.id, tip.height, signal);
-  // Servers behind one URL may each response a part of the question, and one of them lag.
+  // Servers behind one URL may each answer a part of the request, and one of them may lag.
   return finalHeight === null
     ? heads
     : { ...heads, finalHeight: Math.min(finalHeight, tip.height) };

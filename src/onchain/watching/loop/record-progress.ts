@@ -45,7 +45,7 @@ export async function recordProgress(
   );
 }
 
-/** Neither time goes back, even if a node reports an older block later; null leaves it. */
+/** The later of two times: progress never goes back, even if a node reports an older block later. null leaves it. */
 export function later(former: Date | null, reached: Date | null): Date | null {
   return reached === null || (former !== null && former > reached) ? former : reached;
 }

@@ -10,22 +10,22 @@ import { record, toObserved } from './record.ts';
 
 /** The times by which found transfers are judged. */
 export interface Timing {
-  /** The poll before, by which the time of the transfers is determined. */
+  /** The previous poll, by which the time of the transfers is determined. */
   readonly last: LastPoll;
-  /** Amounts count as asked for if they were still reserved after this time. */
+  /** Amounts count as requested if they were still reserved after this time. */
   readonly askedSince: Date;
-  /** When the transfers were made at the latest; now unless given. */
+  /** The latest time at which the transfers were made; default: now. */
   readonly madeBy?: Date | undefined;
-  /** When the transfers were seen; now unless given. */
+  /** When the transfers were seen; default: now. */
   readonly seenAt?: Date;
-  /** What is undone by what was found, to be recorded with it. None unless given. */
+  /** Reversals that follow from the found transfers, recorded together with them; default: none. */
   readonly reversed?: readonly ObservedTransfer[];
 }
 
 /**
- * Since when amounts count as asked for, those of payments that ended within a day included.
- * @param madeAt When the transfers were made at the earliest, for instance the time up to which everything
- * is recorded; null for now.
+ * Since when amounts count as requested. This includes amounts of payments that ended within a day before.
+ * @param madeAt The earliest time at which the transfers were made, for instance the time up to which everything is
+ * recorded; null for now.
  */
 export function askedSince(
   { chain, clock }: Pick<Watcher, 'chain' | 'clock'>,

@@ -18,7 +18,7 @@ import {
 import { LeaseLost } from '../lease.ts';
 import type { Watcher } from '../watcher.ts';
 
-/** Transfers per transaction: few enough that locks of addresses are short. */
+/** Transfers per transaction: few enough that addresses are not locked for long. */
 const TRANSFERS_PER_TRANSACTION = 50;
 
 /** Transactions that are open at once: each locks its own addresses. */
@@ -65,11 +65,11 @@ export function toReported(deposit: Deposit, finality: Finality): ObservedTransf
 }
 
 /**
- * Records observed transfers, at most 50 in a transaction. Repeating it changes nothing, so after a crash in between
- * it is simply repeated.
+ * Records observed transfers, at most 50 in a transaction. It is idempotent, so it is simply repeated after a crash
+ * in between.
  * @param after Runs in the last transaction, for instance to move the cursor.
- * @throws LeaseLost, and any error that means the database is unavailable. A transfer that the database
- * refuses becomes a finding, and is tried again later.
+ * @throws LeaseLost, and any error that means the database is unavailable. A transfer that the database refuses
+ * becomes a finding, and is tried again later.
  */
 export async function record(
   watcher: Watcher,
@@ -78,24 +78,24 @@ export async function record(
 ): Promise<void> {
   const chunks = inParts(observed.toSorted(inLockOrder), TRANSFERS_PER_TRANSACTION);
   const last = chunks.pop() ?? [];
-  // A reversed transfer may leave its payment to another one, so then they run one after the other.
+  // A reversal may free its payment for another transfer, so then the transactions run one after the other.
   const together = observed.some(({ finality }) => finality === 'reversed') ? 1 : CONCURRENCY;
   const turns = Math.ceil(chunks.length / together);
   for (let turn = 0; turn < turns; turn++) {
-    // Neighbours may lock the same address, so those that run at once lie apart.
+    // Neighbours may lock the same address, so chunks that run concurrently are not adjacent.
     const running = chunks.filter((_, index) => index % turns === turn);
     await settleAll(running.map(chunk => recordChunk(watcher, chunk)));
   }
   if (last.length > 0 || after !== undefined) await recordChunk(watcher, last, after);
 }
 
-/** Waits for all of them before it throws what the first one threw. */
+/** Waits for all promises, then throws the error of the first one that was rejected. */
 async function settleAll(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Records a chunk as it is or, where the database refuses one of its transfers, each in a savepoint. */
+/** Records a chunk at once or, if the database refuses one of its transfers, each transfer in a savepoint. */
 async function recordChunk(
   watcher: Watcher,
   chunk: readonly ObservedTransfer[],

@@ -13,11 +13,11 @@ import { halt } from './halt.ts';
 import { UNEXPLAINED } from './unexplained.ts';
 import { UNREADABLE } from './unreadable.ts';
 
-/** Final deposits of an undone span that are looked at; more would be an attack on the chain itself. */
+/** Maximum number of final deposits in undone blocks that are checked; more would be an attack on the chain itself. */
 const FINAL_LOOKED_AT = 200;
 
 /**
- * Handles another hash at the cursor than was recorded.
+ * Handles a node whose hash at the cursor differs from the recorded one.
  * @param cursorHash What the node has there; null if it has none.
  * @returns Whether the chain can be watched further; otherwise it is halted.
  * @throws LaggingNode if it has none, NodeFailure if it contradicts itself or serves another chain, LeaseLost.
@@ -81,7 +81,8 @@ export async function reorganise(
   await lease.write(async (tx, locked) => {
     const now = new Date(watcher.clock());
     await cutRing(tx, chain.id, fork.height);
-    // Elsewhere balances are read of final blocks alone, which no branch undoes, though the ring may not have them.
+    // On other chains, only balances of final blocks are read, which no branch undoes, though the ring may not have
+    // them.
     const isEvm = chain.family === 'evm';
     if (isEvm) await cutBalances(tx, chain.id, fork.height);
     const kinds = [UNEXPLAINED, UNREADABLE];
@@ -98,10 +99,11 @@ export async function reorganise(
       cursor_height: fork.height,
       cursor_hash: fork.hash,
       swept_height: Math.min(locked.swept_height ?? fork.height, fork.height),
-      // Transfers of these blocks did not happen just now: without a poll, the time of their block counts.
+      // Transfers in the new blocks did not happen just now: without a poll, the time of their block counts.
       polled_at: null,
       halted: null,
-      // What held payments is gone with its blocks: none expires before this branch was looked at twice.
+      // The findings that held payments are resolved with their blocks: no payment expires before this branch was
+      // read twice.
       ...(resolved > 0 && { expires_until: null }),
     });
   });
@@ -115,7 +117,7 @@ export async function reorganise(
   return true;
 }
 
-/** @throws NodeFailure if the node serves another chain than it did, which is then distrusted. */
+/** @throws NodeFailure if the node serves another chain than before; the node is then distrusted. */
 export async function requireSameChain(
   { adapter, nodes }: Watcher,
   node: Node,

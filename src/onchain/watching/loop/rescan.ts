@@ -16,8 +16,8 @@ import { unlessNodeFails } from './unless-node-fails.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Goes on with the oldest rescan of the chain, which an operator or a look-up has asked for. The node may have
- * deleted its blocks, which must keep neither the chain from being watched nor other rescans: it waits then.
+ * Continues the oldest rescan of the chain, which an operator or a look-up has requested. If the node fails, for
+ * instance because it has deleted the blocks, the rescan waits. The chain is still watched, and other rescans go on.
  * @returns Whether there was one.
  * @throws LeaseLost.
  */
@@ -26,7 +26,7 @@ export type Rescans = (round: Round) => Promise<boolean>;
 export function createRescans(watcher: Watcher): Rescans {
   const { chain, clock, log } = watcher;
   const rests = createPeriod(clock, RETRY_EVERY_MS);
-  /** Those that wait, until their rest is over. */
+  /** Rescans that wait until their pause is over. */
   let waiting: Rescan['id'][] = [];
   return async round => {
     if (waiting.length > 0 && rests.isDue()) waiting = [];
@@ -44,7 +44,7 @@ export function createRescans(watcher: Watcher): Rescans {
 
 /**
  * Scans as many blocks as the adapter takes at once, for every configured address of the network. Dust is not
- * counted, since it may have been before.
+ * counted, since it may have been counted before.
  */
 async function continueRescan(
   watcher: Watcher,
@@ -60,7 +60,7 @@ async function continueRescan(
     await watcher.lease.write(tx => advanceRescan(tx, rescan.id, done));
     return;
   }
-  // The blocks' times decide which amounts were asked for, so they must not be far apart.
+  // The times of the blocks decide which amounts count as requested, so they must not be far apart.
   const to = Math.min(end, from + Math.floor(DAY_MS / chain.blockMs) - 1);
   const asked = await readTimes(watcher, node, { from, to });
   await recordInternal(watcher, { node, watch, ...asked }, { from, to });
@@ -95,8 +95,8 @@ export async function rescanRange(
 }
 
 /**
- * When transfers in these blocks were made, by the times of the first and the last one. Of a range of a day at most,
- * one time gives a bound for the other. If the node has neither block, all amounts that were ever asked for count.
+ * When transfers in these blocks were made, by the times of the first and the last block. If the range covers a day
+ * at most, one time bounds the other. If the node has neither block, all amounts that were ever requested count.
  */
 async function readTimes(
   watcher: Watcher,
@@ -114,10 +114,10 @@ async function readTimes(
   };
 }
 
-/** Blocks of a rescan that are traced: a trace costs more than everything else. */
+/** Maximum length of a rescan whose blocks are traced: a trace costs more than everything else. */
 export const TRACED_MAXIMUM = 20;
 
-/** Records transfers of the native asset by contracts, where the node traces and the range is short. */
+/** Records transfers of the native asset by contracts, if the node traces and the range is short. */
 async function recordInternal(
   watcher: Watcher,
   { node, watch, ...asked }: Pick<Pass, 'node' | 'watch' | 'askedSince' | 'madeBy'>,

@@ -14,8 +14,7 @@ export const RETRY_EVERY_MS = 60_000;
 const FINDINGS_MAXIMUM = 100;
 
 /**
- * Tries again to record transfers that the database has refused, and resolves the findings of those that
- * it takes.
+ * Tries again to record transfers that the database has refused, and resolves the findings of those that it accepts.
  * @throws LeaseLost.
  */
 export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void> {

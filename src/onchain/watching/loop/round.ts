@@ -2,7 +2,7 @@ import type { Heads } from '#chains/adapter.ts';
 import type { Node } from '#chains/nodes/node.ts';
 import type { ChainState } from '#storage/database/watching-tables.ts';
 
-/** What every step of one tick works with: the chain as it began, and the one node that it asks. */
+/** Context of one tick: the state of the chain at its beginning, and the one node that it asks. */
 export interface Round {
   readonly state: ChainState;
   readonly node: Node;

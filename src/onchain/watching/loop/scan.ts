@@ -17,32 +17,36 @@ import { record, toObserved, toReported } from './record.ts';
 import { recordSeen, type Timing } from './record-seen.ts';
 import { reportUnreadable } from './unreadable.ts';
 
-/** Longest that one tick scans, in milliseconds; then what was found is settled before it goes on. */
+/** Maximum time that one tick scans, in milliseconds. What was found is settled before the scan goes on. */
 const SCAN_MS = 30_000;
 
-/** What one pass over a chain's blocks works with. */
+/** Context of one pass over a chain's blocks. */
 export interface Pass {
   readonly node: Node;
   readonly heads: Heads;
   /** Read after the newest block. */
   readonly watch: readonly WatchedAddress[];
-  /** As of `Timing`. */
+  /** As in `Timing`. */
   readonly askedSince: Date;
-  /** As of `Timing`. */
+  /** As in `Timing`. */
   readonly madeBy?: Date | undefined;
-  /** Deposits in no block up to the cursor, which another spending in these blocks undoes (Bitcoin). */
+  /**
+   * Deposits in no block up to the cursor. They are reversed if another transaction in these blocks spends their
+   * inputs (Bitcoin).
+   */
   readonly dependent?: readonly UnsettledDeposit[];
-  /** As of `ScanRequest`. */
+  /** As in `ScanRequest`. */
   readonly isSecondLook?: true;
-  /** Gets the dust of blocks up to the tip, with the hash of the last one that was scanned with them. */
+  /** Gets the dust of blocks up to the tip, with the hash of the last block that was scanned with them. */
   readonly noteDust?: (dust: readonly Arrival[], through: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Scans the blocks behind the cursor up to the tip, and moves the cursor with what they contain.
- * @returns The last block that was scanned; the tip, unless there was too much. undefined if the cursor is
- * at the tip.
+ * Scans the blocks after the cursor up to the tip. Moves the cursor in the last transaction that records their
+ * transfers.
+ * @returns The last block that was scanned; the tip, unless there was too much. undefined if the cursor is at the
+ * tip.
  * @throws NodeFailure, LeaseLost.
  */
 export async function scanToTip(
@@ -57,7 +61,7 @@ export async function scanToTip(
   return scanParts(watcher, pass, range, state, async (tx, scanned) => {
     const { through: block, dust } = scanned;
     await unplaceOther(tx, chain.id, scanned, new Date(watcher.clock()));
-    // Elsewhere the second look counts it, which happens once.
+    // On other chains the second look counts dust, which happens once.
     if (watcher.adapter.looksOnce === true) await countDust(watcher, tx, dust);
     pass.noteDust?.(dust, block.hash);
     await addToRing(tx, ringEntry(chain.id, block));
@@ -72,12 +76,12 @@ export async function scanToTip(
 
 type Range = Pick<ScanRequest, 'from' | 'to' | 'parentHash'>;
 
-/** What a part of a range, from the height `from` to the block `through`, has shown. */
+/** The result of scanning a part of a range, from the height `from` to the block `through`. */
 interface Scanned {
   readonly from: number;
   readonly through: Block;
   readonly dust: readonly Arrival[];
-  /** Those of the blocks with transfers. */
+  /** Hashes of the blocks with transfers. */
   readonly hashes: readonly string[];
 }
 
@@ -85,7 +89,7 @@ type Advance = (tx: Connection, scanned: Scanned) => Promise<void>;
 
 /**
  * Scans a range part by part, for `SCAN_MS` at most.
- * @param advance As of `scanRange`.
+ * @param advance As for `scanRange`.
  * @returns The last block that was scanned; undefined if there was none.
  */
 export async function scanParts(
@@ -106,14 +110,14 @@ export async function scanParts(
   return through;
 }
 
-/** @returns The row of the ring for a block. */
+/** The row of the ring for a block. */
 export function ringEntry(chain: string, { height, hash, time }: Block) {
   return { chain, height, hash, at: time };
 }
 
 /**
- * Scans as many blocks of a range as the adapter takes at once, and records what they contain: what payments
- * wait for as soon as it is found, all else afterwards.
+ * Scans as many blocks of a range as the adapter takes at once, and records their transfers: those that payments wait
+ * for as soon as they are found, all others afterwards.
  * @param advance Runs in the last transaction, and gets what was scanned.
  */
 export async function scanRange(

@@ -16,14 +16,14 @@ import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 import { reportUnreadable, toUnreadable } from './unreadable.ts';
 
-/** Deposits that are read at once. */
+/** Deposits per batch. */
 const BATCH = 200;
 
 const LACKING = 'The node has its block, and does not show the transaction.';
 
 /**
  * Makes deposits final that are deep enough: each one's transaction is looked up once more, and confirmed by the
- * check node where there is one.
+ * check node if there is one.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
 export async function settle(
@@ -100,7 +100,7 @@ async function settleDue(
   const shown = [...contradicted, ...confirmed];
   const right = await confirmByCheckNode(watcher, node, shown, signal);
   for (const { deposit, transfer } of right) {
-    // Loses its block for now. `check-unconfirmed.ts` looks it up once more before anything is undone.
+    // The deposit loses its block for now. `check-unconfirmed.ts` looks it up once more before anything is undone.
     if (transfer === undefined) observed.push(toReported(deposit, 'seen'));
     else observed.push(toObserved(transfer, 'final', timeOf(deposit)));
   }
@@ -114,9 +114,10 @@ async function settleDue(
 }
 
 /**
- * Tells deposits apart whose transaction the node does not show. Those whose block is not on its chain are astray:
- * they are reported without it, and looked up again, since another node may have shown the block, so that the cursor
- * finds no fork. Where the block is there, the node contradicts itself: the deposit waits until it shows the transaction.
+ * Divides the deposits whose transaction the node does not show. If its chain does not have the block of a deposit,
+ * the deposit is astray: it is reported without the block, and looked up again. Another node may have shown that
+ * block, so that the cursor finds no fork. If its chain has the block, the node contradicts itself: the deposit is
+ * lacking, and waits until the node shows the transaction.
  */
 async function readBlocksOf(
   { adapter, chain, log }: Watcher,

@@ -9,10 +9,10 @@ import { readHeads } from './read-heads.ts';
 import { type Pass, scanParts } from './scan.ts';
 
 /**
- * Scans blocks a second time, some time after the first: by another node, if the chain has one that works. A server that
- * lags returns an empty list of logs and no error, so the first scan may have missed something.
- * @returns The last block that was scanned twice; the newest block when all up to it were; undefined when none has come
- * to it.
+ * Scans blocks a second time, some time after the first: by another node, if the chain has one that works. A lagging
+ * server returns an empty list of logs and no error, so the first scan may have missed something.
+ * @returns The last block that was scanned twice; the newest block if all blocks up to it were; undefined if no block
+ * is due yet.
  * @throws NodeFailure of the primary node, LeaseLost.
  */
 export async function sweep(
@@ -37,11 +37,11 @@ export async function sweep(
 /** The last block of a sweep. */
 interface End {
   readonly height: number;
-  /** undefined where it is not known, and the block is final. */
+  /** undefined if it is not known; then the block is final. */
   readonly hash: string | undefined;
 }
 
-/** @returns undefined where there is no other node, or it fails: a second scan by the same one is better than none. */
+/** @returns undefined if there is no other node, or it fails. A second scan by the same node is better than none. */
 async function sweepByAnother(
   watcher: Watcher,
   swept: number,
@@ -55,7 +55,7 @@ async function sweepByAnother(
       (await nodes.check(pass.signal, true)) ?? (await nodes.another(pass.node.id, pass.signal));
     if (other === null) return undefined;
     await readHeads(watcher, other, null, pass.signal);
-    // It may be on another branch, or not have come so far.
+    // The other node may be on another branch, or not have reached the block yet.
     const block = await watcher.adapter.readBlock(other, end.height);
     if (block === null || (end.hash !== undefined && block.hash !== end.hash)) {
       throw new LaggingNode(`${other.label} does not have block ${end.height} as it was recorded`);
@@ -82,7 +82,7 @@ async function sweepRange(
   pass: Pass,
   known?: number,
 ): Promise<Block | undefined> {
-  // Another node may have come some way before it failed.
+  // Another node may have scanned a part before it failed.
   const swept = known ?? (await findChain(watcher.db, watcher.chain.id))?.swept_height ?? to;
   return scanParts(
     watcher,

@@ -27,7 +27,7 @@ export type TickResult =
   | 'nothing'
   /** Read up to the newest block. */
   | 'done'
-  /** There is more: go on at once. */
+  /** There is more to read: run the next tick at once. */
   | 'more';
 
 export type Tick = (signal: AbortSignal) => Promise<TickResult>;
@@ -36,8 +36,8 @@ export type Tick = (signal: AbortSignal) => Promise<TickResult>;
  * One round of a watcher: asks one node for new blocks and records their transfers. Everything that must survive is
  * in the database, so a crash costs at most one round.
  *
- * The bound comes first: the newest block, then the watch list, then the scan up to that block. So an
- * address that is not on the list cannot have been paid yet.
+ * The order matters: it reads the newest block, then the watch list, and then scans up to that block. So an address
+ * that is not on the list cannot have been paid yet.
  * @throws NodeFailure, LeaseLost, and errors of the database.
  */
 export function createTick(watcher: Watcher): Tick {
@@ -47,11 +47,11 @@ export function createTick(watcher: Watcher): Tick {
   const idleWatch = createIdleWatch(watcher, parts);
   const watchBlocks = createBlockWatch(watcher, parts);
   const haltedPolls = createPeriod(clock, IDLE_POLL_MS);
-  /** Whether the look before has left something to read. */
+  /** Whether the previous look has left something to read. */
   let hasMore = false;
-  /** Ticks in a row whose node has failed. */
+  /** Consecutive ticks whose node has failed. */
   let failures = 0;
-  /** Whether this look continues the one before, which the daily quota has allowed already. */
+  /** Whether this look continues the previous one, which the daily quota has allowed already. */
   const goesOn = () => hasMore || (failures > 0 && failures <= RETRIES);
 
   return async signal => {
@@ -72,7 +72,7 @@ export function createTick(watcher: Watcher): Tick {
     const node = await nodes.primary(signal);
     try {
       const result = await ask(state, node, isIdle, signal);
-      // Only a useful response pays strikes back.
+      // Only a useful response removes strikes of the node.
       if (result !== 'halted' && !lowHead.isMet()) nodes.reportSuccess(node.id);
       failures = 0;
       hasMore = result === 'more';
@@ -111,8 +111,8 @@ export function createTick(watcher: Watcher): Tick {
 }
 
 /**
- * Ends a halt: this node has the recorded block at the cursor, which another node may have lacked. If one still has
- * another block there, the chain stays halted.
+ * Ends a halt: this node has the recorded block at the cursor, which another node may have lacked. If another node
+ * still has a different block there, the chain stays halted.
  */
 async function resume(
   watcher: Watcher,

@@ -11,7 +11,7 @@ import { unlessNodeFails } from './unless-node-fails.ts';
 
 /** Kind of the findings. */
 export const UNEXPLAINED = 'unexplained_inflow';
-/** Findings that are tried at a time: each takes several calls. */
+/** Findings that are retried at a time: each takes several calls. */
 const RETRIED_MAXIMUM = 5;
 
 /** A rise of a balance that no transfer explains. */
@@ -28,7 +28,8 @@ export interface Inflow {
 }
 
 /**
- * Adds a finding for the operator, which holds the payments of the address, and events for the merchants whose it is.
+ * Adds a finding for the operator, which holds the payments of the address, and events for the merchants that have
+ * the address.
  * @throws LeaseLost.
  */
 export async function reportUnexplained(
@@ -55,8 +56,8 @@ export async function reportUnexplained(
 }
 
 /**
- * Reads blocks again in which balances rose without an explanation, by the node of the round and by another one. A finding
- * is resolved once what has been recorded since explains it.
+ * Reads blocks again in which balances rose without an explanation, by the node of the round and by another one. A
+ * finding is resolved once the transfers recorded since explain it.
  * @throws LeaseLost.
  */
 export async function retryUnexplained(watcher: Watcher, round: Round): Promise<void> {
@@ -82,7 +83,7 @@ async function readAgain(watcher: Watcher, round: Round, finding: Finding): Prom
   await rescanRange(watcher, round, watch, { from: (since ?? height - 1) + 1, to: height });
 }
 
-/** Resolves a finding if transfers that were recorded since then amount to the inflow; whether they do. */
+/** Resolves a finding if transfers that were recorded since then amount to the inflow. Returns whether they do. */
 async function resolveExplained(
   { clock, db, lease }: Watcher,
   { id, blockchain_id: network, address, amount, found_at: foundAt, ...finding }: Finding,

@@ -2,8 +2,8 @@ import { isNodeError } from '#chains/nodes/node.ts';
 import type { Watcher } from '../watcher.ts';
 
 /**
- * What `work` returns; undefined where the node fails. Then a warning is logged, with the fields, and nothing
- * else is held up.
+ * Returns what `work` returns. If the node fails, logs a warning with the fields and returns undefined, so that other
+ * work can go on.
  */
 export async function unlessNodeFails<T>(
   log: Watcher['log'],

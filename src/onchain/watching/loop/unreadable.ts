@@ -17,27 +17,30 @@ import { unlessNodeFails } from './unless-node-fails.ts';
 export const UNREADABLE = 'unreadable';
 const SECOND_LOOK = { isSecondLook: true } as const;
 
-/** Most findings of a block that name no watched address; more become a single one for the block. */
+/** Maximum number of findings of a block that name no watched address; more become a single one for the block. */
 const NAMELESS_MAXIMUM = 5;
 
-/** What is in no block, and waits for none any more: if it comes after all, its block is scanned. */
+/**
+ * The result for a transaction that is gone from the mempool. If it gets into a block after all, that block is
+ * scanned.
+ */
 const NOWHERE = { transfers: [], block: null };
 
-/** How many of the considered findings are tried at a time; the next time it is the next ones. */
+/** How many findings are retried at a time; the next time it is the next ones. */
 const RETRIED_MAXIMUM = 20;
 
 /** Longest detail of a finding, in characters: a node's own message may be long. */
 const DETAIL_MAXIMUM = 500;
 
-/** What cannot be read any more of a deposit that was seen. */
+/** The report that a seen deposit cannot be read any more. */
 export function toUnreadable(deposit: UnsettledDeposit, detail: string): Unreadable {
   const { transaction_hash: transactionHash, block_height: height } = deposit;
   return { transactionHash, height, watched: [toWatched(deposit)], detail };
 }
 
 /**
- * Adds findings of what cannot be read, one for each watched address that it may have paid: payments at these
- * addresses are held until it is resolved. A finding that is open already is not repeated.
+ * Adds findings of elements that cannot be read, one for each watched address that they may have paid: payments at
+ * these addresses are held until they are resolved. A finding that is open already is not repeated.
  */
 export async function reportUnreadable(
   db: Connection,
@@ -67,7 +70,7 @@ export async function reportUnreadable(
   }
 }
 
-/** One finding in place of many: a block may be full of an unknown kind of transaction. */
+/** Merges many findings into one: a block may be full of an unknown kind of transaction. */
 function gather([height, own]: [number | null, readonly Unreadable[]]): readonly Unreadable[] {
   const [first] = own;
   if (first === undefined || own.length <= NAMELESS_MAXIMUM) return own;
@@ -76,7 +79,7 @@ function gather([height, own]: [number | null, readonly Unreadable[]]): readonly
 }
 
 /**
- * Tries again to read elements that could not be read. Where that succeeds, records their transfers unless they are
+ * Tries again to read elements that could not be read. If that succeeds, records their transfers unless they are
  * dust, and resolves their findings.
  * @throws LeaseLost.
  */
@@ -102,7 +105,7 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
   const since = askedSince(watcher, madeBy);
   const timing = { last: NO_POLL, seenAt, askedSince: since, madeBy };
   await recordSeen(watcher, transfers, timing, async (tx, dust) => {
-    // Elsewhere the second look counts it, which happens once.
+    // On other chains the second look counts dust, which happens once.
     if (adapter.looksOnce === true) await countDust(watcher, tx, dust);
     await resolveFinding(tx, finding.id, new Date(clock()));
   });
@@ -115,20 +118,20 @@ async function readAgain(watcher: Watcher, node: Node, finding: Finding): Promis
       const isGone = report.status === 'unknown' || report.status === 'replaced';
       if (isGone && height === null) return NOWHERE;
       if (report.status !== 'included') return undefined;
-      // Elsewhere its block may have shown a transfer that the transaction itself lacks.
+      // On other chains its block may have shown a transfer that the transaction itself lacks.
       if (adapter.looksOnce === true) return report;
       const { unreadable = [] } = await scanBlocks(report.block.height, null);
       const isRead = unreadable.every(each => each.transactionHash !== transactionHash);
       return isRead ? report : undefined;
     }
-    // An entry of a list is in no block that could be read again.
+    // An element of a mempool's list is in no block that could be read again.
     if (height === null) return undefined;
     const { transfers, through, unreadable = [] } = await scanBlocks(height, below);
     const isRead = unreadable.length === 0 && through.height >= height;
     return isRead ? { transfers, block: through } : undefined;
   }
 
-  /** One block, or those above `below`, which were scanned before. */
+  /** Scans the block at `to`, or all above `below` up to it, which were scanned before. */
   function scanBlocks(to: number, below: number | null): Promise<Scan> {
     const from = below === null ? to : below + 1;
     const range = {

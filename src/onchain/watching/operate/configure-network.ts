@@ -25,14 +25,14 @@ export const CONFIGURABLE_CONTRACTS: readonly string[] = [
   'tron-usdc-test',
 ];
 
-/** Given in place of a rule to return to the chain's own. */
+/** Given instead of a rule, it returns a network to the rule of its chain. */
 export const DEFAULT_FINALITY = 'default';
 
 /**
- * Changes a network for all merchants. A contract is verified with the chain's primary node, if it has
- * one; in production a network is switched on only when one watches it.
- * @throws OperationRefused for an unknown network, an invalid rule, amount or contract, a contract that is not
- * the token, a network that no node watches in production, and when nothing is to be set.
+ * Changes a network for all merchants. A contract is verified with the chain's primary node, if it has one; in
+ * production a network can be switched on only if a node watches it.
+ * @throws OperationRefused for an unknown network, an invalid rule, amount or contract, a contract that is not the
+ * token, a network that no node watches in production, and when nothing is to be set.
  */
 export async function configureNetwork(
   operator: Operator & { readonly db: Database },

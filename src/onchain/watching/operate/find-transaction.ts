@@ -15,7 +15,7 @@ import { toWatched } from '../watch-list.ts';
 import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { requireSettled } from './operate-chain.ts';
 
-/** Longest that an operator waits for a node, in milliseconds: a trace of a block takes long. */
+/** Timeout of an operator's look-up, in milliseconds: a trace of a block takes long. */
 const WAIT_MS = 60_000;
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
@@ -24,15 +24,15 @@ export interface FoundTransaction extends TransactionOnChain {
   readonly network: Network;
   /** As the chain writes it. */
   readonly transactionHash: string;
-  /** Transfers in a block that are not recorded: the block is scanned again. */
+  /** Number of transfers in a block that the ledger lacks or records differently: the block is scanned again. */
   readonly missing: number;
 }
 
 /**
- * Asks a chain for a transaction and for its transfers to any address that is configured on the chain's
- * networks. It credits nothing: what the ledger lacks, a rescan of the block records.
- * @throws OperationRefused for an unknown network, one that no node settles, text that is no transaction
- * hash, and when no node answers.
+ * Looks up a transaction on a chain, with its transfers to any address that is configured on the chain's networks. It
+ * credits nothing: a rescan of the block records what the ledger lacks.
+ * @throws OperationRefused for an unknown network, one that no node settles, text that is no transaction hash, and
+ * when no node answers.
  */
 export async function findTransaction(
   operator: Operator,
@@ -96,7 +96,7 @@ async function listWatched(db: Connection, chain: string): Promise<WatchedAddres
   return watched;
 }
 
-/** What the payment asks for that the transaction belongs to; null without one. */
+/** The amount, in cents, of the payment that the transaction belongs to; null without one. */
 async function findCents(db: Connection, networkId: string, hash: string): Promise<number | null> {
   for (const { payment_id: id } of await listDepositsByHash(db, networkId, hash)) {
     const payment = id === null ? undefined : await findPayment(db, id);

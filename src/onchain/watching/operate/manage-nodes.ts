@@ -37,7 +37,7 @@ import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts';
 
-/** Calls a second to a node unless the operator sets another limit: what free plans allow. */
+/** Default limit of calls a second to a node: what free plans allow. */
 export const REQUESTS_PER_SECOND = 10;
 
 export interface NewNodeSettings {
@@ -47,14 +47,14 @@ export interface NewNodeSettings {
   /** Each as `NAME: VALUE`. */
   readonly headers?: readonly string[] | undefined;
   readonly role?: NodeRole | undefined;
-  /** The URL's host unless given. */
+  /** Default: the URL's host. */
   readonly label?: string | undefined;
   readonly requestsPerSecond?: number | undefined;
-  /** Calls on a UTC day; null for no limit, which is so unless given. */
+  /** Limit of calls on a UTC day; null for no limit, the default. */
   readonly callsPerDay?: number | null | undefined;
 }
 
-/** What can be changed of a node; what is undefined stays. */
+/** Changes of a node; undefined fields stay as they are. */
 export interface NodeSettingsChange {
   readonly role?: NodeRole | undefined;
   readonly requestsPerSecond?: number | undefined;
@@ -62,7 +62,7 @@ export interface NodeSettingsChange {
   readonly callsPerDay?: number | null | undefined;
 }
 
-/** A node, its verification, and the networks of its chain with who settles them now. */
+/** A node, its verification, and the networks of its chain as they are settled now. */
 export interface VerifiedNode {
   readonly node: NodeRow;
   readonly report: NodeReport;
@@ -124,7 +124,7 @@ export async function addNode(
 }
 
 /**
- * Changes how a node is asked. One that becomes primary is verified before.
+ * Changes the role or the limits of a node. A node that becomes primary is verified first.
  * @throws OperationRefused for an unknown node, when nothing is to be set, and as `addNode`.
  */
 export async function setNode(
@@ -157,7 +157,7 @@ export async function setNode(
 }
 
 /**
- * Verifies a node again, and keeps what it is able to do now.
+ * Verifies a node again, and stores its current abilities.
  * @throws OperationRefused for an unknown node, and as `addNode`; then nothing is changed.
  */
 export async function testNode(

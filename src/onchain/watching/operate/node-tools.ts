@@ -9,7 +9,7 @@ export interface NodeTools {
   readonly keyring: Keyring;
   /** Refuses private chains. */
   readonly isProduction: boolean;
-  /** `adapterOf` unless given. */
+  /** Default: `adapterOf`. */
   readonly adapterOf?: (chain: Chain) => ChainAdapter;
 }
 

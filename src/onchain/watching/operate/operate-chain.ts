@@ -12,7 +12,7 @@ import { lockChainSetup, revokeLease } from '#storage/repositories/chains/setup.
 import { unplaceAbove } from '#storage/repositories/deposits/watched-deposits.ts';
 import { requireChain } from './node-tools.ts';
 
-/** Most blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */
+/** Maximum number of blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */
 export const RESCAN_MAXIMUM = 100_000;
 
 /** Blocks that an operator asks for, both ends included. */
@@ -52,10 +52,10 @@ export function requireRange({ from, to }: BlockRange, what: 'rescan' | 'audit')
 }
 
 /**
- * Lets a chain be watched on, from a block on or behind the last one that was scanned. Deposits that are
- * not final are asked for again wherever they may have been undone.
- * @throws OperationRefused for an unknown chain, one without nodes, and one that is not halted if no
- * block is given, or one above its newest.
+ * Resumes watching a chain, from the given block or after the last one that was scanned. Deposits that are not final
+ * and may have been undone are looked up again.
+ * @throws OperationRefused for an unknown chain, one without nodes, and one that is not halted if no block is given,
+ * or one above its newest.
  */
 export function resumeWatching(
   operator: Operator,
@@ -89,7 +89,7 @@ export function resumeWatching(
       await updateChain(tx, id, { ...place, halted: null, polled_at: null });
     }
     const result = await revokeLease(tx, id);
-    // Of a halted chain any recorded block may have been undone.
+    // If the chain is halted, any recorded block may have been undone.
     await unplaceAbove(tx, id, from === null || halted !== null ? -1 : from - 1, now);
     const detail = { from, halted, cursor: state.cursor_height };
     return { result, objectId: id, detail };
@@ -97,8 +97,8 @@ export function resumeWatching(
 }
 
 /**
- * Closes a finding that an operator has looked into.
- * @param note What came of it, for the audit log.
+ * Closes a finding that an operator has investigated.
+ * @param note The outcome, for the audit log.
  * @throws OperationRefused for an unknown finding, and one that is resolved.
  */
 export function closeFinding(operator: Operator, id: string, note?: string): Promise<Finding> {

@@ -15,13 +15,13 @@ import {
 } from '#storage/repositories/lineages.ts';
 import { withholdPending } from '#storage/repositories/webhooks/withheld.ts';
 
-/** Deliveries of one statement: it must end within the time that any may take. */
+/** Deliveries per statement, so that each statement ends within its timeout. */
 const BATCH = 10_000;
 
 /**
- * Declares that the database was restored, where nothing outside it has told so: writes are refused from then on.
+ * Declares that the database was restored, if nothing outside of it has shown that. Writes are refused from then on.
  * @param to Time to which it was restored.
- * @throws OperationRefused for a time to come, and while another restore waits for its confirmation.
+ * @throws OperationRefused for a time in the future, and while another restore waits for its confirmation.
  */
 export function declareRestore(operator: Operator, to: Date): Promise<Lineage> {
   return audited(operator, 'restore.declare', async (tx, now) => {
@@ -41,18 +41,17 @@ export function declareRestore(operator: Operator, to: Date): Promise<Lineage> {
   });
 }
 
-/** What a confirmation has done. */
+/** The result of a confirmation. */
 export interface Confirmed {
   readonly lineage: Lineage;
   readonly rescans: readonly Rescan[];
-  /** Webhooks that were owed, and may have been sent in the time that is lost. */
+  /** Number of pending webhooks that are not sent: they may have been sent in the time that is lost. */
   readonly withheld: number;
 }
 
 /**
- * Lets everything be written again. Chains are scanned once more for every configured address, from where the
- * restored database had read them: payments that are lost left their transfers there. Webhooks that it still owes are
- * withheld.
+ * Allows writes again. Chains are scanned again for every configured address, from where the restored database had
+ * read them: transfers for lost payments are still there. Webhooks that the database has as pending are withheld.
  * @throws OperationRefused if no restore waits for its confirmation.
  */
 export function confirmRestore(operator: Operator): Promise<Confirmed> {
@@ -83,7 +82,10 @@ async function withholdOwed(tx: Connection, now: Date): Promise<number> {
   return withheld;
 }
 
-/** A rescan ends at the newest block, so that each may reach as far as blocks can have come. */
+/**
+ * A rescan ends at the newest block at the latest, so its range may extend to the highest block that can exist by
+ * now.
+ */
 async function queueRescans(tx: Connection, askedBy: string, now: Date): Promise<Rescan[]> {
   const rescans: Rescan[] = [];
   for (const id of (await listChainsWithNodes(tx)).filter(isChainId)) {

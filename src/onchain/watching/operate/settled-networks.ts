@@ -6,11 +6,10 @@ import { listNetworksOfChain, setSettledBy } from '#storage/repositories/chains/
 import type { TokenCheck } from './verify-node.ts';
 
 /**
- * Records who settles payments on the networks of a chain, after its nodes or their contracts have
- * changed: its watcher, the simulation where it has no node, or nobody where no node can see them. Call it with the
- * chain locked.
+ * Records who settles payments on the networks of a chain, after its nodes or their contracts have changed: its
+ * watcher, the simulation if it has no node, or nobody if no node can see them. Call it with the chain locked.
  * @param checks The tokens that a primary node was just checked for; other networks stay as they are.
- * @throws OperationRefused if it contradicts what another node saw.
+ * @throws OperationRefused if a check contradicts what another node saw.
  */
 export async function settleNetworks(
   tx: Connection,

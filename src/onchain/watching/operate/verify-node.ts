@@ -9,7 +9,7 @@ import type { NodeAbilities } from '#storage/database/watching-tables.ts';
 import type { Clock } from '#time/clock.ts';
 import { verifyIdentity } from '../verify-identity.ts';
 
-/** Longest that a verification may take, in milliseconds: a dozen calls to a slow node. */
+/** Timeout of a verification, in milliseconds: a dozen calls to a slow node. */
 const TIMEOUT_MS = 60_000;
 
 /** Abilities that are assumed before a node is probed. */
@@ -42,14 +42,14 @@ interface Verification {
   readonly adapter: ChainAdapter;
   readonly chain: Chain;
   readonly networks: readonly Network[];
-  /** What the chain's other nodes are; null for the first one. */
+  /** Identity of the chain's other nodes; null for the first one. */
   readonly identity: string | null;
   readonly isProduction: boolean;
   readonly clock: Clock;
 }
 
 /**
- * Asks a node what it is and what it is able to do.
+ * Reads the identity and the abilities of a node.
  * @throws OperationRefused if it is no node of the chain, or does not answer.
  */
 export function verifyNode(
@@ -72,8 +72,8 @@ export function verifyNode(
 }
 
 /**
- * Opens a node for a few calls.
- * @throws OperationRefused, which says whether it is another chain's, or why it could not be asked.
+ * Opens a node, runs a few calls and closes it.
+ * @throws OperationRefused, which says that the node is of another chain, or why it could not be asked.
  */
 export async function askNode<T>(
   settings: NodeSettings,
@@ -113,7 +113,7 @@ async function findProblem(
   network: Network,
 ): Promise<string | null> {
   const { id, contract, chain } = network;
-  // The chain's own asset has its ID.
+  // The network of the native asset has the ID of its chain.
   if (id === chain) return null;
   return contract === null
     ? `no contract is configured: mp network set ${id} --contract ADDRESS`
