@@ -6,9 +6,8 @@ import { handleDue } from './handle-due.ts';
 import { movePayment } from './move-payment.ts';
 
 /**
- * Cancels at most `limit` open on-chain payments of merchants that are inactive, whenever they were
- * deactivated. Payments for which any funds have been seen run on, also where it was too little.
- * Workers may run it concurrently.
+ * Cancels at most `limit` open on-chain payments of merchants that are inactive, whenever they were deactivated.
+ * Payments for which any funds have been seen, even too little, are not cancelled. Workers may run it concurrently.
  * @param log Gets the error of a batch whose payments were then cancelled one by one.
  * @returns The number of payments cancelled.
  * @throws AggregateError with the payments that failed, after all others.

@@ -18,7 +18,7 @@ export function commissionCents(amountCents: number, basisPoints: number): numbe
   return Number((scaled + BASIS_POINTS / 2n) / BASIS_POINTS);
 }
 
-/** What the customer pays, in cents: the amount, plus the commission where the customer bears it. */
+/** What the customer pays, in cents: the amount, plus the commission if the customer bears it. */
 export function dueCents(terms: CommissionTerms): number {
   const { amount, commission_bps, commission_payer, settlement_model } = terms;
   const added = commission_payer === 'shopper' && settlement_model !== 'direct';

@@ -3,12 +3,12 @@ import type { Transfer, Transfers } from '#storage/repositories/deposits/transfe
 
 /**
  * What a transfer was counted for:
- * - `whole`, `tolerated` (a little less), `over` (a little more), `assigned` by hand: the payment
- * - `first`: a part of it whose rest is due, `completed`: a part whose rest has come, `rest`: that rest
+ * - `whole`, `tolerated` (a little less), `over` (a little more), `assigned` (by hand): the payment
+ * - `first`: a part whose rest is due; `completed`: a part whose rest has come; `rest`: that rest
  *
- * or why it was not:
- * - `too_little` without a rest, `late`, `former` for a quote that is not promised any more, `again` after the payment was
- *   paid, `unclear` otherwise
+ * or why it was not counted:
+ * - `too_little`: a part without a rest; `late`; `former`: for a quote that is not promised any more; `again`: after
+ *   the payment was paid; `unclear`: otherwise
  * - `undone` by the chain, `failed` on it: nothing arrived
  */
 export type CountedFor =
@@ -35,13 +35,13 @@ export interface CountedTransfer<T extends Transfer = Transfer> {
   readonly countedFor: CountedFor;
   /** null for one that was counted, or that did not arrive. */
   readonly became: Became | null;
-  /** Hash of the transaction that gave it back; null for any other. */
+  /** Hash of the transaction that returned it; null if it was not returned. */
   readonly returnHash: string | null;
 }
 
 /** What a payment's page lists of its transfers. */
 export interface CountedTransfers<T extends Transfer = Transfer> {
-  /** The newest, oldest first. */
+  /** The newest transfers, oldest first. */
   readonly listed: readonly CountedTransfer<T>[];
   /** How many older ones there are. */
   readonly earlier: number;
@@ -52,7 +52,7 @@ const LISTED_MAXIMUM = 10;
 
 const UNCOUNTED: readonly CountedFor[] = ['too_little', 'late', 'former', 'again', 'unclear'];
 
-/** Says of each transfer of a payment what it was counted for. */
+/** Determines what each transfer of a payment was counted for. */
 export function countTransfers<T extends Transfer>(
   payment: Pick<Payment, 'status' | 'blockchain_id'>,
   { newest, total }: Transfers<T>,
@@ -94,7 +94,10 @@ function countedForOf(
   }
 }
 
-/** A transfer that was assigned elsewhere, or whose amount is another's as well, tells by its link alone. */
+/**
+ * The kind of the link to the payment decides: the outcome may concern another payment, to which the transfer was
+ * assigned, or which asked for the same amount.
+ */
 function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['strayKind']>): CountedFor {
   if (kind === 'duplicate') return 'again';
   if (kind === 'superseded') return 'former';

@@ -60,7 +60,7 @@ export async function createPayment(
   return toResponse(decision);
 }
 
-/** What a creation under an idempotency key takes beside the request itself. */
+/** What a creation under an idempotency key needs besides the request. */
 export interface Once {
   readonly claim: IdempotentRequest;
   /** @throws ApiError when the request itself is invalid (E1001, E1002). */
@@ -74,9 +74,9 @@ export interface Once {
 /**
  * Creates a payment at most once for the key, on all replicas together.
  *
- * Usually that is one statement, which claims the key and writes payment, event and response. A stored
- * response takes precedence over any refusal, so it is looked for whenever the request would be
- * refused; otherwise only when the claim fails, at the expense of repeated requests.
+ * Usually that is one statement, which claims the key and writes payment, event and response. A stored response takes
+ * precedence over any refusal, so it is looked up whenever the request would be refused. Otherwise it is looked up
+ * only after the claim has failed, which costs repeated requests an extra query.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body, and every refusal.
  * @throws UncertainCommit
@@ -117,12 +117,12 @@ export async function createPaymentOnce(
       if (!outcome.replayed) paymentsCreated.inc({ flow: draft.payment.flow });
       return outcome;
     } catch (error) {
-      // One that waited for too long has done nothing, and has claimed nothing: the key is free.
+      // A creation that waited for too long has written nothing and claimed nothing: the key is free.
       if (isRefusedByDatabase(error) && !isDatabaseUnavailable(error)) return fail(error);
       throw error;
     }
   };
-  // It may be tried in a batch, then alone, and then fail: each step may take as long as a statement.
+  // The creation may be tried in a batch, then alone, and then fail: each step may take as long as a statement.
   return within(WORK_TIMEOUT_MS, write(), () => new UncertainCommit(new DatabaseTooSlow()));
 }
 

@@ -8,14 +8,17 @@ export interface CsvColumn<T> {
   readonly cell: (row: T) => CsvCell;
 }
 
-/** Where a cell begins for some reader: one whose separator is `;` or a tab sees our quotes as text, and lines end in them. */
+/**
+ * Where a cell begins for some readers. One whose separator is `;` or a tab takes our quotes as text, and ends lines
+ * inside of them.
+ */
 const CELL_START = '^|[;\\t\\r\\n]';
 /**
- * Beginnings that spreadsheets take for a formula, also in their full-width forms, and after blanks, which some of
- * them skip, and quotes, which such a reader takes for an empty quoted text.
+ * Characters that spreadsheets take for the beginning of a formula, also in their full-width forms. They may follow
+ * blanks, which some spreadsheets skip, and quotes, which such a reader takes for an empty quoted text.
  */
 const FORMULA = new RegExp(`(${CELL_START})(?=(?:(?![\\t\\r\\n])[\\s"])*[=+\\-@＝＋－＠])`, 'g');
-/** Beginnings that some of them skip. */
+/** Leading characters that some spreadsheets skip. */
 const SKIPPED = /^[\t\r\n]/;
 
 /** Bytes that make spreadsheets read the file as UTF-8. */
@@ -27,9 +30,9 @@ export function csvHeader<T>(columns: readonly CsvColumn<T>[]): string {
 }
 
 /**
- * Lines of a CSV file (RFC 4180), each with its end. All text is quoted: readers
- * disagree about which characters end a line. What a spreadsheet would run, at the beginning of a text or inside it,
- * has an apostrophe before it, since merchants and customers wrote it.
+ * Lines of a CSV file (RFC 4180), each with its end. All text is quoted: readers disagree about which characters end
+ * a line. Merchants and customers wrote the texts, so an apostrophe precedes whatever a spreadsheet would run as a
+ * formula, at the beginning of a text or inside it.
  */
 export function csvRows<T>(columns: readonly CsvColumn<T>[], rows: readonly T[]): string {
   return format(rows.map(row => columns.map(({ cell }) => cell(row))));

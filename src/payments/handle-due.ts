@@ -2,11 +2,11 @@ import type { BaseLogger } from 'pino';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { inSavepoint, transact } from '#storage/database/transaction.ts';
 
-/** Rows that are due for something, and what is done with each. */
+/** How to lock rows that are due for something, and what to do with each. */
 export interface DueWork<T> {
   /**
-   * Locks at most so many rows that are due; skips those locked by others. Also called outside of a
-   * transaction, to see whether any is due.
+   * Locks due rows, up to a limit; skips those locked by others. Also called outside of a transaction, to see whether
+   * any is due.
    */
   readonly lock: (tx: Connection) => Promise<T[]>;
   readonly handle: (tx: Connection, row: T) => Promise<unknown>;
@@ -17,13 +17,13 @@ export interface DueWork<T> {
 }
 
 /**
- * Handles what is due, in one transaction. If that fails, handles each by itself, so that one that
- * cannot be handled does not block the others.
+ * Handles due rows in one transaction. If that fails, handles each in a savepoint, so that a row that cannot be
+ * handled does not block the others.
  * @returns The number of rows handled.
  * @throws AggregateError with the failures, after all others have been handled.
  */
 export async function handleDue<T>(db: Database, work: DueWork<T>): Promise<number> {
-  // Mostly there is nothing to do, which one statement tells without a transaction around it.
+  // Usually nothing is due. A single statement shows that without a transaction around it.
   if ((await work.lock(db)).length === 0) return 0;
   try {
     return await transact(db, async tx => {

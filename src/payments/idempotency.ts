@@ -25,8 +25,8 @@ export const IDEMPOTENCY_KEY_MAXIMUM = 255;
 /** Retry-After of E4003, in seconds. */
 export const IN_PROGRESS_RETRY_SECONDS = 5;
 /**
- * Most creations in one statement: each waits for the slowest of them and for any lock that one of
- * them waits for. Chosen, not measured.
+ * Maximum number of creations in one statement: each waits for the slowest of them and for any lock that one of them
+ * waits for. Chosen, not measured.
  */
 const BATCH_MAXIMUM = 25;
 
@@ -58,7 +58,7 @@ export function checkIdempotencyKey(key: string): void {
   }
 }
 
-/** What the sender wrote: most send UTF-8. Bytes that are not are Latin-1. */
+/** The text that the sender wrote. Most send UTF-8; other bytes are read as Latin-1. */
 function toWrittenText(header: string): string {
   try {
     return utf8.decode(Buffer.from(header, 'latin1'));
@@ -89,8 +89,8 @@ export async function findReplay(
 /**
  * Claims the key, creates a payment and keeps the response, all in one statement.
  *
- * The statement is shared with other creations of the same tick, since its commit costs more than all
- * of them. A creation that the database refuses is written alone, so that it fails nothing else.
+ * The statement is shared with other creations of the same tick, since its commit costs more than all of them. If the
+ * database refuses the statement, each creation is written alone, so that none fails because of another.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body.
  * @throws UncertainCommit, and the error with which the database refuses the statement.
@@ -132,10 +132,10 @@ const insertBatched = batchOn(async (db: Database, creations: readonly ClaimedCr
 /**
  * Claims the key and executes `work` at most once, in one transaction.
  *
- * The claim, everything `work` writes and the response commit together, so a crash leaves all of it
- * or nothing. A refusal (4xx, and E5002 where the work cannot even begin) leaves nothing and frees
- * the key. A failure rolls the work back and keeps the response that `onFailure` makes of it, unless others' locks were
- * the cause: then `work` is run again, and in the end leaves nothing.
+ * The claim, everything `work` writes and the response commit together, so a crash leaves all of it or nothing. A
+ * refusal (4xx, and E5002 if the work cannot even begin) leaves nothing and frees the key. A failure rolls the work
+ * back and stores the response that `onFailure` makes of it. After a lock conflict, `work` is retried instead; if it
+ * keeps failing, it leaves nothing.
  *
  * @throws ApiError E4003 while the original runs, E4002 for another body, and the refusals of `work`.
  * @throws UncertainCommit
@@ -168,8 +168,8 @@ export function claimAndExecute(
 }
 
 /**
- * The response when another request has the key. That one may be a retry as well, long after the original,
- * so a stored response comes first.
+ * The response when another request has the key. That request may be a retry as well, long after the original, so a
+ * stored response comes first.
  * @throws ApiError E4002 when it was given to another body, E4003 when the original is still running.
  */
 async function replayOrInProgress(

@@ -44,8 +44,8 @@ export async function movePayment(
 }
 
 /**
- * Moves payments as `movePayment` does, by as many statements as one.
- * @param requests For different payments, and otherwise the same but for reason and transaction hash.
+ * Moves payments like `movePayment`, with as many statements as for one.
+ * @param requests For different payments. They differ in reason and transaction hash only.
  * @returns The payments that were moved, in any order.
  */
 export async function movePayments(

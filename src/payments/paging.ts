@@ -4,7 +4,7 @@ import type { ListPaymentsQuery } from '#schemas/list-payments.ts';
 /** How the lists of the merchant API are paged. */
 export type Paging = Pick<ListPaymentsQuery, 'limit' | 'startingAfter' | 'endingBefore'>;
 
-/** What a page begins next to, and the parameter that says so. */
+/** The ID that a page begins next to, and the parameter that gave it. */
 export interface ListCursor {
   readonly param: 'startingAfter' | 'endingBefore';
   readonly id: string;
@@ -24,7 +24,7 @@ export function readCursor({ startingAfter, endingBefore }: Paging): ListCursor 
 
 /**
  * A page in the order of its list.
- * @param rows Those next to the cursor, leading away from it; one more than `limit` if there are more.
+ * @param rows The rows next to the cursor, the nearest first; one more than `limit` if there are more.
  */
 export function cutPage<T>(
   rows: readonly T[],
@@ -37,8 +37,8 @@ export function cutPage<T>(
 }
 
 /**
- * The error for a cursor that is none of the account's.
- * @param what What it is not, with its article.
+ * The error for a cursor that does not belong to the account.
+ * @param what What the cursor should be, with its article.
  */
 export function foreignCursor({ param }: ListCursor, what: string): ApiError {
   return new ApiError('E3001', `${param} is not ${what} of this account.`, { param });

@@ -27,7 +27,7 @@ export function toPaymentObject(payment: ShownPayment): PaymentObject {
   };
 }
 
-/** An instant, unless it was read as text already, in ISO 8601 with milliseconds. */
+/** An instant in ISO 8601 with milliseconds. Text was read in this form already. */
 function toIsoText(instant: Date | string): string {
   return typeof instant === 'string' ? instant : instant.toISOString();
 }

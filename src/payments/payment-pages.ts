@@ -10,26 +10,26 @@ export interface WantedPayments {
   readonly text?: string | undefined;
 }
 
-/** Where a page begins; at the newest payment unless given. */
+/** Where a page begins; default: at the newest payment. */
 type PagePlace = Partial<SearchCursor> & {
   /** ID of a payment: the page ends just before it. Counts only without `after`, and not in a search. */
   readonly before?: string | undefined;
 };
 
-/** One page of payments, newest first, and where the pages beside it are. */
+/** One page of payments, newest first, and the cursors of the pages beside it. */
 export interface PaymentPage {
   readonly data: readonly PaymentObject[];
-  /** Whether the payments were searched, a bounded number at a time, and not simply read. */
+  /** Whether the page is the result of a search, which reads a bounded number of payments at a time. */
   readonly isSearched: boolean;
-  /** ID of the payment that the newer page ends before; null where there is none, and in a search. */
+  /** ID of the payment that the newer page ends before; null if there is none, and in a search. */
   readonly before: string | null;
   /** Where the older ones begin; null at the end. */
   readonly next: SearchCursor | null;
 }
 
 /**
- * A page of a merchant's payments: of its list by status and time, of a search by anything else.
- * @throws ApiError E3001 for a place that is not the merchant's.
+ * A page of a merchant's payments: from the list if they are filtered by status and time alone, else from a search.
+ * @throws ApiError E3001 for a cursor that is not the merchant's.
  */
 export async function readPaymentPage(
   db: Connection,
@@ -56,7 +56,7 @@ export async function readPaymentPage(
   };
 }
 
-/** The same page by page to the end; a page of a search may be empty. */
+/** All pages of `readPaymentPage`, to the end; a page of a search may be empty. */
 export async function* readPaymentPages(
   db: Connection,
   merchantId: string,

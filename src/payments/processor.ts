@@ -28,7 +28,7 @@ export interface ProcessorNotification {
   readonly currency: string | null;
   /** The payment's transactionHash once it is settled. */
   readonly transactionReference: string | null;
-  /** What the processor reports as our commission, in cents; null when it says nothing of it. */
+  /** What the processor reports as our commission, in cents; null if it reports none. */
   readonly commissionCents: number | null;
 }
 
@@ -36,19 +36,19 @@ export interface ProcessorNotification {
 export interface Processor {
   /** Shown as paymentSystem in partner reports, and part of its notifications' path. */
   readonly name: string;
-  /** Whether it moves real money, as its key tells. */
+  /** Whether it moves real money; its key determines that. */
   readonly live: boolean;
   /**
-   * Opens a page where the customer pays; calling it again for the same payment makes no second one.
-   * Takes at most `SESSION_TIMEOUT_MS`.
-   * @throws ProcessorUnavailable when it cannot be reached in time, ProcessorRefused otherwise, and
-   * ApiError E5002 when it is not even asked.
+   * Opens a page where the customer pays; calling it again for the same payment opens no second one. Takes at most
+   * `SESSION_TIMEOUT_MS`.
+   * @throws ProcessorUnavailable when it cannot be reached in time, ProcessorRefused otherwise, and ApiError E5002
+   * when the call is not made at all.
    */
   createSession(session: ProcessorSession): Promise<{ url: string; externalId: string }>;
   /**
-   * Verifies a notification over its raw bytes and says what it means.
+   * Verifies a notification over its raw bytes and translates it.
    * @param now Milliseconds since the epoch.
-   * @returns null for what does not concern the service.
+   * @returns null for a notification that does not concern the service.
    * @throws NotificationRefused
    */
   readNotification(
@@ -57,7 +57,7 @@ export interface Processor {
     now: number,
   ): ProcessorNotification | null;
   /**
-   * Asks what has become of a session.
+   * Reads the current state of a session.
    * @returns What a notification would say now; null while the customer can still pay.
    * @throws ProcessorUnavailable, ProcessorRefused, and SessionUnknown when it never had the session.
    */

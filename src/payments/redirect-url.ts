@@ -6,7 +6,7 @@ import { ApiError } from '#errors/api-error.ts';
  * browser that meets them as a link takes the first for a path below the page it is on.
  */
 const ABSOLUTE_URL = /^https?:\/\/([^/?#]+)/i;
-/** What the URL parser drops, and the backslash it takes for a slash: no merchant means them. */
+/** Characters that the URL parser drops, and the backslash, which it takes for a slash: no merchant means them. */
 const NEVER_IN_A_URL = /[\s\p{Cc}\\]/u;
 
 /**

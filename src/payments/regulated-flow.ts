@@ -27,12 +27,12 @@ interface RegulatedDependencies {
 /**
  * How a payment on a US account is processed: by a session that the processor opens.
  *
- * The creation's transaction stays open during the call. Nothing is written before it, so that it holds
- * a connection and the idempotency key, but no row that others wait for. A session whose payment is not
- * committed is not used and ends by itself.
+ * The creation's transaction stays open during the call. Nothing is written before it, so that it holds a connection
+ * and the idempotency key, but no row that others wait for. A session whose payment is not committed is not used and
+ * ends by itself.
  *
  * @throws ApiError E1030 without a processor, E1040 when it refuses the payment or would take real money for a test
- * merchant, E5002 when it is not even asked.
+ * merchant, E5002 when the call is not made at all.
  * @throws ProcessorUnavailable
  */
 export async function openRegulatedFlow(
@@ -81,7 +81,7 @@ export async function openRegulatedFlow(
 }
 
 /**
- * Opens a session. The processor would refuse the same request again, so that its refusal counts as one of the
+ * Opens a session. The processor would refuse the same request again, so its refusal is reported as one of the
  * request, and the idempotency key stays free. The log has the processor's message.
  */
 async function openSession(

@@ -22,7 +22,7 @@ const TOKENS = /^\d{1,30}(\.\d{1,18})?$/;
 export interface SearchCursor {
   /** ID of the payment after which it continues. */
   readonly after: string;
-  /** ID of the oldest payment that was shown for its whole reference, before the search has reached it. */
+  /** ID of the oldest payment that was shown because its whole reference matched, before the search has reached it. */
   readonly told?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function findPayments(
   if (text === undefined || !isFirst || payments.length > limit) {
     return { data: page.map(toPaymentObject), next: { ...cursor, after } };
   }
-  // A whole reference has an index, and is found however old its payment is.
+  // Whole references are indexed, so they are found however old their payments are.
   const whole = { ...filters, customerReferenceId: text };
   const rest = { direction: 'older', id: after } as const;
   const older = await listMerchantPayments(db, merchantId, whole, rest, limit);

@@ -15,8 +15,8 @@ export interface Response {
 const SEALED = /^(\d{3}) (.*)$/s;
 
 /**
- * Seals a response for its row: it contains the checkout token, which must not be readable in the
- * table or a backup of it. It opens under this key of this account alone.
+ * Seals a response for its row: it contains the checkout token, which must not be readable in the table or a backup
+ * of it. It can be opened only with this idempotency key of this account.
  */
 export function sealResponse(
   keyring: Keyring,
@@ -29,7 +29,7 @@ export function sealResponse(
 }
 
 /**
- * The response that is stored; one that the previous release has stored is not sealed.
+ * Opens a stored response. Those that the previous release stored are not sealed.
  * @throws Error for altered bytes, or when its master key is gone.
  */
 export function openResponse(

@@ -12,7 +12,7 @@ export function formatBaseUnits(units: bigint, decimals: number): string {
 /** Whole digits, and after a point as many more as the asset may have. */
 const DECIMAL = /^(\d{1,60})(?:\.(\d{1,18}))?$/;
 
-/** The inverse of `formatBaseUnits`; undefined for any text but a plain decimal of at most so many places. */
+/** The inverse of `formatBaseUnits`; undefined for any text but a plain decimal of at most `decimals` places. */
 export function parseBaseUnits(text: string, decimals: number): bigint | undefined {
   const [matched, whole = '', written = ''] = DECIMAL.exec(text.trim()) ?? [];
   const fraction = written.replace(/0+$/, '');

@@ -40,15 +40,15 @@ export const PAUSES = {
 };
 
 /**
- * Asks the processor for the state of at most `limit` payments whose inquiry is due: notifications may be
- * lost. Settles what is paid. Of what is not, expires what is overdue and cancels what belongs to a
- * merchant that was deactivated; both are final and must be true.
+ * Asks the processor for the state of at most `limit` payments whose inquiry is due: notifications may be lost.
+ * Settles those that are paid. Of the unpaid ones, it expires overdue ones and cancels those of deactivated
+ * merchants; both states are final and must be true.
  *
- * Each payment is claimed by setting the time of its next inquiry, so that workers do not ask twice.
- * Holds no lock or connection while it waits for the processor; a notification that is applied first wins.
+ * Each payment is claimed by setting the time of its next inquiry, so that workers do not ask twice. Holds no lock or
+ * connection while it waits for the processor; a notification that is applied first wins.
  *
- * @returns Whether there may be more to ask about now: false after the last batch, and if the processor
- * responded for none of the payments.
+ * @returns Whether there may be more to ask about now: false after the last batch, and if the processor responded for
+ * none of the payments.
  */
 export async function followUp(dependencies: FollowUp, now: Date, limit: number): Promise<boolean> {
   const inquiries = await claimInquiries(dependencies.db, PAUSES, now, limit);
@@ -59,8 +59,8 @@ export async function followUp(dependencies: FollowUp, now: Date, limit: number)
 }
 
 /**
- * Moves the inquiries about open payments of deactivated merchants forward to now, of at most `limit`, so that
- * they are cancelled soon.
+ * Makes at most `limit` inquiries about open payments of deactivated merchants due now, so that they are cancelled
+ * soon.
  */
 export function hastenCancelling({ db }: FollowUp, now: Date, limit: number): Promise<void> {
   const latest = new Date(now.getTime() + PAUSES.cancelling);

@@ -25,7 +25,7 @@ const sessionsRefused = new Counter({
   labelNames: ['reason'],
 });
 
-/** Most creations that may wait for the processor at once, by the connections in the database pool. */
+/** Maximum number of creations that may wait for the processor at once, by the connections in the database pool. */
 export function sessionsAtOnce(poolSize: number): number {
   return Math.max(1, Math.floor(poolSize * POOL_SHARE));
 }

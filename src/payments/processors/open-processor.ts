@@ -17,7 +17,7 @@ export async function openProcessor(
     case 'sandbox':
       return createSandboxProcessor(keyring, publicUrl);
     case 'stripe': {
-      // Its package takes a tenth of a second of each start to load.
+      // Imported only if it is used: its package adds a tenth of a second to each start.
       const { createStripeProcessor } = await import('./stripe-processor.ts');
       return guardProcessor(createStripeProcessor(processor, publicUrl), {
         clock,

@@ -6,7 +6,7 @@ import type { NotificationDependencies } from './receive-notification.ts';
 import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
 import type { SandboxProcessor } from './sandbox-processor.ts';
 
-/** Cases of a payment on a US account, and the notifications that play them. */
+/** Cases of a payment on a US account, and the notifications that simulate them. */
 const CASES: Readonly<Record<string, readonly NotificationKind[]>> = {
   confirm: ['seen', 'settled'],
   detect: ['seen'],
@@ -23,7 +23,7 @@ const SILENT = { info: () => undefined, warn: () => undefined, error: () => unde
 
 /**
  * Simulates a case on a payment of the sandbox processor, by the notifications that it would send.
- * @throws OperationRefused for a payment of another processor, and for a case that it cannot play.
+ * @throws OperationRefused for a payment of another processor, and for a case that it does not have.
  */
 export function simulateRegulated(
   deps: NotificationDependencies,
@@ -46,8 +46,8 @@ export function simulateRegulated(
 }
 
 /**
- * Expires a payment of the sandbox if it is due. Nobody has to be asked: whatever its customer does, the sandbox's page
- * has told. Call it in a transaction.
+ * Expires a payment of the sandbox if it is due. No processor has to be asked: the sandbox's page has sent a
+ * notification for whatever its customer did. Call it in a transaction.
  */
 export async function expireRegulatedIfDue(
   tx: Connection,

@@ -60,8 +60,8 @@ const FAILED_INTENTS: readonly Stripe.PaymentIntent.Status[] = [
 
 /**
  * The notification that corresponds to the session's state; null while the customer can still pay.
- * @param intent The session's payment intent, where the money was in transit (`isInTransit`): a session
- * stays complete and unpaid when its payment fails.
+ * @param intent The session's payment intent, if the money was in transit (`isInTransit`): a session stays complete
+ * and unpaid when its payment fails.
  * @param requestId Stripe's ID of the request that read the session.
  */
 export function readStripeSession(

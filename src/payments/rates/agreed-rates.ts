@@ -81,7 +81,7 @@ export function createAgreedRates(options: AgreedRatesOptions): AgreedRates {
     const timeout = new AbortController();
     let rate: Rate;
     try {
-      // Also a source that ignores its signal is not waited for.
+      // Does not wait even for a source that ignores its signal.
       rate = await within(sourceTimeoutMs, source.fetchRate(symbol, timeout.signal), () => {
         const late = new Error(`no response within ${sourceTimeoutMs} ms`);
         timeout.abort(late);

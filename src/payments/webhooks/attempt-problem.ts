@@ -1,8 +1,8 @@
 import type { WebhookAttempt } from '#storage/database/webhook-tables.ts';
 
 /**
- * What went wrong with an attempt, as far as its status or error tells. The errors are those of Node's TLS, sockets
- * and resolver, and our own.
+ * What went wrong with an attempt, judged by its status or error. The errors are those of Node's TLS, sockets and
+ * resolver, and our own.
  */
 export type AttemptProblem =
   | (typeof ERRORS)[number][0]
@@ -16,7 +16,7 @@ export type AttemptProblem =
   | 'broken'
   | 'other';
 
-/** By what an error's message contains; the first that fits counts. */
+/** Problems by patterns of error messages; the first match counts. */
 const ERRORS = [
   ['private-address', /is not at a public address/],
   ['plain-http', /the URL is not https/],

@@ -24,7 +24,7 @@ import {
   subscriptionOf,
 } from './manage-endpoints.ts';
 
-/** Why an endpoint is disabled that was not disabled by anybody. */
+/** The reason for disabling an endpoint automatically. */
 export const ANSWERED_GONE = 'It answered 410 Gone.';
 
 export interface EndpointChange {
@@ -63,8 +63,7 @@ export function setEndpoint(
 
 /**
  * Enables an endpoint again. It receives the events from now on, not those of the meantime.
- * @throws OperationRefused for an unknown or enabled endpoint, and where a new one with its URL would be
- * refused.
+ * @throws OperationRefused for an unknown or enabled endpoint, and if a new one with its URL would be refused.
  */
 export function enableEndpoint(operator: Operator, id: string): Promise<WebhookEndpoint> {
   return audited(operator, 'webhook.enable', async tx => {

@@ -46,7 +46,7 @@ interface Running {
 
 /** Slots for one worker process; each process counts its own. */
 export function createEndpointSlots(now: () => number = () => performance.now()): EndpointSlots {
-  /** By the last response of an endpoint, in the order of these responses. */
+  /** Paces by endpoint, as of its last response, in the order of these responses. */
   const paces = new Map<string, Exclude<Pace, 'unproven'>>();
   const running = new Set<Running>();
 

@@ -6,14 +6,16 @@ import { utcDay } from '#time/days.ts';
 /** How long nothing could be delivered before an endpoint counts as failing, in milliseconds. */
 export const FAILING_AFTER_MS = 60 * 60_000;
 /**
- * How long an endpoint has failed at most when people are told, in milliseconds: less than deliveries are kept (7 days
- * at least) and mails, by which it is known whom was told.
+ * Maximum time that an endpoint may have failed for people to be notified, in milliseconds. Deliveries (for at least
+ * 7 days) and mails, which show who was notified, are kept for longer.
  */
 const TOLD_WITHIN_MS = 6 * 24 * 60 * 60_000;
-/** Endpoints of a statement, each of which reads some of its deliveries. */
+/** Endpoints per statement; each of them has some of its deliveries read. */
 const PAGE = 200;
 
-/** Tells a merchant's admins of endpoints to which nothing can be delivered, once until something was again. */
+/**
+ * Notifies a merchant's admins of endpoints to which nothing can be delivered: once, until a delivery succeeds again.
+ */
 export async function tellOfFailingEndpoints(
   db: Database,
   now: Date,
@@ -26,7 +28,7 @@ export async function tellOfFailingEndpoints(
     for (const { id: endpointId, url, merchant_id: accountId, failingSince } of endpoints) {
       if (failingSince === null || failingSince.getTime() < now.getTime() - TOLD_WITHIN_MS)
         continue;
-      // One that fails and recovers all the time is told of once a day.
+      // An endpoint that keeps failing and recovering causes one notice a day.
       const occasion = `${endpointId} fails since ${utcDay(failingSince)}`;
       const facts = { endpointId, host: new URL(url).host };
       const notice = { kind: 'webhook-fails', facts, now, occasion } as const;

@@ -18,21 +18,21 @@ import { cutPage, foreignCursor, type ListCursor, readCursor } from '../paging.t
 import { RETRY_DELAYS_SECONDS } from './retry-schedule.ts';
 import { eventEnvelope } from './send-event.ts';
 
-/** Most attempts at a delivery that are read. Some are made twice, when a worker is taken to be dead. */
+/** Maximum number of attempts that are read per delivery. Some are made twice, when a worker is taken to be dead. */
 const ATTEMPTS_MAXIMUM = 2 * RETRY_DELAYS_SECONDS.length;
 
 /**
- * How far the ID of an event may be from its time, in milliseconds: the ID is made in the transaction, the time
- * before it.
+ * Maximum distance between the time in an event's ID and its creation time, in milliseconds: the ID is made in the
+ * transaction, the time before it.
  */
 const MADE_WITHIN_MS = 60_000;
 
 /**
- * One page of a merchant's events in the requested order, as JSON: `data` is stored as text and is repeated byte
- * by byte.
- * @param keptSince Events from before it are removed. A cursor from then may be one of them, and still says by its
- * own time where the page begins; events close to it may come again.
- * @throws ApiError E1001 for both cursors at once, E3001 for a cursor since then that is not the merchant's.
+ * One page of a merchant's events in the requested order, as JSON: `data` is stored as text and is repeated byte by
+ * byte.
+ * @param keptSince Older events are removed. An older cursor may be the ID of a removed event. Then the page begins
+ * at the time in that ID, and events close to it may be repeated.
+ * @throws ApiError E1001 for both cursors at once, E3001 for a newer cursor that is not the merchant's.
  */
 export async function listEvents(
   db: Connection,
@@ -89,7 +89,7 @@ export async function readEvent(
   return text;
 }
 
-/** Each event as its webhooks carry it, with what became of them. */
+/** Each event as its webhooks carry it, with its deliveries and their attempts. */
 async function describeEvents(
   db: Connection,
   events: readonly MerchantEvent[],

@@ -25,7 +25,10 @@ const SECRET_BYTES = 32;
 /** Word for every type of a payment's events, including future ones. */
 export const ALL_TYPES = 'all';
 
-/** What an endpoint gets; empty for ALL_TYPES alone. Events of deposits go only to those that name them. */
+/**
+ * The types of events that an endpoint receives; empty for ALL_TYPES alone. Events of deposits go only to endpoints
+ * that name them.
+ */
 export type Subscription = readonly (EventType | typeof ALL_TYPES)[];
 
 /** An endpoint with its new secret, which is shown only once. */
@@ -44,8 +47,8 @@ export interface NewEndpoint {
 
 /**
  * Adds an endpoint, which receives the events from now on.
- * @throws OperationRefused for an unknown merchant, an invalid URL, one that another enabled endpoint of
- * the merchant has, and above `ENDPOINTS_MAXIMUM`, which both hold for concurrent calls, too.
+ * @throws OperationRefused for an unknown merchant, an invalid URL, one that another enabled endpoint of the merchant
+ * has, and above `ENDPOINTS_MAXIMUM`. Both of these limits hold for concurrent calls, too.
  */
 export function createEndpoint(
   operator: Operator,
@@ -113,8 +116,8 @@ export async function requireEnabledEndpoint(db: Connection, id: string): Promis
 }
 
 /**
- * Refuses an enabled endpoint that would be one too many, or receive every event twice. Call it with the
- * merchant locked.
+ * Refuses an enabled endpoint above `ENDPOINTS_MAXIMUM`, and one whose URL would receive every event twice. Call it
+ * with the merchant locked.
  */
 export async function requirePlace(
   tx: Connection,
@@ -134,7 +137,7 @@ export async function requirePlace(
   }
 }
 
-/** The columns that keep what an endpoint gets. */
+/** The columns that store a subscription. */
 export function subscriptionColumns(
   types: Subscription,
 ): Pick<WebhookEndpoint, 'types' | 'deposit_events'> {
@@ -146,7 +149,7 @@ export function subscriptionColumns(
   };
 }
 
-/** What an endpoint gets, as `createEndpoint` takes it. */
+/** The subscription of an endpoint, as `createEndpoint` takes it. */
 export function subscriptionOf({
   types,
   deposit_events,
@@ -154,7 +157,7 @@ export function subscriptionOf({
   return types ?? [ALL_TYPES, ...(deposit_events ? DEPOSIT_EVENT_TYPES : [])];
 }
 
-/** What the audit log has of a URL: not the path and query, which may contain credentials. */
+/** The part of a URL that the audit log stores. Path and query may contain credentials. */
 export function originOf(url: string): string {
   return new URL(url).origin;
 }

@@ -11,13 +11,13 @@ import {
 } from '#storage/repositories/webhooks/deliveries.ts';
 import { requireEnabledEndpoint } from './manage-endpoints.ts';
 
-/** Most deliveries that one change repeats: its transaction takes a fraction of a second. */
+/** Maximum number of deliveries that one call repeats: its transaction takes a fraction of a second. */
 export const REDELIVERIES_MAXIMUM = 1_000;
 
-/** What came of redelivering all that failed. */
+/** The result of redelivering failed deliveries. */
 export interface Redelivered {
   readonly deliveries: number;
-  /** Whether others have failed since then, which another call repeats. */
+  /** Whether there are more failed deliveries, which another call repeats. */
   readonly hasMore: boolean;
 }
 
@@ -49,9 +49,9 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
 }
 
 /**
- * Sends an endpoint again what was made for it since a time and has failed for good, the oldest first and at most
- * REDELIVERIES_MAXIMUM. An event that was redelivered since then is left out, so that a second call continues where
- * the first one ended.
+ * Repeats deliveries to an endpoint that were created since a time and have failed for good, the oldest first and at
+ * most REDELIVERIES_MAXIMUM. An event that was redelivered since then is left out, so that a second call continues
+ * where the first one ended.
  * @throws OperationRefused for an unknown or disabled endpoint.
  */
 export function redeliverFailed(

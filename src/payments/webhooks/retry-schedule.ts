@@ -10,8 +10,8 @@ export const RETRY_DELAYS_SECONDS = [
 export const JITTER = 0.1;
 
 /**
- * When a delivery is given up at about, if nothing comes of it: at its last attempt.
- * @param attempts How many were made.
+ * About when a delivery is given up if no attempt succeeds: the time of its last attempt.
+ * @param attempts Number of attempts made so far.
  * @param next When the next one is due.
  */
 export function givenUpAt(attempts: number, next: Date): Date {

@@ -6,7 +6,7 @@ import type { AttemptOutcome } from './send.ts';
 import { type SendDependencies, sendEvent } from './send-event.ts';
 import { testEvent } from './test-event.ts';
 
-/** What an endpoint made of a test. */
+/** The result of testing an endpoint. */
 export interface EndpointTest extends Pick<AttemptOutcome, 'statusCode' | 'error' | 'excerpt'> {
   readonly endpoint: WebhookEndpoint;
   readonly eventId: string;

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** The creation of a payment that does not exist, for trying an endpoint. */
 export function testEvent(now: Date): OutgoingEvent {
   return {
-    // Another one each time: the same would be taken for a repetition.
+    // A new ID each time: receivers would take the same one for a repetition.
     id: randomHex(TEST_ID_PREFIX, NODE_BYTES),
     type: 'payment_prompt.created',
     createdAt: now,
