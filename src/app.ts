@@ -49,10 +49,10 @@ import { createPanelCookies } from '#surfaces/panel/hooks/cookies.ts';
 import { panelPlugin } from '#surfaces/panel/index.ts';
 import { ProcessorBudget } from '#time/processor-budget.ts';
 
-/** Most API keys, and most merchants, that are cached; each takes a few kilobytes. */
+/** Maximum cached API keys, and maximum cached merchants; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
 
-/** Builds the API. All is registered here, in the order in which it acts on a request. */
+/** Builds the API. Everything is registered here, in the order in which it handles a request. */
 export async function buildApp(config: Config, deps: Dependencies): Promise<FastifyInstance> {
   const { panelUrl, publicUrl, retentionDays, simulation } = config;
   const isDevelopment = config.environment !== 'production';
@@ -113,7 +113,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     cookies: createPanelCookies(panelUrl),
     isBreached: openBreachedPasswords(config.breachedPasswordsUrl, { log: deps.logger }),
   };
-  // First: a path that its host does not serve is refused in the form of the host.
+  // First, so that a path that its host does not serve is refused in the form of that host.
   if (panel) keepPanelApart(app, { ...panel, sendMissing });
   registerHttpRules(app);
   refuseUnknownRoutes(app, limits, explainUnknownRoute, isLeftToPanel);
@@ -135,7 +135,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
   const explanations = new LaterExplanations(deps.clock, explaining, error =>
     deps.logger.error({ err: error }, 'signature not explained'),
   );
-  // At once: where the database does not answer, each takes as long as it may.
+  // In parallel: while the database does not respond, each takes its full timeout.
   app.addHook('onClose', async () => {
     const recorded = explanations.close().then(() => recorder.close());
     await Promise.all([usage.close(), recorded]);

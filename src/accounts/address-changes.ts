@@ -23,7 +23,7 @@ import {
 } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
-/** An address that an admin wants to be the only one of a branch on a network, or one more. */
+/** An address that an admin wants a branch to have on a network: as its only one, or as one more. */
 export interface WantedAddress {
   readonly kind: AddressVerb;
   readonly merchantId: string;
@@ -33,7 +33,7 @@ export interface WantedAddress {
   readonly text: string;
 }
 
-/** A wanted address, with what it would replace, to be looked at before it is proposed. */
+/** A wanted address and the branch's present ones, for review before it is proposed. */
 export interface CheckedAddress {
   /** In its canonical spelling. */
   readonly address: string;
@@ -42,8 +42,8 @@ export interface CheckedAddress {
 }
 
 /**
- * Checks an address as `setAddress` does, and that it would change something and is nobody else's: what arrives at an
- * address of two merchants could settle a payment of the wrong one.
+ * Checks an address as `setAddress` does; also that it would change something, and that no other merchant has
+ * it: a deposit at an address of two merchants could settle a payment of the wrong one.
  * @throws OperationRefused with the reason; AddressTaken for an address that another merchant has.
  */
 export async function checkAddress(
@@ -64,13 +64,13 @@ export async function checkAddress(
 }
 
 /**
- * Proposes an address. The change waits; it holds at once while the merchant has no successful payment, unless
- * a second admin is always needed.
- * @param seen The present addresses that the proposer has looked at.
+ * Proposes an address. The change waits for the delay. It takes effect at once while the merchant has no
+ * successful payment, unless a second admin is always required.
+ * @param seen The present addresses as the proposer saw them.
  * @param delayMs How long changes wait, in milliseconds.
- * @returns The change; its outcome is `applied` if it holds already.
- * @throws OperationRefused like `checkAddress`, for one who may not, when another change of the branch and network
- * waits, and when the present addresses are not those seen.
+ * @returns The change; its outcome is `applied` if it has taken effect.
+ * @throws OperationRefused like `checkAddress`, for somebody who may not propose, when another change of the
+ * branch and network is waiting, and when the present addresses differ from `seen`.
  */
 export function proposeAddress(
   operator: Operator,
@@ -94,9 +94,9 @@ export function proposeAddress(
 }
 
 /**
- * Proposes to make a branch the main one, on which API payments are created, and so to send their money to its
- * addresses. Waits like an address.
- * @throws OperationRefused for an unknown branch and for the main one; else like `proposeAddress`.
+ * Proposes to make a branch the main one. API payments are created on the main branch, so their money would
+ * go to its addresses. The change waits like that of an address.
+ * @throws OperationRefused for an unknown branch and for the present main one; else like `proposeAddress`.
  */
 export function proposeMainBranch(
   operator: Operator,
@@ -119,8 +119,8 @@ export function proposeMainBranch(
 }
 
 /**
- * Makes a second admin necessary for every change of where money goes, those that wait included.
- * @throws OperationRefused for one who may not propose changes, and where there is no second admin.
+ * Requires a second admin for every change of where money goes, waiting ones included.
+ * @throws OperationRefused for somebody who may not propose changes, and where there is no second admin.
  */
 export function requireSecondAdmin(operator: Operator, merchantId: string): Promise<void> {
   return inOneTransaction(operator, async within => {
@@ -138,8 +138,8 @@ export function requireSecondAdmin(operator: Operator, merchantId: string): Prom
 }
 
 /**
- * Proposes that one admin is enough again. It waits like an address, even where nothing else would, and can be
- * approved; but it does not need to be, since the second admin may be gone.
+ * Proposes that one admin is enough again. The change always waits, even where an address would not. Another
+ * admin may approve it, but need not: the second admin may be gone.
  * @throws OperationRefused like `proposeAddress`.
  */
 export function proposeOneAdmin(
@@ -161,9 +161,9 @@ export function proposeOneAdmin(
   });
 }
 
-/** When a change of where money goes would hold that is proposed now. */
+/** When a change of where money goes would take effect if it were proposed now. */
 export interface Delay {
-  /** 0 for at once, in milliseconds. */
+  /** Milliseconds to wait; 0 if it takes effect at once. */
   readonly waitsMs: number;
   /** Whether it waits until another admin approves it, however long that takes. */
   readonly needsApproval: boolean;
@@ -190,7 +190,7 @@ async function delayOf(
   return { waitsMs: (await hasSuccessfulPayment(db, id)) ? delayMs : 0, needsApproval };
 }
 
-/** @param check Says what is to be changed, in the transaction and under the lock of the merchant. */
+/** @param check Returns what to change. Runs in the transaction, with the merchant locked. */
 function propose(
   operator: Operator,
   merchantId: string,

@@ -14,12 +14,12 @@ import { LATE_FOR_MS } from '#time/late-window.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /**
- * How long an address that a payer was shown stays its merchant's after it was removed, in milliseconds: while what
- * arrives may still be for a payment, then 30 days, since customers pay to addresses that they have kept.
+ * How long a merchant keeps a removed address that a payer was shown, in milliseconds: as long as a deposit
+ * may still be for a payment, and 30 days more, since customers pay to addresses that they have saved.
  */
 export const HELD_FOR_MS = LATE_FOR_MS + 30 * 24 * 60 * 60_000;
 
-/** An address on a network, and for which merchant. */
+/** An address on a network, and the merchant that it is for. */
 export interface AddressOf {
   readonly merchantId: string;
   readonly blockchainId: string;
@@ -27,7 +27,7 @@ export interface AddressOf {
   readonly address: string;
 }
 
-/** Another merchant has the address. The message is for the merchant that is refused, and does not say which one. */
+/** Another merchant has the address. The message goes to the refused merchant, so it does not name the other one. */
 export class AddressTaken extends OperationRefused {
   readonly wanted: AddressOf;
   readonly holders: readonly AddressHolder[];
@@ -41,7 +41,7 @@ export class AddressTaken extends OperationRefused {
   }
 }
 
-/** The address on all chains of its family. */
+/** The address on all chains of the network's family. */
 async function requireHeldAddress(
   db: Connection,
   { blockchainId, address }: Pick<AddressOf, 'blockchainId' | 'address'>,
@@ -52,8 +52,8 @@ async function requireHeldAddress(
 }
 
 /**
- * Until when a merchant holds an address; null while it is in force, or a payer is asked to pay there. One that no
- * payer was shown is held no longer than it is in force.
+ * Until when a merchant holds an address; null while it is in force, or an open payment shows it. An address
+ * that no payer was shown is held only while it is in force.
  */
 export function heldUntil(holder: AddressHolder, now: Date): Date | null {
   const { isInForce, isShown, isQuoted, leftAt, quotedUntil } = holder;
@@ -69,7 +69,10 @@ function isFree(holder: AddressHolder, now: Date): boolean {
   return until !== null && until <= now;
 }
 
-/** @throws AddressTaken if another merchant has the address, as far as can be seen now. */
+/**
+ * Checks without a lock; `holdAddress` may still refuse.
+ * @throws AddressTaken if another merchant has the address.
+ */
 export async function requireUntaken(db: Connection, wanted: AddressOf, now: Date): Promise<void> {
   const holders = await listAddressHolders(db, await requireHeldAddress(db, wanted));
   const isOwn = holders.some(({ merchantId }) => merchantId === wanted.merchantId);
@@ -83,9 +86,9 @@ export async function holdsAddress(db: Connection, wanted: AddressOf): Promise<b
 }
 
 /**
- * Lets a merchant hold an address, before it comes into force or waits to. The database lets one merchant alone, however
- * many want it at once. Call it in the transaction of the change, with the merchant locked.
- * @param sharedWith Another merchant that has it, beside which an operator admits this one.
+ * Makes a merchant a holder of an address, before the address comes into force or waits to. The database admits only
+ * one merchant, however many ask at once. Call it in the transaction of the change, with the merchant locked.
+ * @param sharedWith Another merchant that has the address, with which an operator lets this one share it.
  * @throws AddressTaken; OperationRefused if `sharedWith` does not have it.
  */
 export async function holdAddress(
@@ -110,7 +113,7 @@ export async function holdAddress(
   if (sharedWith !== undefined) await tellOfSharing(operator, wanted, sharedWith);
 }
 
-/** Both accounts have an entry; neither says to the merchant's people who the other one is. */
+/** Writes an audit entry for each of the two accounts. Neither tells the merchant's people who the other one is. */
 async function tellOfSharing(
   operator: Operator,
   { merchantId, blockchainId, address }: AddressOf,
@@ -130,8 +133,8 @@ async function tellOfSharing(
 }
 
 /**
- * Records that addresses of a merchant are not in force any more. One that is still in force elsewhere, or waits to be,
- * stays as it is; one that no payer was shown belongs to nobody now.
+ * Records that addresses of a merchant are no longer in force. One that is still in force elsewhere, or waits
+ * to be, stays as it is; one that no payer was shown is freed.
  */
 export async function leaveAddresses(
   { db: tx, clock }: Operator,
@@ -149,9 +152,9 @@ export async function leaveAddresses(
 }
 
 /**
- * Takes an address from who does not hold it any more, and records since when it is not in force.
- * @param leaving Who has just left it.
- * @returns Who holds it, locked until the transaction ends.
+ * Removes those who no longer hold an address, and records since when it is not in force for the others.
+ * @param leaving The merchant that has just left it.
+ * @returns The remaining holders, locked until the transaction ends.
  */
 async function settleHolders(
   tx: Connection,

@@ -23,14 +23,14 @@ import { endChange, inOneTransaction, tellOfChange } from './change-steps.ts';
 import { putAddress } from './deposit-addresses.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
-/** Who lets changes lapse that no longer fit when their time has come. */
+/** Actor of due changes that lapse because they no longer fit. */
 const SERVICE = { actor: 'service', origin: 'worker' } as const;
 
 /**
- * Approves a change, which then holds at once, unless it no longer fits: then it lapses.
+ * Approves a change. It takes effect at once, or lapses if it no longer fits.
  * @param delayMs How long changes wait, in milliseconds.
- * @returns The change as it ended.
- * @throws OperationRefused for one who may not, and for a change that is not open any more.
+ * @returns The change with its outcome.
+ * @throws OperationRefused for somebody who may not approve, and for a change that is no longer open.
  */
 export function approveChange(
   operator: Operator,
@@ -51,7 +51,7 @@ export function approveChange(
 
 /**
  * Cancels a change.
- * @throws OperationRefused for anybody but an admin, and for a change that is not open any more.
+ * @throws OperationRefused for anybody but an admin, and for a change that is no longer open.
  */
 export function cancelChange(
   operator: Operator,
@@ -76,11 +76,11 @@ async function requireOpenChange(
 }
 
 /**
- * Applies changes whose time has come, each in a transaction of its own, or lets them lapse. One that fails is tried
- * again in the next run, and holds up no other.
- * @param limit Most changes of a run.
+ * Applies due changes, each in its own transaction, or lets them lapse. A failed one is retried in the next
+ * run, and does not hold up the others.
+ * @param limit Maximum changes per run.
  * @returns How many were due.
- * @throws AggregateError after all others, if some failed.
+ * @throws AggregateError after all others are done, if some failed.
  */
 export async function applyDueChanges(db: Database, clock: Clock, limit: number): Promise<number> {
   const due = await listDueChanges(db, new Date(clock()), limit);
@@ -88,7 +88,7 @@ export async function applyDueChanges(db: Database, clock: Clock, limit: number)
   for (const { id, merchant_id: merchantId } of due) {
     await transact(db, async tx => {
       const merchant = await lockMerchant(tx, merchantId);
-      // Under the lock: another worker, or an admin, may have ended it.
+      // Checked again under the lock: another worker, or an admin, may have ended it.
       const change = await findOpenChange(tx, merchantId, id);
       if (merchant === undefined || change === undefined || change.needs_approval) return;
       await settle({ ...SERVICE, db: tx, clock }, merchant, change);
@@ -100,7 +100,7 @@ export async function applyDueChanges(db: Database, clock: Clock, limit: number)
   return due.length;
 }
 
-/** Applies a change in its proposer's name if it still fits; else it lapses. */
+/** Applies a change in its proposer's name if it still fits; otherwise lets it lapse. */
 async function settle(
   operator: Operator,
   merchant: Merchant,
@@ -112,7 +112,7 @@ async function settle(
   return applyNow(operator, change);
 }
 
-/** Applies a change, of which is known that it fits, in its proposer's name. */
+/** Applies a change that is known to fit, in its proposer's name. */
 export async function applyNow(operator: Operator, change: AddressChange): Promise<AddressChange> {
   const ended_at = new Date(operator.clock());
   const ended = { outcome: 'applied', ended_at } as const;
@@ -121,7 +121,7 @@ export async function applyNow(operator: Operator, change: AddressChange): Promi
   return tellOfChange(inNameOfProposer(operator, applied), 'apply', applied);
 }
 
-/** The proposer, in whose name a change is applied. Somebody else's address says nothing of them. */
+/** The proposer, in whose name a change is applied. The IP address is recorded only if it is the proposer's own. */
 function inNameOfProposer(operator: Operator, change: AddressChange): Operator {
   const { proposed_by: actor, person_id: personId, merchant_id: accountId } = change;
   const { address, ...from } = operator;
@@ -160,7 +160,10 @@ async function readPresent(
   return main === undefined ? [] : [main.id];
 }
 
-/** Not so for a change of an earlier release, for an address that another merchant had. */
+/**
+ * Whether the merchant holds the change's address. A change proposed in an earlier release may name an
+ * address of another merchant.
+ */
 async function isHeld(
   db: Connection,
   { merchant_id: merchantId, blockchain_id: blockchainId, address }: AddressChange,
@@ -174,7 +177,7 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
   return one.length === other.length && one.every(entry => other.includes(entry));
 }
 
-/** Makes a change hold. */
+/** Puts a change into effect. */
 async function perform(
   operator: Operator,
   { kind, merchant_id: merchantId, branch_id: branchId, blockchain_id, address }: AddressChange,

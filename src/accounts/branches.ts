@@ -12,7 +12,7 @@ import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-step
 import { requireLockedMerchant } from './merchants.ts';
 
 /**
- * Adds a branch. A new main branch replaces the present one as main, at once, so only operators make one so.
+ * Adds a branch. A new main branch replaces the present one at once, so only operators may add one.
  * @throws OperationRefused for an unknown merchant.
  */
 export function createBranch(
@@ -32,7 +32,7 @@ export function createBranch(
 }
 
 /**
- * Makes a branch its merchant's main one, at once. A change that waits for it lapses.
+ * Makes a branch its merchant's main one, at once. A waiting change of the main branch lapses.
  * @throws OperationRefused for an unknown branch, and for the main one.
  */
 export function setMainBranch(operator: Operator, id: string): Promise<Branch> {

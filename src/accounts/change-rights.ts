@@ -7,14 +7,14 @@ import {
 import { OperationRefused, type Operator } from './audit/audited-change.ts';
 
 /**
- * How long somebody whom a link gave factors may not say where money goes, in milliseconds: long enough for the
- * others to notice that it was not them.
+ * How long somebody who got a password or authenticator app by a link may not propose where money goes, in
+ * milliseconds: long enough for the others to notice an intruder.
  */
 export const RECOVERY_HOLD_MS = 24 * 60 * 60_000;
 
 /**
- * Who cancels a change: any admin. Asked in the transaction of the change, so that one who was demoted meanwhile
- * changes nothing.
+ * Requires an admin, who may cancel any change. Checked in the transaction of the change, so that somebody
+ * who was demoted meanwhile changes nothing.
  * @throws OperationRefused for anybody else.
  */
 export async function requireAdmin(
@@ -28,8 +28,9 @@ export async function requireAdmin(
 }
 
 /**
- * Who proposes a change.
- * @throws OperationRefused for anybody but an admin, and for one whom a link gave factors lately.
+ * Requires somebody who may propose a change.
+ * @throws OperationRefused for anybody but an admin, and for one who got a password or app by a link within
+ * RECOVERY_HOLD_MS.
  */
 export async function requireProposer(
   operator: Operator,
@@ -45,8 +46,8 @@ export async function requireProposer(
 }
 
 /**
- * Who is one of the two that something takes: an admin, who has been one, with the present factors, for as long as
- * changes of where money goes wait. So nobody who got in lately, or was let in by an intruder, is the second one.
+ * Requires an admin of standing: one who has been an admin, with the same password and app, for as long as changes of
+ * where money goes wait. So nobody who got in recently, or was let in by an intruder, can be the second admin.
  * @param delayMs How long changes wait, in milliseconds.
  * @throws OperationRefused for anybody else.
  */
@@ -64,7 +65,8 @@ export async function requireStanding(
 }
 
 /**
- * Who approves a change, which then holds at once: an admin of standing who has not proposed it.
+ * Requires somebody who may approve a change, so that it takes effect at once: an admin of standing who has
+ * not proposed it.
  * @throws OperationRefused for anybody else.
  */
 export async function requireApprover(

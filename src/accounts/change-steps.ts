@@ -14,8 +14,8 @@ import { audited, type Operator } from './audit/audited-change.ts';
 import { namedBy, tellDeciders } from './mail/notices.ts';
 
 /**
- * How long before its proposal somebody may have stopped deciding who is still told of a change, in milliseconds, where
- * it waits shorter itself: a day, as most look in once.
+ * Whoever stopped being an admin within this time before a proposal still gets the mails about the change, in
+ * milliseconds; if the change waits longer, its own delay counts. A day, since most people look in once a day.
  */
 export const FORMER_TOLD_MS = 24 * 60 * 60_000;
 
@@ -29,8 +29,8 @@ export type ChangeColumns = Pick<
 >;
 
 /**
- * Tells of a step of a change: every step passes here, in its transaction, those of operators too. It goes to the audit
- * log, where what is applied has the name of what it is, such as `address.set`, and by mail to the admins.
+ * Reports a step of a change, operators' steps included, in the transaction of the step: to the audit log, and by
+ * mail to the admins. In the audit log an applied change is named after what it does, such as `address.set`.
  */
 export async function tellOfChange(
   operator: Operator,
@@ -48,15 +48,16 @@ export async function tellOfChange(
 }
 
 /**
- * An approval has no mail of its own: what it made hold, or lapse, in the same transaction says who approved it. Whoever
- * was an admin shortly before the change was proposed gets each mail too: an intruder may have removed them.
+ * An approval has no mail of its own: the mail about the change that it applied, or let lapse, in the same
+ * transaction names the approver. Admins until shortly before the proposal get each mail too: an intruder may
+ * have removed them.
  */
 async function mailAdmins(
   operator: Operator,
   step: ChangeStep,
   { id, kind, merchant_id, address, former, person_id, ...change }: AddressChange,
 ): Promise<void> {
-  // What sets what was set already changes nothing.
+  // Setting the only address again changes nothing.
   const [only] = former;
   const isSame = kind === 'address.set' && former.length === 1 && only === address;
   if (step === 'approve' || isSame) return;
@@ -95,7 +96,7 @@ function detailOf({ kind, blockchain_id: blockchainId, address, former }: Addres
   return { blockchainId, address, ...(replaced.length > 0 ? { replaced } : {}) };
 }
 
-/** An operator's change has no steps before it. */
+/** A change by an operator is applied without earlier steps. */
 function stepDetail(step: ChangeStep, { id, kind, person_id, ...change }: AddressChange) {
   if (person_id === null && step === 'apply') return {};
   const { effective_at: effectiveAt, needs_approval: needsApproval, approved_by } = change;
@@ -107,7 +108,7 @@ function stepDetail(step: ChangeStep, { id, kind, person_id, ...change }: Addres
   };
 }
 
-/** Ends an open change without applying it, and tells of it. */
+/** Ends an open change without applying it, and reports that. */
 export async function endChange(
   operator: Operator,
   change: AddressChange,
@@ -122,7 +123,7 @@ export async function endChange(
   return tellOfChange(operator, outcome === 'lapsed' ? 'lapse' : 'cancel', ended);
 }
 
-/** Lets the open change of a thing lapse, since that thing is changed at once. */
+/** Lets a waiting change lapse, because the same thing is being changed at once. */
 export async function lapseOpen(
   operator: Operator,
   merchantId: string,
@@ -132,7 +133,7 @@ export async function lapseOpen(
   if (open !== undefined) await endChange(operator, open, 'lapsed');
 }
 
-/** Records a change that an operator has made by command, and tells the merchant's people of it. */
+/** Records a change that an operator has made by command, and notifies the merchant's admins. */
 export async function recordOperatorChange(
   operator: Operator,
   columns: ChangeColumns,
@@ -153,8 +154,8 @@ export async function recordOperatorChange(
 }
 
 /**
- * Runs several audited changes in one transaction, then waits until they hold on every replica. Within an open
- * transaction it neither commits nor waits, like `audited`.
+ * Runs several audited changes in one transaction, then waits until they are in effect on every replica.
+ * Within an open transaction it neither commits nor waits, like `audited`.
  */
 export async function inOneTransaction<T>(
   operator: Operator,

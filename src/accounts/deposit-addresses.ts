@@ -15,7 +15,7 @@ import { audited, OperationRefused, type Operator } from './audit/audited-change
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 
-/** Most deposit addresses of a branch on a network. */
+/** Maximum deposit addresses of a branch on a network. */
 export const ADDRESSES_MAXIMUM = 20;
 
 export interface AddressOwner {
@@ -27,9 +27,9 @@ export interface AddressOwner {
 export type OwnAddress = DepositAddress & { branchId: string };
 
 /**
- * Makes an address, in its canonical spelling, the only one of a branch on a network. Payments that
- * are open keep the address they show. A change that waits for the branch and network lapses.
- * @param sharedWith ID of another merchant that has it, beside which this one is admitted.
+ * Makes an address, in its canonical spelling, the only one of a branch on a network. Open payments keep the
+ * address that they show. A waiting change of the branch and network lapses.
+ * @param sharedWith ID of another merchant that has the address, with which this one shares it.
  * @throws OperationRefused for an unknown owner or network, and with the reason for an invalid address;
  * AddressTaken for one that another merchant has.
  */
@@ -96,7 +96,7 @@ function changeNow(
 
 export type AddressVerb = Extract<AddressChangeKind, 'address.set' | 'address.add'>;
 
-/** Makes an address that the merchant holds the only one of a branch on a network, or adds it to those. */
+/** Makes an address that the merchant holds the only one of a branch on a network, or one more. */
 export async function putAddress(
   operator: Operator,
   kind: AddressVerb,
@@ -120,8 +120,8 @@ export function refuseTooMany(present: readonly string[], address: string): void
 }
 
 /**
- * Removes an address of a branch on a network. A change that waits for them lapses. One that a payer was shown stays
- * the merchant's for a while.
+ * Removes an address of a branch on a network. A waiting change of the branch and network lapses. If a payer
+ * was shown the address, the merchant keeps it for a while.
  * @param text The address; not needed where the branch has only one.
  * @throws OperationRefused when there is no such address, or several and none is named.
  */
@@ -189,7 +189,7 @@ async function chooseAddress(
       `The branch has ${present.length} addresses on ${blockchainId}: name the one to remove.`,
     );
   }
-  // What is refused by now may have been accepted before.
+  // Compared before parsing: an address that was accepted earlier may be refused by now.
   if (present.includes(text)) return text;
   const address = await requireAddress(db, blockchainId, text);
   if (present.includes(address)) return address;
@@ -197,8 +197,8 @@ async function chooseAddress(
 }
 
 /**
- * The canonical spelling of an address that a merchant may have: a test merchant has none on a main network, and nobody
- * has the contract of a token.
+ * The canonical spelling of an address. A test merchant gets none on a main network, and no merchant gets the
+ * contract of a token.
  * @throws OperationRefused with the reason.
  */
 export async function requireAddressFor(
@@ -215,7 +215,7 @@ export async function requireAddressFor(
     );
   }
   const address = await requireAddress(db, blockchainId, text);
-  // Some are configured, and so in no list of the parser.
+  // Some contracts are configured, so the parser does not know them.
   const networks = await listNetworks(db);
   const own = networks.find(({ contract }) => contract === address);
   if (own === undefined) return address;

@@ -2,13 +2,12 @@
 const HASH = '{hash}';
 /** Longest URL of a block explorer, in characters. */
 const LENGTH_MAXIMUM = 500;
-/** What browsers would escape or drop. */
+/** Characters that browsers would escape or drop. */
 const UNUSUAL = /[^!-~]|[<>"'`{}\\^|]/;
 
 /**
- * Reads the URL of a block explorer's page of a transaction, for example
- * `https://explorer.example/tx/{hash}`.
- * @returns undefined for a URL that is not https, or has not exactly one `{hash}` behind its host.
+ * Reads the URL of a block explorer's page of a transaction, for example `https://explorer.example/tx/{hash}`.
+ * @returns undefined for a URL that is not https, or does not have exactly one `{hash}` after its host.
  */
 export function parseExplorer(text: string): string | undefined {
   const [before = '', after, ...more] = text.split(HASH);

@@ -8,16 +8,18 @@ import { MEMBER_TABLES, type Membership } from '#storage/repositories/people/mem
 import type { Operator } from './audit/audited-change.ts';
 import { namedBy, tellDeciders } from './mail/notices.ts';
 
-/** What is changed of a user or member. */
+/** A change of a user or member. */
 export interface MemberChange {
   readonly status?: ActiveStatus | undefined;
   readonly role?: Membership['role'] | undefined;
 }
 
 /**
- * Tells those who decide in an account that one of them is about to be deactivated or demoted. Call it in the
- * transaction of the change, before it is made: then whom it is about is told as well.
- * @returns What the audit log records of it, by which the account's changes of the next day are told to them too.
+ * Notifies those who decide in an account (a merchant's admins, a partner's owners) that one of them is about
+ * to be deactivated or demoted. Call it in the transaction of the change, before the change: then that person
+ * is notified too.
+ * @returns Detail for the audit log, by which that person is found and notified of the account's changes of
+ * the next day.
  */
 export async function tellOfFormerDecider(
   operator: Operator,

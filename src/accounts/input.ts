@@ -8,7 +8,7 @@ const EMAIL =
 /** Characters that move the cursor or break a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-// What people type into a command or a form. Each function returns undefined for what is not accepted.
+// Parse what people type into a command or a form. Each returns undefined for input that is not accepted.
 
 /** A name or a note: 1 to NAME_MAXIMUM characters on one line, not all blank. */
 export function parseName(text: string): string | undefined {

@@ -1,9 +1,9 @@
 import { cutPng } from './png.ts';
 import { cutWebp } from './webp.ts';
 
-/** Most bytes of a logo: with it, every checkout page stays below 50 KB. */
+/** Maximum bytes of a logo: with it, every checkout page stays below 50 KB. */
 export const LOGO_BYTES_MAXIMUM = 8 * 1024;
-/** Most pixels of a side: four for each that the page shows. */
+/** Maximum pixels per side: four for each CSS pixel of the page. */
 export const LOGO_PIXELS_MAXIMUM = 512;
 
 export type LogoType = 'image/png' | 'image/webp';
@@ -14,15 +14,15 @@ export interface Logo {
   readonly content: Buffer;
 }
 
-/** An image is refused. The message completes a sentence after the file's name. */
+/** An image is refused. The message completes a sentence that begins with the file's name. */
 export class ImageRefused extends Error {
   override readonly name = 'ImageRefused';
 }
 
 /**
- * Checks a PNG or WebP image: its signature, its size in bytes, and the pixels that its header declares; and cuts it to
- * the chunks that show it, so that neither metadata nor files that hide in it are served. It is
- * served with its type and `nosniff`, so that browsers treat it as nothing but an image.
+ * Checks a PNG or WebP image: its signature, its size in bytes, and the pixels that its header declares. Cuts
+ * it to the chunks needed to show it, so that neither metadata nor hidden files are served. It is served with
+ * its type and `nosniff`, so that browsers treat it as nothing but an image.
  * @throws ImageRefused
  */
 export function parseLogo(content: Buffer): Logo {

@@ -28,7 +28,7 @@ interface Terms {
   readonly commissionPayer?: CommissionPayer | undefined;
   /** Commission on split payments, in basis points (hundredths of a per cent). */
   readonly commissionBps?: number | undefined;
-  /** How much too little still settles a payment on chain, in basis points; 0 unless set. */
+  /** How much may be missing from an on-chain payment that still settles, in basis points. Default: 0. */
   readonly underpaymentToleranceBps?: number | undefined;
 }
 
@@ -38,7 +38,10 @@ export interface NewMerchant extends Terms {
   readonly kind?: AccountKind | undefined;
   /** Default: live. It never changes. */
   readonly environment?: MerchantEnvironment | undefined;
-  /** The live merchant whose test twin it is, and whose onboarding holds for it, now and when it changes. */
+  /**
+   * The live merchant of which it is the test twin. Its onboarding status applies to the twin too, now and
+   * when it changes.
+   */
   readonly twinOf?: Pick<Merchant, 'id' | 'onboarding_status'> | undefined;
   readonly partnerId?: string | undefined;
   /** Creates no main branch; API payments need one. */
@@ -58,7 +61,7 @@ export interface MerchantChange extends Terms {
   readonly partnerId?: string | null | undefined;
   /** Shown to payers as the contact: an e-mail address or an https URL; null for none. */
   readonly supportContact?: string | null | undefined;
-  /** Of the checkout, as `#rrggbb`; null for the service's own. */
+  /** Accent colour of the checkout, as `#rrggbb`; null for the service's own. */
   readonly accentColor?: string | null | undefined;
   /** Whether payers see the note of a payment. */
   readonly showsNote?: boolean | undefined;
@@ -66,7 +69,7 @@ export interface MerchantChange extends Terms {
   readonly logo?: Logo | null | undefined;
 }
 
-/** Most that a merchant may tolerate of too little, in basis points: 2 %. */
+/** Maximum underpayment tolerance, in basis points: 2 %. */
 export const TOLERANCE_BPS_MAXIMUM = 200;
 
 const MAIN_BRANCH_NAME = 'Main';
@@ -110,7 +113,7 @@ export function createMerchant(operator: Operator, input: NewMerchant): Promise<
 }
 
 /**
- * Changes a merchant. What its onboarding comes to holds for its test twin too.
+ * Changes a merchant. A new onboarding status applies to its test twin too.
  * @throws OperationRefused for an unknown merchant or partner, or when nothing is to be set.
  */
 export function setMerchant(

@@ -22,12 +22,12 @@ export interface NetworkChange {
   readonly finality?: string | null | undefined;
   /** As `parseExplorer` gives it; null for none. */
   readonly explorer?: string | null | undefined;
-  /** The least that payers are asked for, in the asset's smallest unit; null for what the chain takes. */
+  /** The least that payers are asked for, in the asset's smallest unit; null for the chain's own minimum. */
   readonly leastAmount?: bigint | null | undefined;
 }
 
 /**
- * Changes a network for all merchants. The contract and the rule are not checked here.
+ * Changes a network for all merchants. The contract and the finality rule are not checked here.
  * @throws OperationRefused for an unknown network, or when nothing is to be set.
  */
 export function setNetwork(
@@ -52,15 +52,14 @@ export function setNetwork(
 }
 
 /**
- * Switches off the test networks that are active because they were shipped so, as production needs it:
- * their coins have no value. Those that an operator has switched on
- * stay.
- * @returns Their IDs.
+ * Switches off test networks that are active only because they are shipped active, as production requires:
+ * their coins have no value. Those that an operator has switched on stay on.
+ * @returns The IDs of those switched off.
  */
 export async function switchOffTestNetworks(
   operator: Operator & { readonly db: Database },
 ): Promise<string[]> {
-  // A process that may not write, for now, starts all the same.
+  // Read first, so that a process that may not write for now still starts.
   if (!(await hasShippedTestNetworks(operator.db))) return [];
   const ids = await operator.db.transaction().execute(async tx => {
     const shipped = await lockShippedTestNetworks(tx);

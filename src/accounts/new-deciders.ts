@@ -8,8 +8,8 @@ import { namedBy, tellDeciders } from './mail/notices.ts';
 type Account = Pick<Membership, 'kind' | 'accountId'>;
 
 /**
- * Tells those who decide in an account that a user or member is about to become one of them. Call it in the transaction
- * of the change, before it is made: then whom it is about is not told.
+ * Notifies those who decide in an account (a merchant's admins, a partner's owners) that a user or member is about to
+ * become one of them. Call it in the transaction of the change, before the change: then the new one is not notified.
  */
 export async function tellOfNewDecider(
   operator: Operator,
@@ -31,8 +31,8 @@ export async function tellOfNewDecider(
 }
 
 /**
- * The same of somebody who is about to accept an invitation.
- * @param by E-mail of who made it; null for an operator.
+ * The same for somebody who is about to accept an invitation.
+ * @param by E-mail of whoever made the invitation; null for an operator.
  */
 export async function tellOfJoining(
   tx: Connection,

@@ -75,9 +75,9 @@ export function createPartnerMember(
 }
 
 /**
- * Changes a member, and with it what the member's keys may do from the next request on. One that becomes inactive
- * loses its open invitation, and the person's sessions end. So do the links that the person has made for others, also
- * if they are no owner any more. The owners are told of who becomes one, and of who is one no more.
+ * Changes a member, and so what the member's keys may do from the next request on. A member that becomes inactive
+ * loses the open invitation, and the person's sessions end. The links that the person made for others end too, also
+ * when the person is no longer an owner. The owners are notified when somebody becomes an owner or stops being one.
  * @throws OperationRefused for an unknown member, or when nothing is to be set.
  */
 export function setPartnerMember(

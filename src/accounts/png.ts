@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** An image cut to what shows it. */
+/** An image cut to the chunks that show it. */
 export interface CutImage {
   readonly width: number;
   readonly height: number;
@@ -9,9 +9,9 @@ export interface CutImage {
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The length and the name of the first chunk, which begins with width and height. */
+/** Length and name of the first chunk, whose data begins with width and height. */
 const HEADER = Buffer.from('\0\0\0\x0dIHDR', 'latin1');
-/** Chunks that decide what is seen, animations included, and the most bytes of those that are short. */
+/** Chunks that affect what is shown, animations included, with the maximum bytes of the short ones. */
 const SHOWN: ReadonlyMap<string, number> = new Map([
   ...([
     ['IHDR', 13],
@@ -47,11 +47,11 @@ export function cutPng(bytes: Buffer): CutImage | undefined {
   };
 }
 
-/** From the first chunk to IEND; undefined if they do not get there, or a checksum is wrong. */
+/** The shown chunks, from the first to IEND; undefined if IEND is missing or a checksum is wrong. */
 function shownChunks(bytes: Buffer): Buffer[] | undefined {
   const chunks: Buffer[] = [];
   let hasData = false;
-  // A length, a name, data and a checksum of name and data.
+  // Each chunk: length, name, data, and a checksum of name and data.
   for (let at = SIGNATURE.length; at + 12 <= bytes.length; ) {
     const length = bytes.readUInt32BE(at);
     const end = at + 12 + length;

@@ -9,7 +9,7 @@ import { requireLockedMerchant } from './merchants.ts';
 /** Most redirect domains that a merchant may have. */
 export const REDIRECT_DOMAINS_MAXIMUM = 20;
 
-/** Hosts that may be redirect domains, over plain HTTP too, but never in production. */
+/** Hosts that may be redirect domains outside of production, also over plain HTTP. */
 export const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 const NAME_MAXIMUM = 253;

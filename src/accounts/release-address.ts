@@ -10,8 +10,9 @@ import { requireAddress } from './deposit-addresses.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
 /**
- * Frees an address at once that was removed, and would stay its merchant's for a while.
- * @throws OperationRefused for one that the merchant does not hold, and for one that is in force or waits to be.
+ * Frees a removed address at once, which its merchant would otherwise keep for a while.
+ * @throws OperationRefused for an address that the merchant does not hold, and for one that is in force or
+ * waits to be.
  */
 export function releaseAddress(
   operator: Operator,

@@ -11,8 +11,8 @@ const refused = new Counter({
 });
 
 /**
- * Tells the operator that a merchant was refused an address, which may be its own: by a finding and a metric. Call it
- * outside of the transaction that was refused.
+ * Reports to the operator that a merchant was refused an address, which may be its own: by a finding and a
+ * metric. Call it outside of the refused transaction.
  */
 export async function reportTaken(
   { db, clock }: Pick<Operator, 'db' | 'clock'>,

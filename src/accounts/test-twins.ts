@@ -17,19 +17,19 @@ const SUFFIX = ' (test)';
 const NAME_MAXIMUM = 200;
 
 /**
- * Makes the test twin of a live merchant: a test merchant on the same terms, whose people are those who sign in
- * there now, in the same roles. It has no addresses, domains, keys or endpoints yet. Where there is a twin
- * already, that is the result; if nobody signs in as its admin any more, it gets the people of the live merchant again.
+ * Makes the test twin of a live merchant: a test merchant on the same terms, with the same people in the same
+ * roles. It has no addresses, domains, keys or endpoints yet. Returns an existing twin; if nobody signs in as
+ * its admin any more, the people of the live merchant are admitted to it again.
  * @throws OperationRefused for an unknown merchant, and for a test merchant.
  */
 export function makeTestTwin(operator: Operator, liveId: string): Promise<Merchant> {
   return inOneTransaction(operator, async within => {
     const { db: tx } = within;
-    // The lock makes two at once make one.
+    // Locked, so that concurrent calls make one twin.
     const live = await requireLockedMerchant(tx, liveId);
     if (live.environment === 'test') throw new OperationRefused('This is a test merchant itself.');
     const present = await findTestTwin(tx, liveId);
-    // In the audit log, what is done to the twin is the twin's.
+    // The audit log files changes of the twin under the twin.
     const ofTwin = { ...within, accountId: null };
     if (present !== undefined) {
       await lockMerchant(tx, present.id);
@@ -61,8 +61,8 @@ function termsOf(live: Merchant) {
 }
 
 /**
- * Lets everybody who signs in to the live merchant sign in to its twin, without an invitation. Admins are its admins
- * then, whatever they were before.
+ * Lets everybody who signs in to the live merchant sign in to its twin, without an invitation. Its admins
+ * become admins of the twin, whatever they were there before.
  */
 async function admitPeople(operator: Operator, liveId: string, twinId: string): Promise<void> {
   const db: Connection = operator.db;

@@ -53,10 +53,10 @@ interface UserChange {
 }
 
 /**
- * Changes a user. One that becomes inactive loses its open invitation, and the person's sessions end. So do the links
- * that the person has made for others, also if they are no admin any more. The admins are told of who becomes
- * one, and of who is one no more.
- * What a user of a live merchant loses, the person loses in its test twin too.
+ * Changes a user. One that becomes inactive loses the open invitation, and the person's sessions end. The
+ * links that the person made for others end too, also when the person is no longer an admin. The admins are
+ * notified when somebody becomes an admin or stops being one.
+ * A deactivation or demotion in a live merchant applies to the person in its test twin too.
  * @throws OperationRefused for an unknown user, or when nothing is to be set.
  */
 export function setUser(operator: Operator, id: string, change: UserChange): Promise<MerchantUser> {
@@ -64,7 +64,7 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
   return audited(operator, 'user.set', async (tx, now) => {
     const before = await findMerchantUser(tx, id);
     if (before === undefined) throw noUser(id);
-    // Before the user, as the panel does, and so that nobody is admitted to a new twin meanwhile.
+    // Locked before the user, as the panel does, and so that nobody is admitted to a new twin meanwhile.
     await requireLockedMerchant(tx, before.merchant_id);
     const twin = await findTestTwin(tx, before.merchant_id);
     if (twin !== undefined) await lockMerchant(tx, twin.id);
@@ -74,7 +74,7 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
     const account = { kind: 'merchant', accountId: former.merchant_id } as const;
     const told = await tellOfFormerDecider(operator, tx, account, former, change);
     await tellOfNewDecider(operator, tx, account, former, change);
-    // The database keeps the former time where nothing changes.
+    // A trigger keeps the former time if neither status nor role changes.
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
     if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
@@ -88,7 +88,7 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
   });
 }
 
-/** Takes from a person in the test twin of a live merchant what a change takes from them there. */
+/** Applies a deactivation or demotion in a live merchant to the person in its test twin. */
 async function restrictInTwin(
   operator: Operator,
   { merchant_id: liveId, person_id: personId }: MerchantUser,
@@ -104,7 +104,7 @@ async function restrictInTwin(
     ...(user.role === role ? {} : { role }),
   };
   if ((change.status ?? change.role) === undefined) return;
-  // In the audit log, what is done to the twin is the twin's.
+  // The audit log files changes of the twin under the twin.
   await setUser({ ...operator, accountId: null }, user.id, change);
 }
 

@@ -1,8 +1,8 @@
 import type { CutImage } from './png.ts';
 
-/** Chunks that decide what is seen, animations included (RFC 9649 §2.7). */
+/** Chunks that affect what is shown, animations included (RFC 9649 §2.7). */
 const SHOWN: ReadonlySet<string> = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF']);
-/** Those that hold a picture. */
+/** Chunks that hold a picture. */
 const PICTURES: ReadonlySet<string> = new Set(['VP8 ', 'VP8L', 'ANMF']);
 /** Bytes of a frame of an animation before its own chunks. */
 const FRAME_HEADER = 16;
@@ -16,7 +16,7 @@ const SHOWN_FLAGS = 0x12;
 export function cutWebp(bytes: Buffer): CutImage | undefined {
   const size = sizeOf(bytes);
   if (size === undefined) return undefined;
-  // RIFF and the length of what follows, WEBP included.
+  // Skips RIFF, a length and WEBP. The length covers WEBP and the chunks.
   const chunks = shownChunks(bytes.subarray(12, 8 + bytes.readUInt32LE(4)));
   if (chunks === undefined) return { ...size, content: undefined };
   const content = Buffer.concat([bytes.subarray(0, 12), ...chunks]);
@@ -28,7 +28,7 @@ export function cutWebp(bytes: Buffer): CutImage | undefined {
 function shownChunks(bytes: Buffer): Buffer[] | undefined {
   const chunks: Buffer[] = [];
   let hasPicture = false;
-  // A name, a length, data, and a byte for an odd length.
+  // Each chunk: name, length, data, and a padding byte if the length is odd.
   for (let at = 0; at < bytes.length; ) {
     if (at + 8 > bytes.length) return undefined;
     const name = bytes.toString('latin1', at, at + 4);

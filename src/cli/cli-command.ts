@@ -69,13 +69,13 @@ export class CliCommand extends Command {
     });
   }
 
-  /** Lets the command write also to a database whose restore nobody has confirmed. */
+  /** Lets the command write even to a database whose restore is not confirmed. */
   whileRestored(): this {
     this.#mayBeRestored = true;
     return this;
   }
 
-  /** Does `work` on the configured database. It gets the arguments, then the flags. */
+  /** Runs `work` on the configured database. It receives the arguments, then the flags. */
   onDatabase<A extends unknown[]>(work: (opened: Opened, ...given: A) => Promise<void>): this {
     const { terminal } = this;
     return this.action((...given: A) =>

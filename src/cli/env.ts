@@ -33,7 +33,7 @@ export function define(command: CliCommand): void {
     });
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes text as one word of a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

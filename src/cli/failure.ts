@@ -6,8 +6,8 @@ import { UncertainCommit } from '#storage/database/transaction.ts';
 import { serializeError } from '#telemetry/serialize-error.ts';
 
 /**
- * Describes a failure to the operator: a message where the cause is known, else where it came from.
- * @param variable Whose URL led to the database, if that is not DATABASE_URL.
+ * Describes a failure to the operator: a message where the cause is known, else the stack.
+ * @param variable The variable whose URL led to the database, if that is not DATABASE_URL.
  */
 export function describeFailure(error: unknown, variable?: string): string {
   if (error instanceof OperationRefused || error instanceof MigrationUnfinished) {

@@ -5,7 +5,7 @@ const FILE_MARK = '@';
 
 /**
  * Reads a file that a flag names.
- * @param what What the file has, for the message.
+ * @param what What the file holds, for the message.
  * @throws CommandFailed for a file that cannot be read.
  */
 export function readNamedFile(file: string, what: string): Promise<Buffer> {
@@ -31,10 +31,9 @@ export async function readBody(flag: string): Promise<string> {
 }
 
 /**
- * Reads a flag whose value is a secret: the text itself or, after @, the name of a file, so that it need
- * not stand in the command line, which other users of the machine can see. White space around the text
- * of a file is left out.
- * @param what What the file has, for the message.
+ * Reads a flag whose value is a secret: the text itself or, after @, the name of a file. A file keeps the secret out
+ * of the command line, which other users of the machine can see. White space around a file's text is dropped.
+ * @param what What the file holds, for the message.
  * @throws CommandFailed for a file that cannot be read.
  */
 export async function readSecretFlag(flag: string, what: string): Promise<string> {

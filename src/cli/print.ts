@@ -8,7 +8,7 @@ export interface JsonFlag {
 const INDENT = '  ';
 const GAP = '  ';
 const NOTHING = '-';
-/** Merchants and their servers send text; it must not move an operator's cursor or start a line. */
+/** Merchants and their servers send text, which must not move an operator's cursor or start a line. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /** Prints an object: as JSON, or a line for each field and an optional note. */
@@ -38,7 +38,7 @@ export function printJson(terminal: Terminal, value: unknown): void {
   terminal.out(`${jsonText(value)}\n`);
 }
 
-/** JSON on several lines. What JSON leaves as it is, but a terminal obeys, is escaped: the value is the same. */
+/** JSON on several lines. Escapes characters that JSON allows but a terminal obeys; the value stays the same. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/(?!\n)[\p{Cc}]/gu, escapeControl);
 }
@@ -86,7 +86,7 @@ function tableLines(rows: readonly object[], columns: readonly string[]): string
   );
 }
 
-/** A value on one line, in which nothing moves the cursor. */
+/** A value on one line, with control characters escaped. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return NOTHING;
   if (value instanceof Date) return value.toISOString();

@@ -3,7 +3,7 @@ import { CliCommand } from './cli-command.ts';
 import { CLIENT_COMMANDS, type ClientCommandName } from './client/commands.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Loads what defines the verbs of a noun, or the noun itself as a command. */
+/** Loads the module that defines the verbs of a noun, or the noun itself as a command. */
 type Load = () => Promise<{ define(command: CliCommand): void }>;
 
 /** A command that the client package has as well. */
@@ -117,7 +117,7 @@ export async function buildProgram(
   return program;
 }
 
-/** The noun of a command line, or the one that help is asked of. */
+/** The noun of a command line, or the one that help is asked for. */
 function nounOf(args: readonly string[]): string | undefined {
   const [first, second] = args.filter(arg => !arg.startsWith('-'));
   return first === 'help' ? second : first;

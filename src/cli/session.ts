@@ -15,9 +15,9 @@ export interface Session extends Operator {
 }
 
 interface SessionOptions {
-  /** From which level on the log of the connection reaches standard error; warnings by default. */
+  /** Lowest level at which the connection's log reaches standard error; warnings by default. */
   readonly logLevel?: 'warn' | 'error';
-  /** Whether the command may write also to a database whose restore nobody has confirmed. */
+  /** Whether the command may write even to a database whose restore is not confirmed. */
   readonly mayBeRestored?: boolean;
 }
 
@@ -33,7 +33,7 @@ export async function withSession(
   const actor = readActor(terminal.env);
   const prepareAndWork = async (storage: Storage, config: Config) => {
     const { prepareStorage } = await import('#runtime/storage.ts');
-    // The command's user need not read what is done to a database before any work on it.
+    // The command's user need not read about the preparation of the database.
     await prepareStorage(config, storage, { info: () => undefined });
     const { databaseClock, db, directUrl, keyring } = storage;
     const clock = databaseClock.now;

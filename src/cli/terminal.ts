@@ -5,11 +5,11 @@ export interface Terminal {
   out(text: string): void;
   /** False once the reader of standard output is gone; long outputs end then. */
   isRead?(): boolean;
-  /** A signal that Ctrl-C aborts from now on instead of ending the process. */
+  /** A signal that Ctrl-C aborts from now on, instead of ending the process. */
   untilInterrupted?(): AbortSignal;
-  /** Asks for a line; what is secret is not shown. Resolves with undefined at the end of the input. */
+  /** Asks for a line; secret input is not shown. Resolves with undefined at the end of the input. */
   ask?(question: string, isSecret: boolean): Promise<string | undefined>;
-  /** Pause after each request of a command that asks again and again, in milliseconds; the command's own unless given. */
+  /** Pause after each request of a command that polls, in milliseconds; by default the command's own. */
   readonly pollMs?: number;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;

@@ -10,7 +10,7 @@ export function choice(flags: string, description: string, values: readonly stri
   return new Option(flags, description).choices(values);
 }
 
-/** Refuses what `parse` knows no value for. All parsers of this file throw InvalidArgumentError. */
+/** Refuses text for which `parse` returns undefined. All parsers of this file throw InvalidArgumentError. */
 function orRefuse<T>(parse: (text: string) => T | undefined, message: string): (text: string) => T {
   return text => {
     const value = parse(text);

@@ -3,7 +3,7 @@ import type { Config } from '#config/config.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import { countDemoPeople } from '#storage/repositories/people/people.ts';
 
-/** Warns in production that the database has people of a demo, who cannot sign in. */
+/** Warns in production if the database has people of a demo, who cannot sign in. */
 export async function reportDemoPeople(
   { environment }: Pick<Config, 'environment'>,
   db: Connection,

@@ -26,12 +26,12 @@ export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
   readonly reads: Database;
   /** A pool of its own for partner reports, possibly on a read replica. */
   readonly reports: Database;
-  /** Invalidates what is cached of accounts and networks. */
+  /** Invalidates cached accounts and networks. */
   readonly changes: ChangeFeed;
   readonly nonces: NonceStore;
   readonly readiness: () => Promise<Readiness>;
   readonly rates: Rates;
-  /** Collects payments on US accounts; null refuses to create them. */
+  /** Processor of payments on US accounts; null refuses to create them. */
   readonly processor: OpenProcessor | null;
   readonly clock: Clock;
   /** Asks chains for transactions that the ledger does not know. */
@@ -47,7 +47,7 @@ export interface OpenDependencies extends Dependencies {
 /**
  * Opens everything that the API works with beside its storage.
  * @throws CannotStart when DATABASE_REPORTS_URL leads to a pooler, or REDIS_URL to a server that may evict
- * nonces or is not what its mode says.
+ * nonces or does not match its mode.
  */
 export async function openDependencies(
   config: Config,
@@ -58,9 +58,9 @@ export async function openDependencies(
     await refusePooler('DATABASE_REPORTS_URL', config.reportsUrl, 'eps-reports');
   }
   const clock = databaseClock.now;
-  // Before anything else is opened, because it may be refused.
+  // The nonce store comes first, because it may be refused.
   const keptSince = () => restores.confirmed()?.confirmedAt.getTime() ?? Number.NEGATIVE_INFINITY;
-  // The start has waited for the same servers already, to read the mark there.
+  // If the mark could not be read, the start has already waited for the same servers.
   const waitMs = restores.isMarkUnreadable() ? 0 : NONCES_WAIT_MS;
   const nonces = await openNonces(config, db, { clock, logger, keptSince, waitMs });
   const processor = await openProcessor(config, keyring, clock);
@@ -108,7 +108,10 @@ export async function openDependencies(
   };
 }
 
-/** A replica shows what it has received, whether or not the synchronous standby has it: not while that confirms nothing. */
+/**
+ * A replica shows what it has received, even if the synchronous standby has not. So it is not read while the
+ * standby confirms nothing.
+ */
 function replicaGate(durability: Durability | null): WriteGate {
   const reads = () => durability?.hiddenReason() ?? durability?.reason() ?? null;
   return createWriteGate({ writes: [], reads });
@@ -143,16 +146,16 @@ const NONCES_POLL_MS = 100;
 interface OpenNoncesOptions {
   readonly clock: Clock;
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>;
-  /** Since when PostgreSQL has kept every nonce. */
+  /** Since when PostgreSQL has kept every nonce, in milliseconds since the epoch. */
   readonly keptSince?: () => number;
   readonly waitMs?: number;
 }
 
 /**
- * Opens the nonce store that the configuration chooses, and waits for its first response: a busy machine
- * may take longer to connect than a request may wait. Without one the process starts all the same, is
- * not ready, and serves reads alone.
- * @throws CannotStart for a Redis that may evict nonces, or is not what the mode of its URL says.
+ * Opens the nonce store that the configuration chooses, and waits for its first response: a busy machine may
+ * take longer to connect than a request may wait. Without a response the process starts anyway, is not ready,
+ * and serves only reads.
+ * @throws CannotStart for a Redis that may evict nonces, or does not match the mode of its URL.
  */
 export async function openNonces(
   config: Pick<Config, 'redisUrl'>,

@@ -8,8 +8,8 @@ import {
 } from '#storage/database/durability.ts';
 
 /**
- * Watches whether what is committed survives the loss of one machine, if that is asked for. In production it warns
- * once where it is not.
+ * Watches whether commits survive the loss of one machine, if DATABASE_DURABILITY asks for that; otherwise
+ * warns once in production.
  * @param url URL of PostgreSQL itself.
  * @throws CannotStart where the role or the server's settings rule it out.
  */
@@ -38,7 +38,7 @@ export async function watchDurability(
     url,
     applicationName: `${name}-durability`,
     onChange(reason) {
-      // A command says so itself where it writes.
+      // A command reports a refusal itself when it writes.
       if (holder === 'command') return;
       if (reason === null) logger.info('writes are taken again');
       else logger.error({ reason }, 'writes are refused');

@@ -16,13 +16,13 @@ const EXPLAINED = [
   ServiceRunning,
 ];
 
-/** SQLSTATEs with which a server refuses a session: a role or its password, and a database that is not there. */
+/** SQLSTATEs with which a server refuses a session: for the role, its password, or a missing database. */
 const REFUSED_SESSION = /^(28|3D000)/;
 
 /**
  * Says why a process or a command failed, where it is known.
- * @param variable Whose URL led to the database.
- * @returns undefined for any other error, of which the operator needs to know where it came from.
+ * @param variable The variable whose URL led to the database.
+ * @returns undefined for any other error: then the operator needs its stack.
  */
 export function explainFailure(error: unknown, variable = 'DATABASE_URL'): string | undefined {
   if (EXPLAINED.some(kind => error instanceof kind)) return (error as Error).message;
@@ -49,7 +49,7 @@ export function explainFailure(error: unknown, variable = 'DATABASE_URL'): strin
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
-  // What OpenSSL says in words; its message is a line of codes.
+  // OpenSSL's reason in words; its message is a line of codes.
   const { reason, message } = (error ?? {}) as { reason?: unknown; message?: unknown };
   const isOpenSsl = error instanceof Error && 'library' in error && typeof reason === 'string';
   return String(isOpenSsl ? reason : (message ?? error)).replace(/\.$/, '');

@@ -1,4 +1,4 @@
-// JavaScript that every Node reads: one that is too old for TypeScript ends here, with a sentence.
+// JavaScript that every Node can parse: one that is too old for TypeScript ends here, with a message.
 var needed = require('../../package.json').engines.node.replace(/\D/g, '');
 
 if (parseInt(process.versions.node, 10) < Number(needed)) {

@@ -3,8 +3,8 @@ import type { Database } from '#storage/database/connection.ts';
 import { missingSettings } from '#storage/database/direct.ts';
 
 /**
- * Names in the log what the sessions of a pooler lack. Without it the service works, until a plan reads a whole table
- * or a statement hangs.
+ * Logs which settings the sessions of a pooler lack. Without them the service works, until a plan reads a
+ * whole table or a statement hangs.
  */
 export async function reportPooledSettings(
   db: Database,

@@ -5,16 +5,15 @@ import { createLogger, standardOutput } from '#telemetry/logger.ts';
 import { explainFailure, reasonOf } from './explain-failure.ts';
 
 /**
- * Longest a graceful shutdown may take, in milliseconds, before the process exits anyway: longer than
- * any request waits for the database. Work that is left then hangs; the database rolls it back, or another
- * process takes it up, as after any other end. So the exit status is that of an orderly shutdown.
+ * Longest a graceful shutdown may take, in milliseconds, before the process exits anyway: longer than any
+ * request waits for the database. Work that is left then hangs. The database rolls it back, or another
+ * process takes it over, as after any other exit; so the exit status is that of an orderly shutdown.
  */
 const SHUTDOWN_TIMEOUT_MS = 9_250;
 
 /**
- * Runs a long-lived entry: reads the configuration and calls `run`, whose signal is aborted by SIGINT
- * or SIGTERM, with the name of the signal as its reason. A second signal ends the process at once, with
- * status 1.
+ * Runs a long-lived entry point: reads the configuration and calls `run`, whose signal is aborted by SIGINT or
+ * SIGTERM, with the name of the signal as its reason. A second signal ends the process at once, with status 1.
  */
 export async function runProcess(
   name: string,
@@ -33,7 +32,7 @@ export async function runProcess(
       process.exit();
     }, SHUTDOWN_TIMEOUT_MS).unref();
   };
-  // Node would print the error with all that is attached to it.
+  // Node would print the error with everything that is attached to it.
   const crash = (error: unknown) => {
     tell(`The service crashed: ${reasonOf(error)}.`);
     logger.fatal({ err: error }, 'crashed');
@@ -57,12 +56,12 @@ export async function runProcess(
   }
 }
 
-/** Says to a person why the process ends. */
+/** Tells a person why the process ends. */
 function tell(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
 
-/** Says it in the log as well, unless the same person would read it there once more. */
+/** Logs it as well, unless standard output is a terminal, where the same person would read it twice. */
 function tellCollector(logger: Logger, sentence: string): void {
   if (!process.stdout.isTTY) logger.fatal(sentence);
 }

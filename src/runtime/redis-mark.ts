@@ -3,22 +3,25 @@ import type { RedisConnection } from '#signing/redis-connection.ts';
 import type { NewestIds } from '#storage/repositories/lineages.ts';
 
 const PREFIX = 'mp:newest:';
-/** Follows the lineage; the key has the ID of the one after it. */
+/** Suffix of the key that holds the ID of the next lineage. */
 const NEXT = ':next';
 
-/** Never backwards: a process that was late sets nothing in place of what another one has set since. */
+/**
+ * Sets the mark only if it is still the expected one: a slow process must not overwrite what another one has
+ * set since.
+ */
 const ADVANCE = `
   if (redis.call('GET', KEYS[1]) or '') == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end`;
 
-/** What is known outside the database of the newest that a lineage of it has had. */
+/** Stores, outside of the database, the newest IDs that each of its lineages has had. */
 export interface NewestMark {
-  /** @returns Empty text where there is none. */
+  /** @returns Empty text if there is none. */
   read(lineage: string): Promise<string>;
-  /** Sets the mark, unless it is not `from` any more. */
+  /** Sets the mark, if it still is `from`. */
   advance(lineage: string, from: string, to: string): Promise<void>;
-  /** @returns The lineage that began after it, of a restore that was confirmed; undefined where none is known. */
+  /** @returns The lineage that a confirmed restore began after this one; undefined if none is known. */
   nextOf(lineage: string): Promise<string | undefined>;
-  /** Notes that a lineage has begun. */
+  /** Records that a lineage has begun after `former`. */
   begin(lineage: string, former: string): Promise<void>;
   close(): void;
 }
@@ -26,7 +29,7 @@ export interface NewestMark {
 /** Keeps the mark in Redis or Valkey: one key for each lineage, which does not expire. */
 function createNewestMark({ redis, close }: RedisConnection): NewestMark {
   function requireReady(): void {
-    // A cluster's queue would hold commands for as long as no server responds.
+    // A cluster's client would queue commands for as long as no server responds.
     if (redis.status !== 'ready') throw new Error('Redis cannot be reached');
   }
   return {
@@ -52,11 +55,11 @@ function createNewestMark({ redis, close }: RedisConnection): NewestMark {
 
 /** Opens a connection of its own, and waits for the first attempt. Commands fail at once while it is down. */
 export async function openNewestMark(url: string): Promise<NewestMark> {
-  // Commands of mp, which start often, have no need of it.
+  // Loaded on demand: commands of mp, which start often, do not need it.
   const { connectRedis } = await import('#signing/redis-connection.ts');
   const connection = connectRedis(url);
   const { redis } = connection;
-  // The commands fail as well.
+  // Ignored here, since the commands fail as well.
   redis.on('error', () => undefined);
   await new Promise<void>(resolve => {
     for (const event of ['ready', 'close', 'error']) redis.once(event, resolve);
@@ -64,7 +67,7 @@ export async function openNewestMark(url: string): Promise<NewestMark> {
   return createNewestMark(connection);
 }
 
-/** @throws Error for what `formatMark` has not written. */
+/** @throws Error for text that `formatMark` has not written. */
 export function parseMark(text: string): NewestIds | null {
   if (text === '') return null;
   const [payment = '', transition = '', auditEntry = '', ...rest] = text.split(' ').map(toId);
@@ -76,7 +79,7 @@ export function parseMark(text: string): NewestIds | null {
 
 const NONE = '-';
 
-/** @returns Empty text for what is no ID. */
+/** @returns Empty text if it is not an ID. */
 function toId(text: string): string | null {
   if (text === NONE) return null;
   return UUID.test(text) ? text : '';

@@ -19,47 +19,50 @@ import {
 import type { Clock } from '#time/clock.ts';
 import { formatMark, type NewestMark, parseMark } from './redis-mark.ts';
 
-/** How often the database is compared with the mark, in milliseconds: what a failover loses is noticed from there on. */
+/**
+ * How often the database is compared with the mark, in milliseconds. A failover that loses only what was
+ * committed since the last comparison goes unnoticed.
+ */
 const LOOK_MS = 1_000;
 
-/** Of a lineage in which nothing was seen yet. */
+/** The mark of a lineage in which nothing was seen yet. */
 const NOTHING: NewestIds = { payment: null, transition: null, auditEntry: null };
 
 const CHANGED = 'the database server has changed, and is being compared with what is known of it';
 
 /**
- * Notices when the database is not what it was: it was restored to an earlier time, or a standby was promoted that
- * had not received everything. Then something is known outside that it lacks.
+ * Notices when the database has gone back in time: it was restored, or a standby was promoted that had not
+ * received everything. Then it lacks something that is known outside of it.
  */
 export interface RestoreWatch {
-  /** Why writes are refused; null while they are taken. */
+  /** Why writes are refused; null while they are accepted. */
   reason(): string | null;
   isUnconfirmed(): boolean;
   /** Whether the mark could not be read at the last look. */
   isMarkUnreadable(): boolean;
   /** The restore that this lineage of the database began with; null if it was never restored. */
   confirmed(): ConfirmedRestore | null;
-  /** Looks once, so that what follows is refused where it has to be. */
+  /** Looks once, so that writes are refused from then on if necessary. */
   look(db: Database): Promise<void>;
-  /** Looks, and goes on looking each second until `close`. */
+  /** Looks, and then again every second until `close`. */
   start(db: Database): Promise<void>;
   close(): Promise<void>;
 }
 
 interface RestoreWatchOptions {
   readonly primary: Pick<Primary, 'timeline'>;
-  /** Without one only what an operator declares is known. */
+  /** Without a mark, only restores that an operator declares are known. */
   readonly mark: NewestMark | null;
   readonly clock: Clock;
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'> | null;
 }
 
-/** What the mark says. */
+/** The mark as it was read. */
 interface KnownMark {
   readonly text: string;
   /** null before it is set for the first time. */
   readonly ids: NewestIds | null;
-  /** The newest of lineages that began after this one: the database was restored to before that. */
+  /** Newest IDs of lineages that began after this one: the database was restored to a time before them. */
   readonly later: readonly NewestIds[];
 }
 
@@ -72,14 +75,14 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
   /** Timeline of the server that the mark was compared with; undefined before the first time. */
   let compared: number | undefined;
   let unreadableSince: number | undefined;
-  /** The lineage of which this process has noted in Redis what it came after. */
+  /** The lineage whose predecessor this process has recorded in Redis. */
   let noted: string | undefined;
 
   async function look(db: Database): Promise<void> {
     const lineage = current ?? (await firstLineage(db));
     const { timeline } = primary;
     const known = await readMark(lineage);
-    // After the mark was read: whatever it names was committed before.
+    // After the mark was read: everything that it names had been committed by then.
     const found = await compareNewest(db, known?.ids ?? null);
     if (found.current?.id !== lineage.id || primary.timeline !== timeline) {
       // Another process has begun a lineage, or the statement went to another server.
@@ -128,7 +131,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     }
   }
 
-  /** Records a restore if something is lacking; else brings the mark up to date. */
+  /** Records a restore if the database lacks something; otherwise updates the mark. */
   async function settle(
     db: Database,
     { id }: Lineage,
@@ -145,7 +148,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
         restoredTo: latestOf(Object.values(newest)) ?? new Date(0),
         lostUntil: latestOf([...lacking, ...later.flatMap(ids => Object.values(ids))]),
       };
-      // Of several processes that find it out at once, one records it.
+      // If several processes find out at once, only one records it.
       await insertRestore(db, restore, id);
       return readLineages(db);
     }
@@ -157,7 +160,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
   }
 
   async function advance(id: string, from: string, to: string, former: Lineage | undefined) {
-    // Redis may have been emptied, and an earlier release did not note it.
+    // Recorded again: Redis may have been emptied, and an earlier release did not record it.
     if (former !== undefined && (from === '' || noted !== id)) await mark?.begin(id, former.id);
     noted = id;
     await mark?.advance(id, from, to);
@@ -179,7 +182,7 @@ export function createRestoreWatch(options: RestoreWatchOptions): RestoreWatch {
     while (await pause()) await look(db).catch(() => undefined);
   }
 
-  /** @returns Whether to go on. */
+  /** @returns Whether to continue. */
   const pause = () =>
     sleep(LOOK_MS, true, { signal: closing.signal, ref: false }).catch(() => false);
 
@@ -217,13 +220,13 @@ async function readLater(mark: NewestMark, lineage: string): Promise<NewestIds[]
   return later;
 }
 
-/** In one sentence, without its end, what happened and what to do. */
+/** What happened and what to do, in one sentence without its full stop. */
 function describeRestore({ restored_to: to, lost_until: until }: Lineage): string {
   const lost = until === null ? '' : ` and lacks what came until ${until.toISOString()}`;
   return `the database was restored to ${to?.toISOString()}${lost}: look at "mp restore show", then run "mp restore confirm"`;
 }
 
-/** The latest time that IDs begin with; null without one. */
+/** The latest of the times that IDs begin with; null without any. */
 function latestOf(ids: readonly (string | null)[]): Date | null {
   const times = ids.map(id => id && timeOfId(id)).filter(time => typeof time === 'number');
   return times.length === 0 ? null : new Date(Math.max(...times));

@@ -11,8 +11,8 @@ const excessRights = new Gauge({
 });
 
 /**
- * Counts the rights that this process has in the database beyond what the service needs, and names them
- * in the log in production: an attacker in such a process could switch off the triggers that guard payments.
+ * Counts the rights of this process in the database beyond what the service needs, and logs them in
+ * production: an attacker in such a process could switch off the triggers that guard payments.
  */
 export async function reportRights(
   config: Pick<Config, 'environment' | 'migrationUrl' | 'databaseDirectUrl'>,
@@ -37,7 +37,7 @@ export async function reportRights(
   }
 }
 
-/** Behind a pooler, some connections lead to PostgreSQL itself, perhaps as another role. */
+/** Behind a pooler, some connections go directly to PostgreSQL, perhaps with another role. */
 async function readDirectly(url: string): Promise<RoleRights> {
   const db = connect({
     url,

@@ -26,28 +26,31 @@ import { createRestoreWatch, type RestoreWatch } from './restore-watch.ts';
 const COMMAND_STATEMENT_TIMEOUT_MS = 10_000;
 
 interface OpenOptions {
-  /** Several processes attach to a service's embedded database; commands take turns. */
+  /** Other processes attach to a service's embedded database; commands take turns. */
   readonly holder: 'service' | 'command';
   /** Shown in pg_stat_activity. */
   readonly name: string;
   readonly logger: FastifyBaseLogger;
 }
 
-/** The database and the keyring: what every entry works with. */
+/** The database and the keyring, which every entry point works with. */
 export interface Storage {
   readonly db: Database;
-  /** URL of PostgreSQL itself, for what needs a session, also where the pool leads to a pooler. */
+  /** URL of PostgreSQL itself, for work that needs a session, even if the pool connects to a pooler. */
   readonly directUrl: string;
-  /** URL for the role that owns the tables; the same as `directUrl` where there is but one role. */
+  /** URL for the role that owns the tables; the same as `directUrl` if there is only one role. */
   readonly ownerUrl: string;
   readonly keyring: Keyring;
-  /** Refuses what could be lost with one machine; null where that is not asked for. */
+  /** Refuses writes that could be lost with one machine; null if that is not asked for. */
   readonly durability: Durability | null;
-  /** Of the connections to the primary. */
+  /** Gate of the connections to the primary. */
   readonly gate: WriteGate;
-  /** What decides about time. Refuses writes while the machine's clock is too far away, and before it is measured. */
+  /**
+   * The clock for all decisions about time. Refuses writes before it is measured, and while the machine's
+   * clock is too far away.
+   */
   readonly databaseClock: DatabaseClock;
-  /** Refuses writes of a database that was restored, from when it is told to look. */
+  /** Refuses writes to a restored database, from when it is told to look. */
   readonly restores: RestoreWatch;
   /** Closes the pool, and stops the embedded server if this process started it. */
   close(): Promise<void>;
@@ -55,8 +58,8 @@ export interface Storage {
 
 /**
  * Opens the configured database, or the embedded one.
- * @throws CannotStart when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set, none of the servers of
- * a URL is a primary, or the durability that is asked for is ruled out.
+ * @throws CannotStart when DATABASE_URL leads to a pooler and DATABASE_DIRECT_URL is not set, none of the
+ * servers of a URL is a primary, or the durability that is asked for is impossible.
  */
 export async function openStorage(
   config: Config,
@@ -81,7 +84,7 @@ export async function openStorage(
   const durability = await watchDurability(config, directUrl, { holder, name, logger });
   const pooler = directUrl !== url;
   const isService = holder === 'service';
-  // A command takes the service's word for it, and says so itself where it writes.
+  // A command has no mark: it relies on what the service has recorded, and reports a refusal itself when it writes.
   const mark = isService && config.redisUrl !== null ? await openNewestMark(config.redisUrl) : null;
   const databaseClock = createDatabaseClock({
     ask: () => readDatabaseClock(db),
@@ -112,7 +115,7 @@ export async function openStorage(
   });
   if (pooler && isService) await reportPooledSettings(db, logger);
   const close = async () => {
-    // At once: a look at a database that hangs ends when its connection is cut.
+    // In parallel: a look at a database that hangs ends when its connection is cut.
     await Promise.all([durability?.close(), databaseClock.close(), restores.close(), db.destroy()]);
     await embedded?.stop();
   };
@@ -129,7 +132,7 @@ export async function openStorage(
   }
 }
 
-/** What the embedded database fails with says what to do. */
+/** The errors of the embedded database say what to do. */
 function refuse(error: Error): never {
   throw new CannotStart(error.message, { cause: error });
 }
@@ -142,8 +145,8 @@ function refuseGeneratedKey(error: Error): never {
 }
 
 /**
- * Looks for the primary. Before the first migration the service's role need not be there, so that only the owner of
- * the tables is let in.
+ * Looks for the primary. Before the first migration the service's role may not exist, so that only the owner
+ * of the tables can connect.
  * @throws CannotStart when several servers are named and none of them is a primary that answers.
  */
 async function requirePrimary(
@@ -209,7 +212,7 @@ export async function migrateStorage({ directUrl, ownerUrl }: Storage): Promise<
   }
 }
 
-/** Works on a connection of its own, on which statements may take as long as they need. */
+/** Runs `work` on a connection of its own, on which statements may take as long as they need. */
 export async function withoutTimeLimit<T>(
   url: string,
   applicationName: string,
@@ -220,7 +223,7 @@ export async function withoutTimeLimit<T>(
     poolSize: 1,
     applicationName,
     statementTimeoutMs: 0,
-    // A connection that breaks in use fails the work itself.
+    // A connection that breaks while it is used fails the work itself.
     onIdleError: () => undefined,
   });
   try {
@@ -239,10 +242,10 @@ export class MigrationsPending extends Error {
 }
 
 /**
- * Makes sure that the database can be worked on, and goes by its clock from then on. The embedded one is brought up to
- * date first; in production, test networks that are active as shipped are switched off.
- * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing,
- * ServiceRoleError when the service's role has not been granted anything yet.
+ * Makes sure that the database can be used, and uses its clock from then on. Migrates the embedded one first;
+ * in production, switches off test networks that are active as shipped.
+ * @throws MigrationsPending for any other database that is not up to date, MasterKeyMissing, ServiceRoleError
+ * when the service's role has not been granted anything yet.
  */
 export async function prepareStorage(
   config: Config,

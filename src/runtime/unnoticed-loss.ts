@@ -6,8 +6,8 @@ import type { Connection } from '#storage/database/connection.ts';
 type Settings = Pick<Config, 'environment' | 'databaseDurability' | 'redisUrl'>;
 
 /**
- * Whether a failover may lose what was confirmed without anybody noticing: an asynchronous standby follows, and neither
- * are commits required to be on two machines nor does a mark in Redis tell what is lacking. In production alone.
+ * Whether a failover may lose confirmed writes without anybody noticing: an asynchronous standby follows,
+ * commits need not be on two machines, and no mark in Redis tells what is lacking. Only in production.
  */
 export async function mayLoseUnnoticed(settings: Settings, db: Connection): Promise<boolean> {
   const { environment, databaseDurability, redisUrl } = settings;
@@ -17,7 +17,7 @@ export async function mayLoseUnnoticed(settings: Settings, db: Connection): Prom
   return (await countAsynchronousStandbys(db)) > 0;
 }
 
-/** Names that set-up in the log. */
+/** Warns in the log if a failover may lose writes unnoticed. */
 export async function reportUnnoticedLoss(
   settings: Settings,
   db: Connection,

@@ -2,7 +2,9 @@ import type { KeyHolder } from '#storage/repositories/keys/api-keys.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import type { KeyOwner } from '../keys/manage-keys.ts';
 
-/** Keys that a member sees and may revoke: a partner's owner those of all members, others their own. */
+/**
+ * The keys that a member sees and may revoke: for a partner's owner those of all members, for others only their own.
+ */
 export function visibleKeysOf(membership: Membership): KeyHolder {
   if (membership.kind === 'partner' && membership.role === 'owner') {
     return { partnerId: membership.accountId };

@@ -3,8 +3,8 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 export type Role = Membership['role'];
 
 /**
- * What may be done in an account, by which roles, and whether that takes a second factor of the last ten
- * minutes (`recent`). No handler looks at roles.
+ * What may be done in an account, by which roles, and whether it requires a second factor given in the last
+ * ten minutes (`recent`). Handlers check permissions, never roles.
  */
 const PERMISSIONS = {
   'home.read': { roles: ['admin', 'member'] },
@@ -19,18 +19,18 @@ const PERMISSIONS = {
   'test-twin.make': { roles: ['admin'], recent: true },
   'domains.manage': { roles: ['admin'], recent: true },
   'branches.add': { roles: ['admin'], recent: true },
-  // Their forms take a second factor of their own.
+  // Their forms ask for a second factor themselves.
   'money.change': { roles: ['admin'] },
   'money.cancel': { roles: ['admin'] },
   'money.protect': { roles: ['admin'], recent: true },
   'team.read': { roles: ['admin', 'member', 'owner'] },
-  // Its forms take a second factor of their own.
+  // Its forms ask for a second factor themselves.
   'team.manage': { roles: ['admin', 'owner'] },
   'activity.read': { roles: ['admin', 'owner'] },
   'keys.read': { roles: ['admin', 'member', 'owner', 'developer'] },
   'keys.manage': { roles: ['admin', 'owner', 'developer'], recent: true },
   'webhooks.read': { roles: ['admin', 'member'] },
-  // Paths and queries of URLs, which may hold secrets, are shown to those alone who may change them.
+  // Paths and queries of URLs may hold secrets: they are shown only to those who may change them.
   'webhooks.manage': { roles: ['admin'], recent: true },
   'webhooks.redeliver': { roles: ['admin', 'member'] },
   'requests.read': { roles: ['admin', 'member', 'owner', 'developer'] },
@@ -51,12 +51,12 @@ export function isAllowed(role: Role, permission: Permission): boolean {
   return roles.includes(role);
 }
 
-/** Whether a member may make a change now: an inactive account can be read, and nothing in it can be changed. */
+/** Whether a member may make a change now. An inactive account can be read, but not changed. */
 export function isChangeAllowed({ role, status }: Membership, permission: Permission): boolean {
   return status === 'active' && isAllowed(role, permission);
 }
 
-/** Whether a permission takes a second factor of the last ten minutes. */
+/** Whether a permission requires a second factor given in the last ten minutes. */
 export function needsRecentFactor(permission: Permission): boolean {
   return 'recent' in PERMISSIONS[permission];
 }

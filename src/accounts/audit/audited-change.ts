@@ -23,7 +23,7 @@ export interface Operator {
   /** Name in the audit log: in the panel, the person's e-mail. */
   readonly actor: string;
   readonly origin?: ChangeOrigin;
-  /** Who signed in to make it, in which account and from which IP address; in the panel alone. */
+  /** Who signed in to make it, in which account and from which IP address; only in the panel. */
   readonly personId?: string;
   readonly accountId?: string | null;
   readonly address?: string;
@@ -33,12 +33,12 @@ export interface Operator {
 export interface AuditedChange<T> {
   readonly result: T;
   readonly objectId: string;
-  /** Contains no secret; those that somebody wrote into a name or a URL are masked. */
+  /** Contains no secret: any that somebody wrote into a name or a URL is masked. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Makes a change and writes its audit entry in one transaction, then waits until the change holds on
+ * Makes a change and writes its audit entry in one transaction, then waits until the change is in effect on
  * every replica. Within an open transaction it neither commits nor waits; that is up to the caller.
  * @param action Type of object, a dot and a verb, for example `merchant.create`.
  */

@@ -6,7 +6,7 @@ import { tellDeciders } from '../mail/notices.ts';
 export const EXPIRING_WITHIN_MS = 14 * 24 * 60 * 60_000;
 const PAGE = 500;
 
-/** Tells of keys that are about to expire, each once: those who decide in the account, and whose key it is. */
+/** Notifies of keys that are about to expire, once for each: those who decide in the account, and the key's owner. */
 export async function tellOfExpiringKeys(
   db: Database,
   now: Date,

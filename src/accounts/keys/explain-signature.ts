@@ -7,20 +7,19 @@ import { otherSecretsOf } from './other-secrets.ts';
 
 /** A request and its signature, as somebody has copied them. */
 export interface CopiedRequest extends Omit<SignedParts, 'body'> {
-  /** A browser's form turns each line feed into a carriage return with a line feed. */
+  /** A browser's form sends each line feed as a carriage return and a line feed. */
   readonly body: string;
   readonly host?: string | undefined;
   readonly signature: string;
 }
 
 export interface ExplainedSignature extends Explanation {
-  /** What was tried in vain, in words. */
+  /** The mistakes that were tried without a match, in words. */
   readonly tried: readonly string[];
 }
 
 /**
- * Finds what is wrong with a signature of a key, with its present secret. Nothing that it returns holds a
- * secret or a signature.
+ * Finds what is wrong with a signature, by the key's present secret. The result holds no secret and no signature.
  * @returns null for a revoked key, whose secrets are gone.
  */
 export function explainSignature(

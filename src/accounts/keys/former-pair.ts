@@ -5,8 +5,8 @@ interface Rotated {
 }
 
 /**
- * Until when the pair that a key had before its rotation still works; null once it does not. The row keeps
- * it until it is cleaned up, also of a key that has been revoked or has expired since.
+ * Until when the pair from before a rotation still works; null once it does not. The row keeps the pair until
+ * it is cleaned up, even if the key was revoked or has expired since.
  */
 export function formerPairUntil(key: Rotated, now: Date): Date | null {
   const { revoked_at: revoked, expires_at: expires, previous_valid_until: until } = key;

@@ -35,7 +35,7 @@ export interface IssuedKey {
   readonly keyId: string;
   readonly secret: string;
   readonly passphrase: string;
-  /** Those it has: a partner key's follow from the role of its member. */
+  /** The scopes that the key has. Those of a partner key follow from the role of its member. */
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
 }
@@ -140,7 +140,7 @@ function ownerOf({ id, merchant_id: merchantId, partner_member_id: memberId }: A
   throw new Error(`the key ${id} belongs to nobody`);
 }
 
-/** Tells the owner's admins or owners of a new pair, and the partner member whose key it is. */
+/** Notifies the account's admins or owners of a new pair, and the partner member whose key it is. */
 async function tellOfKey(
   operator: Operator,
   owner: KeyOwner,

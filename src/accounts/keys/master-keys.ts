@@ -19,8 +19,8 @@ export class MasterKeyMissing extends Error {
 }
 
 /**
- * Checks that the keyring has every master key in use, before it seals anything, and adds its current
- * one to them. Of two processes that bring different keys to a new database, one is refused.
+ * Checks that the keyring has every master key in use, before it seals anything, and registers its current
+ * one. Of two processes that bring different keys to a new database, one is refused.
  * @throws MasterKeyMissing
  */
 export async function checkMasterKeys(db: Database, keyring: Keyring, now: Date): Promise<void> {

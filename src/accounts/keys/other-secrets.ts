@@ -3,8 +3,8 @@ import type { OtherSecret } from '#signing/mistakes/mistake.ts';
 import type { ApiKey } from '#storage/database/key-tables.ts';
 
 /**
- * The secrets of a key that are not `secret`: those of its other pair, also while that has ended and
- * is not wiped yet. Only for explaining a mismatch to those who have the key.
+ * The secrets of a key other than `secret`: those of its other pair, even if that has ended and is not wiped
+ * yet. Use them only to explain a mismatch to those who have the key.
  */
 export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: string): OtherSecret[] {
   const pairs = [
@@ -20,7 +20,7 @@ export function otherSecretsOf(key: ApiKey, keyring: Keyring, secret: string): O
   });
 }
 
-/** An explanation does without a secret that cannot be opened any more. */
+/** undefined for a secret that can no longer be opened: the explanation does without it. */
 function open(
   keyring: Keyring,
   keyId: string,

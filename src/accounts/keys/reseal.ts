@@ -15,7 +15,7 @@ import { audited, type Operator } from '../audit/audited-change.ts';
 /** Rows that are locked at once. */
 const BATCH = 100;
 
-/** What a run of `reseal` did, and what former master keys are still needed for. */
+/** What a run of `reseal` did, and what still needs former master keys. */
 export interface Resealed {
   /** Secrets that were sealed under the current master key. */
   readonly apiKeys: number;
@@ -30,8 +30,8 @@ export interface Resealed {
 
 /**
  * Seals every secret under the current master key. A passphrase is hashed under it when it is next used;
- * previous pairs and stored responses end by themselves. Once nothing is left under former master keys,
- * they are no longer in use. May be repeated, and stopped at any point.
+ * previous pairs and stored responses expire by themselves. Once nothing is left under former master keys,
+ * they are retired. May be repeated, and stopped at any point.
  */
 export async function reseal(
   operator: Operator & { readonly db: Database },

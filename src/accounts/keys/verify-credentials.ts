@@ -13,7 +13,7 @@ import {
 
 export interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
-  /** Made of the secret that belongs to the passphrase that was sent. */
+  /** Made from the secret that belongs to the passphrase that was sent. */
   readonly signingKey: SigningKey;
 }
 
@@ -50,7 +50,7 @@ interface Pair {
 
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** Compared against where a pair does not exist, so that every refusal costs the same. */
+/** Compared in place of a missing pair, so that every refusal takes the same time. */
 const NO_PAIR: Pair = {
   passphraseHash: Buffer.alloc(32),
   hashVersion: 0,
@@ -60,10 +60,10 @@ const NO_PAIR: Pair = {
 };
 
 /**
- * Verifies credentials that were verified before against the cached ones, since hashing a passphrase or
+ * Compares credentials with those that were verified before and cached, since hashing a passphrase or
  * decrypting a secret costs more than the rest of authentication.
  * @param now Milliseconds since the epoch.
- * @returns undefined for credentials that are not cached, which may be right nevertheless.
+ * @returns undefined for credentials that are not cached; they may still be right.
  * @throws ApiError E2006
  */
 export function recallCredentials(
@@ -80,8 +80,8 @@ export function recallCredentials(
 }
 
 /**
- * Finds the key by its ID in the database and verifies the passphrase; what is right is cached. Looks for
- * an unknown key's neighbour, so that it costs what a wrong passphrase does, which is a row of the
+ * Finds the key by its ID in the database and verifies the passphrase; caches right credentials. For an
+ * unknown key it reads the next key instead, so that it costs the same as a wrong passphrase: a row of the
  * database and two hashes.
  *
  * @param now Milliseconds since the epoch.
@@ -113,8 +113,8 @@ export async function verifyCredentials(
 }
 
 /**
- * Whether the secret has been sealed under the current master key by `mp master-key reseal`, and the
- * hash has yet to follow. A previous pair ends before long.
+ * Whether `mp master-key reseal` has sealed the secret under the current master key, and the hash has yet to
+ * follow. False for a previous pair, which ends before long.
  */
 function isHashBehind({ version, hashVersion, validUntil }: Pair, keyring: Keyring): boolean {
   const { currentVersion } = keyring;
@@ -122,8 +122,8 @@ function isHashBehind({ version, hashVersion, validUntil }: Pair, keyring: Keyri
 }
 
 /**
- * Hashes a passphrase again under the current master key: only now is it known. When that fails, the next
- * use tries again.
+ * Hashes a passphrase again under the current master key, which is possible only now that it is known. If
+ * that fails, the next use tries again.
  */
 async function renewHash(
   { db, keyring }: Pick<CredentialDependencies, 'db' | 'keyring'>,

@@ -14,22 +14,22 @@ export interface NamedAccount extends Pick<Membership, 'kind' | 'name'> {
 }
 
 /**
- * What people are told by mail, and what its text says of it. Never a secret; of URLs the host alone. Times are ISO
- * 8601 text.
+ * Notices that are sent by mail, and the facts in their texts. Never a secret, and only the host of a URL.
+ * Times are ISO 8601 text.
  */
 export interface Notices {
-  /** Signing in with a device that is not known. */
+  /** Signing in with an unknown device. */
   readonly 'sign-in': { readonly at: string; readonly address: string };
   /** Too many wrong codes. */
   readonly 'codes-closed': { readonly at: string; readonly wrongCodes: number };
-  /** Somebody has made a link with which the person gets something new to sign in with. */
+  /** Somebody has made a link by which the person gets a new password or authenticator app. */
   readonly 'link-made': {
     readonly at: string;
     readonly purpose: 'password' | 'factors' | 'both';
     /** null for an operator. */
     readonly by: string | null;
   };
-  /** What the person signs in with was changed; of the e-mail the former one is told. */
+  /** The person's sign-in data was changed. After a change of e-mail, the former address is notified. */
   readonly 'sign-in-changed': {
     readonly what: 'password' | 'app' | 'both' | 'recovery-codes' | 'email';
     readonly withLink: boolean;
@@ -38,18 +38,18 @@ export interface Notices {
   };
   /** Somebody has typed an e-mail to get a link for a new password. */
   readonly 'password-link': { readonly email: string; readonly address: string };
-  /** Somebody who decided in the account is deactivated or demoted. */
+  /** An admin or owner was deactivated or demoted. */
   readonly 'decider-gone': {
     readonly name: string;
     readonly how: 'deactivated' | 'demoted';
     /** null for an operator. */
     readonly by: string | null;
   };
-  /** Somebody has become one who decides in the account. */
+  /** Somebody has become an admin or owner. */
   readonly 'decider-new': {
     readonly name: string;
     readonly how: 'made' | 'activated' | 'joined';
-    /** Whoever has done that, or has made the invitation; null for an operator. */
+    /** Who did that, or made the invitation; null for an operator. */
     readonly by: string | null;
   };
   readonly 'key-made': {
@@ -69,7 +69,7 @@ export interface Notices {
     readonly step: 'propose' | 'cancel' | 'lapse' | 'apply';
     readonly changeId: string;
     readonly kind: AddressChangeKind;
-    /** null where it is about none. */
+    /** null for a change without a network. */
     readonly network: { readonly name: string; readonly asset: string } | null;
     readonly branch: string | null;
     /** Who proposed it; null for an operator. */
@@ -86,7 +86,7 @@ export interface Notices {
     readonly host: string;
     readonly reason: string;
   };
-  /** Deposits that have arrived on a UTC day, and still wait to be matched. */
+  /** Deposits that arrived on a UTC day and still wait to be matched. */
   readonly unmatched: { readonly day: string; readonly deposits: number };
 }
 
@@ -98,14 +98,14 @@ interface Notice<K extends NoticeKind> {
   readonly now: Date;
 }
 
-// Each writes the notice within the transaction of what it tells of; the worker sends it.
+// Each function writes its notice in the transaction of the event; the worker sends it.
 
-/** Who makes a change, as a notice says it: the e-mail of somebody of the account, null for an operator. */
+/** Who made a change, as a notice names them: the e-mail of a person of the account, null for an operator. */
 export function namedBy({ actor, personId }: Operator): string | null {
   return personId === undefined ? null : actor;
 }
 
-/** Tells a person of what is their own. */
+/** Notifies a person about their own sign-in. */
 export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 'sign-in-changed'>(
   tx: Connection,
   personId: string,
@@ -114,12 +114,12 @@ export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 
   return insertMail(tx, personId, notice);
 }
 
-/** Tells whoever signs in with an e-mail, if anybody does. */
+/** Notifies whoever signs in with an e-mail, if anybody does. */
 export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>): Promise<void> {
   return insertMail(tx, null, notice);
 }
 
-/** Tells the active admins of a merchant, or the owners of a partner, and others of the account. */
+/** Notifies the active admins of a merchant, or the owners of a partner, and others of the account. */
 export function tellDeciders<K extends NoticeKind>(
   tx: Connection,
   account: Pick<Membership, 'kind' | 'accountId'>,

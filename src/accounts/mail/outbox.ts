@@ -11,15 +11,18 @@ export interface MailDependencies {
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'warn'>;
   readonly send: SendLetter;
-  /** Writes it; null for one that needs not be sent. */
+  /** Writes the letter; null for a mail that need not be sent. */
   readonly write: (mail: ClaimedMail) => Promise<Omit<Letter, 'id'> | null>;
 }
 
 const MINUTE_MS = 60_000;
-/** Pauses after attempts that failed, in milliseconds: two days, so that an outage of the server loses nothing. */
+/**
+ * Pauses after failed attempts, in milliseconds. Almost two days in total, so that an outage of the server
+ * loses no mail.
+ */
 export const RETRY_PAUSES_MS = [1, 5, 15, 60, 240, 720, 1_440].map(minutes => minutes * MINUTE_MS);
 export const ATTEMPTS_MAXIMUM = RETRY_PAUSES_MS.length + 1;
-/** How long a mail is claimed, in milliseconds: an attempt, and time to record it. */
+/** How long a mail is claimed, in milliseconds: one attempt, and time to record it. */
 const CLAIM_MS = SEND_TIMEOUT_MS + 30_000;
 
 const attempts = new Counter({
@@ -29,8 +32,8 @@ const attempts = new Counter({
 });
 
 /**
- * Sends the mail that is longest due. It may arrive twice if its worker ends between the server's reply and its
- * record.
+ * Sends the mail that has been due longest. It may arrive twice if the worker ends between the server's reply
+ * and recording it.
  * @returns `none` if none was due.
  */
 export async function sendNext(
@@ -46,7 +49,7 @@ export async function sendNext(
     attempts.inc({ kind, outcome });
     return 'ended' as const;
   };
-  // Its last attempt was never recorded.
+  // The last attempt was made, but never recorded.
   if (attempt > ATTEMPTS_MAXIMUM) return end('given-up');
   try {
     const letter = await write(mail);

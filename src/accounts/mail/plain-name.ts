@@ -1,9 +1,9 @@
-/** A dot, also as some programs read it in a host name, before a letter or a digit. */
+/** A dot before a letter or a digit; also the other characters that some programs read as a dot in a host name. */
 const DOT = /[.\u3002\uff0e\uff61]+(?=[\p{L}\p{N}])/gu;
 
 /**
- * A name that people have chosen, for a mail in plain text: without control and format characters, which could hide
- * or turn round what follows, and without anything that a program for mail would show as a link.
+ * A name chosen by people, for use in a plain-text mail: without control and format characters, which could
+ * hide or reverse the text after them, and without anything that a mail program would show as a link.
  */
 export function plainName(name: string): string {
   return name

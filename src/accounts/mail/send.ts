@@ -1,18 +1,18 @@
 import type { MailSettings } from '#config/mail-settings.ts';
 
-/** A mail as it is handed in. */
+/** A mail as it is submitted to the server. */
 export interface Letter {
-  /** Of the mail: a server that gets it twice can tell. */
+  /** The mail's ID, by which a server recognises a mail that it gets twice. */
   readonly id: string;
   readonly to: { readonly name: string; readonly email: string };
   readonly subject: string;
   readonly text: string;
 }
 
-/** Hands a mail in. @throws MailRefused */
+/** Submits a mail. @throws MailRefused */
 export type SendLetter = (letter: Letter, signal: AbortSignal) => Promise<void>;
 
-/** A mail was not taken. Has nothing of what the server said, which may repeat addresses. */
+/** The server did not accept a mail. Holds none of the server's text, which may repeat addresses. */
 export class MailRefused extends Error {
   /** The kind of failure, and the server's reply code if it gave one. */
   readonly code: string;
@@ -26,16 +26,16 @@ export class MailRefused extends Error {
   }
 }
 
-/** How long finding the server, connecting and its greeting may take each, in milliseconds. */
+/** Timeout of the DNS lookup, of connecting and of the greeting, each, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long the server may take for the reply to a command, in milliseconds: some look mail over before. */
+/** Timeout of the reply to a command, in milliseconds: some servers inspect mail before they reply. */
 const REPLY_TIMEOUT_MS = 120_000;
-/** How long all of it may take, in milliseconds. */
+/** Timeout of the whole submission, in milliseconds. */
 export const SEND_TIMEOUT_MS = 180_000;
 
-/** A server for outgoing mail. Each mail has a connection of its own: there are few. */
+/** Opens a server for outgoing mail. Each mail uses a connection of its own, since there are few. */
 export async function openMailServer({ server, from }: MailSettings): Promise<SendLetter> {
-  // A worker that sends no mail does without it.
+  // Loaded on demand: a worker that sends no mail does without it.
   const { createTransport } = await import('nodemailer');
   const { host, port, tls, credentials } = server;
   const transport = createTransport({
@@ -63,7 +63,7 @@ export async function openMailServer({ server, from }: MailSettings): Promise<Se
         subject,
         text,
         messageId: `<${id}@${domain}>`,
-        // RFC 3834: nobody's holiday notice is a reply to it.
+        // RFC 3834: no automatic reply, such as a holiday notice, is sent to it.
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),
       });

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import type { BaseLogger } from 'pino';
 import { Agent, request } from 'undici';
 
-/** Whether a password is known from a breach of some service; false when nobody can tell. */
+/** Whether a password is known from a breach of some service; false when that cannot be found out. */
 export type IsBreached = (password: string) => Promise<boolean>;
 
-/** How long somebody who sets a password waits for the answer, in milliseconds. */
+/** Timeout of the request, in milliseconds: somebody who sets a password waits for it. */
 const TIMEOUT_MS = 1_000;
-/** Largest answer, in bytes: with padding it has up to two thousand lines of fifty. */
+/** Maximum response size, in bytes: with padding it has up to two thousand lines of fifty. */
 const MAXIMUM_BYTES = 262_144;
-/** Characters of the SHA-1 that are sent. Hundreds of known passwords share them, and millions that are not. */
+/** Characters of the SHA-1 that are sent. Hundreds of breached passwords share them, and millions of others. */
 const PREFIX_LENGTH = 5;
-/** The rest of a SHA-1, and how often it was found: 0 in lines that only hide how many others there are. */
+/** The rest of a SHA-1, and how often it was found: 0 in padding lines, which hide how many others there are. */
 const LINE = /^([0-9A-F]{35}):(\d+)\r?$/gim;
 
 const agent = new Agent({
@@ -27,9 +27,9 @@ interface BreachedPasswordsOptions {
 }
 
 /**
- * Asks a service that answers ranges, as that of Have I Been Pwned does, for all known hashes that begin like a
- * password's. Without an answer a password passes: nobody is locked out by an outage of others.
- * @param url What a prefix is appended to, after a slash; null asks nobody.
+ * Asks a range service, such as that of Have I Been Pwned, for all known hashes that share the first characters of a
+ * password's. Without a response every password passes: an outage of that service locks nobody out.
+ * @param url Base URL, to which a slash and the prefix are appended; null asks nobody.
  */
 export function openBreachedPasswords(
   url: string | null,
@@ -49,7 +49,7 @@ export function openBreachedPasswords(
   };
 }
 
-/** Follows no redirects: a range is asked of the configured service alone. */
+/** Follows no redirects: only the configured service is asked for a range. */
 async function fetchRange(url: string, timeoutMs: number): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
   const headers = { 'add-padding': 'true', 'user-agent': 'external-payments-service' };

@@ -1,6 +1,6 @@
 import { Secret, TOTP, URI } from 'otpauth';
 
-/** RFC 6238 with what every authenticator app supports. */
+/** RFC 6238 with the parameters that every authenticator app supports. */
 const PERIOD_SECONDS = 30;
 const DIGITS = 6;
 const SECRET_BYTES = 20;

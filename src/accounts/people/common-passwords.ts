@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const FILE = new URL('./common-passwords.txt', import.meta.url);
-/** Characters that are kept of a hash: by chance, one of thirty thousand million passwords has one of the list. */
+/** Characters kept of each hash: by chance, one of thirty thousand million passwords collides with the list. */
 const HASH_LENGTH = 8;
 
 const hashes = new Set(

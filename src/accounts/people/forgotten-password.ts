@@ -13,17 +13,17 @@ type LinkDependencies = Omit<PeopleDependencies, 'isBreached'>;
 
 const HOUR_MS = 60 * 60_000;
 
-/** Mails that are sent to an e-mail, whoever asks: after three within an hour of each other, none for an hour. */
+/** Limit of link mails to an e-mail, whoever asks: after three within an hour of each other, none for an hour. */
 export const ASKED_LIMITS: AttemptLimits = {
   failures: 3,
   windowMs: HOUR_MS,
-  // The largest that the column holds: nobody is refused for good.
+  // The maximum of the column: nobody is refused for good.
   inRow: 2 ** 31 - 1,
 };
 
 /**
- * Takes an e-mail whose owner wants a link for a new password. The worker looks whether anybody signs in with it:
- * here the same happens for every e-mail, in the same time.
+ * Takes the e-mail of somebody who wants a link for a new password. The worker checks whether anybody signs
+ * in with it; here every e-mail is handled alike and in the same time.
  */
 export async function askForLink(
   { db, keyring, clock }: LinkDependencies,
@@ -45,8 +45,8 @@ interface AskedLink {
 }
 
 /**
- * Makes the link that somebody has asked for, for a new password alone. It ends the former one that was asked for, but
- * none that others have made for the person: anybody can ask.
+ * Makes the link that somebody has asked for, for a new password only. It ends the link asked for before, but
+ * none that others made for the person: anybody can ask.
  * @returns null if nobody signs in with the e-mail, or it was asked for too long ago.
  */
 export function makeAskedLink(

@@ -38,7 +38,7 @@ export interface NewLink {
 
 /**
  * Makes an invitation: its link lets a person sign in as this user of a merchant.
- * @throws OperationRefused for an unknown or inactive user, and for one that somebody signs in as already.
+ * @throws OperationRefused for an unknown or inactive user, and for one that somebody already signs in as.
  */
 export function inviteUser(operator: Operator, userId: string): Promise<NewLink> {
   return invite(operator, 'user', userId);
@@ -51,7 +51,7 @@ export function inviteMember(operator: Operator, memberId: string): Promise<NewL
 
 function invite(operator: Operator, kind: 'user' | 'member', id: string): Promise<NewLink> {
   return audited(operator, `${kind}.invite`, async (tx, now) => {
-    // Before the links, as where it is deactivated.
+    // Locked before the links, in the same order as a deactivation.
     const owner = await { user: lockMerchantUser, member: lockPartnerMember }[kind](tx, id);
     if (owner === undefined) throw noOwner(kind, id);
     const { status, person_id: personId } = owner;
@@ -70,7 +70,8 @@ function invite(operator: Operator, kind: 'user' | 'member', id: string): Promis
 }
 
 /**
- * Makes a link with which a person chooses a new password, sets up a new authenticator app, or both. The person is told.
+ * Makes a link with which a person chooses a new password, sets up a new authenticator app, or both. The
+ * person is notified.
  * @throws OperationRefused for an unknown user or member, and for one that nobody signs in as.
  */
 export function linkFor(
@@ -103,7 +104,7 @@ function noOwner(kind: 'user' | 'member', id: string): OperationRefused {
   return new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
 }
 
-/** Makes a link, and ends the earlier ones of its subject; one by mail ends those by mail alone. */
+/** Makes a link, and ends the earlier ones of its subject. A link by mail ends only earlier links by mail. */
 export async function makeLink(
   tx: Connection,
   purpose: LinkPurpose,

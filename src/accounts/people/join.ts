@@ -44,7 +44,7 @@ import { FieldRefused, LinkEnded, SessionEnded } from './refusals.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 import { forgetAllFailures, forgetFailures, forgetPasswordFailures } from './throttle.ts';
 
-/** A person that an invitation has made, and signed in. */
+/** A person that an invitation has created and signed in. */
 interface Joined {
   /** Token of the session, which is complete. */
   readonly token: string;
@@ -64,9 +64,9 @@ export async function findInvited(
 }
 
 /**
- * Accepts an invitation as somebody new: makes the person with password and authenticator app, and signs
- * them in. The session that their browser had ends.
- * @throws FieldRefused for an e-mail that is none or that somebody signs in with, a password that is not
+ * Accepts an invitation as somebody new: creates the person with password and authenticator app, and signs
+ * them in. The browser's former session ends.
+ * @throws FieldRefused for an invalid e-mail or one that somebody signs in with, a password that is not
  * accepted and a wrong code; LinkEnded; ApiError E5002 when too many sign in at once.
  */
 export async function joinAsNew(
@@ -145,7 +145,7 @@ export async function joinAsPerson(
       const open = await findOpenLink(tx, tokenHash, now);
       if (open === undefined) throw new LinkEnded();
       await lockInvited(tx, open);
-      // Before the link, as where one of another account's admins gives them factors: that looks for other accounts,
+      // Lock the person before the link, as `renewFactors` does, which looks for other accounts of the person
       // and ends their sessions.
       const person = await lockPerson(tx, personId);
       if ((await findSessionById(tx, sessionId)) === undefined) throw new SessionEnded();
@@ -165,8 +165,8 @@ export async function joinAsPerson(
 }
 
 /**
- * Sets up what a link allows: a new password, a new authenticator app (by the present password), or both.
- * All sessions of the person end, and that of the browser, whosever it is. The person is told.
+ * Applies a link: sets a new password, a new authenticator app (with the present password), or both. Ends all
+ * sessions of the person, and the browser's session, whosever it is. The person is notified.
  * @returns New recovery codes, shown once; none without a new app.
  * @throws FieldRefused, LinkEnded, ApiError E5002.
  */
@@ -190,19 +190,20 @@ export async function renewFactors(
   const renewed = await takeTurnOfSite(visitor.site, async () => {
     if (renewsPassword) {
       const hashed = await hashPassword(deps, owner.id, password);
-      // Who reads the mailbox must not hide that codes were tried.
+      // A link by mail keeps the notice of wrong codes: whoever reads the mailbox must not hide that codes
+      // were tried.
       return open.by_mail ? hashed : { ...hashed, code_closed_at: null };
     }
     await provePassword(deps, owner, password, visitor);
     return {};
   });
   return transact(db, async tx => {
-    // First the person, as where somebody's own change ends their links.
+    // Lock the person first, as a person's own change does before it ends their links.
     const person = await lockPerson(tx, owner.id);
     const link = await requireLink(tx, hashToken(token), now);
     if (person === undefined) throw new LinkEnded();
     if (!renewsPassword && !isSamePassword(person, owner)) throw new LinkEnded();
-    // The account's admins know the link; since it was made the person may have joined another account.
+    // The admins of the account that made the link know it, and the person may have joined another account since.
     const { account_id: accountId } = link;
     if (accountId !== null && (await hasOtherAccount(tx, person.id, accountId))) {
       throw new LinkEnded();
@@ -225,7 +226,7 @@ export async function renewFactors(
 }
 
 /**
- * Signs in with the link that a demo prints. The session that the browser had ends.
+ * Signs in with the link that a demo prints. The browser's former session ends.
  * @returns The session's token, and the account to open first: the demo's first shop.
  * @throws LinkEnded
  */
@@ -253,12 +254,15 @@ export async function joinDemo(
   });
 }
 
-/** E-mail of who has made a link in the panel; null for an operator. */
+/** E-mail of whoever made a link in the panel; null for an operator. */
 function makerOf({ account_id: accountId, made_by: madeBy }: PanelLink): string | null {
   return accountId === null ? null : madeBy;
 }
 
-/** Locks the user or member that an invitation is for, before the person and the link itself, as a change of it does. */
+/**
+ * Locks the user or member that an invitation is for, before the person and the link, in the same order as a
+ * change of a user or member.
+ */
 async function lockInvited(
   tx: Connection,
   { merchant_user_id: userId, partner_member_id: memberId }: PanelLink,

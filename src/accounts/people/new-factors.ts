@@ -22,7 +22,7 @@ export interface NewFactors extends NewApp {
 /** The columns of a person's app. */
 type StoredApp = Pick<Person, 'code_secret' | 'code_key_version' | 'code_last_step'>;
 
-/** @throws FieldRefused about the field `email` for text that is no e-mail address. */
+/** @throws FieldRefused about the field `email` for text that is not an e-mail address. */
 export function readEmail(text: string): string {
   const email = parseEmail(text.trim());
   if (email !== undefined) return email;
@@ -30,7 +30,7 @@ export function readEmail(text: string): string {
 }
 
 /**
- * Seals the secret of a new app, whose code is used up.
+ * Seals the secret of a new app, and uses up its code.
  * @throws FieldRefused about the field of the code, with `reason`, when the app shows another code.
  */
 export function sealApp(
@@ -64,8 +64,8 @@ export async function checkPasswordOf(
 }
 
 /**
- * Checks a new password. Call it outside of a transaction, and before a turn of `password-turns.ts`: it may ask
- * another service.
+ * Checks a new password. Call it outside of a transaction, and before taking a turn (`password-turns.ts`): it
+ * may ask another service.
  * @throws FieldRefused about the field, when it is not accepted.
  */
 export async function checkNewPassword(

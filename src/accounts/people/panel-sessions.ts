@@ -15,11 +15,11 @@ import {
 import { SessionEnded } from './refusals.ts';
 
 const MINUTE_MS = 60_000;
-/** A session without a request of its person ends after this time. */
+/** A session ends after this time without a request by its person. */
 export const IDLE_MS = 60 * MINUTE_MS;
 /** Any session ends after this time. */
 export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
-/** How long the form for the second factor waits. */
+/** A session that still waits for its second factor ends after this time. */
 export const HALF_MS = 10 * MINUTE_MS;
 /** How long a second factor counts as recent. */
 const RECENT_MS = 10 * MINUTE_MS;
@@ -43,23 +43,26 @@ export interface Visitor {
   /** The browser's User-Agent. */
   readonly device: string;
   readonly address: string;
-  /** Their IPv4 address, or the network of their IPv6 address: visitors who share it take turns. */
+  /**
+   * Their IPv4 address, or the network of their IPv6 address. Visitors of one site share a queue
+   * (`password-turns.ts`).
+   */
   readonly site: string;
   /** Token of a device that signed in before, if the browser has one. */
   readonly deviceToken: string | undefined;
 }
 
-/** A visitor, and the session of their browser, which ends when another one takes its place there. */
+/** A visitor, and their browser's session, which ends when another one replaces it. */
 export interface Visit {
   readonly visitor: Visitor;
   readonly session: OpenSession | null;
 }
 
 /**
- * Finds the session of a cookie, and stores once a minute that it is used. Every request asks the database,
+ * Finds the session of a cookie, and stores once a minute that it is in use. Every request asks the database,
  * so that a session ends on all replicas at once.
  * @param admitsDemo Whether people of the demo, who have no factors, may sign in here.
- * @param isRefresh Whether an open page asks by itself, which does not count: nobody needs to be there.
+ * @param isRefresh Whether an open page asks by itself. That does not count as use: nobody may be there.
  */
 export async function openSession(
   db: Connection,
@@ -79,7 +82,7 @@ export async function openSession(
   return { ...found, isComplete: isDemo || at !== null, isRecent };
 }
 
-/** While writes are refused, pages can be read all the same; a session then ends as if nobody used it. */
+/** While writes are refused, pages can still be read; the session then expires as if it were unused. */
 async function noteUse(db: Connection, session: PanelSession, now: Date): Promise<void> {
   try {
     await updateSession(db, session.id, { last_seen_at: now });
@@ -97,8 +100,8 @@ function hasEnded(session: PanelSession, now: Date): boolean {
 }
 
 /**
- * Begins a session. A complete one ends the person's oldest if they have ten already; one that waits for its
- * second factor does not, since a password alone must end no session.
+ * Begins a session. A complete session ends the person's oldest one if they have ten already. One that waits
+ * for its second factor does not: a password alone must end no session.
  * @param secondFactorAt null before the second factor was given.
  * @returns The token for the cookie.
  */
@@ -115,7 +118,7 @@ export async function beginSession(
   }: {
     readonly methods: SignInMethod[];
     readonly secondFactorAt: Date | null;
-    /** Token hash of the invitation to continue afterwards. */
+    /** Token hash of the invitation to accept afterwards. */
     readonly invitationHash?: Buffer | null;
     /** ID of the complete session that the browser had before. */
     readonly replacedId?: string | null;
@@ -150,7 +153,7 @@ function makeRoom(tx: Connection, personId: string): Promise<void> {
   return deleteOldestSessions(tx, personId, SESSIONS_MAXIMUM - 1);
 }
 
-/** Ends the session that a browser has had so far, and the one that this would have replaced there. */
+/** Ends the browser's former session, and the one that this session would have replaced. */
 export async function endFormerSession(
   tx: Connection,
   { session: former }: Pick<Visit, 'session'>,
@@ -162,8 +165,8 @@ export async function endFormerSession(
 }
 
 /**
- * Gives a session a new token after its person has proved again who they are: the old one stops working, also for
- * somebody who has stolen it (OWASP ASVS 5.0, 7.2.4). No wrong attempts are counted any more.
+ * Gives a session a new token after its person has proved again who they are. The old one stops working, also
+ * for somebody who has stolen it (OWASP ASVS 5.0, 7.2.4). Resets the count of wrong attempts.
  * @returns The token for the cookie.
  * @throws SessionEnded if it has ended meanwhile.
  */

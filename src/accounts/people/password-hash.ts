@@ -26,7 +26,7 @@ type StoredPassword = Pick<
 /** What passwords are hashed with. */
 export interface PasswordHashing {
   readonly keyring: Keyring;
-  /** What every hash takes instead of what its recipe says, for tests that hash many. */
+  /** Overrides the recipe of every hash, for tests that hash many passwords. */
   readonly passwordWork?: PasswordWork;
 }
 
@@ -51,8 +51,8 @@ export async function hashPassword(
 }
 
 /**
- * Compares a password; call it in a turn as well. Without a stored one it takes as long, and is not right.
- * @returns `isOld` if the password is right but should be hashed again: recipe or master key have changed.
+ * Verifies a password; call it in a turn as well. Without a stored one it takes as long, and is never right.
+ * @returns `isOld` if the password is right but should be hashed again, because the recipe or master key has changed.
  */
 export async function verifyPassword(
   { keyring, passwordWork }: PasswordHashing,

@@ -15,7 +15,7 @@ const PRODUCT = 'External Payments Service';
 
 /** What separates words. */
 const SEPARATOR = /[\s._@-]+/g;
-/** Words of fewer characters are part of too many others. */
+/** Shorter words occur in too many others. In characters. */
 const WORD_MINIMUM = 5;
 
 /** Sequences that are easy to type: the alphabet, the digits, and rows of common keyboards. */
@@ -27,7 +27,7 @@ const ROWS = [
   ...['йцукенгшщзхъ', 'фывапролджэ', 'ячсмитьбю'],
 ];
 const BOTH_WAYS = [...ROWS, ...ROWS.map(row => [...row].reverse().join(''))];
-/** A password whose pieces of rows have this average length or more is refused: `1234qwerasdfzxcv`. */
+/** A password made of pieces of rows is refused if they have this average length or more: `1234qwerasdfzxcv`. */
 const PIECE_LENGTH = 4;
 
 /**
@@ -45,7 +45,7 @@ export function findPasswordFault(password: string, { email, names }: Known): st
   if (plain !== '' && 2 * countOthers(plain, known) <= [...plain].length) {
     return 'Half of this or more is a name or an e-mail address that anybody could try. Choose another one.';
   }
-  // Neither separators nor a number at an end make a repeated word harder to guess.
+  // Neither separators nor a number at either end make a repeated word harder to guess.
   const words = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   if ([password.toLowerCase(), plain, words].some(hasPeriod)) {
     return 'This repeats one word or run of characters. Choose another one.';
@@ -63,13 +63,13 @@ function simplify(text: string): string {
   return text.toLowerCase().replaceAll(SEPARATOR, '');
 }
 
-/** How many characters of a simplified text are neither of the known texts nor of their words. */
+/** How many characters of a simplified text belong neither to the known texts nor to their words. */
 function countOthers(plain: string, known: readonly string[]): number {
   const words = known.flatMap(text => [text, ...text.split(SEPARATOR)]).map(simplify);
   const longestFirst = words
     .filter(word => [...word].length >= WORD_MINIMUM)
     .toSorted((one, other) => other.length - one.length);
-  // A simplified text has no blank: it keeps apart what was not together.
+  // A blank, which no simplified text has, keeps the parts around a removed word apart.
   const others = longestFirst.reduce((rest, word) => rest.replaceAll(word, ' '), plain);
   return [...others.replaceAll(' ', '')].length;
 }

@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Limits work that takes a core each. A few run at once; the others wait, in a queue for each client. Clients
- * take turns, so that one with a long queue delays another by a single turn.
+ * Limits work that occupies a core. A few tasks run at once; the others wait, in a queue for each client.
+ * Clients take turns, so that one with a long queue delays another by a single turn.
  */
 export class Turns {
   readonly #limits: TurnLimits;
@@ -29,7 +29,7 @@ export class Turns {
 
   /**
    * Runs `work` when it is the client's turn.
-   * @param most Most that may wait for this client.
+   * @param most Maximum waiting for this client.
    * @throws ApiError E5002 if too many wait, and what `work` throws.
    */
   async take<T>(client: string, most: number, work: () => Promise<T>): Promise<T> {
@@ -62,10 +62,10 @@ export class Turns {
     queue.at(-1)?.refuse(tooMany());
   }
 
-  /** Passes the place on to the next in turn, or frees it. */
+  /** Gives the free slot to the next client in turn, if any waits. */
   #next(): void {
     for (const [client, [first, ...others]] of this.#queues) {
-      // The client's next turn comes after that of all others.
+      // Moves the client behind all others.
       this.#queues.delete(client);
       if (others.length > 0) this.#queues.set(client, others);
       this.#waiting -= 1;
@@ -91,12 +91,12 @@ const SITE_WAITING = 20;
 /** A person fills in one form at a time. */
 const SESSION_WAITING = 2;
 
-/** Runs work that hashes passwords, for a visitor who has not signed in, in the turn of their site. */
+/** Runs work that hashes passwords, for a visitor who has not signed in, in the queue of their site. */
 export function takeTurnOfSite<T>(site: string, work: () => Promise<T>): Promise<T> {
   return turns.take(`site ${site}`, SITE_WAITING, work);
 }
 
-/** The same for a session, in its turn. */
+/** The same for a session, in its own queue. */
 export function takeTurnOfSession<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
   return turns.take(`session ${sessionId}`, SESSION_WAITING, work);
 }

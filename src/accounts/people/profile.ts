@@ -17,7 +17,7 @@ import { auditPerson } from './sign-in.ts';
 /** What proves that a change of sign-in data is made by the person themselves (OWASP ASVS 5.0, 7.5.1). */
 export interface Proof extends SessionWithPerson {
   readonly visitor: Visitor;
-  /** Gets the session's new token. */
+  /** Receives the session's new token. */
   readonly renewed: (token: string) => void;
   readonly password: string;
   readonly code: string;
@@ -27,10 +27,10 @@ export interface Proof extends SessionWithPerson {
 interface Change {
   /** For the audit log, and the notice to the person. */
   readonly what: 'password' | 'app' | 'recovery-codes' | 'email';
-  /** Checks what was entered. The function returned makes the columns to update, once the proof is right. */
+  /** Checks the input. The function that it returns makes the columns to update, once the proof is right. */
   readonly prepare: (person: Person) => () => Partial<Person> | Promise<Partial<Person>>;
   readonly renewsRecoveryCodes?: true;
-  /** Whether what proves who somebody is stays the same. */
+  /** Whether the password and the codes stay the same. */
   readonly keepsFactors?: true;
 }
 
@@ -57,7 +57,7 @@ export async function changePassword(
 
 /**
  * Changes the e-mail that somebody signs in with.
- * @throws FieldRefused for one that is none or that somebody else has, and as `change` does.
+ * @throws FieldRefused for an invalid one or one that somebody else has, and as `change` does.
  */
 export async function changeEmail(
   deps: PeopleDependencies,
@@ -111,8 +111,8 @@ export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Pro
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and open links, audits it and tells the person. Passwords
- * are hashed in the session's turn, before the transaction takes a connection.
+ * Checks the proof, makes the change, ends all other sessions and open links, audits it and notifies the
+ * person. Passwords are hashed in the session's turn, before the transaction takes a connection.
  * @returns New recovery codes, if the change renews them.
  * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
  */
@@ -138,13 +138,13 @@ function change(
         async work(tx, present) {
           const now = new Date(clock());
           const { address } = visitor;
-          // Before the change, so that of the e-mail the former one is told.
+          // Before the change, so that a change of e-mail notifies the former address.
           const facts = { what, withLink: false, at: now.toISOString(), address };
           await tellPerson(tx, present.id, { kind: 'sign-in-changed', facts, now });
           const times = keepsFactors === true ? {} : { factors_since: now };
           await updatePerson(tx, present.id, { ...columns, ...times });
           await deleteSessionsOf(tx, present.id, session.id);
-          // Whoever reads the mailbox, or has made a link for them, must not undo what they have just proved.
+          // Whoever reads the mailbox, or made a link for the person, must not be able to undo this change.
           const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
           await endLinksOf(tx, own, { now });
           await auditPerson(tx, present, `person.${what}`, { address, now });

@@ -31,7 +31,7 @@ export const SESSION_WRONG_MAXIMUM = 5;
 type CodeMethod = Extract<SignInMethod, 'code' | 'recovery-code'>;
 
 /**
- * Runs an attempt at a password or a code in a session. It counts as wrong before it is checked, so that
+ * Runs an attempt at a password or a code in a session. It is counted as wrong before it is checked, so that
  * concurrent attempts all count: a stolen session must not allow guessing for long.
  * @throws SessionEnded after too many wrong attempts, and what `work` throws.
  */
@@ -87,9 +87,9 @@ interface CodeProof<T> extends SessionWithPerson {
   /** The person's row when the password was compared, if a password is part of the proof. */
   readonly compared?: Person;
   readonly visitor: Visitor;
-  /** Gets the session's new token for the cookie, once the code was right, also if `work` throws. */
+  /** Receives the session's new token for the cookie once the code was right, even if `work` throws. */
   readonly renewed: (token: string) => void;
-  /** Runs first in the transaction: takes the locks that come before the person's. */
+  /** Runs first in the transaction, to take locks that come before the person's. */
   readonly before?: (tx: Connection) => Promise<unknown>;
   /** Runs after a right code, in its transaction. If it throws, the code is used up nevertheless. */
   readonly work: (tx: Connection, person: Person, method: CodeMethod) => Promise<T>;
@@ -177,7 +177,7 @@ async function noteClosed(
   await tellPerson(tx, person.id, { kind: 'codes-closed', facts, now });
 }
 
-/** @returns What kind of code the text was, now used up; undefined for a wrong one. */
+/** @returns Which kind of code was used up; undefined for a wrong one. */
 async function takeCode(
   tx: Connection,
   { keyring, clock }: Pick<PeopleDependencies, 'keyring' | 'clock'>,

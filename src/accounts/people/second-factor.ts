@@ -7,10 +7,10 @@ import { attemptIn, proveCode } from './proofs.ts';
 import { auditPerson, rememberDevice } from './sign-in.ts';
 import { findKnownDevice } from './throttle.ts';
 
-/** Who gives a code again, or for the first time. */
+/** The session for which a code is given, and the visitor. */
 interface Confirming extends SessionWithPerson {
   readonly visitor: Visitor;
-  /** Gets the session's new token. */
+  /** Receives the session's new token. */
   readonly renewed: (token: string) => void;
 }
 

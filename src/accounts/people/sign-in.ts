@@ -23,7 +23,7 @@ export const signIns = new Counter({
   labelNames: ['method', 'outcome'],
 });
 
-/** Stands for the person of an unknown e-mail, whose check takes as long as that of a known one. */
+/** Stands in for the person of an unknown e-mail, so that its check takes as long as that of a known one. */
 const NO_PERSON = '00000000-0000-0000-0000-000000000000';
 
 interface Typed {
@@ -35,7 +35,7 @@ interface Typed {
   readonly replacedId: string | null;
 }
 
-/** The token of a session that was begun; without one, why not, for the log alone. */
+/** The token of the new session or, for the log alone, why there is none. */
 type SignedIn = { readonly personId?: string } & (
   | { readonly token: string }
   | {
@@ -45,9 +45,9 @@ type SignedIn = { readonly personId?: string } & (
 );
 
 /**
- * Checks e-mail and password, and begins the session that asks for the second factor. A right password counts
- * as a failure until that was given: guessing it must not earn more attempts.
- * @returns The session's token. Which reason there is to refuse it, the visitor does not learn.
+ * Checks e-mail and password, and begins a session that waits for the second factor. A right password counts
+ * as a failure until the second factor is given: guessing it must not earn more attempts.
+ * @returns The session's token. The visitor does not learn the reason of a refusal.
  * @throws ApiError E5002 when too many sign in at once.
  */
 export function signIn(
@@ -82,7 +82,7 @@ async function signInNow(
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
     const present = await lockPerson(tx, person.id);
-    // The password was changed since it was compared.
+    // The password was changed after it was compared.
     if (present === undefined || !isSamePassword(present, person)) {
       return { refusal: 'wrong-password', personId: person.id };
     }

@@ -18,8 +18,8 @@ import { createUser, setUser } from '../users.ts';
 import { inviteMember, inviteUser, linkFor, type NewLink } from './invitations.ts';
 import { FieldRefused } from './refusals.ts';
 
-// What the admins of a merchant, or the owners of a partner, change of their own team. The database of the operator
-// is an open transaction, in which the account is locked: of two changes at once the second sees the first.
+// Changes that the admins of a merchant, or the owners of a partner, make to their own team. `operator.db` is
+// an open transaction in which the account is locked: of two concurrent changes the second sees the first.
 
 /** The account whose team it is. */
 export type TeamAccount = Pick<Membership, 'kind' | 'accountId'>;
@@ -33,8 +33,8 @@ export interface Newcomer {
 
 /**
  * Adds somebody, and makes the link with which they join.
- * @throws FieldRefused for an e-mail that is in the team, and for a role of the other kind of account;
- * OperationRefused for somebody who is no admin or owner.
+ * @throws FieldRefused for an e-mail that is in the team already, and for a role of the other kind of
+ * account; OperationRefused if the operator is no admin or owner.
  */
 export async function addToTeam(
   operator: Operator,
@@ -57,9 +57,9 @@ export async function addToTeam(
 }
 
 /**
- * Gives somebody of the team another role, or makes them inactive or active.
- * @throws OperationRefused for somebody who is no admin or owner, if nobody would be one any more, and for nobody of
- * the team; FieldRefused for a role of the other kind of account.
+ * Changes the role of a team member, or makes them inactive or active.
+ * @throws OperationRefused if the operator is no admin or owner, if the team would have none left, and for an
+ * ID outside of the team; FieldRefused for a role of the other kind of account.
  */
 export async function changeMember(
   operator: Operator,
@@ -92,9 +92,9 @@ export async function changeMember(
 }
 
 /**
- * Makes a link for somebody of the team: an invitation while nobody has joined as them, else one for new factors.
- * @throws OperationRefused for somebody who is no admin or owner, for oneself, for nobody of the team, for a person who has
- * another account, and as `inviteUser` and `linkFor` do.
+ * Makes a link for a team member: an invitation until somebody has joined with it, then one for new factors.
+ * @throws OperationRefused if the operator is no admin or owner, for the operator's own ID, for an ID outside of the
+ * team, for an inactive member, for a person who has another account, and as `inviteUser` and `linkFor` do.
  */
 export async function renewLink(
   operator: Operator,
@@ -111,7 +111,7 @@ export async function renewLink(
   }
   if (status !== 'active') throw new OperationRefused(`${name} is deactivated.`);
   if (personId === operator.personId) {
-    // It would take the code alone, and there the password is asked for too.
+    // Making a link takes only a code; the profile asks for the password too.
     throw new OperationRefused('Change your own password and app in your profile.');
   }
   if (await hasOtherAccount(db, personId, accountId)) {
@@ -128,7 +128,7 @@ export function lockAccount(db: Connection, { kind, accountId }: TeamAccount): P
   return { merchant: lockMerchant, partner: lockPartner }[kind](db, accountId);
 }
 
-/** Locks the account, and makes sure that who changes its team still decides there. */
+/** Locks the account, and checks that the operator still decides there. */
 async function enterTeam(
   { db, personId }: Operator,
   { kind, accountId }: TeamAccount,

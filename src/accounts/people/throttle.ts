@@ -14,8 +14,8 @@ import {
 const MINUTE_MS = 60_000;
 
 /**
- * After ten failures, each within a quarter of an hour of the one before, attempts are refused for a quarter of
- * an hour. A hundred in a row end attempts until a new link is used (NIST SP 800-63B-4, 3.2.2).
+ * After ten failures, each within a quarter of an hour of the one before, attempts are refused for a quarter
+ * of an hour. After a hundred in a row, they are refused until a new link is used (NIST SP 800-63B-4, 3.2.2).
  */
 export const ATTEMPT_LIMITS: AttemptLimits = {
   failures: 10,
@@ -63,7 +63,7 @@ export function admitCode(
   return countAttempt(db, codeCounter(keyring, personId, device), ATTEMPT_LIMITS, now);
 }
 
-/** Resets the counters of that kind of device, after a right second factor. */
+/** Resets the counters of a known device, or those of all unknown ones, after a right second factor. */
 export function forgetFailures(
   db: Connection,
   keyring: Keyring,
@@ -74,8 +74,8 @@ export function forgetFailures(
 }
 
 /**
- * Resets the counters of passwords on all devices, after a link by mail was used. Those of codes stay: whoever reads
- * somebody's mail must not get more attempts at the other factor.
+ * Resets the password counters of all devices, after a link by mail was used. The counters of codes stay:
+ * whoever reads somebody's mail must not get more attempts at the other factor.
  */
 export async function forgetPasswordFailures(
   db: Connection,
@@ -89,7 +89,7 @@ export async function forgetPasswordFailures(
   );
 }
 
-/** Resets the counters of all devices, after a link was used that somebody has made for the person. */
+/** Resets the counters of all devices, after a link was used that somebody made for the person. */
 export async function forgetAllFailures(
   db: Connection,
   keyring: Keyring,

@@ -8,7 +8,7 @@ import type { ProcessorBudget } from '#time/processor-budget.ts';
 /** Pause between two explanations for a key, in milliseconds. */
 export const KEY_PAUSE_MS = 10_000;
 
-/** A signature that is wrong, and what it may have been made with. */
+/** A wrong signature, and what is needed to explain it. */
 export interface Mismatch {
   readonly secret: string;
   readonly parts: SignedParts;
@@ -16,17 +16,17 @@ export interface Mismatch {
   readonly hints: () => MismatchHints;
 }
 
-/** Finds the mistakes behind wrong signatures after their requests have been answered, a few of them. */
+/** Finds the mistakes behind some of the wrong signatures, after their requests have been answered. */
 export class LaterExplanations {
   readonly #clock: Clock;
   readonly #budget: ProcessorBudget;
   readonly #onFailure: (error: unknown) => void;
-  /** When a signature of a key was last explained, by the key's ID, for the length of a key's pause. */
+  /** When a signature of a key was last explained, by key ID. Entries are kept for KEY_PAUSE_MS. */
   readonly #explained = new Map<string, number>();
-  /** Whether one is under way: what it takes is known once it has ended. */
+  /** Whether an explanation is pending: its cost is known only once it has ended. */
   #isExplaining = false;
 
-  /** @param onFailure Called with what an explanation throws, which must not end the process. */
+  /** @param onFailure Receives what an explanation throws, which must not end the process. */
   constructor(clock: Clock, budget: ProcessorBudget, onFailure: (error: unknown) => void) {
     this.#clock = clock;
     this.#budget = budget;
@@ -49,7 +49,7 @@ export class LaterExplanations {
     });
   }
 
-  /** Ends once all that has been admitted is explained. */
+  /** Resolves once every admitted signature is explained. */
   async close(): Promise<void> {
     await nextTurn();
   }
@@ -69,7 +69,7 @@ export class LaterExplanations {
       if (now - at >= KEY_PAUSE_MS) this.#explained.delete(key);
     }
     if (this.#isExplaining || this.#explained.has(keyId)) return false;
-    // Whoever knows key IDs must not use up what signed-in people are explained with.
+    // Whoever knows key IDs must not use up the budget for explanations to people who are signed in.
     if (!this.#budget.has(false)) return false;
     this.#explained.set(keyId, now);
     return true;

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** How long the request log keeps a request, in days and milliseconds. */
 export const REQUESTS_KEPT_DAYS = 30;
 export const REQUESTS_KEPT_MS = REQUESTS_KEPT_DAYS * DAY_MS;
-/** Most requests that it keeps of an account: the newest. */
+/** Maximum requests kept of an account: the newest. */
 export const REQUESTS_KEPT_OF_ACCOUNT = 100_000;
 /** Longest part of a target that it keeps, in bytes. */
 export const TARGET_MAXIMUM = 1_024;
@@ -18,35 +18,38 @@ const PARAM_MAXIMUM = 64;
 export type RequestsKept = 'all' | 'failures' | 'off';
 
 /**
- * Errors before a signature holds that are kept. The rest names no key, or comes before anything was checked.
- * E1000 is a body that cannot be read, E3001 a path without a route.
+ * Error codes of unverified requests that are kept. The others name no key, or come before anything was
+ * checked. E1000 is a body that cannot be read, E3001 a path without a route.
  */
 export const KEPT_UNVERIFIED: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['E1000', 'E2002', 'E2003', 'E2004', 'E2005', 'E2006', 'E2007', 'E3001'] as const),
 ]);
 
 /**
- * Secrets without their prefixes: 64 hex digits. So are hashes of transactions, which only the partner's search
- * takes, by these two parameters.
+ * Secrets without their prefixes: 64 hex digits. Transaction hashes look the same; only the partner's search
+ * takes them, in these two parameters.
  */
 const BARE_SECRET = /(?<![?&](?:search|txHash)=(?:0x)?)[\da-f]{64,}/gi;
-/** Shortest passphrase that is looked for: anything shorter is none of ours, and may be a part of any word. */
+/**
+ * Shortest passphrase that is masked: the service issues none that is shorter, and shorter text may occur in
+ * any word.
+ */
 const PASSPHRASE_MINIMUM = 16;
 
-/** A request's target as it is kept: without secrets that do not belong there, and cut to 1,024 bytes. */
+/** A request's target as it is kept: with misplaced secrets masked, and cut to 1,024 bytes. */
 export function keptTarget(target: string, passphrase: unknown): string {
   const ascii = target.replaceAll(/[^\x20-\x7e]/g, '?');
   return withoutSecrets(ascii, passphrase).slice(0, TARGET_MAXIMUM);
 }
 
-/** The name of a field, which a client may have made of anything. */
+/** The name of a field as it is kept. A client may have sent anything. */
 export function keptParam(param: string | null, passphrase: unknown): string | null {
   if (param === null) return null;
   const text = withoutSecrets(param.slice(0, 4 * PARAM_MAXIMUM), passphrase);
   return text.slice(0, PARAM_MAXIMUM).replaceAll('\0', '?').toWellFormed();
 }
 
-/** An explanation as it is kept: its remedies quote the target and the nonce. */
+/** An explanation as it is kept, with secrets masked: its remedies quote the target and the nonce. */
 export function keptExplanation(
   { readable, findings }: SignatureExplanation,
   passphrase: unknown,

@@ -3,9 +3,9 @@ import type { Database } from '#storage/database/connection.ts';
 import { type LoggedRequest, writeRequests } from '#storage/repositories/keys/request-log.ts';
 import { LaterWrites } from './write-later.ts';
 
-/** Most rows that are held in memory, those that are being written included. */
+/** Maximum rows held in memory, including those being written. */
 export const ROWS_MAXIMUM = 10_000;
-/** Most of them whose requests are not verified: whoever only knows key IDs must not push out the rest. */
+/** Maximum unverified ones among them: whoever only knows key IDs must not push out the rest. */
 export const UNVERIFIED_MAXIMUM = 1_000;
 
 const MINUTE_MS = 60_000;
@@ -18,12 +18,12 @@ const dropped = new Counter({
 /** A request that has been answered. */
 export type AnsweredRequest = Omit<LoggedRequest, 'verified' | 'requests' | 'explanation'>;
 
-/** A request that failed before its signature held; its key ID is only what it says. */
+/** A request that failed before its signature was verified; its key ID is only a claim. */
 export type UnverifiedRequest = AnsweredRequest & { readonly errorCode: string };
 
 /**
- * Gathers what the request log keeps, and writes it once a second by one statement. Requests never wait for
- * it; what does not fit into memory or cannot be written is dropped, and counted.
+ * Collects rows for the request log, and writes them once a second in one statement. Requests never wait for
+ * it. Rows that do not fit into memory or cannot be written are dropped, and counted.
  */
 export class RequestRecorder {
   readonly #db: Database;
@@ -39,7 +39,7 @@ export class RequestRecorder {
     this.#writes = new LaterWrites(() => this.#write(), onFailure);
   }
 
-  /** Takes a request whose signature held. */
+  /** Adds a request whose signature was verified. */
   add(request: AnsweredRequest): void {
     if (this.#isFull()) {
       dropped.inc();
@@ -50,8 +50,8 @@ export class RequestRecorder {
   }
 
   /**
-   * Counts a request whose signature did not hold. The row shows the first of its minute, or the first one
-   * that is explained.
+   * Counts a request whose signature was not verified. The row shows the first of its minute, or the first
+   * one that is explained.
    */
   count(request: UnverifiedRequest, explanation: LoggedRequest['explanation'] = null): void {
     const at = new Date(request.at.getTime() - (request.at.getTime() % MINUTE_MS));
@@ -90,12 +90,12 @@ export class RequestRecorder {
     }
   }
 
-  /** Writes what has gathered. */
+  /** Writes the collected rows. */
   flush(): Promise<void> {
     return this.#writes.flush();
   }
 
-  /** Writes what has gathered, for at most half a second. */
+  /** Writes the collected rows, for at most half a second. */
   close(): Promise<void> {
     return this.#writes.close();
   }

@@ -5,25 +5,25 @@ export const WRITE_EVERY_MS = 1_000;
 /** Longest that shutdown waits for the last write, in milliseconds. */
 const CLOSE_MS = 500;
 
-/** Writes what gathers in memory once a second, so that no request waits for it. */
+/** Writes collected data once a second, so that no request waits for it. */
 export class LaterWrites {
   readonly #write: () => Promise<void>;
   readonly #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param write Takes what has gathered, and writes it. Called again only once it has ended. */
+  /** @param write Writes what has been collected. Not called again before it ends. */
   constructor(write: () => Promise<void>, onFailure: (error: unknown) => void) {
     this.#write = write;
     this.#onFailure = onFailure;
   }
 
-  /** There is something to write: it is written within a second, if the writes before it have ended. */
+  /** Schedules a write within a second, or once the writes before it have ended. */
   begin(): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_EVERY_MS);
   }
 
-  /** Writes what has gathered. */
+  /** Writes what has been collected, after the writes before it. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -31,7 +31,7 @@ export class LaterWrites {
     return this.#writing;
   }
 
-  /** Writes what has gathered, for at most half a second: an unreachable database must not hold up shutdown. */
+  /** Writes what has been collected, for at most half a second: an unreachable database must not hold up shutdown. */
   async close(): Promise<void> {
     const late = () => new Error('the database does not respond');
     await within(CLOSE_MS, this.flush(), late).catch(this.#onFailure);

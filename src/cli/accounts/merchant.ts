@@ -57,10 +57,10 @@ interface SetFlags
   readonly logo?: string;
 }
 
-/** Takes a setting away: a partner, a contact, a colour, a logo. */
+/** Value that removes a setting: a partner, a contact, a colour, a logo. */
 const NONE = 'none';
 
-/** What a new merchant has, as help texts show it. */
+/** Defaults of a new merchant, as help texts show them. */
 const TERM_DEFAULTS = {
   settlement: ' (default: "split")',
   commissionPayer: ' (default: "merchant")',
@@ -193,7 +193,7 @@ function addTerms(command: CliCommand, defaults: Partial<typeof TERM_DEFAULTS> =
     );
 }
 
-/** Accepts `none` beside what a parser does. */
+/** Accepts `none` in addition to what a parser accepts. */
 function unlessNone(parse: (text: string) => string): (text: string) => string {
   return text => (text === NONE ? text : parse(text));
 }

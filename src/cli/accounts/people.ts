@@ -15,7 +15,7 @@ export const LINK_SHOWN_ONCE =
 
 type Renewal = Extract<LinkPurpose, 'password' | 'factors' | 'both'>;
 
-/** Users of merchants, or members of partners: what their commands differ in. */
+/** How the commands for users of merchants and for members of partners differ. */
 interface People<Role extends string, Shown extends { readonly id: string }> {
   readonly subject: 'user' | 'member';
   readonly owner: 'merchant' | 'partner';
@@ -36,7 +36,7 @@ interface People<Role extends string, Shown extends { readonly id: string }> {
   ): Promise<Shown>;
   invite(session: Session, id: string): Promise<NewLink>;
   renew(session: Session, id: string, purpose: Renewal): Promise<NewLink>;
-  /** ID of the person who signs in as it; undefined without the user or member. */
+  /** ID of the person who signs in as the user or member; null if nobody does, undefined without a user or member. */
   findPerson(session: Session, id: string): Promise<string | null | undefined>;
 }
 
@@ -138,7 +138,7 @@ export async function linkObject({ config }: Session, { token, expiresAt }: NewL
   return { link: `${await findPanel(config)}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
 }
 
-/** @throws OperationRefused on any other database than the embedded one with its demo. */
+/** @throws OperationRefused unless this is the embedded database with its demo. */
 export async function newDemoLink(session: Session) {
   const { config } = session;
   const path =
@@ -154,7 +154,7 @@ async function findPanel({ databaseUrl, dataDirectory, panelUrl }: Config): Prom
   if (panelUrl === null) {
     throw new OperationRefused('There is no panel: set PANEL_URL to where people reach it.');
   }
-  // On this machine the service may have been started on another port than this command knows.
+  // On this machine the service may listen on another port than this command knows.
   const isHere = databaseUrl === null && new URL(panelUrl).hostname === '127.0.0.1';
   return (isHere ? await findService(dataDirectory) : undefined) ?? panelUrl;
 }

@@ -35,7 +35,7 @@ async function findingObjects(db: Connection, findings: readonly Finding[]) {
   const networks = await listNetworks(db);
   return findings.map(finding => {
     const { amount, chain, blockchain_id: network } = finding;
-    // Without a network it is about the native asset, whose network has the chain's ID.
+    // A finding without a network is about the native asset, whose network has the chain's ID.
     const asset = networks.find(({ id }) => id === (network ?? chain));
     return {
       id: finding.id,

@@ -15,7 +15,7 @@ import { cell, type JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';
 import { integerFrom } from '../values.ts';
 
-/** More than any chain has. */
+/** Higher than any chain. */
 export const HEIGHT_MAXIMUM = 999_999_999;
 const RESCANS_MAXIMUM = 100;
 
@@ -131,11 +131,11 @@ function rescanObject(rescan: Rescan) {
   };
 }
 
-/** What a node's calls cost, and what is left of its quota. */
+/** A node's calls, and what is left of its daily quota. */
 function callsObject({ today = 0, perDay = null, limit = null }: Partial<NodeCallsNow> = {}) {
   return {
     callsToday: today,
-    /** Of a whole day at the present rate. */
+    /** Calls of a whole day at the present rate. */
     callsPerDayNow: perDay,
     callsPerDayLimit: limit,
     callsLeft: limit === null ? null : Math.max(0, limit - today),

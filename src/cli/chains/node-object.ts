@@ -18,7 +18,7 @@ export function nodeObject(node: NodeRow) {
   };
 }
 
-/** A node with what was just found of it. */
+/** A node with the results of its verification. */
 export function verifiedNodeObject({ node, report, networks }: VerifiedNode) {
   return {
     ...nodeObject(node),

@@ -107,7 +107,7 @@ function addSettings(command: CliCommand): CliCommand {
     );
 }
 
-/** `none` is no limit. */
+/** `none` means no limit. */
 function settingsOf({ role, requestsPerSecond, callsPerDay }: SetFlags) {
   return { role, requestsPerSecond, callsPerDay: callsPerDay === 'none' ? null : callsPerDay };
 }

@@ -4,14 +4,14 @@ import type { MismatchHints } from '#signing/mistakes/mistake.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * What a command of `mp` is that needs an API key alone. The `mp` of the client package and that of the
- * repository run the same ones: the first parses its arguments with `parse-arguments.ts`, since it has no
- * dependencies, the second with Commander.
+ * A command of `mp` that needs only an API key. The `mp` of the client package and that of the repository run
+ * the same ones: the first parses arguments with `parse-arguments.ts`, since it has no dependencies, the
+ * second with Commander.
  */
 export interface ClientCommand {
   readonly positionals: readonly Positional[];
   readonly options: readonly Option[];
-  /** Ends the help. */
+  /** Printed at the end of the help. */
   readonly notes?: string;
   run(context: ClientContext, given: Given): Promise<void>;
 }
@@ -40,7 +40,7 @@ export type Given = Readonly<Record<string, unknown>>;
 /** Where a key comes from, and what goes with it. */
 export interface ClientContext {
   readonly terminal: Terminal;
-  /** What to do when nothing answers: ends a sentence. */
+  /** What to do when the service does not respond; completes a sentence. */
   readonly whenSilent: string;
   /**
    * The key to sign with and the service that it goes to.
@@ -48,7 +48,7 @@ export interface ClientContext {
    */
   connect(given: Given): Promise<Connection>;
   /**
-   * The secret that a signature is held against; unlike for signing, the secret alone will do.
+   * The secret to check a signature against. Unlike for signing, the secret alone is enough.
    * @throws CommandFailed when there is none.
    */
   explainingKey(given: Given): Promise<ExplainingKey>;
@@ -60,7 +60,7 @@ export interface Connection {
   readonly credentials: Credentials;
 }
 
-/** The secret that a signature is held against, and what else is known of its key. */
+/** The secret to check a signature against, and what else is known of its key. */
 export interface ExplainingKey extends MismatchHints {
   readonly secret: string;
 }
@@ -68,7 +68,7 @@ export interface ExplainingKey extends MismatchHints {
 /** The command line is wrong: exit status 2. */
 export class WrongUsage extends Error {}
 
-/** Types what a command is given by what its positionals and options say. */
+/** Lets `run` take typed values; `G` has to match the positionals and options. */
 export function defineCommand<G extends object>(
   command: Omit<ClientCommand, 'run'> & { run(context: ClientContext, given: G): Promise<void> },
 ): ClientCommand {

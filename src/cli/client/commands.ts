@@ -2,7 +2,7 @@ import type { ClientCommand } from './command.ts';
 
 type Load = () => Promise<{ readonly command: ClientCommand }>;
 
-/** Commands that need an API key alone, in the order of the help of the client package. */
+/** Commands that need only an API key, in the order of the client package's help. */
 export const CLIENT_COMMANDS = {
   login: ['ask for a key, try it, and store it for the other commands', () => import('./login.ts')],
   doctor: [

@@ -3,15 +3,15 @@ import type { Readable } from 'node:stream';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 import type { Document } from './conformance-judge.ts';
 
-/** Longest that a command may take for one example, in milliseconds; most start in a fraction of a second. */
+/** Timeout of a command for one example, in milliseconds; most start in a fraction of a second. */
 const TIMEOUT_MS = 10_000;
-/** Most characters that a command may print: many times what any answer takes. */
+/** Maximum characters that a command may print: many times the size of any answer. */
 const OUTPUT_MAXIMUM = 1_000_000;
 const INTERRUPTED = 'Interrupted.';
-/** How much of what a command says is shown. */
+/** Maximum characters of a command's output that are shown. */
 const EXCERPT = 300;
 
-/** What a command printed: a JSON object, or why it is none. */
+/** What a command printed: a JSON object, or why it is not one. */
 export type Answer =
   | { readonly document: Document; readonly problem?: undefined }
   | { readonly problem: readonly string[] };
@@ -24,9 +24,8 @@ export interface Running {
 }
 
 /**
- * Runs a command by the shell with a JSON document on its standard input.
- * @throws CommandFailed when it is interrupted, does not end in time or prints without an end: then it will for the
- * other examples as well.
+ * Runs a command in the shell, with a JSON document on its standard input.
+ * @throws CommandFailed when it is interrupted, times out or prints without end: the other examples would fail too.
  */
 export async function answerOf(command: string, given: object, running: Running): Promise<Answer> {
   const { status, out, err } = await runCommand(command, JSON.stringify(given), running);
@@ -44,13 +43,13 @@ async function runCommand(
   { env, signal, timeoutMs = TIMEOUT_MS }: Running,
 ) {
   if (signal?.aborted) throw new CommandFailed(INTERRUPTED);
-  // A process group of its own, so that what the shell has started ends with it.
+  // In a process group of its own, so that whatever the shell has started ends with it.
   const child = spawn(command, { shell: true, detached: true, env });
   const ended = new Promise<string | number>((done, fail) => {
     child.on('error', fail);
     child.on('close', (code, killed) => done(code ?? killed ?? 'no status'));
   });
-  // A command that reads nothing is judged by what it prints.
+  // A command may end without reading its input: it is judged by what it prints.
   child.stdin.on('error', () => undefined).end(`${input}\n`);
   let failure: CommandFailed | undefined;
   const stop = (why: string) => {
@@ -58,7 +57,7 @@ async function runCommand(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group has ended; what left it may still hold the output.
+      // The group has ended. A process that left it may still hold the output open.
     }
     child.stdout.destroy();
     child.stderr.destroy();
@@ -97,7 +96,7 @@ function parseObject(out: string): Document | undefined {
   }
 }
 
-/** The end says why most programs fail. */
+/** Most programs print the reason of a failure last. */
 function excerptOf(printed: string): string {
   return printed.trim().slice(-EXCERPT);
 }

@@ -31,7 +31,7 @@ export function judgeRequest({ given, expected }: RequestVector, document: Docum
     );
   const explanation = explain(String(given.timestamp), given.nonce);
   if (explanation.matches) return mistakes;
-  // Another time or nonce that is sent as it was signed is one mistake, which the headers show.
+  // A wrong time or nonce that is sent as it was signed counts as one mistake, which the headers show.
   const own = explain(sent.get('X-MP-TIMESTAMP') ?? '', sent.get('X-MP-NONCE') ?? '');
   if (own.matches && explanation.findings.length === 0) return mistakes;
   return [...mistakes, describeMismatch(explanation)];
@@ -42,7 +42,7 @@ function describeHeader(name: string, expected: string, sent: string | undefined
   return `The header ${name} is ${JSON.stringify(sent)} in place of ${JSON.stringify(expected)}.`;
 }
 
-/** What the verifier of a webhook does wrong, in a sentence; empty if it does not. */
+/** What the verifier of a webhook does wrong, in a sentence; empty if nothing. */
 export function judgeWebhook({ expected, mistake }: WebhookVector, document: Document): string[] {
   if (typeof document.valid !== 'boolean') return ['The document has no "valid", true or false.'];
   return document.valid === expected.valid ? [] : [`The command ${mistake}.`];

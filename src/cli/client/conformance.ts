@@ -12,7 +12,7 @@ interface ConformanceFlags extends JsonFlag {
   readonly only?: (typeof KINDS)[number];
 }
 
-/** Every example with what tells whether an answer is right. */
+/** Every example, with a function that judges the answer. */
 const EXAMPLES = [
   ...SIGNING_VECTORS.requests.map(vector => ({
     kind: KINDS[0],
@@ -80,7 +80,7 @@ async function* judgeAll(
   { env, untilInterrupted }: Terminal,
   { command, only }: ConformanceFlags,
 ): AsyncGenerator<Judged, void, undefined> {
-  // The command has a process group of its own, which Ctrl-C does not reach.
+  // The command has a process group of its own, so that Ctrl-C does not reach it.
   const signal = untilInterrupted?.();
   for (const { kind, name, given, judge } of EXAMPLES) {
     if (only !== undefined && only !== kind) continue;

@@ -7,7 +7,7 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Permissions of the group and of others. */
 const FOR_OTHERS = 0o077;
-/** What a header can carry. The HTTP library would show anything else in its error. */
+/** Characters that a header can carry. The HTTP library would show any others in its error. */
 export const SENDABLE = /^[\x21-\x7e]+$/;
 const FIELDS = ['url', 'keyId', 'secret', 'passphrase'] as const;
 
@@ -73,7 +73,7 @@ async function readPrivately(path: string): Promise<string | undefined> {
   }
 }
 
-/** Stores a key so that only this user can read it, in one step. */
+/** Stores a key in one step, readable only by this user. */
 export async function store(path: string, { baseUrl, credentials }: Connection): Promise<void> {
   const folder = dirname(path);
   const written = `${path}.${process.pid}`;

@@ -8,26 +8,26 @@ import { describeSilence } from './failure.ts';
 
 export interface Check {
   readonly name: string;
-  /** `advised`: it works, but should be otherwise. */
+  /** `advised`: it works, but should be changed. */
   readonly state: 'ok' | 'advised' | 'wrong';
   readonly finding: string;
   readonly remedy?: string;
 }
 
-/** What a service answers to anybody. */
+/** A path that the service serves to anybody. */
 const KNOWN_PATH = '/signing-vectors.json';
 const TIMEOUT_MS = 10_000;
-/** Above it a clock is not synchronised; a Date header has whole seconds, and travels. */
+/** Above this, a clock is not synchronised. A Date header has whole seconds, and takes time to arrive. */
 const SKEW_SECONDS = 5;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Requests by the scope that they need. None of them changes anything: the body of the first is refused. */
+/** A request for each scope. None of them changes anything: the body of the first is refused. */
 const BY_SCOPE: Readonly<Record<string, ApiRequest>> = {
   'payment_prompts:write': { method: 'POST', path: '/external/v1/payments/prompt', body: '{}' },
   'payment_prompts:read': { method: 'GET', path: '/external/v1/payments?limit=1' },
   'blockchains:read': { method: 'GET', path: '/external/v1/blockchains/active' },
 };
-/** Routes of merchants refuse a partner's key with it. */
+/** Error code with which merchants' routes refuse a partner's key. */
 const OTHER_KIND = 'E2008';
 const PARTNER: ApiRequest = { method: 'GET', path: '/external/partner/overview' };
 const LACKS_SCOPE = 'E2101';
@@ -84,7 +84,7 @@ function checkClock(date: string | null, now: number): Check {
 /** Checks the key, and what it may do. */
 export async function checkKey({ baseUrl, credentials }: Connection): Promise<Check[]> {
   const client = createClient({ baseUrl, ...credentials, timeoutMs: TIMEOUT_MS });
-  /** The error code of a response; undefined for success. */
+  /** The error of a response; undefined for success. */
   const ask = async (request: ApiRequest): Promise<PaymentsApiError | undefined> => {
     const response = await client.request(request);
     return response.status < 300 ? undefined : new PaymentsApiError(response);

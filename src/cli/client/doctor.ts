@@ -13,7 +13,7 @@ export const command = defineCommand<JsonFlag>({
     const { terminal } = context;
     const connection = await context.connect({ ...given });
     const service = await checkService(connection.baseUrl, context);
-    // The key is sent to nothing but a service.
+    // The key is sent only to what responds as the service does.
     const isService = service.every(({ state }) => state !== 'wrong');
     const key = isService
       ? await checkKey(connection).catch(error => {

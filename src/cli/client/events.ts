@@ -5,7 +5,7 @@ import { defineCommand, JSON_OPTION, URL_OPTION, WrongUsage } from './command.ts
 import { describeClientFailure } from './failure.ts';
 import { parseUuid } from './options.ts';
 
-/** That of a page of the API. */
+/** Maximum of a page of the API. */
 const LIMIT_MAXIMUM = 100;
 const LIMIT_DEFAULT = 20;
 

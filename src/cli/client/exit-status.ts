@@ -12,7 +12,7 @@ export class UsageShown extends WrongUsage {}
 /**
  * Runs a command line. With `--json`, a failure is printed to standard output unless a result was.
  * @param args Arguments after `mp`.
- * @param describe Says in words what no command has expected.
+ * @param describe Describes an error that no command expects.
  * @returns The exit status.
  */
 export async function exitStatusOf(

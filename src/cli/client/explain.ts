@@ -17,7 +17,7 @@ import {
 } from './command.ts';
 import { findErrorCode, printError } from './explain-error.ts';
 
-/** What HTTP clients encode before they send it (URL standard, path and query). */
+/** Characters that HTTP clients encode before they send them (URL standard, path and query). */
 const NOT_IN_A_TARGET = /[^\x21-\x7e]|["<>#\\^`{|}]/;
 const SECRET = /^mps_[0-9a-f]{64}$/;
 const LINE_FEED_SHOWN = '\u240a';

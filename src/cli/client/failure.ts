@@ -26,7 +26,7 @@ export function describeRefusal(refusal: PaymentsApiError): CommandFailed {
   return new CommandFailed(cell(`${errorCode || `HTTP ${status}`}: ${message}${named}${help}`));
 }
 
-/** A failure of the client in words; anything else as it is. */
+/** Describes a failure of the client; returns anything else as it is. */
 export function describeClientFailure(
   context: Pick<ClientContext, 'whenSilent'>,
   baseUrl: string,

@@ -1,20 +1,22 @@
 import { LOOK_BACK_MS } from '#client/events.ts';
 import type { ListEventsQuery, PaymentsClient, RecordedEvent } from '#client/index.ts';
 
-/** The most that a page has. */
+/** Maximum of a page of the API. */
 const PAGE_SIZE = 100;
 
 /**
- * Reads the events of a key's account as they become readable, each once. Memory is bounded by what happened
- * within LOOK_BACK_MS. Times are those of events alone: the clock of this machine does not matter.
+ * Reads the events of a key's account as they become readable, each once. Memory is bounded by the events of
+ * LOOK_BACK_MS. Only the times of events are used, so this machine's clock does not matter.
  */
 export class EventFollower {
   readonly #client: Pick<PaymentsClient, 'listEvents'>;
-  /** When the newest event that was read happened, in milliseconds since the epoch. */
+  /** Time of the newest event that was read, in milliseconds since the epoch. */
   #newest: number | undefined;
-  /** What the next read meets again: when each event happened, by its ID. */
+  /** Events that the next read gets again: their times, by ID. */
   readonly #read = new Map<string, number>();
-  /** Where the next request begins: where the last read was broken off, else LOOK_BACK_MS before the newest event. */
+  /**
+   * Where the next request begins: where the last read was interrupted, else LOOK_BACK_MS before the newest event.
+   */
   #place: Pick<ListEventsQuery, 'startDate' | 'startingAfter'> = {};
   #requests = 0;
 
@@ -28,7 +30,7 @@ export class EventFollower {
     for (const event of data) this.#note(event);
     this.#lookBack();
     for await (const _ of this.next()) {
-      // Each is noted.
+      // Reading an event notes it.
     }
   }
 
@@ -37,7 +39,10 @@ export class EventFollower {
     return this.#requests;
   }
 
-  /** What has become readable since, oldest first. After a failed request, the next read goes on from there. */
+  /**
+   * Events that have become readable since the last read, oldest first. After a failed request, the next read
+   * continues from there.
+   */
   async *next(): AsyncGenerator<RecordedEvent, void, undefined> {
     this.#requests = 0;
     for (let isLast = false; !isLast; ) {
@@ -70,7 +75,7 @@ export class EventFollower {
   }
 }
 
-/** The body of the webhooks that carried an event: the same bytes. */
+/** The body of an event's webhooks: the same bytes. */
 export function webhookBodyOf({ deliveries: _not, ...event }: RecordedEvent): string {
   return JSON.stringify(event);
 }

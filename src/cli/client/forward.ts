@@ -4,9 +4,9 @@ import * as https from 'node:https';
 import { readWebhookSecret, SECRET_PREFIX, webhookHeaders } from '#signing/webhooks.ts';
 import { CommandFailed } from '../terminal.ts';
 
-/** As many as those of an endpoint's secret. */
+/** As long as an endpoint's secret. */
 const SECRET_BYTES = 32;
-/** Timeout of an attempt, in milliseconds; that of the service. */
+/** Timeout of an attempt, in milliseconds; the same as the service's. */
 const TIMEOUT_MS = 15_000;
 /** Bytes of a response's body that are shown. */
 const EXCERPT_BYTES = 1024;
@@ -20,7 +20,7 @@ export interface SentEvent {
   readonly body: string;
 }
 
-/** What became of an event; exactly one of `statusCode` and `error` is not null. */
+/** The outcome of sending an event; exactly one of `statusCode` and `error` is not null. */
 export interface Forwarded {
   readonly at: string;
   readonly eventId: string;
@@ -33,7 +33,7 @@ export interface Forwarded {
   readonly durationMs: number;
 }
 
-/** Sends events to a server of the developer's, signed as the service signs them. */
+/** Sends events to the developer's own server, signed as the service signs them. */
 export interface Forwarder {
   readonly url: string;
   readonly secret: string;
@@ -44,7 +44,7 @@ export interface Forwarder {
 }
 
 /**
- * @param given A secret to sign with; otherwise a new one, which ends with the process.
+ * @param given A secret to sign with; otherwise a new one is made, for this process only.
  * @throws CommandFailed for an invalid URL or secret.
  */
 export function createForwarder(text: string, given: string | undefined): Forwarder {
@@ -81,7 +81,7 @@ function parseReceiver(text: string): URL {
 
 type Outcome = Pick<Forwarded, 'statusCode' | 'error' | 'responseExcerpt'>;
 
-/** Not by fetch, which refuses some ports. Does not follow redirects. */
+/** Does not use fetch, which refuses some ports. Does not follow redirects. */
 async function post(
   url: URL,
   headers: Record<string, string>,

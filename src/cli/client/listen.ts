@@ -14,9 +14,11 @@ import { EventFollower, webhookBodyOf } from './follow-events.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { listOfWords } from './options.ts';
 
-/** How long to wait for each request, in milliseconds: half of the usual rate limit of a key is left for others. */
+/** Pause for each request made, in milliseconds: half of a key's usual rate limit is left for others. */
 const POLL_MS = 2_000;
-/** Longest wait for a service that is away or refuses for a while, unless it asks for more. */
+/**
+ * Longest pause while the service is unreachable or refuses for a while, unless it asks for more, in milliseconds.
+ */
 const AWAY_MAXIMUM_MS = 30_000;
 /** Timeout of one read, in milliseconds. */
 const READ_TIMEOUT_MS = 10_000;
@@ -78,7 +80,7 @@ after the other; nothing is repeated, and nothing else changes: webhook endpoint
   },
 });
 
-/** Reads until it is interrupted, also over restarts of the service. */
+/** Reads until it is interrupted, across restarts of the service. */
 async function follow(listening: Listening, baseUrl: string): Promise<void> {
   const { terminal, signal, follower, types } = listening;
   const { pollMs = POLL_MS } = terminal;
@@ -104,7 +106,7 @@ async function follow(listening: Listening, baseUrl: string): Promise<void> {
   }
 }
 
-/** Milliseconds that a failure which may pass asks to wait; undefined for one that will not pass. */
+/** How long to wait after a temporary failure, in milliseconds; undefined for a permanent one. */
 function delayOf(error: unknown): number | undefined {
   if (error instanceof PaymentsConnectionError) return 0;
   if (!(error instanceof PaymentsApiError)) return undefined;
@@ -151,7 +153,7 @@ async function tell(listening: Listening, event: RecordedEvent): Promise<void> {
   terminal.out(`${given.json ? JSON.stringify(forwarded) : line}\n`);
 }
 
-/** After Ctrl-C, and once the reader of standard output is gone. */
+/** True after Ctrl-C, and once the reader of standard output is gone. */
 function isOver({ signal, terminal }: Listening): boolean {
   return signal.aborted || terminal.isRead?.() === false;
 }

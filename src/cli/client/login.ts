@@ -12,7 +12,7 @@ const FORMS = {
   passphrase: [/^[\x21-\x7e]{1,255}$/, 'A passphrase is visible ASCII characters alone.'],
 } as const;
 
-/** What a key is refused with that is right, but may not read payments. */
+/** Refusals of a key that is right, but may not read payments. */
 const RIGHT_BUT_LIMITED = ['E2008', 'E2101', 'E2102', 'E2103'];
 
 interface LoginGiven extends JsonFlag {

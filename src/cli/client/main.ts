@@ -8,7 +8,7 @@ import { ownKey } from './own-key.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { processTerminal } from './process-terminal.ts';
 
-/** `mp` of the client package: what takes an API key alone. */
+/** `mp` of the client package: the commands that need only an API key. */
 
 const args = process.argv.slice(2);
 process.exitCode = await exitStatusOf(
@@ -34,7 +34,7 @@ function isCommand(name: string): name is ClientCommandName {
   return Object.hasOwn(CLIENT_COMMANDS, name);
 }
 
-/** Of the package, which is that of the service. */
+/** Version of the package, which is also that of the service. */
 function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

@@ -2,7 +2,7 @@ import { type Option, WrongUsage } from './command.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** In lower case, as the API answers it. */
+/** In lower case, as in the API's responses. */
 export function parseUuid(text: string): string {
   if (UUID.test(text)) return text.toLowerCase();
   throw new WrongUsage('Must be an ID (UUID).');

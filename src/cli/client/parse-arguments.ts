@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { type ClientCommand, type Given, type Option, WrongUsage } from './command.ts';
 import { longOf, nameOf, takesValue } from './options.ts';
 
-/** What the arguments after the name of a command say. */
+/** The parsed arguments after the name of a command. */
 export interface Parsed {
   readonly isHelp: boolean;
   /** Empty for help. */
@@ -33,7 +33,7 @@ export function parseArguments(args: readonly string[], command: ClientCommand):
   return { isHelp: false, given };
 }
 
-/** What stands in the arguments, before any of it is parsed. */
+/** The arguments before their values are parsed. */
 interface Read {
   readonly values: Readonly<Record<string, unknown>>;
   readonly positionals: readonly string[];

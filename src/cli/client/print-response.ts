@@ -2,7 +2,7 @@ import { type JsonFlag, printObject } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';
 
 /**
- * Prints what became of an event that was sent, and whether its receiver counts as having it.
+ * Prints the outcome of sending an event, and whether its receiver counts as having it.
  * @throws FailureShown unless the response is one of 2xx.
  */
 export function printResponse<T extends { readonly statusCode: number | null }>(

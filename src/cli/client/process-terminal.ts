@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The environment, standard streams and signals of this process. */
 export function processTerminal(): Terminal {
-  // A reader that has seen enough, as in `mp … | head`, is no failure.
+  // A reader that stops early, as in `mp … | head`, is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -23,10 +23,10 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Asks on standard error, since standard output has results alone. */
+/** Asks on standard error: standard output is for results only. */
 function askPerson(question: string, isSecret: boolean): Promise<string | undefined> {
   process.stderr.write(question);
-  // What readline would echo goes nowhere.
+  // Discards what readline would echo.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const output = isSecret ? nowhere : process.stderr;
   const reader = createInterface({ input: process.stdin, output, terminal: true });
@@ -35,7 +35,7 @@ function askPerson(question: string, isSecret: boolean): Promise<string | undefi
       resolve(line);
       reader.close();
     });
-    // Ctrl-C and Ctrl-D.
+    // Closed by Ctrl-C or Ctrl-D.
     reader.once('close', () => {
       if (isSecret) process.stderr.write('\n');
       resolve(undefined);
@@ -49,7 +49,7 @@ let lines: AsyncIterator<string> | undefined;
 async function readLine(): Promise<string | undefined> {
   const { stdin } = process;
   lines ??= createInterface({ input: stdin })[Symbol.asyncIterator]();
-  // A pipe holds the process only while a line is awaited: who writes to it may leave it open. A file has no `ref`.
+  // A pipe keeps the process alive only while a line is awaited: its writer may leave it open. A file has no `ref`.
   stdin.ref?.();
   const { done, value } = await lines.next();
   stdin.unref?.();

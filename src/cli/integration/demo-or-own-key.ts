@@ -6,7 +6,7 @@ import { chooseExplainingKey } from './explaining-key.ts';
 import { chooseAddress, chooseDemoAddress } from './request-address.ts';
 import { chooseCredentials } from './request-credentials.ts';
 
-/** In the repository: the demo key of `--as`, else the key of the environment, else the demo merchant's. */
+/** In the repository: the demo key that `--as` names, else the key of the environment, else the demo merchant's. */
 export function demoOrOwnKey(terminal: Terminal): ClientContext {
   const { env } = terminal;
   const { dataDirectory } = readConfig({ DATA_DIRECTORY: env.DATA_DIRECTORY });

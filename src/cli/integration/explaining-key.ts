@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts';
 import { openDemo } from './request-credentials.ts';
 
 /**
- * The secret to explain with: the demo's when one is named, else MP_SECRET's, else the demo
- * merchant's. Unlike for signing, the secret alone will do.
+ * The secret to explain with: that of the demo key that is named, else MP_SECRET, else that of the demo
+ * merchant. Unlike for signing, the secret alone is enough.
  * @throws CommandFailed when there is none.
  */
 export async function chooseExplainingKey(

@@ -77,7 +77,7 @@ export function define(noun: CliCommand): void {
   noun
     .verb('revoke', 'revoke a key permanently')
     .argument('<key-id>', 'key ID', parseKeyId)
-    // A restore may have undone that it was revoked.
+    // A restore may have undone the revocation.
     .whileRestored()
     .onDatabase(async (session, keyId: string) => {
       session.show(keyObject(await revokeKey(session, keyId), session.clock()));

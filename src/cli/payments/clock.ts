@@ -49,13 +49,13 @@ export function define(command: CliCommand): void {
     });
 }
 
-/** Claims what is due in the same transaction, so that no worker attempts it meanwhile. */
+/** Claims the deliveries that become due in the same transaction, so that no worker attempts them meanwhile. */
 async function advanceAndClaim(
   session: Session,
   paymentId: string,
   milliseconds: number,
 ): Promise<ClaimedDelivery[]> {
-  // Loaded on demand: it has an HTTP client.
+  // Loaded on demand: it loads an HTTP client.
   const { CLAIM_MS } = await import('#payments/webhooks/attempt-delivery.ts');
   return audited(session, 'payment.clock', async (tx, now) => {
     await advanceClock(tx, { paymentId, milliseconds }, now);

@@ -47,9 +47,9 @@ function depositObject(
     // Whether several merchants had its address when it arrived.
     isShared: merchantIds.length > 1,
     paymentId: deposit.payment_id,
-    // The payment that had asked for exactly this amount, and had ended or was paid.
+    // The payment that had asked for exactly this amount, but had ended or was already paid.
     meantFor: meantFor ?? null,
-    // In US dollars, by the price when it arrived.
+    // In US dollars, at the price when it arrived.
     value: deposit.value_cents === null ? null : toDollarText(deposit.value_cents),
     fits: fits.map(({ paymentId, tokenAmount }) => ({
       paymentId,
@@ -62,7 +62,7 @@ function depositObject(
   };
 }
 
-/** What was done with the money of one that is dismissed. */
+/** What was done with the money of a dismissed deposit. */
 function remedyOf({ remedy, remedy_to: to, remedy_hash: hash, remedy_note: note }: Deposit) {
   return remedy === null ? null : { remedy, to, transactionHash: hash, note };
 }
@@ -72,7 +72,7 @@ function returnOf({ booked_at: at, returned_to: to, transaction_hash, note }: Bo
   return { at, to, transactionHash: transaction_hash, note };
 }
 
-/** A row of a table, in which amounts have their asset and the payments that fit are texts. */
+/** A row of a table: amounts include their asset, and the payments that fit are texts. */
 export function depositRow(deposit: Awaited<ReturnType<typeof depositObjects>>[number]) {
   const {
     tokenAmount,

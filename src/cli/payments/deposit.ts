@@ -39,7 +39,7 @@ interface DismissFlags {
   readonly note?: string;
 }
 
-/** Which flags consent to what an assignment is refused for. */
+/** The flags that consent to an assignment which is otherwise refused. */
 const CONSENT_FLAGS: Readonly<Record<ConsentNeeded['to'], string>> = {
   otherOrder: 'To assign it all the same, add --other-order.',
   amounts: 'To assign it all the same, add both amounts: --arrived and --due.',
@@ -131,7 +131,7 @@ async function assign(
   }
 }
 
-/** What was done with the money; ends the command with wrong usage unless the flags say one thing. */
+/** What was done with the money. Ends the command with wrong usage unless the flags say exactly one thing. */
 function remedyOf(dismiss: CliCommand): RemedyOf {
   const { returnedTo: to, returnHash: hash, kept, note } = dismiss.opts<DismissFlags>();
   if (to !== undefined && hash !== undefined && kept === undefined) {
@@ -146,7 +146,7 @@ function remedyOf(dismiss: CliCommand): RemedyOf {
   );
 }
 
-/** Dust of a day as it is printed; the sum is a decimal string. */
+/** A day's dust as it is printed; the sum is a decimal string. */
 function dustObject({ tokenAmount, assetDecimals, ...dust }: DustOfDay) {
   return { ...dust, tokenAmount: formatBaseUnits(BigInt(tokenAmount), assetDecimals) };
 }

@@ -14,7 +14,7 @@ import { CommandFailed, type Terminal } from '../terminal.ts';
 import { parseId } from '../values.ts';
 import { requirePayment } from './payment-object.ts';
 
-/** Longest wait for keys from a URL, in milliseconds. */
+/** Timeout of fetching keys from a URL, in milliseconds. */
 const KEYS_TIMEOUT_MS = 10_000;
 
 /** Adds `mp payment evidence`. */
@@ -40,7 +40,7 @@ export function defineEvidence(noun: CliCommand): void {
     });
 }
 
-/** What the service signs. */
+/** Documents that the service signs. */
 type Document = Evidence | CommissionStatement | AccountingStatement;
 
 interface VerifyFlags extends JsonFlag {
@@ -99,7 +99,7 @@ function readEvidence(
   keys: readonly unknown[],
 ): Signed<Document> {
   try {
-    // What the service has signed is in one of its formats.
+    // Everything that the service has signed is in one of its formats.
     return verifyEvidence(content, keys) as Signed<Document>;
   } catch (error) {
     if (!(error instanceof EvidenceRefused)) throw error;

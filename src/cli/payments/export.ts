@@ -63,7 +63,7 @@ async function print(terminal: Terminal, parts: AsyncIterable<FilePart>): Promis
   return printed;
 }
 
-/** Writes the whole file or leaves it empty: what is cut short looks like a month with less in it. */
+/** Writes the whole file or leaves it empty: a truncated file would look like a month with fewer rows. */
 async function writeParts(out: string, parts: AsyncIterable<FilePart>): Promise<number> {
   const file = await open(out, 'w').catch(refuseFile);
   let written = 0;
@@ -73,7 +73,7 @@ async function writeParts(out: string, parts: AsyncIterable<FilePart>): Promise<
       written += rows;
     }
   } catch (error) {
-    // What is no file, such as a terminal, cannot be cut.
+    // Anything but a file, such as a terminal, cannot be truncated.
     await file.truncate().catch(() => undefined);
     throw error;
   } finally {

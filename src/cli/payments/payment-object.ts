@@ -9,7 +9,7 @@ import { findPayment } from '#storage/repositories/payments/payments.ts';
 import type { Session } from '../session.ts';
 import { depositObjects } from './deposit-object.ts';
 
-/** A payment as commands print it: that of the API, with what only an operator is shown. */
+/** A payment as commands print it: as in the API, with what only operators see. */
 export function paymentFields(payment: Payment) {
   const { object, ...shown } = toPaymentSnapshot(payment);
   return {
@@ -26,7 +26,7 @@ export function paymentFields(payment: Payment) {
   };
 }
 
-/** Adds the payment's history, its deposits, and those of its amount that came too late or twice. */
+/** Adds the payment's history, its deposits, and deposits of its amount that came too late or twice. */
 export async function paymentObject({ db }: Session, payment: Payment) {
   const [transitions, deposits, strays] = await Promise.all([
     listTransitions(db, payment.id),

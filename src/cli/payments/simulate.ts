@@ -12,14 +12,14 @@ import { requirePayment } from './payment-object.ts';
 /** What became of a simulated payment. */
 export interface Played {
   readonly payment: Payment;
-  /** In a sentence for the payment, and one for each transfer that it did not take. */
+  /** A sentence for the payment, and one for each transfer that it did not take. */
   readonly result: string;
   /** The simulated transfers. */
   readonly deposits: readonly Deposit[];
 }
 
 /**
- * Plays a case on a payment, like its customer and the chain or the sandbox processor, and writes it to
+ * Plays a case on a payment, as its customer and the chain or the sandbox processor would, and writes it to
  * the audit log.
  * @param network Network to choose if the payment has none.
  * @throws CommandFailed and OperationRefused when it cannot be played.

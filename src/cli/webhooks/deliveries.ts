@@ -10,7 +10,7 @@ import { deliveryObject } from './webhook-object.ts';
 
 const DELIVERIES_DEFAULT = 20;
 const DELIVERIES_MAXIMUM = 100;
-/** Most attempts of a page of deliveries. Doubled, because a killed worker's attempt is made again. */
+/** Maximum attempts of a page of deliveries. Doubled, because a killed worker's attempt is repeated. */
 const ATTEMPTS_MAXIMUM = 2 * DELIVERIES_MAXIMUM * RETRY_DELAYS_SECONDS.length;
 
 /** `mp webhook deliveries | redeliver | redeliver-failed` */

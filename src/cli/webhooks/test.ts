@@ -41,7 +41,7 @@ export function defineTest(noun: CliCommand): void {
     });
 }
 
-/** Sends it to a server of the developer's, which needs neither an endpoint nor a database. */
+/** Sends the event to the developer's own server, which needs neither an endpoint nor a database. */
 async function sendTo(text: string, { env }: Terminal) {
   if (env.NODE_ENV === 'production') {
     throw new CommandFailed('In production a test goes to an endpoint: give its ID.');
@@ -59,7 +59,7 @@ async function sendTo(text: string, { env }: Terminal) {
   return { url, ...(isNew ? { secret } : {}), ...forwarded };
 }
 
-/** Sends it as a worker would. */
+/** Sends the event as a worker would. */
 async function send({ db, clock, keyring, config }: Session, id: string) {
   // Loaded on demand: the other commands need no HTTP client.
   const [{ testEndpoint }, { guardedConnector }, { ATTEMPT_TIMEOUT_MS }] = await Promise.all([

@@ -46,7 +46,7 @@ async function findOrMakePerson(tx: Connection, { clock }: Operator): Promise<Pe
   });
 }
 
-/** Makes the person admin or owner of what they cannot enter yet. */
+/** Makes the person admin or owner of the accounts that they cannot enter yet. */
 async function enterAll(
   operator: Operator,
   { id }: Person,

@@ -112,7 +112,7 @@ async function createAccounts(operator: KeyOperator): Promise<DemoCredentials> {
     commissionBps: 100,
   });
   await setMerchant(operator, us.id, { onboarding: 'approved' });
-  // A live one, so that its partner's reports have figures, and a test twin can be made of it.
+  // A live merchant, so that its partner's reports have figures, and a test twin can be made of it.
   const linked = await createMerchant(operator, {
     name: 'Demo Linked Shop',
     email: 'linked@merchant.example',

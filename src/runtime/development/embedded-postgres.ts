@@ -28,11 +28,11 @@ export interface EmbeddedDatabase {
 export interface EmbeddedDatabaseOptions {
   /** Created when missing; the cluster lives in its subdirectory `postgres`. */
   readonly directory: string;
-  /** Other processes attach to the server of a service, and wait for that of a command to end. */
+  /** Other processes attach to the server of a service, but wait until that of a command has ended. */
   readonly holder: 'service' | 'command';
   /** More server settings, e.g. `{ fsync: 'off' }` for tests. */
   readonly settings?: Record<string, string>;
-  /** Gets the server's warnings and worse, a line at a time. */
+  /** Receives the server's warnings and worse, a line at a time. */
   readonly log?: (line: string) => void;
 }
 
@@ -70,7 +70,7 @@ export async function openEmbeddedDatabase(
   }
 }
 
-/** @returns The database, or a text that says what is in the way, if trying again makes sense. */
+/** @returns The database or, if a retry makes sense, a text that says what is in the way. */
 async function attachOrStart(
   data: string,
   options: EmbeddedDatabaseOptions,
@@ -81,7 +81,7 @@ async function attachOrStart(
     return `Process ${lock.pid} is starting or ending PostgreSQL. If it is another program, remove ${data}/postmaster.pid.`;
   }
   const password = await readPassword(data);
-  // Not over the database itself, which the first start has yet to create.
+  // Not the service's own database, which the first start has yet to create.
   const server = await query(
     urlOf(lock.port, password, 'postgres'),
     `select current_setting('data_directory') as data, current_setting('eps.holder', true) as holder,
@@ -99,8 +99,8 @@ async function attachOrStart(
   return { ...urlsOf(lock.port, password), stop: async () => {} };
 }
 
-// Another process starts a server there at the same moment, sessions of a killed server are still
-// ending, or the port is taken.
+// Worth a retry: another process is starting a server there at the same moment, sessions of a killed server
+// are still ending, or the port is taken.
 const TRY_AGAIN = /lock file|pre-existing shared memory block|could not create any TCP\/IP sockets/;
 // Neither ERROR nor continuation lines: they quote statements and values.
 const WORTH_LOGGING = /^(WARNING|FATAL|PANIC): /;

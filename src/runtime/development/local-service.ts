@@ -4,10 +4,10 @@ import { type AddressInfo, createConnection } from 'node:net';
 import { join } from 'node:path';
 import { isRunning } from './postgres-process.ts';
 
-/** Where the service listens that runs on a data directory, in a file there. */
+/** Where the service of a data directory listens, as stored in a file there. */
 interface LocalService {
   readonly url: string;
-  /** Of the process: a file that a killed one has left behind says nothing. */
+  /** Process ID, by which a file that a killed process has left behind is recognised. */
   readonly pid: number;
 }
 
@@ -58,8 +58,8 @@ export async function announceService(
 }
 
 /**
- * Whether a service listens where it has written. Its process ID alone does not tell: in a container another process
- * has it after each restart, perhaps this one.
+ * Whether a service listens at its recorded address. Its process ID alone does not tell: in a container
+ * another process has it after each restart, perhaps this one.
  */
 async function serves({ url, pid }: LocalService): Promise<boolean> {
   if (pid === process.pid || !isRunning(pid)) return false;
@@ -90,7 +90,7 @@ async function readService(file: string): Promise<LocalService | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    // Being written at this moment, or not there.
+    // The file is being written at this moment, or does not exist.
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') {
       return undefined;
     }

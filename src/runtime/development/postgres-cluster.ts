@@ -82,7 +82,7 @@ async function initialise(
   const args = [
     ...['--pgdata', join(workspace, 'data'), '--pwfile', join(workspace, 'password')],
     ...['--username', NAME, '--auth', 'scram-sha-256', '--no-instructions'],
-    // Built into PostgreSQL: sorts and folds the same on every machine, without the locales it has.
+    // Built into PostgreSQL: sorts and folds the same on every machine, whatever locales it has.
     ...['--encoding', 'UTF8', '--locale', 'C'],
     ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
     ...flags,

@@ -53,7 +53,7 @@ export async function repairPackage(folder: string): Promise<void> {
   }
 }
 
-/** A handler of rejections that passes over errors with one code. */
+/** A rejection handler that ignores errors with one code. */
 export function ignore(code: string): (error: NodeJS.ErrnoException) => undefined {
   return error => {
     if (error.code !== code) throw error;

@@ -42,7 +42,7 @@ export async function chooseAccount(data: string): Promise<Account | undefined> 
   return { uid: Number(found?.[1] ?? 65_534), gid: Number(found?.[2] ?? 65_534) };
 }
 
-/** A prefix that lets a command enter folders which its account may not enter; empty where none is needed. */
+/** Command prefix that lets a command enter folders which its account may not enter; empty where it can. */
 async function findPassage(
   account: Account | undefined,
   folders: readonly string[],
@@ -114,7 +114,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's.
+    // The process is another user's.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -2,11 +2,11 @@ import { readServiceAddress } from '#client/service-address.ts';
 import { PREFIX, searchPages } from './search-pages.ts';
 import { ANSWER_MAXIMUM, type Tool, tool } from './tool.ts';
 
-/** A page of the documentation; nothing else is fetched. */
+/** Path of a documentation page; nothing else is fetched. */
 const PAGE = '^/docs(/[A-Za-z0-9-]+)*$';
 const NEXT_PART = ANSWER_MAXIMUM - 200;
 
-/** The documentation that the service publishes. It takes no key. */
+/** Tools for the documentation that the service publishes. They need no key. */
 export function docsTools(baseUrl: string, timeoutMs: number): Tool[] {
   const service = readServiceAddress(baseUrl);
 

@@ -5,11 +5,11 @@ import { docsTools } from './docs-tools.ts';
 import { paymentTools } from './payment-tools.ts';
 import { asResult, type Tool } from './tool.ts';
 
-/** The SDK, an optional dependency, in the line of versions that fits. */
+/** The SDK, an optional dependency, with the major version that works. */
 const SDK = '@modelcontextprotocol/server@2';
-/** Of what the tools are and take. */
+/** Version of the tools and their inputs. */
 const VERSION = '1.0.0';
-/** Timeout of a request to the service, in milliseconds: an MCP client waits for a minute. */
+/** Timeout of a request to the service, in milliseconds: MCP clients wait for a minute. */
 const TIMEOUT_MS = 15_000;
 
 /** `mp mcp` */
@@ -23,7 +23,7 @@ guides. It changes nothing. Give it a key with payment_prompts:read and blockcha
   async run(context, given) {
     const { baseUrl, credentials } = await context.connect({ ...given });
     const { fromJsonSchema, McpServer, serveStdio } = await loadSdk();
-    // A model is told to wait and asks again; it would not know why an answer takes a minute.
+    // No retries: a model that is told to wait asks again, but would not know why an answer takes a minute.
     const client = createClient({
       baseUrl,
       ...credentials,
@@ -72,7 +72,7 @@ async function loadSdk() {
   }
 }
 
-/** Why the service would refuse what the tools ask for, if it would. */
+/** Why the service refuses what the tools ask for, if it does. */
 async function warningOf(client: PaymentsClient): Promise<string | undefined> {
   try {
     await client.listPayments({ limit: 1 });

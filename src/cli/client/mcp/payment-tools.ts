@@ -33,7 +33,7 @@ const time = (description: string) => ({
   description: `${description} ISO 8601, for example 2030-01-31T12:00:00Z.`,
 });
 
-/** What a key of a merchant may read. */
+/** Tools for what a merchant's key may read. */
 export function paymentTools(client: PaymentsClient): Tool[] {
   return [
     tool<{ paymentId: string }>({
@@ -103,7 +103,7 @@ export function paymentTools(client: PaymentsClient): Tool[] {
   ];
 }
 
-/** An event without what its attempts were answered. */
+/** An event with the number and the last result of its attempts instead of each attempt. */
 function summarize({ deliveries, ...event }: RecordedEvent) {
   return {
     ...event,

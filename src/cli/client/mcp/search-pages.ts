@@ -1,13 +1,13 @@
 /** Most results of a search. */
 const RESULTS_MAXIMUM = 10;
-/** Of the paths of pages; what is before it is the prefix of a proxy. */
+/** Beginning of the paths of pages; anything before it is the prefix of a proxy. */
 export const PREFIX = '/docs';
-/** A word that is shorter begins many others: it has to be a whole word to count in full. */
+/** A shorter term is the beginning of many words: it has to be a whole word to count in full. */
 const BEGINNING_MINIMUM = 4;
-/** What a term is worth in a section, by where it is. */
+/** Weight of a term in a section, by where it occurs. */
 const WORTH = { heading: 3, word: 2, elsewhere: 1, shortBeginning: 0.5 } as const;
 
-/** As the service indexes its pages: path, title, and ID, heading and words of each section. */
+/** A page as the service indexes it: path, title, and ID, heading and words of each section. */
 export type IndexedPage = readonly [
   path: string,
   title: string,
@@ -22,8 +22,8 @@ interface FoundSection {
 }
 
 /**
- * The sections that fit best. A term counts more in a heading than in the text, and a little elsewhere on the page:
- * the index has most words for the first section alone that they are in. Letters alone are no terms.
+ * The sections that match best. A term counts more in a heading than in the text, and a little elsewhere on
+ * the page: the index lists most words only in the first section that has them. Single letters are not terms.
  */
 export function searchPages(pages: readonly IndexedPage[], query: string): FoundSection[] {
   const terms = splitWords(query).filter(term => term.length > 1);
@@ -60,7 +60,10 @@ export function searchPages(pages: readonly IndexedPage[], query: string): Found
     .map(({ found }) => found);
 }
 
-/** 1 for a word that is the term or, unless it is short, begins with it. The plural counts as the singular. */
+/**
+ * 1 if a word equals the term or, unless the term is short, begins with it; less for the beginning of a short
+ * term. The plural counts as the singular.
+ */
 function shareOf(words: readonly string[], asked: string): number {
   const term = asked.replace(/(?<=...)s$/, '');
   const beginnings = words.filter(word => word.startsWith(term));
@@ -75,7 +78,7 @@ function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[a-z0-9_-]+/g) ?? [];
 }
 
-/** `api_key_expired` has its parts as words, too. */
+/** Adds the parts of words such as `api_key_expired`. */
 function withParts(words: readonly string[]): string[] {
   return words.flatMap(word => (/[_-]/.test(word) ? [word, ...word.split(/[_-]/)] : word));
 }

@@ -8,14 +8,14 @@ interface InputSchema {
   readonly additionalProperties: false;
 }
 
-/** Something that a model may look up. It changes nothing. */
+/** A read-only tool with which a model looks something up. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   /** For the model: what it gets, and when it is of use. */
   readonly description: string;
   readonly input: InputSchema;
-  /** @param given Has passed `input`. @returns Text or a JSON value. */
+  /** @param given Validated against `input`. @returns Text or a JSON value. */
   run(given: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
