@@ -71,7 +71,7 @@ await runProcess('api', async (config, logger, signal) => {
       config.panelUrl === null ? undefined : await makeDemoLink(config.dataDirectory, demoOperator);
     await printNextStep(config.dataDirectory, url, path === undefined ? null : url + path);
   }
-  // Last, since only the signal ends its loops.
+  // Last, since its loops end only by the signal.
   const worker = runWorker?.(
     {
       ...storage,
@@ -89,7 +89,7 @@ await runProcess('api', async (config, logger, signal) => {
   await Promise.all([stopServing(app, signal), worker]);
 });
 
-/** No balancer sends requests to a process that somebody ends from a terminal. */
+/** Drains only after SIGTERM: no load balancer sends requests to a process that is ended from a terminal. */
 async function stopServing(app: FastifyInstance, signal: AbortSignal): Promise<void> {
   if (signal.reason === 'SIGTERM') await app.drain(DRAIN_MS);
   await app.close();

@@ -48,11 +48,12 @@ export interface PaymentsClient {
   /** One page, newest first unless `order` is `oldest`. */
   listEvents(query?: ListEventsQuery): Promise<EventList>;
   /**
-   * All matching events from a minute before `after`, oldest first; ends with the newest. Keep the ID of the last
-   * one that you have processed, and pass it as `after` the next time: then none is missed. Those of the minute
-   * before it come again, since events become readable in no exact order, so act once on each `id`, as for webhooks.
-   * Throws PaymentsApiError with the errorCode E3001 when the event in `after` is no longer kept, and TypeError when
-   * `after` is neither an ID nor a time.
+   * All matching events from a minute before `after`, oldest first; ends with the newest. To miss none, keep
+   * the ID of the last event that you processed, and pass it as `after` the next time. The events of the
+   * minute before it are returned again, since events do not become readable in exact order: act only once on
+   * each `id`, as for webhooks.
+   * Throws PaymentsApiError with the errorCode E3001 when the event in `after` is no longer kept, and
+   * TypeError when `after` is neither an ID nor a time.
    */
   events(query?: EventsQuery): AsyncGenerator<RecordedEvent, void, undefined>;
   activeBlockchains(): Promise<Blockchain[]>;

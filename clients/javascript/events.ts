@@ -1,7 +1,7 @@
 import type { EventDelivery, ListEventsQuery } from '#schemas/list-events.ts';
 import type { WebhookEvent } from './verify-webhook.ts';
 
-/** An event with what became of its webhooks, which carry the same without `deliveries`. */
+/** An event with the deliveries of its webhooks. The body of a webhook is the same without `deliveries`. */
 export type RecordedEvent = WebhookEvent & {
   /** Newest first; empty if no enabled endpoint was subscribed to the type. */
   readonly deliveries: readonly EventDelivery[];
@@ -29,12 +29,12 @@ interface EventReads {
 }
 
 /**
- * How far before `after` the events begin, in milliseconds: an event can be read only after its transaction has
- * ended, and has the clock of one of several servers.
+ * How far before `after` the events begin, in milliseconds: an event becomes readable only when its
+ * transaction ends, and its time is that of one of several servers' clocks.
  */
 export const LOOK_BACK_MS = 60_000;
 const PAGE_SIZE = 100;
-/** JavaScript takes a time without a zone for local time. */
+/** JavaScript reads a date-time without a zone as local time. */
 const ZONED = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/i;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -56,7 +56,7 @@ export async function* walkEvents(
   }
 }
 
-/** @throws TypeError for what is neither an ID nor a time. */
+/** @throws TypeError if `after` is neither an ID nor a time. */
 function since(after: string | Date | undefined): { startDate?: string } {
   if (after === undefined) return {};
   const time = new Date(after).getTime();

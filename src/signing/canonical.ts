@@ -12,7 +12,7 @@ export const SIGNING_HEADERS = [
   'x-mp-signature',
 ] as const;
 
-/** What a signature covers; each part exactly as it travels. */
+/** The parts of a request that a signature covers, each exactly as it travels. */
 export interface SignedParts {
   /** Unix time in seconds, as the header's text. */
   readonly timestamp: string;

@@ -25,7 +25,7 @@ export function describeExpected(parts: SignedParts): string {
   );
 }
 
-/** SHA-256 of the canonical request in hex, to hold against one's own. */
+/** SHA-256 of the canonical request in hex, to compare with one's own. */
 export function canonicalDigest(parts: SignedParts): string {
   return createHash('sha256').update(canonicalHead(parts)).update(parts.body).digest('hex');
 }

@@ -6,8 +6,8 @@ import { readSignature } from './mistakes/signature-form.ts';
 import { usualMistakes } from './mistakes/usual-mistakes.ts';
 
 /**
- * Most bytes that are hashed to explain one signature, 25 to 70 ms of a processor: enough to try every mistake
- * with a usual body, and all but the single milliseconds with a body of 64 KiB.
+ * Maximum bytes that are hashed to explain one signature, 25 to 70 ms of CPU: enough to try every mistake
+ * with a usual body, and all but the timestamps in milliseconds with a body of 64 KiB.
  */
 const HASHED_BYTES_MAXIMUM = 16 * 1024 * 1024;
 
@@ -15,16 +15,16 @@ export interface Explanation {
   readonly matches: boolean;
   /** What is wrong; empty when the signature matches or no mistake leads to it. */
   readonly findings: readonly Finding[];
-  /** Whether the signature has the form of one at all. */
+  /** Whether the signature has the form of a digest at all. */
   readonly readable: boolean;
 }
 
 /**
- * Finds the mistake behind a wrong signature: makes the usual ones on purpose, one at a time, until one
- * leads to that signature.
+ * Finds the mistake behind a wrong signature: makes the usual ones on purpose, one at a time, until one leads
+ * to that signature.
  *
- * Only a whole match is reported. An explanation that a part of a signature is right would let an attacker
- * find the rest digit by digit.
+ * Only a whole match is reported. To say that a part of a signature is right would let an attacker find the
+ * rest digit by digit.
  */
 export function explainMismatch(
   secret: string,

@@ -1,4 +1,4 @@
-/** A part of all nonces, which one server of a cluster keeps. */
+/** A share of all nonces, which one server of a cluster keeps. */
 export interface NonceBucket {
   /** Hash tag of its keys. */
   readonly tag: string;
@@ -7,10 +7,10 @@ export interface NonceBucket {
 }
 
 /**
- * Buckets of a cluster, by the slots of their tags: in the middle of each sixth of all slots, so that two,
- * three and six masters that divide the slots evenly have as many each, and none of up to six has none. Each
- * bucket with a nonce is a script to run: a claim takes twice the CPU with 64 buckets, and about the same with
- * 4 to 16.
+ * Buckets of a cluster, by the slots of their tags. Their slots are in the middle of each sixth of all slots:
+ * two, three or six masters with equal shares of the slots have equally many buckets, and each of up to six
+ * has at least one. Each bucket with a nonce takes a script: a claim takes twice the CPU with 64 buckets, and
+ * about the same with 4 to 16.
  */
 export const NONCE_BUCKETS: readonly NonceBucket[] = [
   { tag: '21', slot: 1_413 },
@@ -21,7 +21,7 @@ export const NONCE_BUCKETS: readonly NonceBucket[] = [
   { tag: '71', slot: 14_960 },
 ];
 
-/** The index of a key's bucket. Key IDs end in random hexadecimal digits, of which six are enough to divide. */
+/** The index of a key's bucket. Key IDs end in random hexadecimal digits; six of them spread the keys well enough. */
 export function bucketOf(keyId: string): number {
   const digits = Number.parseInt(keyId.slice(-6), 16);
   return digits >= 0 ? digits % NONCE_BUCKETS.length : 0;

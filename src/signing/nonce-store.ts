@@ -20,7 +20,7 @@ export class NonceStoreUnavailable extends Error {
   }
 }
 
-/** What became of a claim. */
+/** The result of a claim. */
 export interface NonceClaim {
   /** Whether the nonce was new for its key. */
   readonly isNew: boolean;
@@ -33,11 +33,11 @@ export interface NonceClaim {
 
 /** The state of a server that keeps nonces. */
 export interface NonceServer {
-  /** Host and port; null for the only one. */
+  /** Host and port; null for a single server. */
   readonly name: string | null;
-  /** Why it cannot be reached, or claims nothing; null when it does. */
+  /** Why it cannot be reached, or accepts no claims; null when it does. */
   readonly failure: Error | null;
-  /** The policy by which it may drop nonces before their time; null when it keeps them, or cannot be reached. */
+  /** The policy by which it may evict nonces early; null when it keeps them, or cannot be reached. */
   readonly evictionPolicy: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface NonceStore {
    * @throws NonceStoreUnavailable
    */
   claim(keyId: string, nonce: string, now: number): Promise<NonceClaim>;
-  /** Asks each server that keeps nonces, of which there is at least one. */
+  /** Asks each server that keeps nonces; there is at least one. */
   probe(): Promise<readonly NonceServer[]>;
   close(): Promise<void>;
 }

@@ -19,10 +19,10 @@ interface Claim extends UsedNonce {
 }
 
 /**
- * Keeps nonces in PostgreSQL, for installations without Redis. After a crash it has the nonce of every request
- * that took effect: the commit of a creation also makes the nonces durable that were committed before it.
- * @param keptSince Since when every nonce has been kept, in milliseconds since the epoch: those from before a restore
- * of the database may be lost.
+ * Keeps nonces in PostgreSQL, for installations without Redis. After a crash it has the nonce of every request that
+ * took effect: the commit of a creation also makes durable the nonces that were committed before it.
+ * @param keptSince Since when every nonce has been kept, in milliseconds since the epoch: those from before a
+ * restore of the database may be lost.
  * @param timeoutMs Longest that a claim takes.
  */
 export function createPostgresNonces(

@@ -7,14 +7,14 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_MINIMUM_MS = 50;
 const RECONNECT_MAXIMUM_MS = 1_000;
 /**
- * How often the map of a cluster is read, in milliseconds. A server that hangs sends nobody to the one
- * that has taken over.
+ * How often the slot map of a cluster is read, in milliseconds. A server that hangs does not redirect to the
+ * one that has taken over.
  */
 const MAP_LIFETIME_MS = 1_000;
 /** Longest a connection to a master that was replaced stays open, in milliseconds. */
 const DISCONNECT_TIMEOUT_MS = 100;
 
-/** Any other sentinel tells of a failover as well, and ioredis prints each attempt. */
+/** Reconnects rarely: the other sentinels report a failover as well, and ioredis prints each attempt. */
 const SENTINEL_RECONNECT_MS = 10_000;
 
 const backOff = (attempt: number) =>
@@ -33,7 +33,7 @@ const RECONNECTING = {
   ...SENT_ONCE,
   enableOfflineQueue: false,
   retryStrategy: backOff,
-  // The server has become a replica of another one; its name may lead to that by now.
+  // The server has become a replica; its name may lead to the new master by now.
   reconnectOnError: error => error.message.includes('READONLY'),
 } as const satisfies RedisOptions;
 
@@ -42,11 +42,11 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** Connects to what a URL leads to, and reconnects until it is closed. */
+/** Connects to the servers of a URL, and reconnects until it is closed. */
 export function connectRedis(url: string): RedisConnection {
   const redis = connect(url);
   let isOpen = true;
-  // ioredis gives up if a sentinel tells of a failover while it asks for the master.
+  // ioredis gives up if a sentinel reports a failover while it asks for the master.
   redis.on('end', () => {
     setTimeout(() => {
       if (isOpen) redis.connect().catch(() => undefined);
@@ -71,11 +71,11 @@ function connect(url: string): Redis | Cluster {
     case 'cluster':
       return new Cluster([...servers.addresses], {
         clusterRetryStrategy: backOff,
-        // A command on a connection that closed may have been executed.
+        // No retries: a command on a connection that closed may have been executed.
         retryDelayOnFailover: 0,
         slotsRefreshInterval: MAP_LIFETIME_MS,
         slotsRefreshTimeout: COMMAND_TIMEOUT_MS,
-        // Leaves names as they are: certificates are for names.
+        // Does not resolve names: certificates are for names.
         dnsLookup: (address, callback) => callback(null, address),
         redisOptions: { ...SENT_ONCE, ...loginOptions(servers) },
       });
@@ -96,7 +96,7 @@ function sentinelOptions(servers: Sentinels) {
     ...(password === undefined ? {} : { sentinelPassword: password }),
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
     sentinelRetryStrategy: backOff,
-    // Sentinels tell of a failover: a master that was replaced may go on as if nothing had happened.
+    // Sentinels report a failover: a master that was replaced may go on as if nothing had happened.
     failoverDetector: true,
     sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
@@ -112,7 +112,10 @@ function loginOptions({ tls, username, password }: RedisLogin) {
   };
 }
 
-/** A connection to each address of a URL, sentinels themselves included, for a question or two: none reconnects. */
+/**
+ * A connection to each address of a URL, for a question or two: with sentinels, to the sentinels themselves.
+ * None reconnects.
+ */
 export function connectToEach(url: string): Redis[] {
   const servers = parseRedisUrl(url);
   const once = { ...SENT_ONCE, lazyConnect: true, retryStrategy: () => null } as const;

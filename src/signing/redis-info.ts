@@ -1,17 +1,17 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Longest that a replica may not have been heard of, in seconds, of which it tells each second: shorter than
- * down-after-milliseconds should be, after which it may follow another. One digit.
+ * How long the master may not have heard from a replica, in seconds; replicas report every second. Shorter
+ * than down-after-milliseconds should be, after which the replica may follow another master. One digit.
  */
 export const REPLICA_LAG_SECONDS = 3;
 
-/** Managed servers may forbid commands to some users, but hardly INFO. */
+/** Managed servers may forbid commands to some users, but hardly ever INFO. */
 const FORBIDDEN = /NOPERM/;
 
 /**
- * The policy by which a server may evict keys, for example `allkeys-lru`. null when it never does:
- * without a limit of its memory, or with `noeviction`, where writes fail instead.
+ * The policy by which a server may evict keys, for example `allkeys-lru`. null when it never does: without a
+ * memory limit, or with `noeviction`, where writes fail instead.
  * @param memory The section of INFO; empty where it is forbidden.
  */
 export function evictionPolicyOf(memory: string): string | null {
@@ -21,7 +21,7 @@ export function evictionPolicyOf(memory: string): string | null {
   return isLimited && policy !== 'noeviction' ? policy : null;
 }
 
-/** What a server is; unknown where INFO is forbidden. */
+/** The mode that a server runs in; unknown where INFO is forbidden. */
 export async function readKind(
   redis: Redis,
 ): Promise<'single' | 'cluster' | 'sentinel' | 'unknown'> {

@@ -4,7 +4,7 @@ import { connectToEach } from './redis-connection.ts';
 import { readKind } from './redis-info.ts';
 
 /**
- * Asks the servers of a Redis URL whether they are what its mode says.
+ * Checks that the servers of a Redis URL match its mode.
  * @returns What is wrong, in a sentence that begins with the variable; null if nothing is, or no server responds.
  */
 export async function findWrongMode(url: string): Promise<string | null> {
@@ -14,7 +14,7 @@ export async function findWrongMode(url: string): Promise<string | null> {
   if (kind !== servers.mode) return WRONG[servers.mode][kind];
   if (servers.mode !== 'sentinel') return null;
   const { name } = servers;
-  // Some sentinel that has lost its state may not know it, but not all of them.
+  // A sentinel that has lost its state may not know the name, but some other one does.
   const known = await askAll(url, redis => redis.call('SENTINEL', 'get-master-addr-by-name', name));
   return known.length > 0 && known.every(address => address === null)
     ? 'REDIS_URL has mode=sentinel with a name of which the sentinels know no master.'
@@ -56,7 +56,7 @@ async function askAll<T>(url: string, ask: Question<T>): Promise<T[]> {
 
 function askEach<T>(url: string, ask: Question<T>): Promise<T>[] {
   return connectToEach(url).map(async redis => {
-    // Whoever asks hears of the failure by the promise.
+    // The promise reports the failure.
     redis.on('error', () => undefined);
     try {
       return await ask(redis);

@@ -15,25 +15,25 @@ import { connectRedis } from './redis-connection.ts';
 import { evictionPolicyOf, REPLICA_LAG_SECONDS } from './redis-info.ts';
 
 /**
- * Of one server, Sentinel's included. Releases that know no buckets use the same keys, so that they and this
- * one run side by side.
+ * Prefix of the keys on a single server, also behind Sentinel. Releases without buckets use the same keys, so
+ * that they and this one can run side by side.
  */
 const PREFIX = 'mp:nonce:';
 
 /**
- * Claims each of the nonces in KEYS[2] and following for ARGV[1] seconds; returns 1 for a new one, 0 for
- * a used one, after the time since which every nonce has been kept. KEYS[1] is a hash with that time and
- * the replication history in which they are kept. A server begins another history when it starts and when it
- * takes over from another, at which it may lack the last nonces that were claimed, and never returns to
- * one. So the time is now (ARGV[2]) in another history than before, or if the hash is gone. The ID of
- * the run would not do: a server keeps it while another takes over and while it loses what it had.
+ * Claims each of the nonces in KEYS[2] and following for ARGV[1] seconds. Returns the time since which every
+ * nonce has been kept, then 1 for each new nonce and 0 for each used one. KEYS[1] is a hash with that time,
+ * and the replication history in which the nonces are kept. A server begins another history when it starts
+ * and when it takes over from another one, at which point it may lack the nonces claimed last; it never
+ * returns to an old history. So the time becomes now (ARGV[2]) if the history has changed or the hash is
+ * gone. The run ID would not do: a server keeps it while another one takes over and it loses what it had.
  *
- * ARGV[3] is the mode of the URL. One server, which nobody replaces, is taken as it is if INFO is forbidden. A
- * cluster lets no master go on that was replaced. With sentinels, one that comes back while another is promoted,
- * or that hung, still takes itself for the master, and is promoted again without noticing. So it has to have a
- * replica, of which another master has deprived it if there are two; and since one that has left and comes back
- * has to synchronise, the number of times that replicas have done so is a part of the history. Processes that
- * reach one server by different modes have histories of their own, of the same nonces.
+ * ARGV[3] is the mode of the URL. Nobody replaces a single server, so it is accepted even if INFO is
+ * forbidden. A cluster stops a master that was replaced. With sentinels, a master that comes back while
+ * another one is promoted, or that hung, still believes that it is the master, and is promoted again without
+ * noticing. So it has to have a replica: if there are two masters, the other one has taken it away. A replica
+ * that has left and comes back has to synchronise, so the number of synchronisations is part of the history.
+ * Processes that reach one server by different modes have separate histories of the same nonces.
  */
 const CLAIM = `
   local info = redis.pcall('INFO', 'replication')
@@ -66,7 +66,7 @@ const CLAIM = `
   end
   return claimed`;
 
-/** The section of INFO from the server that keeps KEYS[1]; empty where it is forbidden. */
+/** The memory section of INFO from the server that keeps KEYS[1]; empty where it is forbidden. */
 const MEMORY = `
   local info = redis.pcall('INFO', 'memory')
   return type(info) == 'string' and info or ''`;
@@ -88,10 +88,10 @@ interface RedisNoncesOptions {
 /**
  * Keeps nonces in Redis or Valkey, one key each that expires by itself.
  *
- * While a connection is down, commands fail at once instead of queueing: the caller decides what a
- * request may still do without replay protection. So they do if a reply is lost, after which it is unknown
- * whether the nonce was claimed: sent again, the claim would find itself, and look like a replay.
- * @param url As parseRedisUrl takes it.
+ * While a connection is down, commands fail at once instead of queueing: the caller decides what a request
+ * may still do without replay protection. They also fail if a reply is lost, after which it is unknown
+ * whether the nonce was claimed: a repeated claim would find the first one, and look like a replay.
+ * @param url In the form that parseRedisUrl accepts.
  */
 export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOptions): NonceStore {
   const { redis, close } = connectRedis(url);
@@ -109,7 +109,8 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
   async function claimAll(store: string, keys: readonly string[]): Promise<NonceClaim[]> {
     try {
       await attempted;
-      // Its queue would hold commands for as long as no server responds. That of one server has a time limit.
+      // A cluster's client would queue commands for as long as no server responds; a single server's queue
+      // has a time limit.
       if (isCluster(redis) && redis.status !== 'ready') throw new Error('no server of the cluster');
       const all = [store, ...keys];
       const parameters = [NONCE_LIFETIME_SECONDS, clock(), mode];
@@ -120,7 +121,9 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
     }
   }
 
-  /** Keys that one script can reach. `server` names the one that keeps them, null where it is the only one. */
+  /**
+   * Keys that one script can reach. `server` returns the name of the server that keeps them, null for a single one.
+   */
   function openBucket(prefix: string, server: () => string | null) {
     const store = `${prefix}store`;
     return {
@@ -139,7 +142,7 @@ export function createRedisNonces(url: string, { clock, onError }: RedisNoncesOp
 
   async function probe({ store, server }: typeof whole): Promise<NonceServer> {
     try {
-      // Like a claim, so that a restart is noted before the next request.
+      // Claims nothing, but notes a restart before the next request does.
       await claimAll(store, []);
       const evictionPolicy = evictionPolicyOf(await scripts.readMemory(1, store));
       return { name: server(), failure: null, evictionPolicy };

@@ -1,7 +1,7 @@
 /** Where a URL's scheme and host end. */
 const ORIGIN = /^https?:\/\/([^/?#]+)(?=\/)/i;
 
-/** What a request was sent to: its path with its query, and the host where that is known. */
+/** The target of a request: its path with its query, and the host where that is known. */
 export interface SentTarget {
   readonly path: string;
   readonly host?: string;

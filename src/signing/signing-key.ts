@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { canonicalHead, type SignedParts } from './canonical.ts';
 
-/** Block of SHA-256, in bytes. */
+/** Block size of SHA-256, in bytes. */
 const BLOCK = 64;
 
 /**
- * A secret that many requests are signed with: the same HMAC as `signRequest`, by the definition of
- * RFC 2104, with the key's two blocks made once. Making and collecting one of Node's Hmac objects takes
+ * A secret that many requests are signed with. Computes the same HMAC as `signRequest`, by the definition of
+ * RFC 2104, with the key's two blocks made once. Creating and collecting one of Node's Hmac objects takes
  * several times as long as both hashes.
  */
 export class SigningKey {
@@ -27,7 +27,7 @@ export class SigningKey {
   /** @returns 32 bytes; X-MP-SIGNATURE carries them in lowercase hex. */
   sign(parts: SignedParts): Buffer {
     const head = Buffer.from(canonicalHead(parts));
-    // As text of one byte a character: Node makes a buffer of a digest in five times as long.
+    // As text with one byte per character: Node takes five times as long to make a buffer of a digest.
     const inner = hash('sha256', Buffer.concat([this.#inner, head, parts.body]), 'binary');
     const digest = Buffer.concat([this.#outer, Buffer.from(inner, 'binary')]);
     return Buffer.from(hash('sha256', digest, 'binary'), 'binary');

@@ -19,7 +19,7 @@ export interface SigningHeaders {
 const SIGNATURE_FORM = /^[0-9a-f]{64}$/;
 
 /**
- * Reads the signing headers. Node joins a repeated header by a comma, which none of them accepts.
+ * Reads the signing headers. Node joins a repeated header with a comma, which none of them accepts.
  * @throws ApiError E2001
  */
 export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders {
@@ -38,8 +38,8 @@ export function readSigningHeaders(headers: IncomingHttpHeaders): SigningHeaders
 
 /**
  * Compares a signature with the one that the key makes, in constant time over the decoded bytes.
- * @param explain What a refusal may be explained with, called only then: the message names the
- * mistake and the parts that the server signed, never a secret. Without it the message says nothing.
+ * @param explain Returns hints to explain a refusal with; called only then. The message names the mistake and
+ * the parts that the server signed, never a secret. `false` explains nothing.
  * @throws ApiError E2007
  */
 export function checkSignature(

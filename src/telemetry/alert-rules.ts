@@ -22,10 +22,10 @@ const CHAIN_LAGS =
   'max by (chain) (eps_chain_lag_seconds) > on (chain) max by (chain) (eps_chain_lag_limit_seconds)';
 
 /**
- * The alerts. Each looks at the worst of all processes, so that replicas may come and go; thresholds
- * are where merchants or customers begin to notice. A window is shorter than the
- * time for which its condition has to hold, unless one occurrence is enough: otherwise a failover of seconds would
- * fire it, minutes after its end.
+ * The alerts. Each looks at the worst of all processes, so that replicas may come and go. Thresholds are
+ * where merchants or customers begin to notice. The window of a rate is shorter than the time for which its
+ * condition has to hold, unless one occurrence is enough: otherwise a failover of seconds would fire the
+ * alert minutes after its end.
  */
 export const ALERT_RULES: readonly AlertRule[] = [
   rule(
@@ -220,7 +220,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
   rule(
     'warning',
     'NodeQuotaEnding',
-    // Stretched pauses aim at the limit itself, so what is expected is often a little above it.
+    // Stretched pauses aim at the limit itself, so that the expected calls are often a little above it.
     'max by (chain, node) (eps_node_calls_expected) > on (chain, node) 1.05 * max by (chain, node) (eps_node_calls_limit)',
     '15m',
     'The daily calls of node {{ $labels.node }} of {{ $labels.chain }} will not last until midnight UTC: see "mp network status".',

@@ -24,7 +24,7 @@ export interface BacklogDependencies {
   readonly onError: (error: unknown) => void;
 }
 
-/** Registers what waits in the database, for all processes together. */
+/** Registers gauges of the work that waits in the database, for all processes together. */
 export function registerBacklogGauges(registry: Registry, deps: BacklogDependencies): void {
   const snapshot = snapshotOf(() => readBacklog(deps), LIFETIME_MS);
   const register = snapshotGauges(registry, snapshot);
@@ -81,7 +81,7 @@ export function registerBacklogGauges(registry: Registry, deps: BacklogDependenc
   );
 }
 
-/** Reads the backlog by one short statement after the other; null when the database fails. */
+/** Reads the backlog in short statements, one after the other; null when the database fails. */
 async function readBacklog({ db, clock, onError }: BacklogDependencies) {
   const now = new Date(clock());
   const signedSecondsSince = (since: Date) => (now.getTime() - since.getTime()) / 1000;

@@ -29,7 +29,7 @@ interface ChainGaugesDependencies extends BacklogDependencies {
   readonly chains: readonly ChainLimits[];
 }
 
-/** Registers how far chains are watched, for those that have nodes. */
+/** Registers gauges of how far chains are watched, for those that have nodes. */
 export function registerChainGauges(registry: Registry, deps: ChainGaugesDependencies): void {
   const register = snapshotGauges(
     registry,
@@ -133,7 +133,7 @@ function eachNode(register: RegisterGauge<Reading>) {
 }
 
 interface NodeReading extends NodeCallsNow {
-  /** Until the day ends. */
+  /** Calls by the end of the day, if the rate stays. */
   readonly expected: number;
 }
 
@@ -150,7 +150,7 @@ interface Reading {
   readonly findings: Awaited<ReturnType<typeof countOpenFindings>>;
 }
 
-/** Reads the chains that have nodes by one short statement after the other; null on failure. */
+/** Reads the chains that have nodes in short statements, one after the other; null on failure. */
 async function readChains({
   db,
   clock,
@@ -170,7 +170,7 @@ async function readChains({
       chains: watched.map(status => {
         const { id, watchedUntil, nodesSince } = status;
         const oldest = seen.find(({ chain }) => chain === id);
-        // One that has never been watched lags since there is a node to watch it.
+        // A chain that has never been watched lags since it has had a node.
         const since = watchedUntil ?? nodesSince;
         return {
           ...status,

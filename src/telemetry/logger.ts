@@ -19,9 +19,9 @@ const WRITE_LENGTH = 15 * 1024;
 const WRITE_INTERVAL_MS = 100;
 
 /**
- * Standard output, buffered and asynchronous: a write for each line costs a third of a read's whole
- * time. The buffer is flushed at exit and after a fatal line, but a write under way is not waited for;
- * a killed process loses the last tenth of a second.
+ * Standard output, buffered and asynchronous: a write for each line would take a third of the time of a read
+ * request. The buffer is flushed at exit and after a fatal line, but a write in flight is not waited for; a
+ * killed process loses the last tenth of a second.
  */
 export function standardOutput(): DestinationStream & { flushSync(): void } {
   const stream = pino.destination({

@@ -45,7 +45,7 @@ export interface MonitoredWorker {
   readonly chains: readonly ChainLimits[];
 }
 
-/** Longest a statement for metrics may run, in milliseconds: most take one. */
+/** Longest a statement for metrics may run, in milliseconds; most take one millisecond. */
 const STATEMENT_TIMEOUT_MS = 2_000;
 
 /** What the monitoring port serves, and the connections it needs. */

@@ -2,7 +2,7 @@ import type { BaseLogger } from 'pino';
 import type { Monitored } from './monitor.ts';
 import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts';
 
-/** A monitoring port that is served, or not. */
+/** An open monitoring port, or none. */
 export type Monitoring = Pick<MonitoringServer, 'close'>;
 
 /**

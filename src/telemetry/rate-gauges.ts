@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { snapshotOf } from './snapshot.ts';
 import { snapshotGauges } from './snapshot-gauges.ts';
 
-/** What was last seen of prices and their sources. */
+/** The latest readings of prices and their sources. */
 export interface RateReadings {
   readonly sources: readonly {
     readonly source: string;
@@ -18,7 +18,7 @@ export interface RateReadings {
 /** How long readings are reused, in milliseconds: one scrape reads three gauges. */
 const LIFETIME_MS = 1_000;
 
-/** Registers gauges of what is quoted, and of the sources it is quoted from. */
+/** Registers gauges of which assets can be quoted, and of the sources of their prices. */
 export function registerRateGauges(registry: Registry, observe: () => Promise<RateReadings>): void {
   const register = snapshotGauges(registry, snapshotOf(observe, LIFETIME_MS));
   register(

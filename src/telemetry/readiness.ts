@@ -16,9 +16,9 @@ interface Dependencies {
   readonly nonces?: Pick<NonceStore, 'probe'>;
   /** Left out where the clock is not compared with the database's. */
   readonly databaseClock?: Pick<DatabaseClock, 'state'>;
-  /** Left out where nobody looks whether the database was restored. */
+  /** Left out where nobody watches for restores of the database. */
   readonly restores?: RestoreState;
-  /** Milliseconds since any time; a timer unless given, which no change of the machine's clock moves. */
+  /** Milliseconds since any fixed time. By default a timer that no change of the machine's clock moves. */
   readonly clock?: () => number;
 }
 
@@ -30,10 +30,12 @@ export interface RestoreState {
 /** The state of a dependency, as /readyz shows it. */
 type DependencyState = ClockState | 'partly unavailable' | 'may evict nonces' | 'unconfirmed';
 
-/** With nonces of some keys unavailable the others are served; with a restore that nobody has confirmed, reads go on. */
+/**
+ * While nonces of some keys are unavailable, the other keys are served; while a restore is unconfirmed, reads go on.
+ */
 const READY: readonly DependencyState[] = ['ok', 'partly unavailable', 'unconfirmed'];
 
-/** Whether a process can do its work, and the body that says which dependency keeps it from that. */
+/** Whether a process can do its work, and a body that says which dependency keeps it from that. */
 export interface Readiness {
   readonly ready: boolean;
   readonly body: Readonly<Record<string, DependencyState>>;
@@ -71,8 +73,8 @@ export function createReadiness({
 }
 
 /**
- * A store that may evict nonces is refused at start, so a process is not ready on one either. While one master
- * of several is replaced, all replicas are in the same state and serve the keys of the others.
+ * A store that may evict nonces is refused at start, so a process is not ready with one either. While one of several
+ * masters is being replaced, all replicas are in the same state, and serve the keys of the other masters.
  */
 function toState(servers: readonly NonceServer[]): DependencyState {
   if (servers.some(({ evictionPolicy }) => evictionPolicy !== null)) return 'may evict nonces';

@@ -38,7 +38,7 @@ export interface SerializedError {
 }
 
 /**
- * Serializes any thrown value, without anything that may be a secret, also where a message quotes what a client has sent;
+ * Serializes any thrown value, with secrets masked, even where a message quotes what a client has sent;
  * undefined stays undefined.
  */
 export function serializeError(error: unknown): SerializedError | undefined {

@@ -8,10 +8,7 @@ export type RegisterGauge<S> = <L extends string>(
   show: (gauge: Gauge<L>, reading: S) => void,
 ) => void;
 
-/**
- * Makes gauges that show one reading together. They are left out while there is none, since an unknown
- * value is not zero.
- */
+/** Makes gauges that share one reading. They are absent while there is none, since an unknown value is not zero. */
 export function snapshotGauges<S>(
   registry: Registry,
   snapshot: () => Promise<S | null>,
@@ -31,7 +28,7 @@ export function snapshotGauges<S>(
         this.reset();
         const reading = await snapshot();
         if (reading !== null) show(this, reading);
-        // A gauge without labels is 0 after a reset.
+        // A gauge without labels would be 0 after a reset.
         else if (labelNames.length === 0) this.remove();
       },
     });

@@ -56,7 +56,7 @@ export function registerPoolGauges(
   );
 }
 
-/** Registers gauges of what the loss of one machine would cost. */
+/** Registers gauges of whether commits survive the loss of one machine. */
 export function registerDurabilityGauges(
   registry: Registry,
   durability: Pick<Durability, 'standbys' | 'reason'> | null,
@@ -93,7 +93,10 @@ export function registerDurabilityGauges(
   );
 }
 
-/** Registers the counter of statements that the database's servers have refused for what they lack themselves. */
+/**
+ * Registers the counter of statements that the database servers have refused for a problem of their own, such
+ * as a full disk.
+ */
 export function registerRefusalCounter(registry: Registry): void {
   new Counter({
     name: 'eps_database_refusals_total',

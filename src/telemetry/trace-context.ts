@@ -8,7 +8,7 @@ export interface TraceContext {
   readonly traceId: string;
   /** `traceparent` of W3C Trace Context, with an ID of this request's own as the parent. */
   readonly traceparent: string;
-  /** `tracestate` as it came; null when none did, or none that is valid. */
+  /** `tracestate` as it was received; null if it is missing or invalid. */
   readonly tracestate: string | null;
 }
 
@@ -64,8 +64,8 @@ export function traceIdOf(traceparent: string | null): string | null {
 }
 
 /**
- * Whether the library keeps every member: it drops invalid and repeated ones, and what is too long. A secret of ours
- * is none, since the text is stored and sent on.
+ * Whether the library keeps every member: it drops invalid, repeated and overlong ones. False as well for
+ * text with one of our secrets, since it is stored and sent on.
  */
 function isTraceState(text: string): boolean {
   const members = text.split(',').map(member => member.trim());

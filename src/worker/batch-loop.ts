@@ -5,11 +5,11 @@ export interface BatchLoopOptions {
   readonly intervalMs: number;
   /** Pause while there is nothing to do, in milliseconds; `intervalMs` by default. */
   readonly idleMs?: number;
-  /** What a full batch counts. */
+  /** Number of items in a full batch. */
   readonly size: number;
 }
 
-/** A loop that works off what is due a batch at a time. @param batch Resolves with what it has done. */
+/** A loop that processes due work in batches. @param batch Resolves with how much it has done. */
 export function batchLoop(
   { name, intervalMs, idleMs = intervalMs, size }: BatchLoopOptions,
   batch: () => Promise<number>,

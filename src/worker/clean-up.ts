@@ -20,14 +20,14 @@ const DAY_MS = 24 * 60 * 60_000;
 const COUNTERS_KEPT_MS = 30 * DAY_MS;
 
 /**
- * How long mails are kept, in milliseconds: longer than an occasion lasts that a person is told of once, such as a
- * key that is about to expire.
+ * How long mails are kept, in milliseconds: longer than any occasion of which a person is notified once, such
+ * as a key that is about to expire.
  */
 const MAILS_KEPT_MS = 30 * DAY_MS;
 
 type Removal = (db: Connection, now: Date, limit: number) => Promise<number>;
 
-/** What is older than a period. */
+/** Removes rows that are older than a period. */
 function older(table: Parameters<typeof deleteBefore>[1], milliseconds: number): Removal {
   return (db, now, limit) => deleteBefore(db, table, new Date(now.getTime() - milliseconds), limit);
 }
@@ -51,14 +51,14 @@ const REMOVALS: readonly Removal[] = [
   older('sign_in_counters', COUNTERS_KEPT_MS),
   older('known_devices', DEVICE_KNOWN_MS),
   older('mails', MAILS_KEPT_MS),
-  // A form that is older has lost its session.
+  // An older form has lost its session.
   older('panel_intents', DAY_MS),
   (db, _now, limit) => deleteExcessRequests(db, REQUESTS_KEPT_OF_ACCOUNT, limit),
 ];
 
 /**
- * Deletes expired nonces, stored responses, sessions, invitations, mails and counters of attempts to sign in, and what the
- * request log has too much of; wipes rotated secrets after their grace period.
+ * Deletes expired nonces, stored responses, sessions, invitations, mails and counters of attempts to sign in,
+ * and the excess of the request log; wipes rotated secrets after their grace period.
  */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {

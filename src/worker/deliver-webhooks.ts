@@ -28,8 +28,8 @@ export interface WebhookDependencies extends Omit<DeliveryDependencies, 'connect
 }
 
 /**
- * How often due deliveries are polled for, in milliseconds. An event waits half of it on average. A notification for each event would be faster, but makes PostgreSQL commit
- * one payment after the other.
+ * How often due deliveries are polled for, in milliseconds. An event waits half of it on average. A
+ * notification for each event would be faster, but makes PostgreSQL commit one payment after the other.
  */
 const INTERVAL_MS = 200;
 /** After a quiet time an event waits half a second on average. */
@@ -56,10 +56,10 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
   const cutOff = new AbortController();
   let nextEnd = Promise.withResolvers<void>();
   let lastClaimUntil = 0;
-  /** Ends of the claims whose statement failed: the database may have committed them all the same. */
+  /** Ends of the claims whose statement failed: the database may have committed them nevertheless. */
   let uncertain: Date[] = [];
 
-  /** Claims what the free slots allow. */
+  /** Claims as many deliveries as the free slots allow. */
   async function claim(): Promise<void> {
     const now = new Date(clock());
     for (const until of uncertain) await releaseClaims(db, until, now);
@@ -119,7 +119,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
         await claim();
         beat();
         if (inFlight.size === 0) return;
-        // An attempt that ended has left a slot, perhaps to a delivery that waits for it.
+        // Also claims when an attempt ends: its slot is free for a delivery that may be waiting.
         const next = sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
         await Promise.race([nextEnd.promise, next]);
       }
@@ -132,7 +132,7 @@ export function deliverWebhooksLoop(dependencies: WebhookDependencies): Loop {
   };
 }
 
-/** Slots by endpoint: one for each in turn, then another for those that may have more. */
+/** Acquires slots by endpoint: one for each in turn, then another for those that may have more. */
 function acquireSlots(
   slots: EndpointSlots,
   endpoints: readonly DueEndpoint[],

@@ -11,17 +11,17 @@ import {
 import type { Clock } from '#time/clock.ts';
 import type { Loop } from './loop.ts';
 
-/** Often enough that a month whose table was in use just then is tried again soon, and a loop that hangs is noticed. */
+/** Often enough to retry soon a month whose table was in use, and to notice a loop that hangs. */
 const INTERVAL_MS = 60_000;
 
-/** The last instant of which the month is made now, so that a month's rows find a partition long before it begins. */
+/** The last instant whose month has to exist now, so that rows find a partition long before their month begins. */
 export function madeUntil(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + MONTHS_AHEAD, 1));
 }
 
 /**
- * Makes the months to come of what is kept for some months, and drops those that are older than events, webhook
- * deliveries and attempts, or requests, are kept.
+ * Creates the coming months of tables that are partitioned by month, and drops months that are older than
+ * events, webhook deliveries and attempts, or requests, are kept.
  */
 export function keepMonthsLoop(
   db: Database,
@@ -42,10 +42,10 @@ export function keepMonthsLoop(
     async run() {
       const failures: unknown[] = [];
       for (const [what, step] of steps) {
-        // What cannot be dropped must not keep the next month from being made.
+        // A month that cannot be dropped must not keep the next one from being created.
         const partitions = await step(db, new Date(clock())).catch(error => {
-          // A backup reads all tables for as long as it takes, and a vacuum of payments keeps foreign keys from being
-          // made. Months are made long before they begin, and there is an alert for one that is missing.
+          // A backup reads all tables for as long as it takes, and a vacuum of payments blocks the creation
+          // of foreign keys. Months are created long before they begin, and an alert reports a missing one.
           if (isLockTimeout(error)) {
             logger.info({ err: error }, `tables in use: months are ${what} later`);
           } else failures.push(error);

@@ -36,7 +36,7 @@ export interface Loop {
    * whenever they make progress.
    */
   run(signal: AbortSignal, beat: () => void): Promise<void>;
-  /** Called after the last run, to end what runs have left in progress. */
+  /** Called after the last run, to finish what runs have left in progress. */
   end?(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ const abortablePause: Pause = (milliseconds, signal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
 interface LoopOptions {
-  /** Measured before each run, which does not take place while nothing may be written by it. */
+  /** Measured before each run; the run is skipped while the clock refuses writes. */
   readonly databaseClock?: Pick<DatabaseClock, 'measure' | 'reason'> | undefined;
   readonly pause?: Pause;
 }
@@ -95,7 +95,7 @@ export async function runLoop(
       if (signal.aborted) break;
       failures += 1;
       loopFailures.inc({ loop: loop.name });
-      // Whoever refuses writes says so himself, once.
+      // Whatever refuses writes logs that itself, once.
       if (!isRefusal(error)) {
         logger.error({ err: error, loop: loop.name, failures }, 'loop failed');
       }
@@ -105,20 +105,20 @@ export async function runLoop(
     const backoffMs = Math.min(loop.intervalMs * 2 ** failures, maximumMs);
     await pause(Math.max(backoffMs, loop.intervalMs), signal);
   }
-  // A loop that ended, because its chain lost the last node, must not look stalled.
+  // A loop that ended because its chain lost its last node must not look stalled.
   loopSuccess.remove({ loop: loop.name });
   await loop.end?.();
 }
 
 /** @throws WritesRefused */
 async function requireClock(clock: Pick<DatabaseClock, 'measure' | 'reason'>): Promise<void> {
-  // A database that does not answer fails the run itself, or lets it go on by the answer before.
+  // If the database does not respond, the run itself fails, or goes on with the last measurement.
   await clock.measure().catch(() => undefined);
   const reason = clock.reason();
   if (reason !== null) throw new WritesRefused(reason);
 }
 
-/** Whether all that went wrong is that writes, or reads as well, are refused. */
+/** Whether the only failure is that writes, or reads as well, are refused. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isRefusal);
   return error instanceof WritesRefused || error instanceof ReadsRefused;

@@ -17,7 +17,7 @@ export interface WorkerDependencies
     SendMailDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What deposits in the inbox are valued by. */
+  /** Prices by which deposits in the inbox are valued. */
   readonly rates: Rates;
   /** Processor of US accounts; null if they are not served. */
   readonly processor: Processor | null;

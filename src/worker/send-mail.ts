@@ -15,21 +15,21 @@ export interface SendMailDependencies {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly logger: Pick<BaseLogger, 'warn'>;
-  /** null sends none. */
+  /** null sends no mail. */
   readonly mail: MailSettings | null;
 }
 
-/** Somebody waits for a link while they look at the page that promises it. */
+/** Short, since somebody who asked for a link waits for it on the page that promises it. */
 const INTERVAL_MS = 1_000;
 /** After a quiet time, and after a failure. */
 const IDLE_INTERVAL_MS = 3_000;
-/** How often what is not sent is ended, where there is no server for mail, in milliseconds. */
+/** How often unsent mail is dropped where there is no mail server, in milliseconds. */
 const DROP_INTERVAL_MS = 30_000;
 const DROPPED_AT_ONCE = 1_000;
-/** How long a mail under way may take after the worker was stopped, in milliseconds; then it is sent again later. */
+/** How long a mail in flight may take after the worker was stopped, in milliseconds; then it is sent again later. */
 const STOP_GRACE_MS = 5_000;
 
-/** Sends mail that is due, one after the other. Without a server for it, nothing waits for one to come. */
+/** Sends due mail, one after the other. Without a mail server, mail is dropped instead of waiting for one. */
 export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
   const { db, clock } = deps;
   if (mail === null) {
@@ -57,7 +57,7 @@ export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
           );
           beat();
           if (done === 'ended') pause.worked();
-          // A server that fails is left alone for a while.
+          // Leaves a failing server alone until the next run.
           return done === 'ended' ? 1 : 0;
         });
       } finally {

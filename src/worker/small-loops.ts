@@ -30,10 +30,10 @@ const PAYMENTS = 50;
 const CONCURRENT_EXPIRIES = 4;
 /** Concurrent requests to the processor: far below its rate limit per second. */
 const INQUIRIES = 10;
-/** Payments of deactivated merchants whose next inquiry a run brings forward. */
+/** Maximum payments of deactivated merchants whose next inquiry a run brings forward. */
 const HASTENED = 100;
 
-/** Finds what no change causes: time passes, or something stays as it is. */
+/** Find what no change triggers: time that passes, and states that last. */
 const NOTICE_FINDERS = [tellOfExpiringKeys, tellOfFailingEndpoints, tellOfUnmatched];
 
 /** A loop whose batches take what is due now. */
@@ -63,7 +63,7 @@ export const SMALL_LOOPS = {
     },
   }),
 
-  /** Removes expired prices from payments that stay open. A transfer may pay one until then, unseen on the checkout. */
+  /** Removes expired prices, which the checkout no longer shows, from open payments: until then a transfer may pay them. */
   lapseQuotes: dueLoop(
     { name: 'lapse-quotes', intervalMs: 5_000, size: PAYMENTS },
     ({ db, logger }: Logging, now, size) => lapseQuotes(db, now, size, logger),
@@ -96,7 +96,7 @@ export const SMALL_LOOPS = {
 
   /**
    * Folds the deltas of payments into the rollups of partner reports. At a thousand payments per second, reports
-   * add two thousand deltas that are not folded yet, and ten thousand when such a load begins after a quiet time.
+   * add two thousand unfolded deltas, and ten thousand when such a load begins after a quiet time.
    */
   foldPartnerDeltas: dueLoop(
     { name: 'fold-partner-deltas', intervalMs: 2_000, idleMs: 10_000, size: 5_000 },
@@ -123,7 +123,7 @@ export const SMALL_LOOPS = {
   }),
 } as const;
 
-/** Writes mail about what no change causes. It runs where there is a server for mail. */
+/** Writes mail about what no change triggers. It runs where there is a server for mail. */
 export function findNoticesLoop({ db, clock }: Timed): Loop {
   return {
     name: 'find-notices',

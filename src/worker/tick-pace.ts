@@ -4,7 +4,7 @@ const RETRY_MS = 1_000;
 /** How long a chain waits for its next tick. */
 export interface TickPace {
   /**
-   * In milliseconds. A tick whose node failed is repeated at once where another primary node is available, else
+   * In milliseconds. A tick whose node failed is repeated at once if another primary node is available, else
    * after a second; but not before a node is available, nor later than usual.
    */
   readonly pauseMs: number;
@@ -16,7 +16,7 @@ export interface TickPace {
 export function createTickPace(
   intervalMs: number,
   nodes: {
-    /** Milliseconds until a primary node may be asked. */
+    /** Milliseconds until a primary node may be called. */
     pausedFor(): number;
   },
 ): TickPace {

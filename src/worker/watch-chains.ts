@@ -18,13 +18,13 @@ import { createTickPace } from './tick-pace.ts';
 
 /** How soon a chain is watched after its first node was added, in milliseconds. */
 const INTERVAL_MS = 2_000;
-/** Longest pause after an error of our own, in milliseconds: payments wait for it. */
+/** Longest pause after an error of our own, in milliseconds: payments wait that long. */
 const MAXIMUM_PAUSE_MS = 2_000;
 
 export interface WatchDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What `clock` reads; left out where time is injected. */
+  /** The clock that `clock` reads; left out where time is injected. */
   readonly databaseClock?: Pick<DatabaseClock, 'measure' | 'reason'>;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;
   readonly keyring: Keyring;

@@ -33,7 +33,7 @@ export interface AccountingStatement extends SignedLines {
     /** YYYY-MM, of UTC. */
     readonly month: string;
     readonly rows: number;
-    /** What payments were about. */
+    /** Sum of the payments' amounts. */
     readonly volumeCents: number;
     readonly commissionCents: number;
   };
@@ -41,7 +41,7 @@ export interface AccountingStatement extends SignedLines {
 
 interface Dependencies {
   readonly db: Database;
-  /** Where the movements are read. */
+  /** The database that the movements are read from. */
   readonly reports: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export function accountingFileName(month: string, format: Format): string {
 }
 
 /**
- * The file of a merchant's movements in a UTC month, part by part: comma-separated values, or JSON lines of which the
+ * The file of a merchant's movements in a UTC month, in parts: comma-separated values, or JSON lines of which the
  * last one signs those before it. Rows are in the order of their times; those of one movement are together.
  */
 export function accountingFile(

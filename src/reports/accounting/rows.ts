@@ -15,7 +15,7 @@ import type {
   ReturnedPart,
 } from '#storage/repositories/payments/movements.ts';
 
-/** What kind of movement a row is; a type and an ID occur once in all files together. */
+/** Kind of movement that a row is. Each combination of type and ID occurs once in all files together. */
 export type RowType = 'payment' | 'commission' | 'deposit' | 'return';
 
 /**
@@ -26,9 +26,11 @@ export interface AccountingRow {
   /** ISO 8601, in UTC: when it is booked. */
   readonly at: string;
   readonly type: RowType;
-  /** `through` is a commission that the customer paid on top: it came in with the payment, and is owed on. */
+  /**
+   * `through` is a commission that the customer paid on top: it came in with the payment, and has to be passed on.
+   */
   readonly direction: 'in' | 'out' | 'through';
-  /** Of the payment or the deposit. */
+  /** ID of the payment or the deposit. */
   readonly id: string;
   readonly merchantId: string;
   readonly environment: MerchantEnvironment;
@@ -43,12 +45,15 @@ export interface AccountingRow {
   readonly assetAmount: string | null;
   /** What the payment asked for. */
   readonly quotedAmount: string | null;
-  /** What was due, divided by the amount asked for. */
+  /** The agreed price: what was due, divided by the amount asked for. */
   readonly priceAtQuote: string | null;
   /** The market's price at `pricedAt`, soon after the transfer; null where none was recorded. */
   readonly priceAtFinality: string | null;
   readonly pricedAt: string | null;
-  /** Of the transfer that completed a payment, of a deposit or of its return; the processor's reference on US accounts. */
+  /**
+   * Hash of the transfer that completed a payment, of a deposit or of its return; the processor's reference
+   * on US accounts.
+   */
   readonly transactionHash: string | null;
   readonly processor: string | null;
   readonly customerReferenceId: string | null;
@@ -64,13 +69,13 @@ export const ROW_FIELDS = [
   ...(['processor', 'customerReferenceId', 'remedy'] as const),
 ] satisfies readonly (keyof AccountingRow)[];
 
-/** Whose movements they are. */
+/** The merchant whose movements they are. */
 export interface Account {
   readonly id: string;
   readonly environment: MerchantEnvironment;
 }
 
-/** The rows of a movement. What it does not name is null. */
+/** The rows of a movement. Fields that do not apply are null. */
 export function toRows(account: Account, movement: Movement): AccountingRow[] {
   switch (movement.kind) {
     case 'payment':

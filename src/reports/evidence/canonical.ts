@@ -1,7 +1,7 @@
 /**
- * JSON with the members of every object in the order of their names, and without white space (RFC 8785):
- * the same bytes, also after other software has read and written the document. Evidence holds no fractions,
- * whose spelling would be the difficult part.
+ * JSON with the members of every object sorted by name, and without white space (RFC 8785): the same bytes
+ * even after other software has read and written the document. Evidence holds no fractions, whose spelling
+ * would be the difficult part.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {

@@ -33,7 +33,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** The key that signs. The first use makes it; concurrent first uses make one. */
+/** The signing key. The first use creates it; concurrent first uses create one. */
 export function openSigningKey(db: Database, keyring: Keyring, clock: Clock): Promise<SigningKey> {
   return transact(db, async tx => {
     await lockEvidenceKeys(tx);

@@ -20,7 +20,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Signs a document without fractions, with the key that signs all of them. */
+/** Signs a document, which must not contain fractions, with the one signing key. */
 export async function signEvidence<T>(
   { db, keyring, clock }: Dependencies,
   evidence: T,

@@ -6,24 +6,27 @@ import type { Signed } from './sign.ts';
 const NUMBER = /-?\d[-+.\deE]*/g;
 const SIGNED: readonly string[] = ['evidence', 'signature', 'keyId'];
 
-/** How a document begins that is the last line of a file. No line of JSON has it after a line break of its own. */
+/**
+ * How a document begins that is the last line of a file. It cannot occur within a line of JSON, which has no
+ * line breaks.
+ */
 const LAST_LINE = '\n{"evidence":';
 
-/** What a document says that signs the lines before it in its file. */
+/** The member of a document that signs the lines before it in its file. */
 export interface SignedLines {
   readonly lines: { readonly bytes: number; readonly sha256: string };
 }
 
-/** A document is no valid evidence. The message is a whole sentence on one line. */
+/** A document is not valid evidence. The message is a whole sentence on one line. */
 export class EvidenceRefused extends Error {
   override readonly name = 'EvidenceRefused';
 }
 
 /**
- * Reads a document of which every byte is either signed or without meaning. White space, the order of
- * members and escapes in strings are free. Refused is what one reader would see and another would not: members
- * that are there twice or beside the signed ones, numbers spelled otherwise than they were signed, and text that
- * is not UTF-8. A document that signs lines stands behind them in one file, of which every byte counts.
+ * Reads a document in which every byte is either signed or meaningless. White space, the order of members and
+ * escapes in strings are free. Refuses whatever readers could interpret differently: duplicate members,
+ * members beside the signed ones, numbers spelled otherwise than they were signed, and text that is not
+ * UTF-8. A document that signs lines comes after them in one file, of which every byte counts.
  * @param content The file.
  * @throws EvidenceRefused also when the signature does not fit.
  */
@@ -56,7 +59,7 @@ function verifySignature(document: Signed<unknown>, keys: readonly unknown[]): S
   }
   if (!isEd25519(key)) throw new EvidenceRefused(`The public key ${keyId} is no Ed25519 key.`);
   const bytes = Buffer.from(signature, 'base64');
-  // Node skips characters that are not base64, and all that follow the padding.
+  // Node skips characters that are not base64, and everything after the padding.
   const isPlain = bytes.toString('base64') === signature;
   if (isPlain && verify(null, Buffer.from(canonicalJson(evidence)), toPublicKey(key), bytes)) {
     return document;
@@ -75,13 +78,13 @@ function readDocument(content: Uint8Array): Signed<unknown> {
     throw new EvidenceRefused(`The member ${JSON.stringify(unsigned)} is not signed.`);
   }
   const pieces = outsideStrings(text);
-  // Of a member that is there twice, the last one alone has been parsed.
+  // Of a duplicate member, only the last one has been parsed.
   if (countMembers(pieces) !== countMembers(outsideStrings(JSON.stringify(document)))) {
     throw new EvidenceRefused(
       'A member is there twice, so that readers may differ in what it says.',
     );
   }
-  // The signature is over numbers as they are read: 5000.0000000000000001 has become 5000.
+  // The signature covers numbers as they are parsed: 5000.0000000000000001 has become 5000.
   const numbers = pieces.flatMap(piece => piece.match(NUMBER) ?? []);
   const respelled = numbers.find(each => String(Number(each)) !== each);
   if (respelled !== undefined) {
@@ -127,8 +130,8 @@ function isEd25519(
 }
 
 /**
- * What JSON text has before, between and after its strings. Each character is looked at once: an expression for
- * strings starts anew at each quote of a hostile text, and runs out of stack in a string of some megabytes.
+ * The parts of JSON text before, between and after its strings. Reads each character once: a regular expression for
+ * strings would start anew at each quote of a hostile text, and overflow the stack in a string of some megabytes.
  */
 function outsideStrings(json: string): string[] {
   const pieces: string[] = [];
@@ -143,7 +146,7 @@ function outsideStrings(json: string): string[] {
   return pieces;
 }
 
-/** How many members JSON text writes: its strings that a colon follows. */
+/** The number of members in JSON text: strings that are followed by a colon. */
 function countMembers(pieces: readonly string[]): number {
   return pieces.filter(piece => piece.trimStart().startsWith(':')).length;
 }

@@ -3,8 +3,8 @@ import type { Database } from '#storage/database/connection.ts';
 import { readReplicaLag } from '#storage/database/replica-lag.ts';
 
 /**
- * Makes sure that a replica shows all that the primary had committed until an instant, for files that others rely on:
- * what was not replayed yet would be missing in them.
+ * Makes sure that a replica has replayed everything that the primary had committed until an instant.
+ * Otherwise it would be missing in files that others rely on.
  * @throws ApiError E5002
  */
 export async function requireReplayed(

@@ -44,7 +44,7 @@ export interface CommissionStatement {
 
 interface Dependencies {
   readonly db: Database;
-  /** Where the figures are read. */
+  /** The database that the figures are read from. */
   readonly reports: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export function commissionFileName(month: string): string {
 }
 
 /**
- * Signs the sums of a closed month, and the hash of the file that has its rows.
+ * Signs the sums of a closed month, and the hash of the file with its rows.
  * @throws ApiError E5002 while the replica may lack some of them.
  */
 export async function signCommission(

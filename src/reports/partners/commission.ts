@@ -9,7 +9,7 @@ import {
 } from '#storage/repositories/partners/months.ts';
 import { addMonths, monthsBetween, utcMonth } from '#time/months.ts';
 
-/** Who the commission is owed to; whoever runs the service, which holds no money itself. */
+/** Creditor of the commission: whoever runs the service, which holds no money itself. */
 export const COMMISSION_CREDITOR = 'operator of the service';
 
 /** What a merchant was paid in a UTC month, and the commission on it; amounts in cents. */
@@ -32,9 +32,9 @@ export interface CommissionPage {
 }
 
 /**
- * Commission on the payments that a partner's live merchants were paid in a UTC month. Each payment counts with the
- * commission of its own record, whose rate was fixed when it was created.
- * @param after ID of the merchant that the page before ended with.
+ * Commission on the payments that a partner's live merchants were paid in a UTC month. Each payment counts
+ * with the commission in its own record, whose rate was fixed when it was created.
+ * @param after ID of the last merchant on the page before.
  */
 export async function readCommissionPage(
   db: Connection,

@@ -27,7 +27,7 @@ import { toReportRow } from './payment-row.ts';
 /** Number of latest payments in a merchant's report. */
 export const RECENT_PAYMENTS = 10;
 
-/** A page of a report, and what the report does not tell. */
+/** A page of a report, and what the report itself leaves out. */
 export interface MerchantReports extends PartnerMerchantPage {
   /** IDs of the test merchants among them. */
   readonly tested: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export async function listMerchantReports(
   return { data, total, page, limit, tested: new Set(ofTest.map(({ id }) => id)) };
 }
 
-/** A merchant's report, and what the reports do not tell. */
+/** A merchant's report, and what the report itself leaves out. */
 export interface MerchantReport {
   readonly report: PartnerMerchantDetail;
   readonly environment: Merchant['environment'];
@@ -102,7 +102,7 @@ export async function readMerchantReport(
   return { report, environment: merchant.environment };
 }
 
-/** The totals of merchants, by a function of the merchant's ID. */
+/** Returns a function from a merchant's ID to its totals. */
 async function readTotals(
   db: Connection,
   partnerId: string,

@@ -41,15 +41,15 @@ export type PartnerPaymentReportQuery = Omit<PartnerPaymentsQuery, 'startDate' |
   readonly endDate?: Date | undefined;
 };
 
-/** A page of a report, and what the report does not tell. */
+/** A page of a report, and what the report itself leaves out. */
 export interface PaymentReports extends PartnerPaymentPage {
-  /** IDs of the test merchants among those of the payments. */
+  /** IDs of the test merchants among the payments' merchants. */
   readonly tested: ReadonlySet<string>;
 }
 
 /**
  * One page of the partner's payments, newest first, with the total of all that match.
- * @throws ApiError E5002 when these cannot be counted in time.
+ * @throws ApiError E5002 when the matches cannot be counted in time.
  */
 export async function listPaymentReports(
   db: Database,
@@ -91,8 +91,8 @@ function toReports(payments: readonly PartnerPayment[]): Pick<PaymentReports, 'd
 }
 
 /**
- * All payments that match, newest first, in pages of at most `limit`. Each page begins at the time where
- * the former ended, so that the last costs what the first does.
+ * All payments that match, newest first, in pages of at most `limit`. Each page begins at the time where the
+ * one before ended, so that the last page costs as much as the first.
  */
 export async function* readPaymentReportPages(
   db: Database,
@@ -104,7 +104,7 @@ export async function* readPaymentReportPages(
   const filters = await resolveFilters(db, partnerId, query);
   const list = needsSearch(filters) ? listSearched : listPartnerPayments;
   let createdTo = filters.createdTo;
-  /** Rows of the time `createdTo` that were read already; they come first. */
+  /** Rows with the time `createdTo` that have been read already; they come first. */
   let offset = 0;
   for (;;) {
     const rows = await list(db, partnerId, { ...filters, createdTo }, { limit, offset }, depths);
@@ -166,7 +166,7 @@ function needsSearch(filters: PartnerPaymentFilters): boolean {
   return hasText(filters) || [merchantIds, addresses].some(values => (values?.length ?? 1) > 1);
 }
 
-/** Counts in the rollups unless a filter is on a column that they do not have. */
+/** Counts in the rollups, unless a filter is on a column that they lack. */
 async function countPayments(
   db: Database,
   partnerId: string,

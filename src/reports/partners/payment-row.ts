@@ -3,7 +3,7 @@ import { toPaymentObject } from '#payments/payment-object.ts';
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import type { PartnerPayment } from '#storage/repositories/partners/payments.ts';
 
-/** IDs of the test merchants among those of payments. */
+/** IDs of the test merchants among the payments' merchants. */
 export function testMerchantsOf(payments: readonly PartnerPayment[]): Set<string> {
   const ofTest = payments.filter(payment => payment.merchant_environment === 'test');
   return new Set(ofTest.map(payment => payment.merchant_id));

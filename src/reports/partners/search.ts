@@ -18,21 +18,21 @@ import {
 } from '#storage/repositories/partners/search.ts';
 
 /*
- * No single plan suits all searches. What many payments match fills its page from the newest ones, but the index of
- * texts would collect all of it; what few match is soon found there, but may be anywhere.
+ * No single plan suits all searches. If many payments match, the newest ones fill a page soon, but the text
+ * index would collect all matches. If few match, the text index finds them soon, but they may be anywhere.
  */
 
 /** How many payments a search looks at. */
 export interface SearchDepths {
   /** How many of the newest payments each search looks at. */
   readonly few: number;
-  /** So many are compared with a text sooner than the index of texts is read. */
+  /** Up to this number, comparing payments with a text is faster than reading the text index. */
   readonly compared: number;
-  /** How many the index of texts may find. */
+  /** Maximum matches that the text index may find. */
   readonly found: number;
 }
 
-/** To look at them takes 15 ms, 80 ms, and up to 0.2 s. */
+/** These take 15 ms, 80 ms, and up to 0.2 s. */
 export const SEARCH_DEPTHS: SearchDepths = { few: 5_000, compared: 100_000, found: 20_000 };
 
 /** A page of the payments that match a text, newest first, with their total. */
@@ -76,7 +76,7 @@ export async function listSearched(
   return comparing(db, tx => listMatches(tx, partnerId, filters, window));
 }
 
-/** What is searched for with its total, if few are to be expected by the newest payments, and found. */
+/** The searched page with its total, if the newest payments let few matches be expected, and few are found. */
 async function findFew(
   db: Database,
   partnerId: string,

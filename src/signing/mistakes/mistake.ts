@@ -26,10 +26,10 @@ export interface Attempt {
 export type Key = Uint8Array | string;
 export type Digest = (hash: string, key: Key, message: Buffer) => Buffer;
 
-/** Something wrong in place of what is right, with its name. */
+/** A value that may have been used by mistake, with what to call it. */
 export type Named<Value> = readonly [made: string, value: Value];
 
-/** What else may have been signed with or over. No explanation ever shows any of it. */
+/** Other values that may have been signed, or signed with. No explanation ever shows any of them. */
 export interface MismatchHints {
   readonly keyId?: string | undefined;
   readonly passphrase?: string | undefined;

@@ -65,7 +65,7 @@ function reserialized(text: string): Named<string>[] {
   }
 }
 
-/** In one line with blanks: line feeds of JSON stand between its tokens only. */
+/** On one line with blanks. JSON has line feeds only between its tokens. */
 function asSpaced(value: unknown): string {
   return JSON.stringify(value, null, 1).replace(/,\n */g, ', ').replace(/\n */g, '');
 }

@@ -1,12 +1,13 @@
 import type { Named } from './mistake.ts';
 
-/** The longest first, because one begins with another. */
+/** The longest first, because it begins with a shorter one. */
 const PREFIXES = ['/external/v1', '/external/partner', '/external'];
 /** Up to this many parameters are tried in every order: four make 24. */
 const ORDERED_MAXIMUM = 4;
 
 /**
- * What may have been signed in place of the path that was sent, which is without its query.
+ * What may have been signed in place of the path that was sent.
+ * @param path Without its query.
  * @param host The Host header, for those who sign the whole URL.
  */
 export function otherPaths(path: string, host: string | undefined): Named<string>[] {
@@ -50,7 +51,7 @@ function join(parameters: readonly string[]): string {
   return `?${parameters.join('&')}`;
 }
 
-/** What libraries make of a parameter when they parse and write a query. */
+/** How libraries change a parameter when they parse and write a query. */
 const SPELLINGS: readonly Named<(parameter: string) => string>[] = [
   ['the query decoded', respell(text => text)],
   ['the query with "%20" in place of "+"', text => text.replaceAll('+', '%20')],
@@ -88,7 +89,7 @@ function encodeMark(mark: string): string {
   return `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The text itself where it is no valid encoding. */
+/** The text itself if it is not validly encoded. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

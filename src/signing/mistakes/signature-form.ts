@@ -3,7 +3,7 @@ import type { Finding } from './mistake.ts';
 /** A signature that was sent, decoded from the form that it was written in. */
 export interface ReadSignature {
   readonly bytes: Buffer;
-  /** The hash whose digests are as long. */
+  /** The hash whose digests have this length. */
   readonly hash: string;
   /** What is wrong about its form and its hash; empty for 64 lowercase hex digits. */
   readonly findings: readonly Finding[];

@@ -107,7 +107,7 @@ function otherTimestamps(sent: string): Named<string>[] {
   ];
 }
 
-/** Times in milliseconds, for code that cuts them to seconds after signing; tried last, since there are many. */
+/** Timestamps in milliseconds, for code that cuts them to seconds after signing. Tried last, since there are many. */
 function millisecondsOf(sent: string): Named<string>[] {
   return Array.from({ length: 999 }, (_, index) => {
     return ['the timestamp in milliseconds', sent + String(index + 1).padStart(3, '0')];

@@ -6,7 +6,7 @@ export interface WebhookVector {
   readonly name: string;
   readonly given: {
     readonly kind: 'webhook';
-    /** Those of the receiver, of which one has to match. */
+    /** The receiver's secrets, of which one has to match. */
     readonly secrets: readonly string[];
     readonly headers: Readonly<Record<string, string>>;
     /** Received as UTF-8. */
@@ -17,10 +17,10 @@ export interface WebhookVector {
   };
   readonly expected: {
     readonly valid: boolean;
-    /** What is invalid, by the name that the libraries give it. */
+    /** What is invalid, in the libraries' name for it. */
     readonly failure?: string;
   };
-  /** What an implementation does that gets it wrong. */
+  /** What an implementation that gets it wrong does. */
   readonly mistake: string;
 }
 
