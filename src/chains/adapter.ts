@@ -8,11 +8,11 @@ import type { Block, ChainTransfer, WatchedAddress } from './transfer.ts';
 export interface Heads {
   /** The newest block. */
   readonly tip: Block;
-  /** Height of the newest block that is final by the chain's own rules; null where it has none (Bitcoin). */
+  /** Height of the newest block that is final by the chain's own rules; null if it has no such rule (Bitcoin). */
   readonly finalHeight: number | null;
   /**
-   * Hash of the block at the cursor; null without a cursor, and when the node has no such block. undefined
-   * where the node keeps it no more, and it is final (Solana).
+   * Hash of the block at the cursor; null without a cursor, or if the node has no such block. undefined
+   * if the block is final and the node has deleted it (Solana).
    */
   readonly cursorHash: string | null | undefined;
 }
@@ -23,13 +23,13 @@ export interface Arrival {
   readonly transactionHash: string;
   /** The canonical spelling, as in the watch list. */
   readonly address: string;
-  /** Integer of the asset's smallest unit; 0 where a token's event says so. */
+  /** Integer of the asset's smallest unit; 0 if a token's event says so. */
   readonly tokenAmount: bigint;
 }
 
 /**
- * How much a transfer matters. `awaited`: a payment waits at its address. `other`: none does, so that a person may
- * have to decide. `dust`: no further call is made for it, and it becomes no deposit.
+ * How much a transfer matters. `awaited`: a payment waits at its address. `other`: no payment does, so a person may
+ * have to decide. `dust`: it is not recorded as a deposit, and no further call is made for it.
  */
 export type Weight = 'awaited' | 'other' | 'dust';
 
@@ -38,11 +38,11 @@ export type Weight = 'awaited' | 'other' | 'dust';
  * The rest of the block is read.
  */
 export interface Unreadable {
-  /** null where the hash cannot be read either. */
+  /** null if the hash cannot be read either. */
   readonly transactionHash: string | null;
-  /** Height of its block; null in the mempool, and where that is not known. */
+  /** Height of its block; null in the mempool, or if unknown. */
   readonly height: number | null;
-  /** The height below the first of several blocks, of which `height` is the last; one block unless given. */
+  /** For a range of blocks whose last is `height`: the height below the first. A single block unless given. */
   readonly sinceHeight?: number;
   /** The watched addresses that it may have paid, as far as it names any. */
   readonly watched: readonly WatchedAddress[];
@@ -55,38 +55,38 @@ export interface ScanRequest {
   readonly from: number;
   readonly to: number;
   readonly watch: readonly WatchedAddress[];
-  /** Height from which on blocks may still be undone; all are final below it. */
+  /** Lowest height whose block may still be undone; all blocks below it are final. */
   readonly undoableFrom: number;
   /**
-   * Hash of the block before `from`, where it is known. Another parent is a NodeFailure: between `readHeads` and
-   * this scan the node may have changed to another branch.
+   * Hash of the block before `from`, if it is known. A different parent throws NodeFailure: the node may have changed
+   * to another branch between `readHeads` and this scan.
    */
   readonly parentHash?: string | null;
   /**
-   * Whether the blocks were scanned before, so that this scan looks for what that one was not told. Where a chain can
-   * prove that nothing is left out, and it is affordable, this scan demands the proof.
+   * Whether the blocks were scanned before, and this scan looks for what the node left out then. If the chain can prove
+   * that nothing is left out, at an affordable cost, this scan demands the proof.
    */
   readonly isSecondLook?: true;
-  /** Transactions in no block, of which it matters whether these blocks undo them (Bitcoin). */
+  /** Unconfirmed transactions, to find those that conflict with these blocks (Bitcoin). */
   readonly dependents?: readonly Dependent[];
-  /** Weighs transfers, in the order of the chain. Without it those of nothing alone are dust. */
+  /** Weighs transfers, which are in the order of the chain. Without it, only transfers of amount 0 are dust. */
   readonly weigh?: (arrivals: readonly Arrival[]) => Promise<readonly Weight[]>;
   /**
-   * Gets the transfers to addresses at which payments wait, before the others are read. They are among the
-   * transfers of the scan as well.
+   * Receives the transfers to addresses at which payments wait, before the others are read. The result of the scan
+   * contains them as well.
    */
   readonly takeAwaited?: (transfers: readonly ChainTransfer[]) => Promise<void>;
 }
 
 export interface Scan {
-  /** The last block that was scanned: `to`, or an earlier one where the range is too large for one scan. */
+  /** The last block that was scanned: `to`, or an earlier one if the range is too large for one scan. */
   readonly through: Block;
   readonly transfers: readonly ChainTransfer[];
-  /** Dust, in the order of the chain. Adapters that do not weigh have it among the transfers. */
+  /** Dust, in the order of the chain. Adapters that do not weigh transfers return it in `transfers`. */
   readonly dust?: readonly Arrival[];
   /** Elements of these blocks that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** IDs of those of `dependents` in place of which these blocks have another transaction. None unless given. */
+  /** IDs of those of `dependents` that conflict with a transaction in these blocks. None unless given. */
   readonly conflicts?: ReadonlySet<string>;
 }
 
@@ -120,11 +120,11 @@ export type TransactionReport =
 export interface LookUpRequest {
   readonly transactionHash: string;
   readonly watch: readonly WatchedAddress[];
-  /** Outputs that the transaction spends, where they are known (Bitcoin). */
+  /** Outputs that the transaction spends, if known (Bitcoin). */
   readonly inputs: readonly string[] | null;
-  /** Outputs that its ancestors spent in the mempool, where they are known (Bitcoin). */
+  /** Outputs that its ancestors in the mempool spent, if known (Bitcoin). */
   readonly ancestry?: readonly string[] | null;
-  /** The block that it was last seen in; null in the mempool, and where none is known. */
+  /** The block that it was last seen in; null in the mempool, or if none is known. */
   readonly blockHash: string | null;
   /**
    * Whether only a final block of the responding server counts (Solana, where servers behind one URL may be on
@@ -138,26 +138,26 @@ export interface MempoolReading {
   readonly transfers: readonly ChainTransfer[];
   /** Transactions that cannot be read. None unless given. */
   readonly unreadable?: readonly Unreadable[];
-  /** Whether every transaction of the list was read. */
+  /** Whether the mempool was listed, and every transaction of the list was read. */
   readonly complete: boolean;
-  /** Whether the next call goes on where this one ended; false where the list is too long to be read. */
+  /** Whether another call would read more. If not, and it is not complete, the list is too long to be read. */
   readonly more: boolean;
-  /** To be called when the transfers are recorded. Until then every reading contains them. */
+  /** To be called when the transfers are recorded. Until then every reading returns them again. */
   readonly recorded: () => void;
 }
 
 /**
- * How one family of chains is read. An adapter asks and parses, and decides nothing. Inconsistent responses (a
- * block of another height, a log of another block) are a NodeFailure, and so is anything but a list where a list
- * was asked for. A single element of a list that cannot be read stops nothing: it is reported as `unreadable`,
- * beside the transfers of the others.
+ * Reads one family of chains. An adapter makes calls and parses responses, and decides nothing. An inconsistent
+ * response (a block of another height, a log of another block) throws NodeFailure, and so does anything but a list
+ * where a list is expected. If a single element of a list cannot be read, it is reported as `unreadable`, and the
+ * others are read.
  *
  * Every function throws NodeFailure, and RpcError for an error that the adapter does not understand.
  */
 export interface ChainAdapter {
   /**
-   * Whether blocks are scanned only once: a second scan would find nothing more (Bitcoin), or is made of the addresses
-   * alone whose payments end (Solana).
+   * Whether blocks are scanned only once: a second scan would find nothing more (Bitcoin), or is made only for
+   * addresses whose payments end (Solana).
    */
   readonly looksOnce?: true;
   /** Chain ID in decimals, or the hash of the first block. */
@@ -168,8 +168,8 @@ export interface ChainAdapter {
   readDecimals(node: Node, contract: string): Promise<number | undefined>;
   /**
    * One request for the newest block, the final one and the hash at the cursor.
-   * @param listsMempool Whether it also takes the list of the mempool that `readMempool` goes through
-   * (Bitcoin). Not unless given: the list of a full one is many megabytes long.
+   * @param listsMempool Whether to list the mempool as well, for `readMempool` (Bitcoin). false unless given: the
+   * list of a full mempool has many megabytes.
    */
   readHeads(node: Node, cursorHeight: number | null, listsMempool?: boolean): Promise<Heads>;
   /**
@@ -182,9 +182,9 @@ export interface ChainAdapter {
   scan(node: Node, request: ScanRequest): Promise<Scan>;
   /**
    * Transfers in the mempool that no earlier reading had (Bitcoin). To be called after `readHeads` has listed it,
-   * and after `scan`. Without watched addresses no call is made, and transactions listed by then are never read.
-   * @param withinMs Ignores what entered the node's mempool longer ago, in milliseconds: to be given when the
-   * mempool was not listed for a while, and null after that.
+   * and after `scan`. Without watched addresses it makes no call, and transactions listed by then are never read.
+   * @param withinMs Skips transactions that entered the node's mempool longer ago, in milliseconds. To be given if
+   * the mempool was not listed for a while; null otherwise.
    */
   readMempool?(
     node: Node,
@@ -199,12 +199,12 @@ export interface ChainAdapter {
    */
   mustListMempool?(): boolean;
   lookUp(node: Node, request: LookUpRequest): Promise<TransactionReport>;
-  /** The same for several, in as few requests as they take; reports in the order of the requests. */
+  /** `lookUp` for several transactions in as few requests as possible; reports in the order of `requests`. */
   lookUpAll?(node: Node, requests: readonly LookUpRequest[]): Promise<TransactionReport[]>;
   /**
-   * The transfers of tokens in a block that are proven by what its hash contains, whoever shows them (EVM).
-   * @returns null where the node does not have the block or what proves it.
-   * @throws NodeFailure also for a proof that is wrong.
+   * The transfers of tokens in a block, proven by its hash, so that the node need not be trusted (EVM).
+   * @returns null if the node does not have the block or the proof.
+   * @throws NodeFailure, also for a wrong proof.
    */
   proveTransfers?(
     node: Node,
@@ -212,6 +212,6 @@ export interface ChainAdapter {
     watch: readonly WatchedAddress[],
   ): Promise<readonly ChainTransfer[] | null>;
   readonly internal?: InternalTransfers;
-  /** Balances by which a scan is checked before payments expire; none where blocks prove what is in them (Bitcoin). */
+  /** Balances to check scans against before payments expire; none if blocks prove what is in them (Bitcoin). */
   readonly holdings?: Holdings;
 }

@@ -40,7 +40,7 @@ export function parseAddress(
 
 /**
  * Parses the address of a token's contract and returns its canonical spelling. Unlike a deposit address
- * it may be one that no wallet has.
+ * it need not belong to a wallet.
  * @throws InvalidAddress with a reason that may be shown to the operator.
  */
 export function parseContract(

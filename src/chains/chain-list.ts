@@ -4,7 +4,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What is known of a chain beforehand. */
+/** The facts about a chain that do not depend on its nodes. */
 export interface Chain {
   readonly id: ChainId;
   readonly family: ChainFamily;
@@ -19,11 +19,11 @@ export interface Chain {
   }[];
   /** Pause between two ticks, in milliseconds. */
   readonly pauseMs: number;
-  /** Time between two blocks where they come fast, in milliseconds. */
+  /** Time between two blocks when they come fast, in milliseconds. */
   readonly blockMs: number;
   /** Entries of the ring: how far back a branch may begin, if it does not begin at a final block. */
   readonly ring: number;
-  /** Age at which a newest block that stands still means another node, in milliseconds. */
+  /** Age of an unchanged newest block at which another node is used, in milliseconds. */
   readonly staleHeadMs: number;
   /** How far `watched_until` may lag while the network is offered, in milliseconds. */
   readonly offeredLagMs: number;
@@ -34,22 +34,22 @@ export interface Chain {
   /** Whether every block that a node shows is final already (Avalanche). */
   readonly tipIsFinal: boolean;
   /**
-   * Whether a block is final within a minute, so that only final ones are looked at a second time. Elsewhere the logs of
-   * a block that may be undone are asked for by its hash, which a server without the block must refuse.
+   * Whether a block is final within a minute, so that only final blocks get a second look. On other chains the logs
+   * of a block that may be undone are queried by its hash, which a server without the block must refuse.
    */
   readonly isFinalSoon: boolean;
   /**
-   * How long after a range was scanned it is scanned a second time, in milliseconds: servers behind one URL may lag, and
-   * then show less without an error.
+   * Delay between the two scans of a range, in milliseconds: a server behind the URL may lag, and then leaves transfers
+   * out without an error.
    */
   readonly secondLookAfterMs: number;
-  /** What moves `watched_until`: scanned blocks, each poll, or each poll as soon as all that it showed is final. */
+  /** What moves `watched_until`: scanned blocks, each poll, or each poll once everything it showed is final. */
   readonly coverage: 'blocks' | 'poll' | 'final-poll';
   /** Usual time from a transfer to its finality, in milliseconds. */
   readonly usualFinalityMs: number;
   /**
-   * Whether the second look at a block demands all its receipts, which hash to the root in its header, and takes the
-   * transfers from them. The guide on chains says what that costs.
+   * Whether the second look at a block reads its transfers from all its receipts, which must hash to the root in its
+   * header. The guide on chains says what that costs.
    */
   readonly provesReceipts: boolean;
 }
@@ -59,8 +59,8 @@ type Facts = Omit<Chain, 'id' | 'identities'>;
 // Pauses, rings, limits and rules: as fast as the chains' own blocks and finality make useful, and within
 // the allowance of a free plan.
 /**
- * Nodes take blocks whose time is up to 15 s to come (go-ethereum), so that clocks of those who make them may be that
- * far apart, and of ours; times of blocks are whole seconds.
+ * go-ethereum accepts blocks whose time is up to 15 s ahead, so the clocks of block producers and ours may differ by
+ * that much. Block times are whole seconds.
  */
 const BLOCK_CLOCKS_APART_MS = 17 * SECOND;
 
@@ -141,9 +141,9 @@ const TRON: Facts = {
   usualFinalityMs: MINUTE,
 };
 
-// Chain IDs: ethereum-lists/chains; those of Tron (0x94a9059e, 0xcd8690dc) are the last digits of the first
-// block, developers.tron.network/reference-link/eth_chainid. First blocks: Bitcoin Core, src/kernel/chainparams.cpp; Solana,
-// docs.solana.com/clusters.
+// Chain IDs: ethereum-lists/chains; those of Tron (0x94a9059e, 0xcd8690dc) are the last digits of the first block's
+// hash, developers.tron.network/reference-link/eth_chainid. First blocks: Bitcoin Core, src/kernel/chainparams.cpp;
+// Solana, docs.solana.com/clusters.
 const CHAINS = {
   avax: { ...AVALANCHE, identities: [{ id: '43114', name: 'Avalanche C-Chain' }] },
   bnb: { ...BNB, identities: [{ id: '56', name: 'BNB Smart Chain' }] },

@@ -1,4 +1,4 @@
-/** A transaction that is in no block, and what it depends on. */
+/** An unconfirmed transaction, and what it depends on. */
 export interface Dependent {
   readonly id: string;
   /** Outputs that it spends, as `hash:index`; null if that is not known. */
@@ -13,8 +13,8 @@ export function dependenciesOf({ inputs, ancestry }: Dependent): readonly string
 }
 
 /**
- * Whether a transaction that spends an output on which another one depends is that one itself, or one of its ancestors: an
- * ancestor is what has made such an output. Any other one is in conflict with it.
+ * Whether `spender`, which spends an output that `dependent` depends on, is that transaction itself or one of its
+ * ancestors, which create such outputs. Any other spender conflicts with it.
  */
 export function isKin(spender: string, dependent: Dependent): boolean {
   return (
@@ -24,9 +24,9 @@ export function isKin(spender: string, dependent: Dependent): boolean {
 }
 
 /**
- * The IDs of the transactions that cannot get into a block any more, since another one has spent what they depend on, or
- * since they spend what a transaction makes that cannot get into one either.
- * @param spentBy The transaction that spends each output in a block.
+ * The IDs of the transactions that can no longer get into a block: another transaction has spent what they depend on,
+ * or they spend an output of a transaction that can no longer get into a block itself.
+ * @param spentBy The transaction in a block that spends each output.
  */
 export function findConflicts(
   dependents: readonly Dependent[],

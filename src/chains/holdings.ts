@@ -5,7 +5,7 @@ import type { Block, WatchedAddress } from './transfer.ts';
 export interface Held {
   /** Height of the block after which they hold it. */
   readonly height: number;
-  /** Integers of the assets' smallest units, in the order asked for; null for one that cannot be read. */
+  /** Integers of the assets' smallest units, in the order of the addresses; null for one that cannot be read. */
   readonly balances: readonly (bigint | null)[];
 }
 
@@ -18,23 +18,23 @@ export interface Moved {
 }
 
 /**
- * Balances, and what moved them. A scan shows what a node tells of; a balance that rose by more than that shows that
- * it has left something out.
+ * Balances, and what moved them. A balance that rose by more than the scanned transfers shows that the node has left
+ * something out.
  */
 export interface Holdings {
   /**
-   * Most addresses of one `read`, where a node answers for so many at one block only. Any number unless given.
+   * Maximum number of addresses per `read`, if a node can read only so many at one block. Unlimited unless given.
    */
   readonly together?: number;
   /**
-   * Whether what moved balances is read wherever payments end, explained or not, by another node where there is one: no
-   * blocks are scanned a second time there (Solana).
+   * Whether what moved a balance is read wherever payments end, even if the balance is explained, and by another node
+   * if there is one: this takes the place of a second scan of blocks (Solana).
    */
   readonly isSecondLook?: true;
   /**
-   * Balances after a block. Where a node knows only those after its newest final block (Tron, Solana), they are of
-   * that one, which must not be below the block that was asked for.
-   * @throws NodeFailure, also where the node has not reached the block, or has another one there.
+   * Balances after a block. If a node knows only those after its newest final block (Tron, Solana), they are of
+   * that block, which must not be below the requested one.
+   * @throws NodeFailure, also if the node has not reached the block, or has another one at its height.
    */
   read(
     node: Node,
@@ -42,8 +42,8 @@ export interface Holdings {
     watch: readonly WatchedAddress[],
   ): Promise<Held>;
   /**
-   * What moved the balances in the blocks above `from` up to `to`, in the order of `watch`; null where there is too much to
-   * read, or what cannot be read (Solana).
+   * What moved the balances in the blocks above `from` up to `to`, in the order of `watch`; null if there is too much
+   * to read, or something that cannot be read (Solana).
    * @throws NodeFailure
    */
   readMoved(

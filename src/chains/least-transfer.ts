@@ -8,22 +8,22 @@ const OUTPUT_BYTES = 9;
 const SPENDING_BYTES = { legacy: 148, witness: 67 };
 /** Satoshi a byte, Bitcoin Core's `DUST_RELAY_TX_FEE`. */
 const DUST_FEE = 3;
-/** A node may have another fee set: what all of them relay lies well above the default. */
+/** Nodes may be configured with a higher fee, so the result stays well above the default. */
 const MARGIN = 2;
 
 /** A script of the type whose output costs most to spend. */
 const P2PKH = scriptOf('1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa');
 
 /**
- * What an account without data must have, or else a transfer to a new one is refused: (128 + 0 bytes) × 3,480 lamports a
- * byte-year × 2 years (agave, sdk/rent).
+ * Minimum balance of an account without data; a smaller transfer to a new account is refused. (128 + 0 bytes) × 3,480
+ * lamports a byte-year × 2 years (agave, sdk/rent).
  */
 const RENT_EXEMPT_LAMPORTS = 890_880n;
 
 /**
  * The least that a wallet can send to an address in one transfer, in the asset's smallest unit. On Bitcoin twice the
  * dust limit of its output's type, below which nodes relay no transaction: 1,092 satoshi for P2PKH, 1,080 for P2SH, 588 for
- * P2WPKH, 660 for P2WSH and P2TR. Of SOL, what an account that does not exist yet needs.
+ * P2WPKH, 660 for P2WSH and P2TR. On Solana, the minimum balance if the account does not exist yet.
  * @param address In its canonical spelling.
  * @param isFunded Whether something has arrived there already.
  */
@@ -37,7 +37,7 @@ export function leastTransfer(
   return family === 'solana' && id === chain && !isFunded ? RENT_EXEMPT_LAMPORTS : 1n;
 }
 
-/** What has arrived at an address is recorded whatever it is: one that cannot be read counts as the dearest. */
+/** Transfers to any address are recorded, so one that cannot be parsed counts as the type with the highest limit. */
 function leastTo(address: string): bigint {
   try {
     return leastOutput(scriptOf(address));

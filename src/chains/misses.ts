@@ -1,23 +1,23 @@
 import { LaggingNode, type Node, RpcError } from './nodes/node.ts';
 
-/** How many looks find a thing missing before the chain goes on without it: a server that lags has it in seconds. */
+/** After how many looks a missing item is given up: a server that lags has it in seconds. */
 export const LOOKS = 3;
-/** The same where the node has none of several things: then it lags itself, and another one may have them. */
+/** The same if the node has none of several items: then the node itself lags, and another one may have them. */
 const LOOKS_FOR_SEVERAL = 10;
-/** Things that are remembered; few are missing at a time. */
+/** Maximum number of items that are remembered; few are missing at a time. */
 const KEPT_MAXIMUM = 10_000;
 
 /**
- * Counts how often something was missing that a node has listed: a receipt, a transaction or a block. It comes in a
- * later look, or else must not keep the others from being recorded.
+ * Counts how often an item that a node has listed (a receipt, a transaction or a block) was missing. If later looks do
+ * not find it either, it is given up, so that the others can be recorded.
  */
 export class Misses {
   readonly #counts = new Map<string, number>();
 
   /**
-   * To be called once a look, with all things that it has found missing.
-   * @param areOthersThere Whether the node has others that it was asked for together with these.
-   * @returns Those that are worth another look; the others are to be reported as unreadable.
+   * To be called once per look, with all missing items.
+   * @param areOthersThere Whether the node returned other items that were requested together with these.
+   * @returns Items that are worth another look; the others are to be reported as unreadable.
    */
   count<T>(
     missing: readonly T[],
@@ -40,14 +40,14 @@ export class Misses {
   }
 }
 
-/** The failure that stands for one thing that a node refuses among others. */
+/** The failure of a single item that a node refuses. */
 export function refusedAlone(node: Node, { message }: RpcError): LaggingNode {
   return new LaggingNode(`${node.label}: ${message}`);
 }
 
 /**
- * Results of a batch that asks for one thing with each call.
- * @throws RpcError where the node refuses each of several.
+ * Results of a batch with one item per call. A refused item becomes a LaggingNode.
+ * @throws RpcError if there are several and the node refuses all of them.
  */
 export function eachAlone(node: Node, responses: readonly unknown[]): (unknown | LaggingNode)[] {
   const [first] = responses;

@@ -22,7 +22,7 @@ export function toList(node: Node, value: unknown, what: string): readonly unkno
   return value;
 }
 
-/** @throws NodeFailure unless the value is text of this format, whose name the message has. */
+/** @throws NodeFailure unless the value is text of this format, which the message calls `name`. */
 export function toMatch(
   node: Node,
   value: unknown,
@@ -40,7 +40,7 @@ export function toNatural(node: Node, value: unknown, what: string, name = 'numb
   throw failure(node, `${what} is no ${name}`);
 }
 
-/** A result of a batch; an error of the node is thrown. */
+/** Returns a result of a batch, or throws the node's error. */
 export function orThrow(result: unknown): unknown {
   if (result instanceof RpcError) throw result;
   return result;

@@ -55,7 +55,7 @@ export function parseSolanaAddress(text: string): string {
  * but so are associated token accounts and the multisig's settings account, which the same wallets show.
  * Funds sent to those are lost, and the text does not show which kind it is. Many wallets refuse to pay
  * off-curve owners anyway (TokenOwnerOffCurveError in spl-token). Solana's "Verify Address" advises to
- * refuse them where the account has not been looked up.
+ * refuse them if the account has not been looked up.
  *
  * On the curve, a key made from a secret lies in the prime-order subgroup (RFC 8032, 5.1.5: a multiple of
  * the base point). Solana addresses have no checksum; this check replaces one: of mistyped addresses,

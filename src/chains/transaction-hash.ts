@@ -31,7 +31,7 @@ export function parseTransactionHash(family: NetworkFamily, text: string): strin
   }
 }
 
-/** A hash of no transaction, for simulations. */
+/** A random hash that belongs to no transaction, for simulations. */
 export function randomTransactionHash(family: NetworkFamily): string {
   if (family === 'solana') return base58.encode(randomBytes(SIGNATURE_BYTES));
   const hex = randomBytes(HASH_BYTES).toString('hex');

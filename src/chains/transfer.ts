@@ -42,9 +42,9 @@ export interface ChainTransfer {
   readonly inputs: readonly string[] | null;
   /** Outputs that its ancestors in the mempool spend, likewise (Bitcoin); none unless given. */
   readonly ancestry?: readonly string[];
-  /** Blocks that the chain demands before it can be spent: 100 for a coinbase output, otherwise 1. */
+  /** Blocks that the chain requires before the transfer can be spent: 100 for a coinbase output, otherwise 1. */
   readonly maturity: number;
-  /** Accounts by which a wallet may have marked the payment that it is for (Solana Pay); none elsewhere. */
+  /** Accounts with which a wallet may have marked the payment that this transfer pays (Solana Pay); none elsewhere. */
   readonly references?: readonly string[];
 }
 

@@ -47,8 +47,8 @@ function refuseOtherForms(text: string): void {
 }
 
 function refuseUnspendable(text: string, account: Uint8Array): void {
-  // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum, and those of Tron
-  // alone begin at 0x1000001 (java-tron, PrecompiledContracts).
+  // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum, and Tron's own ones
+  // begin at 0x1000001 (java-tron, PrecompiledContracts).
   if (account.subarray(0, 16).every(byte => byte === 0)) {
     throw new InvalidAddress(
       'this is the zero address or a reserved one: nobody can spend from it',

@@ -3,7 +3,7 @@ import { writeJson } from './nodes/parse-json.ts';
 import type { WatchedAddress } from './transfer.ts';
 
 /**
- * A response that can be read but is for something else: another block, or another transaction. The node is at
+ * A response that can be read but belongs to another block or transaction than was requested. The node is at
  * fault, however many elements of the response are right.
  */
 export class OtherResponse extends NodeFailure {
@@ -11,11 +11,11 @@ export class OtherResponse extends NodeFailure {
 }
 
 /**
- * Reads each element of a list by itself, so that one that cannot be read does not stop the others. Where there
+ * Reads each element of a list by itself, so that one that cannot be read does not stop the others. If there
  * are several and none can be read, the whole response counts as wrong.
- * @param read Throws NodeFailure for an element that it cannot read. It must ask no node.
- * @param onUnreadable Called for each of those, after the others have been read.
- * @param isPart Whether the list is only a part of what is read, so that it alone never counts as wrong.
+ * @param read Throws NodeFailure for an element that it cannot read. It must make no call to a node.
+ * @param onUnreadable Called for each unreadable element, after the others have been read.
+ * @param isPart Whether the list is only a part of what is read, so that it never counts as wrong by itself.
  * @throws NodeFailure if the list has several elements, and none can be read; OtherResponse, LaggingNode.
  */
 export function readEach<T, R>(
@@ -43,7 +43,7 @@ export function readEach<T, R>(
 }
 
 /**
- * What `read` returns, or the failure to read it. It must ask no node.
+ * What `read` returns, or the NodeFailure that it throws. It must make no call to a node.
  * @throws OtherResponse, LaggingNode
  */
 export function readOrFailure<T>(read: () => T): T | NodeFailure {
@@ -58,7 +58,7 @@ export function readOrFailure<T>(read: () => T): T | NodeFailure {
 
 /**
  * The watched addresses that occur as text in an element that cannot be read.
- * @param spell The address as the chain writes it there, in lower case unless case matters.
+ * @param spell The address as the element would contain it, in lower case unless case matters.
  */
 export function findNamed(
   element: unknown,

@@ -10,7 +10,7 @@ import { RecentBlocks } from './recent-blocks.ts';
 import { askHeader, isOutOfRange, property, toCount, toHash, toText } from './responses.ts';
 import { ScriptTable } from './watched-scripts.ts';
 
-/** Calls of one batch, as far as the node accepts them: bitcoind's responses are short and fast. */
+/** Calls of one batch, unless the node accepts fewer: bitcoind's responses are short and fast. */
 const BATCH = 100;
 
 /** State of a chain that is kept from one call to the next. It can be lost at any time. */
@@ -25,7 +25,7 @@ const WORK_MS = 10_000;
 /**
  * Reads Bitcoin over the RPC of a node, from version 22 on (`gettxspendingprevout`: 24). A pruned node can
  * be watched, as long as it keeps the blocks from the cursor on. With `txindex=1` each transaction can be
- * looked up; `archive` among the abilities says whether that is so.
+ * looked up; the ability `archive` says whether the node has it.
  */
 export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapter {
   const { workMs = WORK_MS, elapsed = () => performance.now() } = limit;
@@ -34,7 +34,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
   const memories = new Map<string, Memory>();
   /** Name of each node's chain, from its last heads. */
   const chains = new Map<string, string>();
-  /** That of the chain whose mempool was listed last: a node may have served another one before. */
+  /** Mempool of the chain that was listed last: a node may have served another chain before. */
   let own: Mempool | undefined;
 
   const recall = (node: Node, chain: unknown): Memory => {
@@ -123,7 +123,7 @@ export function createBitcoinAdapter(limit: Partial<WorkLimit> = {}): ChainAdapt
         }
         mempool?.remove(ids);
       });
-      // A node on another branch may still have them: then they are told again.
+      // A node on another branch may still have them: then they are reported again.
       if (scan.conflicts !== undefined) mempool?.remove(scan.conflicts);
       const transfers = scan.transfers.map(transfer => {
         const enteredAt = entered.get(transfer.transactionHash);

@@ -5,7 +5,7 @@ import { isNotFound, readTransaction } from './responses.ts';
 import { toOutpoint } from './spending.ts';
 import type { Transaction } from './transaction.ts';
 
-/** Most ancestors that are read: Bitcoin Core 31 accepts 64 unconfirmed transactions that depend on one another, 25 before. */
+/** Most ancestors that are read: Bitcoin Core 31 accepts chains of 64 unconfirmed transactions, older releases 25. */
 const ANCESTORS_MAXIMUM = 64;
 
 /** What the unconfirmed ancestors of a transaction spend. */
@@ -17,10 +17,10 @@ export interface Ancestry {
 }
 
 /**
- * The outputs that the unconfirmed ancestors of a transaction spend. If somebody else spends one of them in
- * a block, the transaction is gone as well. A transaction without unconfirmed parents, as most are, takes no call.
- * @param isUnconfirmed Whether a transaction is in the mempool: an ancestor enters it before what descends from it.
- * @returns Without those of ancestors that cannot be read, or that the node does not have.
+ * The outputs that the unconfirmed ancestors of a transaction spend. If another transaction spends one of them in
+ * a block, this one becomes invalid as well. Most transactions have no unconfirmed parents, and need no call.
+ * @param isUnconfirmed Whether a transaction is in the mempool, which an ancestor enters before its descendants.
+ * @returns The result leaves out ancestors that cannot be read, or that the node does not have.
  * @throws NodeFailure, RpcError
  */
 export async function readAncestry(

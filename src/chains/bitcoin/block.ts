@@ -5,7 +5,7 @@ import { BLOCK_BYTES, readTransaction, type Transaction } from './transaction.ts
 /** What the header of a block says. */
 interface BlockHeader {
   readonly parentHash: string;
-  /** Root of the tree whose leaves are the transactions, as it is in the header. */
+  /** Merkle root of the transactions. */
   readonly root: string;
   readonly time: Date;
 }
@@ -16,7 +16,7 @@ export interface ParsedBlock extends Omit<BlockHeader, 'root'> {
 }
 
 const HEADER_BYTES = 80;
-/** One input and one output without scripts, version, lock time, and the numbers of both. */
+/** Shortest transaction: version, lock time, the counts of inputs and outputs, and one of each without scripts. */
 const TRANSACTION_BYTES = 60;
 
 /**
@@ -59,7 +59,7 @@ function readHeader(bytes: Uint8Array, hash: string): BlockHeader {
 
 /**
  * Checks that a header commits to these transactions and to no other.
- * @param hashes As they are in the block, in their order.
+ * @param hashes Hashes of the transactions as bytes (not reversed), in the order of the block.
  * @throws MalformedBytes
  */
 export function requireRoot(hashes: readonly Uint8Array[], root: string): void {
@@ -69,8 +69,8 @@ export function requireRoot(hashes: readonly Uint8Array[], root: string): void {
 }
 
 /**
- * Only the first transaction makes new coins. This also refuses pairs of Merkle nodes in place of
- * transactions: 64 bytes that could be read as one, but not as a coinbase (CVE-2017-12842).
+ * The first transaction of a block, and no other, is a coinbase. This also refuses pairs of Merkle nodes in
+ * place of transactions: 64 bytes can be read as a transaction, but not as a coinbase (CVE-2017-12842).
  */
 function refuseMisplacedCoinbase(transactions: readonly Transaction[]): void {
   if (transactions.some((each, index) => each.isCoinbase !== (index === 0))) {
@@ -79,7 +79,7 @@ function refuseMisplacedCoinbase(transactions: readonly Transaction[]): void {
 }
 
 /**
- * Root of the tree whose leaves are the transactions.
+ * Merkle root of the transactions.
  * @throws MalformedBytes if the last nodes of a level are the same. A node without a partner is paired with
  * itself, so a list whose end is repeated has the root of the list without it (CVE-2012-2459).
  */

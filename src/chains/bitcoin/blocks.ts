@@ -19,7 +19,7 @@ import {
 } from './responses.ts';
 import { toUnreadable, transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
-/** When to stop and to go on with the next call. */
+/** When a call stops and leaves the rest to the next one. */
 export interface WorkLimit {
   /** In milliseconds. */
   readonly workMs: number;
@@ -53,7 +53,7 @@ export interface UnreadableTransaction {
 }
 
 /**
- * A whole block, with every transaction that its header commits to and no other. Where its bytes cannot be
+ * A whole block, with every transaction that its header commits to and no other. If its bytes cannot be
  * read as a block, each transaction is read by itself.
  * @throws PrunedBlock, NodeFailure
  */
@@ -65,15 +65,15 @@ export async function askBlock(node: Node, hash: string): Promise<ReadBlock> {
   if (isNotFound(response)) throw failure(node, `there is no block ${hash}`, response);
   const hex = toText(node, orThrow(response), 'a block');
   const read = <T>(parse: () => T) => parsing(node, `block ${hash}`, parse);
-  // What does not begin with the header of the block is none of it.
+  // Bytes that do not begin with this header are not the block: its transactions are not read one by one then.
   read(() => parseHeader(hex.slice(0, HEADER_DIGITS), hash));
   const block = readOrFailure(() => read(() => parseBlock(hex, hash)));
   return block instanceof NodeFailure ? askApart(node, hash, block) : { ...block, unreadable: [] };
 }
 
 /**
- * A block by its transactions, whose IDs its header commits to.
- * @param reason Why it could not be read as a whole: thrown where this cannot be read either.
+ * Reads a block by its single transactions, whose IDs its header commits to.
+ * @param reason Why the block could not be read as a whole; thrown if the node does not return them.
  */
 async function askApart(node: Node, hash: string, reason: NodeFailure): Promise<ReadBlock> {
   const [head, whole] = await node.batch(
@@ -104,8 +104,8 @@ async function askApart(node: Node, hash: string, reason: NodeFailure): Promise<
 }
 
 /**
- * Reads blocks one after the other, and stops early when they are many or take long.
- * @param onBlock Gets each block that was read.
+ * Reads blocks one after the other, and stops early if there are many or they take long.
+ * @param onBlock Called with each block that was read.
  * @throws PrunedBlock, NodeFailure; also if the blocks are not a chain that begins after `parentHash`.
  */
 export async function scanBlocks(

@@ -42,8 +42,8 @@ export class ByteReader {
 
   /**
    * A length or a number of items (CompactSize: Bitcoin Core, src/serialize.h), in its shortest form.
-   * @param itemBytes What an item takes at least: more items than the rest can hold are refused before
-   * anything is made for them.
+   * @param itemBytes Minimum length of an item: more items than the remaining bytes can hold are refused before
+   * anything is allocated for them.
    */
   count(itemBytes: number): number {
     const count = this.#compactSize();
@@ -82,12 +82,12 @@ function atLeast(minimum: number, value: number): number {
   return value;
 }
 
-/** @throws MalformedBytes unless it is an even number of hex digits for at most so many bytes. */
+/** @throws MalformedBytes unless the text is an even number of hex digits, for at most `maximumBytes`. */
 export function decodeHex(text: string, maximumBytes: number): Uint8Array {
   if (text.length > maximumBytes * 2) {
     throw new MalformedBytes(`there are more than ${maximumBytes} bytes`);
   }
-  // Buffer ends at the first character that is no digit.
+  // Buffer.from stops at the first character that is no hex digit.
   const bytes = Buffer.from(text, 'hex');
   if (bytes.length * 2 !== text.length) throw new MalformedBytes('the text is not hex');
   return bytes;

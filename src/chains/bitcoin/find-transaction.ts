@@ -14,7 +14,7 @@ import {
 } from './responses.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What a node has of a transaction. */
+/** A transaction that a node has found. */
 export interface Found {
   readonly transaction: Transaction;
   /** The block that contains it, of the best chain or of another one; null in the mempool. */
@@ -22,13 +22,13 @@ export interface Found {
   readonly isActive: boolean;
 }
 
-/** No such transaction. Without an index that says nothing about blocks. */
+/** The node has found no such transaction. Without an index it has not searched its blocks. */
 export interface Missing {
   readonly transaction: null;
   readonly isIndexed: boolean;
 }
 
-/** Outputs of a transaction that are looked for among the unspent ones. */
+/** How many outputs of a transaction are looked for among the unspent ones. */
 const OUTPUTS_MAXIMUM = 8;
 
 /** Looks in the mempool and, with an index, in the blocks of every branch. */
@@ -61,7 +61,7 @@ export async function askInBlock(node: Node, id: string, hash: string): Promise<
   };
 }
 
-/** The block of a transaction of which one of the first outputs is unspent; null if there is none. */
+/** The block of a transaction, found by an unspent one of its first outputs; null if none is unspent. */
 export async function askBlockOfUnspent(node: Node, id: string): Promise<string | null> {
   const responses = await node.batch(
     Array.from({ length: OUTPUTS_MAXIMUM }, (_, index) => ({
@@ -92,7 +92,7 @@ function isIndexed(error: RpcError): boolean {
   return /\bmempool or blockchain transaction\b/.test(error.message);
 }
 
-/** A transaction that the node has, and that cannot be read. */
+/** The node has the transaction, but it cannot be read. */
 export class UnreadableTransaction extends NodeFailure {
   override name = 'UnreadableTransaction';
 }

@@ -14,18 +14,18 @@ import { askHeader, toHash } from './responses.ts';
 import { askUnspent, findSpenders, onlyConfirmed } from './spending.ts';
 import { transfersOf, type WatchedScripts } from './watched-scripts.ts';
 
-/** Attempts at a look-up, which begins again when a block arrives in between. */
+/** Attempts at a look-up, which starts over if a block arrives in between. */
 const ATTEMPTS_MAXIMUM = 3;
 
-/** A transaction that was not found where it should be. */
+/** A transaction to look for, and what the search needs. */
 interface Sought extends Dependent {
   readonly watched: WatchedScripts;
   readonly recent: RecentBlocks;
 }
 
 /**
- * The state of a transaction. A node with `txindex=1` knows every one. Without it, a node only finds those in the
- * block of the request, those with an unspent output and, by the inputs of the request, those in the last blocks.
+ * The state of a transaction. A node with `txindex=1` finds every transaction. Without it, a node finds only those in
+ * the block of the request, those with an unspent output and, by the inputs of the request, those in the last blocks.
  *
  * `replaced` needs proof: another transaction in the mempool, or in a block that was read here, spends what it spends,
  * or what an ancestor spends. `unknown` means neither in the mempool nor in a block; without an index, a transaction
@@ -76,7 +76,7 @@ async function lookUpOnce(node: Node, sought: Sought): Promise<TransactionReport
   // Only an index knows a transaction of another branch.
   const isIndexed = found.transaction !== null || found.isIndexed;
   const report = await explainAbsence(node, { ...sought, inputs }, isIndexed, tip);
-  // Absence is concluded from several responses, which have to be about the same chain.
+  // Absence follows from several responses, which must all be about the same chain.
   return report?.status === 'included' || tip === (await askTip(node)) ? report : undefined;
 }
 
@@ -84,7 +84,7 @@ async function askTip(node: Node): Promise<string> {
   return toHash(node, await node.call('getbestblockhash', []), 'the hash of the newest block');
 }
 
-/** Of a transaction that is not in the mempool, nor in a block as far as there is an index. */
+/** The report on a transaction that is not in the mempool and, if the node has an index, in no block. */
 async function explainAbsence(
   node: Node,
   sought: Sought,
@@ -97,14 +97,14 @@ async function explainAbsence(
   if (spenders.some(spender => !isKin(spender, sought))) return { status: 'replaced' };
   const unspentIn = isIndexed ? null : await askBlockOfUnspent(node, id);
   if (unspentIn !== null) return reportFrom(node, id, unspentIn, watched);
-  // The reward of a block is in no other one, and must not be spent for a hundred blocks.
+  // A coinbase is in no other block, and must not be spent for a hundred blocks: it would have been found.
   if (inputs?.length === 0) return { status: 'unknown' };
 
   const unspent = await askUnspent(node, inputs ?? []);
-  // If the transaction were in a block, all of them would be spent.
+  // If the transaction were in a block, all its inputs would be spent.
   const isNowhere = !isIndexed && unspent.includes(true);
   const gone = isNowhere ? [] : (inputs ?? []).filter((_, index) => unspent[index] === false);
-  // An output that was never in a block is missing too, without being spent.
+  // An output that was never in a block is not among the unspent ones either, without being spent.
   const spent = [...(isIndexed ? await onlyConfirmed(node, gone) : gone), ...(ancestry ?? [])];
   const found = spent.length === 0 ? undefined : await recent.search(node, tip, sought, spent);
   if (found === 'spent') return { status: 'replaced' };

@@ -39,16 +39,16 @@ export function toMempool(node: Node, response: unknown): ReadonlySet<string> {
 }
 
 /**
- * The transactions of a mempool: those that were read, and those still to be read. Of a new node all of them are
- * to be read; those that arrive later come first.
+ * The transactions of a mempool: those that were read, and those still to be read. After a change of the node its
+ * whole list is a backlog; transactions that arrive later are read first.
  */
 export class Mempool {
   readonly #seen = new Set<string>();
   readonly #arrived = new Set<string>();
   readonly #backlog = new Set<string>();
-  /** Those of the last list that the server which was asked for them did not have: it left since, or the server is behind. */
+  /** Listed transactions that the responding server did not have: they have left since, or the server is behind. */
   readonly #missing = new Set<string>();
-  /** Those that were read while one that they descend from was missing: they are read again with the next list. */
+  /** Transactions that were read while an ancestor was missing: they are read again with the next list. */
   readonly #orphans = new Set<string>();
   /** Transfers of earlier readings that may not be recorded yet, by transaction. */
   readonly #unrecorded = new Map<string, readonly ChainTransfer[]>();
@@ -79,14 +79,14 @@ export class Mempool {
     if (!isSame) this.#refusesTimes = false;
   }
 
-  /** The list is too long to be read: new transactions are not known, and none that has left is forgotten. */
+  /** Call if the list is too long to be read: new transactions stay unknown, and none that has left is forgotten. */
   skipList(): void {
     this.#isListed = false;
     this.#isLong = true;
   }
 
   /**
-   * Whether the node cannot say when each transaction came: there are too many, or it refuses. After a while
+   * Whether the node cannot say when each transaction entered: there are too many, or it refuses. After a while
    * without lists, every new transaction would have to be read, which costs more than the lists.
    */
   get isUntimed(): boolean {
@@ -98,12 +98,12 @@ export class Mempool {
     return this.#seen.has(id) || this.#arrived.has(id) || this.#backlog.has(id);
   }
 
-  /** Forgets transactions that a block has, which its own scan reports, or has undone. */
+  /** Forgets transactions that a block contains, since its scan reports them, or has made invalid. */
   remove(ids: Iterable<string>): void {
     for (const id of ids) for (const each of this.#all()) each.delete(id);
   }
 
-  /** When the node got it; undefined where that was not asked. */
+  /** When it entered the node's mempool; undefined if that was not read. */
   enteredAt(id: string): Date | undefined {
     const at = this.#entered.get(id);
     return at === undefined ? undefined : new Date(at);
@@ -123,8 +123,8 @@ export class Mempool {
   }
 
   /**
-   * Looks at what is new in the list, as far as the limit allows.
-   * @param withinMs What entered the mempool longer ago is of no interest; null right after another list.
+   * Reads the new transactions of the list, as far as the limit allows.
+   * @param withinMs Skips transactions that entered the mempool longer ago; null right after another list.
    */
   async read(
     node: Node,
@@ -229,7 +229,7 @@ export class Mempool {
 
   /**
    * Skips older transactions, by one response with the times of all. The times are remembered for when these
-   * transactions get into a block. Where the node refuses or the response is too long, every transaction is read.
+   * transactions get into a block. If the node refuses or the response is too long, every transaction is read.
    */
   async #skipOlder(node: Node, withinMs: number): Promise<void> {
     try {
@@ -245,7 +245,7 @@ export class Mempool {
         times.set(id, time * 1_000);
         newest = Math.max(newest, time * 1_000);
       }
-      // By the node's clock: the newest transaction shows its time, or an earlier one.
+      // By the node's clock, which is not before the time of the newest transaction.
       const oldest = newest - withinMs - SKEW_MS;
       for (const id of this.#backlog) {
         const time = times.get(id);

@@ -2,10 +2,10 @@ import { type Dependent, isKin } from '../dependent.ts';
 import type { Node } from '../nodes/node.ts';
 import { askBlock } from './blocks.ts';
 
-/** Blocks to search: as many as another branch may replace, and watchers go back. */
+/** Blocks to search: as many as another branch may replace, and as watchers go back. */
 const SEARCHED = 12;
 
-/** The branch that was searched and one that replaced it; a full block takes about 1 MB here. */
+/** Blocks to remember: the searched branch and one that replaced it. A full block takes about 1 MB here. */
 const REMEMBERED = 2 * SEARCHED;
 
 interface Summary {
@@ -15,14 +15,14 @@ interface Summary {
   readonly spentBy: ReadonlyMap<string, string>;
 }
 
-/** Searches the newest blocks themselves, so that no response about them has to be believed. */
+/** Searches the newest blocks themselves, so that the node's responses about them need not be trusted. */
 export class RecentBlocks {
   readonly #summaries = new Map<string, Promise<Summary>>();
 
   /**
    * @param tip The newest block.
-   * @returns The block that contains the transaction, `spent` if a transaction of a block spends one of the outputs
-   * that is neither this one nor an ancestor, or undefined if there is neither.
+   * @returns The block that contains the transaction; `spent` if a block spends one of the outputs by a transaction
+   * that is neither this one nor an ancestor; undefined otherwise.
    */
   async search(
     node: Node,
@@ -44,12 +44,12 @@ export class RecentBlocks {
   }
 
   #summary(node: Node, hash: string): Promise<Summary> {
-    // Look-ups at the same time share the response.
+    // Concurrent look-ups share the response.
     const summary = this.#summaries.get(hash) ?? readSummary(node, hash);
     this.#summaries.delete(hash);
     this.#summaries.set(hash, summary);
     summary.catch(() => this.#summaries.delete(hash));
-    // The first entry is the one that was not used for longest.
+    // The first entry is the least recently used one.
     for (const oldest of this.#summaries.keys()) {
       if (this.#summaries.size <= REMEMBERED) break;
       this.#summaries.delete(oldest);

@@ -5,7 +5,7 @@ import { OtherResponse } from '../unreadable.ts';
 import { MalformedBytes } from './byte-reader.ts';
 import { parseTransaction, type Transaction } from './transaction.ts';
 
-// Error codes of a node (Bitcoin Core, src/rpc/protocol.h): what has no code of its own, a hash of nothing,
+// Error codes of a node (Bitcoin Core, src/rpc/protocol.h): errors without a code of their own, an unknown hash,
 // a height above the newest block.
 const MISCELLANEOUS = -1;
 const NOT_FOUND = -5;
@@ -21,15 +21,15 @@ export interface Header extends Block {
 export const isNotFound = (response: unknown): response is RpcError =>
   response instanceof RpcError && response.code === NOT_FOUND;
 
-/** The height is above the newest block, or no valid height, for which there is no code of its own. */
+/** The height is above the newest block, or not valid, which is an error without a code of its own. */
 export const isOutOfRange = (response: unknown): response is RpcError =>
   response instanceof RpcError &&
   (response.code === OUT_OF_RANGE ||
     (response.code === MISCELLANEOUS && response.message === 'JSON integer out of range'));
 
 /**
- * The node had the block, and has deleted it to save space. Only the message shows it: the longer one is that of
- * `getblock`, the shorter one that of `getrawtransaction`.
+ * The node had the block, and has deleted it to save space. Only the message shows it: `getblock` has
+ * the longer one, `getrawtransaction` the shorter one.
  */
 export const isPruned = (response: unknown): response is RpcError =>
   response instanceof RpcError &&
@@ -61,8 +61,8 @@ export function toCount(node: Node, response: unknown, what: string): number {
 }
 
 /**
- * A transaction in hex.
- * @throws NodeFailure if it cannot be read, OtherResponse if it is another one.
+ * Parses a transaction in hex.
+ * @throws NodeFailure if it cannot be parsed, OtherResponse if it is another transaction.
  */
 export function readTransaction(node: Node, id: string, hex: unknown): Transaction {
   const transaction = parsing(node, `transaction ${id}`, () =>
@@ -74,7 +74,7 @@ export function readTransaction(node: Node, id: string, hex: unknown): Transacti
   return transaction;
 }
 
-/** @throws NodeFailure naming what the bytes are of. */
+/** @throws NodeFailure for malformed bytes; `what` names what they are. */
 export function parsing<T>(node: Node, what: string, parse: () => T): T {
   try {
     return parse();

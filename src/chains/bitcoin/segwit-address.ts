@@ -111,7 +111,7 @@ function refuseUnspendable(version: number, program: Uint8Array): void {
 }
 
 // BIP-341: the program must be the x coordinate of a curve point, as about half of all values are.
-// Otherwise neither a signature nor a script path can spend from the address, well formed as it is.
+// Otherwise neither a signature nor a script path can spend from the address, although it is well formed.
 function isTaprootKey(program: Uint8Array): boolean {
   return secp256k1.utils.isValidPublicKey(Uint8Array.of(0x02, ...program), true);
 }

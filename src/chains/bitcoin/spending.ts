@@ -2,7 +2,7 @@ import { type Node, RpcError } from '../nodes/node.ts';
 import { orThrow, toList } from '../responses.ts';
 import { isNotFound, property, toCount, toHash } from './responses.ts';
 
-/** Most inputs to ask about: most transactions have one or two, and one that is spent elsewhere is enough. */
+/** How many inputs are checked: most transactions have one or two, and one that is spent elsewhere is enough. */
 const INPUTS_MAXIMUM = 50;
 
 /** The node does not know a method (JSON-RPC 2.0), or the provider does not pass it on. */
@@ -43,7 +43,7 @@ export async function askUnspent(node: Node, inputs: readonly string[]): Promise
   return responses.map(response => orThrow(response) !== null);
 }
 
-/** Those of the outputs whose own transaction is in a block. The node needs an index. */
+/** The outputs whose own transaction is in a block. The node needs an index. */
 export async function onlyConfirmed(
   node: Node,
   outputs: readonly string[],
@@ -61,7 +61,7 @@ export async function onlyConfirmed(
   return outputs.filter(output => confirmed.includes(toOutpoint(output)[0]));
 }
 
-/** The transaction that makes an output, and its place there. */
+/** Splits `id:index`: the transaction that creates an output, and the output's index in it. */
 export function toOutpoint(input: string): [string, number] {
   const [id = '', index] = input.split(':');
   return [id, Number(index)];

@@ -1,7 +1,6 @@
 import { ByteReader, decodeHex, MalformedBytes } from './byte-reader.ts';
 import { doubleSha256, showHash } from './hash.ts';
 
-/** Where a transaction pays to. */
 export interface Output {
   /** Hex. */
   readonly script: string;
@@ -11,7 +10,7 @@ export interface Output {
 
 export interface Transaction {
   readonly id: string;
-  /** `id` as it is in the block, for the Merkle tree. */
+  /** Bytes of `id`, in the order of the block, for the Merkle tree. */
   readonly hash: Uint8Array;
   readonly isCoinbase: boolean;
   /** Outputs that it spends, as `id:index`; none for a coinbase. */
@@ -45,7 +44,7 @@ export function parseTransaction(hex: string): Transaction {
 /** @throws MalformedBytes */
 export function readTransaction(reader: ByteReader): Transaction {
   const version = reader.take(4);
-  // No transaction is without inputs: a zero in place of their number announces a witness.
+  // Every transaction has inputs, so a zero in place of their number announces a witness.
   const hasWitness = reader.peek() === 0;
   if (hasWitness) readFlag(reader);
   const from = reader.position;

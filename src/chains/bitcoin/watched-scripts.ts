@@ -4,7 +4,7 @@ import { findNamed } from '../unreadable.ts';
 import { scriptOf } from './script.ts';
 import type { Transaction } from './transaction.ts';
 
-/** What is watched, by the script that pays to it. */
+/** Watched addresses by the script that pays to them. */
 export type WatchedScripts = ReadonlyMap<string, WatchedAddress>;
 
 /** Blocks until the output of a coinbase can be spent (Bitcoin Core, src/consensus/consensus.h). */
@@ -18,7 +18,7 @@ export class ScriptTable {
   readonly #scripts = new Map<string, string>();
 
   /**
-   * Of two spellings of one script the first counts: an output is one transfer.
+   * If two addresses have the same script, only the first one counts: an output is one transfer.
    * @throws InvalidAddress
    */
   watched(watch: readonly WatchedAddress[]): WatchedScripts {

@@ -10,15 +10,15 @@ import { toAmount, toBlock, toParameter } from './responses.ts';
 import { createScanMemory, scanBlocks } from './scan.ts';
 import { readTokenDecimals } from './token-decimals.ts';
 
-/** Calls of one batch; a provider that takes fewer refuses it, and then gets smaller ones. */
+/** Calls of one batch; a provider that accepts fewer refuses it, and then gets smaller batches. */
 const BATCH = 50;
 /** Age of a block, in blocks, whose state only an archive node has: go-ethereum keeps 128. */
 const OLD_BLOCKS = 1_000;
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /**
- * Reads Ethereum and the chains like it by the standard JSON-RPC. Remembers how many blocks each node takes in one
- * query, receipts for the second scan, and which nodes cannot give those of whole blocks.
+ * Reads Ethereum and the chains like it by the standard JSON-RPC. Remembers how many blocks each node accepts in one
+ * query, receipts for the second scan, and which nodes cannot return the receipts of whole blocks.
  */
 export function createEvmAdapter(chain: Chain): ChainAdapter {
   const memory = createScanMemory();
@@ -78,7 +78,7 @@ async function findTraceMethod(node: Node, height: string) {
   return (await supports(node, 'trace_block', [height])) ? ('trace_block' as const) : null;
 }
 
-/** Whether a node has a method and what it needs: a result that is too large counts. */
+/** Whether a node has a method and the data for it; a result that is too large counts as support. */
 async function supports(node: Node, method: string, params: readonly unknown[]): Promise<boolean> {
   try {
     await node.call(method, params, { mayBeTooLarge: true });

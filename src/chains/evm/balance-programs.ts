@@ -1,6 +1,7 @@
 /**
- * Programs that read many balances in one `eth_call`. Each runs as the creation of a contract that no transaction makes,
- * so nothing has to be deployed. The addresses follow the program, 20 bytes each; the balances are returned as words.
+ * Programs that read many balances in one `eth_call`. Each runs as the creation code of a contract, but in no
+ * transaction, so nothing has to be deployed. The addresses follow the program, 20 bytes each; the balances are
+ * returned as words.
  */
 export interface BalanceProgram {
   /** Hex digits without 0x. */
@@ -19,7 +20,7 @@ export const NATIVE_BALANCES: BalanceProgram = {
     // The next balance goes to memory from 32 on; the first address is behind the program.
     '6020', //   00 PUSH1 32        to
     '6027', //   02 PUSH1 39        to from
-    // Copies an address to memory from 12 to 32, which makes it a word: what is before stays 0.
+    // Copies an address to memory from 12 to 32, which makes it a word: the bytes before stay 0.
     '5b', //     04 JUMPDEST        to from
     '6014', //   05 PUSH1 20        to from 20
     '81', //     07 DUP2            to from 20 from
@@ -51,13 +52,13 @@ export const NATIVE_BALANCES: BalanceProgram = {
   ].join(''),
 };
 
-/** What a token's contract returns where it cannot be read: no token has so many units. */
+/** Stands for a balance that cannot be read: no token has so many units. */
 export const UNREADABLE_BALANCE = 2n ** 256n - 1n;
 
 /**
- * Balances of tokens, by `balanceOf(address)` of their contracts. Pairs of a contract and an address follow the program. A
- * contract that refuses, or returns less than a word, has `UNREADABLE_BALANCE`. Some contracts take 30,000 gas for a call, and
- * nodes allow 50 million or fewer.
+ * Balances of tokens, by `balanceOf(address)` of their contracts. Pairs of a contract and an address follow the
+ * program. For a contract that reverts, or returns less than a word, the result is `UNREADABLE_BALANCE`. Some contracts
+ * take 30,000 gas for a call, and nodes allow 50 million or fewer.
  */
 export const TOKEN_BALANCES: BalanceProgram = {
   perCall: 200,
@@ -94,7 +95,7 @@ export const TOKEN_BALANCES: BalanceProgram = {
     '3d', //     2a RETURNDATASIZE  to from succeeded 31 size
     '11', //     2b GT              to from succeeded (size > 31)
     '16', //     2c AND             to from isRead
-    // 0 where it was read, and otherwise all ones, which make the balance what it is not.
+    // 0 if the balance was read; otherwise all ones, which make it UNREADABLE_BALANCE.
     '6001', //   2d PUSH1 1         to from isRead 1
     '90', //     2f SWAP1           to from 1 isRead
     '03', //     30 SUB             to from isRead-1

@@ -18,7 +18,7 @@ const WORD_DIGITS = 64;
 
 /**
  * Native balances at one block, in the order of the addresses; null for one that cannot be read.
- * @throws NodeFailure, also where the node's chain has no block of this hash or the node not its state;
+ * @throws NodeFailure, also if the node's chain has no block of this hash or the node lacks its state;
  * RpcError for any other refusal.
  */
 export function readBalances(
@@ -69,7 +69,7 @@ function placeOf(blockHash: string) {
   return { blockHash, requireCanonical: true as const };
 }
 
-/** One balance, as the program takes it, and as a call of its own. */
+/** One balance to read: as input of the program, and as a call of its own. */
 interface Asked {
   /** Hex digits. */
   readonly input: string;
@@ -108,7 +108,7 @@ async function readOneByOne(node: Node, asked: readonly Asked[]): Promise<(bigin
     return readOrFailure(() => toBalance(node, response));
   });
   const [first] = balances;
-  // Where no balance can be read, the node is at fault.
+  // If no balance can be read, the node is at fault.
   if (first instanceof NodeFailure && balances.every(each => each instanceof NodeFailure)) {
     throw first;
   }

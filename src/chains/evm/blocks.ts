@@ -7,9 +7,9 @@ import { requireBlock, toAddressOrNull, toAmount, toHash, toParameter } from './
 export const BLOCKS_PER_BATCH = 20;
 
 export interface WholeBlock extends Block {
-  /** As the node has sent them: one that cannot be read does not keep the others from it. */
+  /** As the node has sent them: one that cannot be read must not stop the others. */
   readonly transactions: readonly unknown[];
-  /** As the node has sent them; undefined before there were any. */
+  /** As the node has sent them; undefined in blocks from before withdrawals existed. */
   readonly withdrawals: unknown;
   /** The block as the node has sent it. */
   readonly fields: Fields;
@@ -32,7 +32,7 @@ export async function readHeader(node: Node, height: number): Promise<Block> {
 
 /**
  * Reads blocks with their transactions.
- * @param isWhole Whether these are whole; otherwise they are their hashes.
+ * @param isWhole Whether the transactions are whole; otherwise only their hashes are read.
  */
 export async function readWholeBlocks(
   node: Node,
@@ -61,7 +61,7 @@ export function toWholeBlock(node: Node, block: Block, value: unknown): WholeBlo
 }
 
 /**
- * A top-level transaction of a block: addresses in lower case, without recipient where it creates a contract, and
+ * A top-level transaction of a block: addresses in lower case, no recipient if it creates a contract, and
  * the value in wei.
  * @throws NodeFailure
  */
@@ -76,8 +76,8 @@ export function toTransaction(node: Node, value: unknown) {
 }
 
 /**
- * The recipient of a transaction, in lower case; null where it creates a contract. Nothing else of it is
- * read: transactions of strangers may be of a kind that is not known here.
+ * The recipient of a transaction, in lower case; null if it creates a contract. Besides, only the hash is
+ * checked: transactions of strangers may be of an unknown kind.
  * @throws NodeFailure
  */
 export function recipientOf(node: Node, value: unknown): string | null {
@@ -86,7 +86,7 @@ export function recipientOf(node: Node, value: unknown): string | null {
   return toAddressOrNull(node, to, 'the recipient of a transaction');
 }
 
-/** The hash of a transaction that may be unreadable otherwise; null where it has none. */
+/** The hash of a transaction whose other fields may be unreadable; null if it has none. */
 export function hashOrNull(
   value: unknown,
   name: 'hash' | 'transactionHash' | 'txHash',
@@ -101,8 +101,8 @@ export function byHeight(blocks: readonly Block[]): Map<number, Block> {
 
 /**
  * Checks that blocks follow one another.
- * @param parentHash Hash of the block before the first; null where it is not known.
- * @throws NodeFailure for a gap: the node has changed its branch meanwhile.
+ * @param parentHash Hash of the block before the first; null if it is not known.
+ * @throws NodeFailure for a gap: the node has changed to another branch meanwhile.
  */
 export function requireChain(
   node: Node,

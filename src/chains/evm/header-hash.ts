@@ -6,7 +6,7 @@ import type { Fields } from '../responses.ts';
 const QUANTITY = /^0x[0-9a-f]+$/i;
 const BYTES = /^0x([0-9a-f]{2})*$/i;
 
-/** What a header has, in the order in which it is hashed (go-ethereum, core/types/block.go). */
+/** The fields of a header, in the order in which they are hashed (go-ethereum, core/types/block.go). */
 const FIELDS: readonly (readonly [name: string, form: typeof QUANTITY | typeof BYTES])[] = [
   ['parentHash', BYTES],
   ['sha3Uncles', BYTES],
@@ -23,7 +23,7 @@ const FIELDS: readonly (readonly [name: string, form: typeof QUANTITY | typeof B
   ['extraData', BYTES],
   ['mixHash', BYTES],
   ['nonce', BYTES],
-  // Each of those that follow came with a fork, and older headers lack it.
+  // Each of the following came with a fork, and older headers lack it.
   ['baseFeePerGas', QUANTITY],
   ['withdrawalsRoot', BYTES],
   ['blobGasUsed', QUANTITY],
@@ -33,9 +33,9 @@ const FIELDS: readonly (readonly [name: string, form: typeof QUANTITY | typeof B
 ];
 
 /**
- * The hash of a header of Ethereum or BNB Smart Chain, from what a node tells of the block: 0x and lower case.
- * @returns null where a field has another form. A header with fields that are not known here, as those of Avalanche
- * and of forks to come, has another hash than its block.
+ * Computes the hash of a header of Ethereum or BNB Smart Chain from a node's response.
+ * @returns 0x and lower case; null if a field is malformed. If the header has fields that are not known here, as on
+ * Avalanche and after future forks, the result differs from the block's hash.
  */
 export function headerHash(header: Fields): string | null {
   const parts: (bigint | Uint8Array)[] = [];

@@ -4,7 +4,7 @@ import { toBlock, toCount, toParameter } from './responses.ts';
 
 /**
  * The newest block, the final height and the hash at the cursor, in one request.
- * @returns `finalHeight` is null where the node does not know the tag: nothing is final by it then.
+ * @returns `finalHeight` is null if the node does not know the tag `finalized`: then nothing is final by it.
  */
 export async function readHeads(node: Node, cursorHeight: number | null) {
   const header = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });

@@ -8,7 +8,7 @@ import { type Receipt, requireReceipt } from './receipts.ts';
 
 /** A log, or a top-level transaction, that pays a watched address. It counts if its receipt confirms it. */
 export interface Hit extends Omit<Arrival, 'tokenAmount'> {
-  /** undefined where the log has no readable amount: it is read from the receipt, and never counts as dust. */
+  /** undefined if the log has no readable amount: it is read from the receipt, and never counts as dust. */
   readonly tokenAmount: bigint | undefined;
   /** The address that it pays. */
   readonly watched: WatchedAddress;
@@ -31,7 +31,7 @@ export function join(one: Found, other: Found): Found {
   };
 }
 
-/** What hits are read with. */
+/** What reading hits needs. */
 export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
@@ -44,8 +44,8 @@ export interface Reading {
 /** How the transfers of hits are read: native ones and tokens differ. */
 export interface HitReader {
   /**
-   * The blocks of hits by their heights; in place of one that cannot be read, its failure, which is a LaggingNode
-   * where the node does not have it.
+   * The blocks of hits by their heights. A block that cannot be read is replaced by its failure: a LaggingNode if the
+   * node does not have it.
    */
   readBlocks(hits: readonly Hit[]): Promise<ReadonlyMap<number, Block | NodeFailure>>;
   /**
@@ -57,10 +57,10 @@ export interface HitReader {
 }
 
 /**
- * Reads the transactions of hits by their receipts: first those that pay an address at which a payment waits, and
- * none for dust. A transaction that cannot be read is reported, with the addresses that it pays more than dust; so is
- * one that the node does not have even in a later look.
- * @throws NodeFailure, LaggingNode where a later look may find what is missing; awaited transfers are handed on before.
+ * Reads the transactions of hits by their receipts: first those that pay an address at which a payment waits. Dust is
+ * not read. A transaction that cannot be read is reported, with the addresses that it pays more than dust; so is one
+ * that the node still does not have in later looks.
+ * @throws NodeFailure; LaggingNode if a later look may find what is missing. Awaited transfers are handed on before.
  */
 export async function readHits(
   { node, request, receipts, misses, unreadable }: Reading,
@@ -114,7 +114,7 @@ export async function readHits(
   return { transfers: [...first, ...others], dust };
 }
 
-/** A transaction that the node has listed, and does not have. */
+/** A transaction that the node has listed but does not have. */
 interface Missing extends Unreadable {
   readonly transactionHash: string;
   readonly reason: LaggingNode;
@@ -150,7 +150,7 @@ function hashOf({ transactionHash }: Pick<Hit, 'transactionHash'>): string {
   return transactionHash;
 }
 
-/** The block of hits, or the failure to read it: a LaggingNode where they are of another branch. */
+/** The block of hits, or the failure to read it: a LaggingNode if the hits are of another branch. */
 function requireBlockOf(
   node: Node,
   blocks: ReadonlyMap<number, Block | NodeFailure>,
@@ -165,7 +165,7 @@ function requireBlockOf(
   return block;
 }
 
-/** The transfers of a transaction without its dust: of each amount the last ones, as many as are dust. */
+/** Removes the dust from the transfers of a transaction: of each amount, as many of the last ones as are dust. */
 function without(transfers: readonly ChainTransfer[], dust: readonly Arrival[]): ChainTransfer[] {
   const keyOf = ({ blockchainId, address, tokenAmount }: Arrival) =>
     `${blockchainId} ${address} ${tokenAmount}`;

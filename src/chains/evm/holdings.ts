@@ -7,7 +7,7 @@ import { readTokenBalances } from './balances.ts';
 import { asNodeError, isTooWide, type LogRanges, queryOf } from './log-query.ts';
 import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
 
-/** Addresses of one query: nodes take a thousand as a topic. */
+/** Addresses of one query: nodes accept a thousand as a topic. */
 const ADDRESSES_PER_QUERY = 1_000;
 
 /** Sums of what arrived and what left, by contract and address in lower case. */
@@ -16,8 +16,8 @@ type Filter = Parameters<typeof queryOf>[0];
 type Range = Parameters<typeof queryOf>[1];
 
 /**
- * What addresses hold of tokens, and what moved it by the tokens' logs. The native asset is compared with whole blocks
- * instead; see `internal.ts`.
+ * Token balances of addresses, and what moved them according to the tokens' logs. Balances of the native asset are
+ * compared with whole blocks instead; see `internal.ts`.
  */
 export function createHoldings(ranges: LogRanges): Holdings {
   return {
@@ -51,7 +51,7 @@ function keyOf({ network, address }: WatchedAddress): string {
 }
 
 /**
- * Adds the transfers that a node shows in a range, in as many queries as it takes.
+ * Adds the transfers that a node shows in a range, in as many queries as necessary.
  * @param side Which of its two addresses a transfer is counted for.
  * @throws NodeFailure, RpcError.
  */

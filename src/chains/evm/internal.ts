@@ -10,15 +10,15 @@ import { requireBlock, toCount, toHash, toParameter } from './responses.ts';
 import { readCallTracer, readTraceBlock, type TracedMoves } from './traces.ts';
 import { indexWatched } from './watched.ts';
 
-/** The node's own limit of a trace; that of go-ethereum is 5 s unless given. */
+/** The node's own timeout of a trace; go-ethereum's default is 5 s. */
 const TRACER = { tracer: 'callTracer', timeout: '25s' };
 /** How far behind the newest block every node still has the state: go-ethereum keeps 128. */
 const STATE_KEPT = 100;
 
 /**
- * Values that calls, creations and ends of contracts brought to watched addresses, where nothing around
- * them failed; and the value of a transaction that creates a contract at one. The position is 1 plus the index
- * among all moves of the transaction, the same with every tracer.
+ * Values that calls, creations and self-destructs of contracts brought to watched addresses, unless a frame
+ * around them failed; and the value of a transaction that creates a contract at one. The position is 1 plus the
+ * index among all moves of the transaction, the same with every tracer.
  * @returns null if the node does not trace, or does not trace this block any more, or the trace is too large.
  * @throws NodeFailure
  */
@@ -76,8 +76,8 @@ async function traceBlock(
 }
 
 /**
- * A server without the state of a new block lags, and is asked again. The state of an old block is gone for good,
- * and any other refusal would be repeated.
+ * A server without the state of a new block lags, so the trace is requested again later. The state of an old block is
+ * gone for good, and any other refusal would be repeated.
  */
 async function refused(node: Node, height: number, error: RpcError): Promise<null> {
   const failure = asNodeError(node, error);

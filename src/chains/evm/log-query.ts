@@ -16,7 +16,7 @@ import { toAddressOrNull, toCount, toHash, toParameter } from './responses.ts';
 import { addressTopic, readTransfer, TRANSFER } from './transfer-logs.ts';
 import { type Watched, watchedTokens } from './watched.ts';
 
-/** Most addresses in a query; with more of them, all transfers of the tokens are asked for and filtered here. */
+/** Most addresses in a query; with more of them, all transfers of the tokens are queried and filtered here. */
 const TOPICS_MAXIMUM = 1_000;
 /** Blocks of a query to a node whose limit is not known. */
 const RANGE_AT_FIRST = 1_000;
@@ -105,7 +105,7 @@ function heightOrNull(node: Node, log: unknown): number | null {
   return typeof height === 'number' ? height : null;
 }
 
-/** From so many blocks on a query may take too long without being a failure. */
+/** If the range is at least this wide, a query that takes too long is no failure. */
 const SLOW_RANGE = 20;
 
 /** How many blocks each node takes in one query: halved after a refusal, raised by a quarter after a success. */
@@ -136,7 +136,7 @@ export function isTooWide(error: unknown): boolean {
   );
 }
 
-/** A LaggingNode where another server may have what is missing; otherwise the error itself. */
+/** A LaggingNode if another server may have what is missing; otherwise the error itself. */
 export function asNodeError(node: Node, error: RpcError): Error {
   if (!NOT_THERE.test(error.message)) return error;
   return new LaggingNode(`${node.label}: ${error.message}`, { cause: error });
@@ -154,7 +154,7 @@ export function queryOf(
 ): NodeCall {
   return {
     method: 'eth_getLogs',
-    // A query for a few blocks that takes too long is a failure, so that another node is asked.
+    // If a query for a few blocks takes too long, it fails, so that another node is asked.
     mayBeTooLarge: true,
     mayTakeTooLong: to - from >= SLOW_RANGE,
     params: [{ ...filter, fromBlock: toParameter(from), toBlock: toParameter(to) }],
@@ -168,9 +168,9 @@ export function blockQuery(watched: Watched, blockHash: string): NodeCall {
 }
 
 /**
- * The transfers of a block. Where a node finds all transfers of the tokens too many for a response, they
- * are asked for by parts of the addresses.
- * @param response To a query for this block.
+ * The transfers of a block. If all transfers of the tokens are too many for a response, they are queried for
+ * some of the addresses at a time.
+ * @param response The response to a query for this block.
  */
 export async function hitsOfBlock(
   node: Node,
@@ -185,7 +185,7 @@ export async function hitsOfBlock(
   return parts.flatMap((part, index) => toHits(node, responses[index], block, part, unreadable));
 }
 
-/** The same tokens, with so many addresses at a time as a query can name. */
+/** Divides the watched addresses of the same tokens into as many at a time as a query can name. */
 function divide({ tokens, native }: Watched): Watched[] {
   const addresses = tokenAddresses(tokens);
   return inParts(addresses, TOPICS_MAXIMUM).map(together => {

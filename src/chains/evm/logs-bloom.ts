@@ -5,15 +5,15 @@ import type { Watched } from './watched.ts';
 /** 256 bytes. */
 const BLOOM = /^0x[0-9a-f]{512}$/i;
 /**
- * Most watched addresses for which it is worth looking. In six blocks of Ethereum in a row (23,839,610 to 615, 163 to
- * 357 transactions) between 51 and 76 per cent of the bits are set, so that an absent address seems to be in one block
- * of four; of ten of them, one is in 19 of 20.
+ * Most watched addresses for which the filter is worth checking. In six consecutive blocks of Ethereum (23,839,610 to
+ * 615, 163 to 357 transactions), 51 to 76 per cent of the bits are set: an absent address seems to be in one block of
+ * four, and at least one of ten absent addresses in 19 of 20.
  */
 const ADDRESSES_MAXIMUM = 10;
 
 /**
- * Whether a block may have a transfer of a watched token to a watched address, by the filter of its logs.
- * @param bloom `logsBloom` of the header, proven to be its own.
+ * Whether a block may have a transfer of a watched token to a watched address, by the bloom filter of its logs.
+ * @param bloom `logsBloom` of the header, proven by the block's hash.
  */
 export function mayPayWatched(bloom: unknown, { tokens }: Watched): boolean {
   if (typeof bloom !== 'string' || !BLOOM.test(bloom)) return true;

@@ -22,8 +22,8 @@ const FOREIGN_MAXIMUM = 20;
 const TRANSACTIONS_PER_BATCH = 25;
 
 /**
- * The states of transactions, from their receipts and from the blocks that the node has at their heights. One that the
- * node refuses to show, or contradicts itself about, is unreadable and keeps no other from being told.
+ * The states of transactions, from their receipts and from the blocks that the node has at their heights. A transaction
+ * that the node refuses to show, or contradicts itself about, is reported as unreadable, and the others are read.
  * @returns Reports in the order of the requests.
  */
 export async function lookUpTransactions(
@@ -76,7 +76,7 @@ async function lookUpTogether(
   return reports;
 }
 
-/** Headers by their heights; in place of one that cannot be read, its failure. */
+/** Headers by their heights. One that cannot be read is replaced by its failure. */
 async function readHeaders(
   node: Node,
   heights: readonly number[],
@@ -172,7 +172,7 @@ async function reportOf(
   return { status: 'included', block, transfers, foreign, ...untraced };
 }
 
-/** A trace that the node does not give is one of a single block. */
+/** A trace that fails makes only the transactions of its block unreadable, so the error is returned. */
 function toFailure(error: unknown): Error {
   if (isNodeError(error)) return error;
   throw error;

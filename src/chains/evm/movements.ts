@@ -15,10 +15,10 @@ const lower = (address: unknown) => (typeof address === 'string' ? address.toLow
 
 /**
  * Changes of balances by a block, except for those by contracts: values of successful top-level transactions, fees
- * of all of them, and withdrawals of validators. A value that a top-level transaction gives to a contract that it
- * creates is left to the trace, which shows where the contract is. Rewards of the block's proposer are left out.
- * @returns Movements with the spelling of `addresses`, several for an address that moved several times.
- * @throws NodeFailure, LaggingNode where a later look may find a receipt that is missing.
+ * of all of them, and withdrawals of validators. The value that a top-level transaction gives to a contract that it
+ * creates is left to the trace, which shows the contract's address. Rewards of the block's proposer are left out.
+ * @returns Movements with the spelling of `addresses`; several if an address moved several times.
+ * @throws NodeFailure, LaggingNode if a later look may find a missing receipt.
  */
 export async function readMovements(
   node: Node,
@@ -29,7 +29,7 @@ export async function readMovements(
   const spelling = new Map(addresses.map(address => [address.toLowerCase(), address]));
   const [block] = await readWholeBlocks(node, [height]);
   if (block === undefined) throw new NodeFailure(`${node.label} has no block ${height}`);
-  // One that cannot be read is left out: then a part of the balance's rise stays unexplained.
+  // A transaction that cannot be read is left out: then a part of the balance's rise stays unexplained.
   const concerned = readEach(
     block.transactions,
     each => {
@@ -68,7 +68,7 @@ export async function readMovements(
   return movements;
 }
 
-/** In wei: gas, and blobs (EIP-4844). */
+/** The fee of a transaction in wei: gas, and blobs (EIP-4844). */
 function feeOf(node: Node, { fields, gasUsed }: Receipt): bigint {
   const price = toAmount(node, fields.effectiveGasPrice, 'the gas price of a receipt');
   const blobs =

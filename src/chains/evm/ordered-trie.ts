@@ -9,9 +9,10 @@ interface Item {
 }
 
 /**
- * The root of the Merkle Patricia trie that has the elements of a list by their RLP-encoded indexes, as headers
- * of blocks have it of transactions and receipts: 32 bytes as lower-case hex with 0x.
- * @param values Of 32 bytes or more each, so that every node is referred to by its hash (yellow paper, appendix D).
+ * The root of the Merkle Patricia trie that maps RLP-encoded indexes to the elements of a list. Block headers have
+ * such roots of transactions and receipts.
+ * @param values 32 bytes or more each, so that every node is referred to by its hash (yellow paper, appendix D).
+ * @returns 32 bytes as lower-case hex with 0x.
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): string {
   const items = values
@@ -24,12 +25,12 @@ function hashNode(items: readonly Item[], depth: number): Uint8Array {
   return keccak_256(RLP.encode(toNode(items, depth)));
 }
 
-/** @param items In the order of their keys, which agree in the first `depth` digits; none begins another. */
+/** @param items Sorted by key. The keys agree in the first `depth` digits, and none is a prefix of another. */
 function toNode(items: readonly Item[], depth: number): Input {
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return new Uint8Array();
   if (first === last) return [encodePath(first.key.slice(depth), true), first.value];
-  // The keys are in order, so what the outermost two have in common all have.
+  // The keys are sorted, so a prefix of both the first and the last is one of all.
   let end = depth;
   while (first.key[end] === last.key[end]) end += 1;
   if (end > depth) return [encodePath(first.key.slice(depth, end), false), hashNode(items, end)];
@@ -39,7 +40,7 @@ function toNode(items: readonly Item[], depth: number): Input {
   return [...branches.map(own => (own ? hashNode(own, depth + 1) : '')), ''];
 }
 
-/** Digits as bytes, marked with what they lead to and whether their number is odd (hex-prefix encoding). */
+/** Hex-prefix encoding: the digits as bytes, with flags for a leaf and for an odd number of digits. */
 function encodePath(digits: string, isLeaf: boolean): Uint8Array {
   const isOdd = digits.length % 2 === 1;
   const mark = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0);

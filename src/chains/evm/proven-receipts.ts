@@ -18,13 +18,13 @@ import { toCount, toHash } from './responses.ts';
 /** Blocks whose receipts are asked for in one batch: some 500 to 900 KB each on Ethereum. */
 const BLOCKS_PER_BATCH = 4;
 /**
- * Responses in a row that prove nothing until a node counts as unable to, and of one block until it is read without proof.
- * Others are asked meanwhile.
+ * Failed proofs in a row until a node counts as unable to prove, and failed proofs of one block until it is read
+ * without proof. Other nodes are asked meanwhile.
  */
 const FAILURES_MAXIMUM = 5;
 /** Blocks of a node that are remembered as unproven: more than a look has. */
 const UNPROVEN_MAXIMUM = 100;
-/** Blocks for which a node that is unable to is not asked again: 20 minutes of Ethereum. */
+/** For how many blocks a node that is unable to prove is not asked again: 20 minutes of Ethereum. */
 const SPARED_BLOCKS = 100;
 
 /** Codes and texts for a method that a node does not have, or that a plan does not include. */
@@ -36,30 +36,30 @@ const BLOOM = /^0x[0-9a-f]{512}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const BYTES = /^0x([0-9a-f]{2})*$/i;
 
-/** The root of no receipts, for which there is no need to ask. */
+/** The root of an empty list: such a block has no receipts to ask for. */
 const NONE = receiptsRoot([]);
 
 /**
- * Receipts of whole blocks that hash to the roots in their headers, so that nothing of them is left out or altered.
- * Only a receipt's place in the block ties it to its transaction: its hash is that which the node tells.
+ * Receipts of whole blocks that hash to the roots in their headers, so that none is left out or altered. Only a
+ * receipt's place in the block ties it to its transaction: the transaction's hash in it is not proven.
  */
 export interface ProvenReceipts {
   /**
-   * @param node The one that has shown the blocks.
-   * @returns For each block all its receipts, in their order; null where the node refuses them, says that there are too
-   * many for a response, or has failed to prove them again and again.
+   * @param node The node that returned the blocks.
+   * @returns For each block all its receipts, in their order; null if the node refuses them, says that there are too
+   * many for a response, or has repeatedly failed to prove them.
    * @throws LaggingNode if it does not have the block, NodeFailure if receipts do not hash to the root.
    */
   read(node: Node, blocks: readonly WholeBlock[]): Promise<(readonly Receipt[] | null)[]>;
 }
 
-/** What is remembered of a node. */
+/** What is remembered about a node. */
 interface Standing {
-  /** How often in a row it has proven nothing. */
+  /** Failures in a row. */
   failures: number;
-  /** For how many blocks it is not asked. */
+  /** For how many more blocks it is not asked. */
   spared: number;
-  /** How often it has not proven a block, by its hash: it may prove all others each time. */
+  /** Failed proofs by block hash: a node may fail on one block each time, and prove all others. */
   readonly unproven: Map<string, number>;
 }
 
@@ -120,7 +120,7 @@ export function createProvenReceipts(): ProvenReceipts {
   };
 }
 
-/** Counts a block that was not proven, and returns whether that was often enough. */
+/** Counts a failed proof of a block. Returns whether the block is now to be read without proof. */
 function isGivenUp({ unproven }: Standing, { hash }: WholeBlock): boolean {
   const times = unproven.get(hash) ?? 0;
   const [oldest] = unproven.keys();
@@ -144,7 +144,7 @@ function isUnable({ code, message }: RpcError): boolean {
 }
 
 /**
- * The receipts of a block, of which nothing is kept but what is hashed, and what ties them to their transactions.
+ * The receipts of a block. Their logs keep only fields that are hashed; `gasUsed` and `fields` are not proven.
  * @throws LaggingNode, NodeFailure
  */
 function prove(node: Node, response: unknown, block: WholeBlock): Receipt[] {
@@ -165,7 +165,7 @@ function toHashed(node: Node, value: unknown, index: number, block: WholeBlock) 
   const fields = toFields(node, value, 'a receipt');
   const hash = toHash(node, fields.transactionHash, 'the transaction of a receipt');
   const transaction = block.transactions[index];
-  // That of a transaction of an unknown kind may not be readable.
+  // The hash of a transaction of an unknown kind may not be readable.
   const expected = typeof transaction === 'string' ? transaction : hashOrNull(transaction, 'hash');
   const receipt = toReceipt(node, fields, expected?.toLowerCase() ?? hash);
   if (receipt?.blockHash !== block.hash) throw failure(node, 'a receipt is of another block');

@@ -13,7 +13,7 @@ import { tokenTransfers, watchedLogs } from './transfer-logs.ts';
 import { indexWatched, type Watched } from './watched.ts';
 
 /**
- * Transfers in blocks, by all receipts of each one; by its logs where the node cannot give these.
+ * Transfers in blocks, read from all receipts of each block, or from its logs if the node cannot return the receipts.
  * @param blocks With whole transactions if the native asset is watched. Their receipts then prove how many there
  * are, and which had effect.
  * @throws NodeFailure
@@ -53,8 +53,8 @@ export async function readProven(
 }
 
 /**
- * The transfers of tokens to watched addresses that the receipts of a block prove, whoever shows them.
- * @returns null where the node has no such block, cannot give its receipts, or tells too little of its header to
+ * The transfers of tokens to watched addresses that a block's receipts prove, so that the node need not be trusted.
+ * @returns null if the node has no such block, cannot return its receipts, or does not return enough of its header to
  * hash it.
  * @throws NodeFailure; RpcError for the header.
  */
@@ -74,7 +74,7 @@ export async function proveTransfers(
   return receipts?.flatMap(receipt => tokenTransfers(node, receipt, block, watched)) ?? null;
 }
 
-/** Whether the header, as the node tells it, hashes to the hash of the block. */
+/** Whether the header, as the node has sent it, hashes to the hash of the block. */
 function isSealed({ fields, hash }: WholeBlock): boolean {
   return headerHash(fields) === hash;
 }
@@ -86,7 +86,7 @@ function toLogs(receipt: Receipt, watched: Watched) {
   return watchedLogs(receipt, watched).map(log => ({ ...log, ...place }));
 }
 
-/** Where receipts are read from that are partly known. */
+/** A source that returns known receipts, and reads only the others. */
 function withKnown(source: Reading['receipts'], receipts: readonly Receipt[]): Reading['receipts'] {
   const known = new Map(receipts.map(each => [each.transactionHash, each]));
   return {

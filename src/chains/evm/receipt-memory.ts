@@ -10,12 +10,12 @@ const KEPT_MAXIMUM = 20_000;
  */
 export class ReceiptMemory {
   readonly #receipts = new Map<string, Receipt>();
-  /** How many receipts and logs they are. */
+  /** Number of receipts and logs that are kept. */
   #kept = 0;
 
   /**
-   * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
-   * cannot be read, its failure, also if that is so of all.
+   * The receipts of these transactions, by their hashes; those without one are left out. A receipt that cannot
+   * be read is replaced by its failure, even if none can be read.
    */
   async read(
     node: Node,

@@ -10,8 +10,8 @@ export interface HashedLog {
 }
 
 /**
- * A receipt, as far as its block proves it. Neither the hash of its transaction nor anything else that nodes tell
- * with a receipt is part of that: only its place in the block is.
+ * A receipt, as far as its block proves it: that includes its place in the block, but neither the hash of its
+ * transaction nor any other field that nodes add.
  */
 export interface HashedReceipt {
   /** Type of the transaction (EIP-2718), less than 128; 0 for a legacy one. */
@@ -25,9 +25,9 @@ export interface HashedReceipt {
 }
 
 /**
- * The root of all receipts of a block, in their order, as `receiptsRoot` of its header has it: lower-case hex with
- * 0x. Every type of transaction so far (0 to 4, EIP-2718) has the same four fields in its receipt; types to come
- * are taken to have them too.
+ * The root of all receipts of a block, in their order, to compare with `receiptsRoot` of its header: lower-case hex
+ * with 0x. Every type of transaction so far (0 to 4, EIP-2718) has the same four fields in its receipt; future types
+ * are assumed to have them too.
  */
 export function receiptsRoot(receipts: readonly HashedReceipt[]): string {
   return orderedTrieRoot(receipts.map(encodeReceipt));

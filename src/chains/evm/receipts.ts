@@ -53,10 +53,10 @@ function toStatus(node: Node, value: unknown): boolean {
 }
 
 /**
- * The receipts of these transactions, by their hashes; those without one are left out. In place of one that
- * cannot be read, its failure: a LaggingNode where the node refuses it.
- * @param isPart As of `readEach`.
- * @throws NodeFailure if they are several and none can be read, RpcError if each of several is refused.
+ * The receipts of these transactions, by their hashes; those without one are left out. A receipt that cannot be
+ * read is replaced by its failure: a LaggingNode if the node refuses it.
+ * @param isPart See `readEach`.
+ * @throws NodeFailure if there are several and none can be read, RpcError if there are several and all are refused.
  */
 export async function readReceipts(
   node: Node,
@@ -84,7 +84,7 @@ export async function readReceipts(
   return receipts;
 }
 
-/** The receipt of a transaction in this block, or the failure to read it: a LaggingNode where there is none. */
+/** The receipt of a transaction in this block, or the failure to read it: a LaggingNode if there is none. */
 export function requireReceipt(
   node: Node,
   receipts: ReadonlyMap<string, Receipt | NodeFailure>,

@@ -37,7 +37,7 @@ export function toParameter(height: number): string {
 
 /**
  * The header of a block; null if the node has none.
- * @param height What was asked for; null for whichever is the newest.
+ * @param height The requested height; null if the block was not requested by its height.
  */
 export function toBlock(node: Node, value: unknown, height: number | null): Block | null {
   if (value === null || value === undefined) return null;

@@ -54,9 +54,9 @@ export function createScanMemory(): ScanMemory {
 
 /**
  * Scans blocks for transfers: those of tokens by their logs, those of the native asset by the top-level
- * transactions. Where blocks are not final soon, logs of those that may be undone are asked for by the hash of the
- * block, which a server without the block must refuse. The second scan finds what a lagging server left out: where that
- * is affordable it demands the receipts of whole blocks, which prove that nothing is left out.
+ * transactions. On chains whose blocks are not final soon, logs of blocks that may be undone are queried by the hash of
+ * the block, which a server without the block must refuse. The second scan finds what a lagging server left out: if the
+ * cost is affordable, it demands the receipts of whole blocks, which prove that nothing is left out.
  */
 export async function scanBlocks(
   node: Node,
@@ -94,7 +94,7 @@ async function scanFamily(
     : scanByHash(reading, request, watched);
 }
 
-/** Logs of one range: its first and its last block, and the logs, in one request. */
+/** Scans one range by its logs: one request reads the logs and the headers of the first and the last block. */
 async function scanRange(
   reading: Reading,
   request: ScanRequest,
@@ -128,7 +128,7 @@ async function scanRange(
   }
 }
 
-/** As of `HitReader`. */
+/** See `HitReader`. */
 async function readHitBlocks(
   node: Node,
   hits: readonly Hit[],
@@ -160,7 +160,7 @@ async function scanByHash(reading: Reading, request: ScanRequest, watched: Watch
   return { through: lastOf(node, blocks), ...(await readByHash(reading, blocks, watched)) };
 }
 
-/** Transfers of tokens in blocks, whose logs are asked for by their hashes. */
+/** Transfers of tokens in blocks; their logs are queried by block hash. */
 async function readByHash(
   reading: Reading,
   blocks: readonly Block[],
@@ -175,7 +175,7 @@ async function readByHash(
   return readTokens(reading, hits, watched, async () => byHeight(blocks));
 }
 
-/** Whole blocks, for transfers of the native asset; those of tokens beside them. */
+/** Scans whole blocks for transfers of the native asset, and their logs for those of tokens. */
 async function scanWhole(
   reading: Reading,
   request: ScanRequest,
@@ -199,7 +199,7 @@ async function scanWhole(
   return { through: lastOf(node, blocks), ...join(native, tokens) };
 }
 
-/** Blocks with the receipts that prove what is in them. */
+/** Scans blocks by the receipts that prove what is in them. */
 async function scanProven(
   reading: Reading,
   request: ScanRequest,

@@ -8,7 +8,7 @@ const DECIMALS = '0x313ce567';
 const NOT_EXECUTED = /revert|execution|opcode|out of gas|jump|stack|\bVM\b/i;
 
 /**
- * Decimals of a token, from its contract; undefined where there is no contract, or it has no such function.
+ * Decimals of a token, from its contract; undefined if there is no contract, or it has no such function.
  * @param contract 20 bytes in hex with 0x.
  * @throws NodeFailure, RpcError for any other error of the node.
  */

@@ -38,13 +38,13 @@ interface Transfer {
 
 /** Calls that have a value of their own; DELEGATECALL and CALLCODE move nothing to another address. */
 const CALL_FRAMES = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
-/** Names of the end of a contract: that of Parity, and the younger one. */
+/** Types of self-destruct frames: Parity's name, and the newer one. */
 const ENDS = new Set(['suicide', 'selfdestruct']);
 
 /**
  * The response to `debug_traceBlockByNumber` with `callTracer`, whose frames contain their calls.
  * @param transactions Hashes of the block's transactions, in their order.
- * @returns Without those on which the node gave up, for example because they took too long.
+ * @returns Traces on which the node gave up, for example because they took too long, are `unread`.
  * @throws NodeFailure for traces of other transactions.
  */
 export function readCallTracer(
@@ -103,9 +103,9 @@ function* walkCalls(node: Node, frame: Fields, isRoot: boolean): Generator<Trans
 }
 
 /**
- * The response to `trace_block`: frames of all transactions in one list, depth first, with rewards behind.
+ * The response to `trace_block`: frames of all transactions in one list, depth first, with rewards at the end.
  * @param transactions Hashes of the block's transactions.
- * @throws NodeFailure for frames of another block, and where a transaction has none: a backend without the
+ * @throws NodeFailure for frames of another block, and if a transaction has none: a backend without the
  * block may return an empty list.
  */
 export function readTraceBlock(
@@ -153,7 +153,7 @@ function toFrame(node: Node, value: unknown) {
   };
 }
 
-/** Whether each frame of a transaction has as many below it as it says. */
+/** Whether each frame of a transaction has as many child frames as its `subtraces` says. */
 function areWhole(node: Node, frames: readonly Fields[]): boolean {
   const places = frames.map(({ traceAddress }) =>
     toList(node, traceAddress, 'the place of a frame').join(),
@@ -169,7 +169,7 @@ function areWhole(node: Node, frames: readonly Fields[]): boolean {
 }
 
 function transfersOf(node: Node, frames: readonly Fields[]): Transfer[] {
-  /** Places of frames that failed, each with a separator behind it, so that those inside begin with it. */
+  /** Paths of failed frames, each ending in a separator, so that the paths of frames inside begin with it. */
   const failed: string[] = [];
   return frames.flatMap(frame => {
     const path = toList(node, frame.traceAddress, 'the place of a frame');

@@ -19,7 +19,7 @@ interface TransferLog {
   readonly contract: string;
   readonly from: string;
   readonly to: string;
-  /** undefined where the data of the log is no amount. */
+  /** undefined if the data of the log is no amount. */
   readonly amount: bigint | undefined;
 }
 

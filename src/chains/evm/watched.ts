@@ -1,6 +1,6 @@
 import type { WatchedAddress } from '../transfer.ts';
 
-/** The networks of a chain that an address is watched on, in the spelling of the watch list. */
+/** The watch list of a chain as an index; the entries keep the spelling of the list. */
 export interface Watched {
   /** By contract, then by address, both in lower case. */
   readonly tokens: ReadonlyMap<string, ReadonlyMap<string, WatchedAddress>>;

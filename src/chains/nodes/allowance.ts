@@ -9,10 +9,10 @@ export const abortableWait: Wait = async (milliseconds, signal) => {
   await sleep(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 };
 
-/** How many calls a second are made to a node. */
+/** Limits the calls per second to a node. */
 export interface Allowance {
   /**
-   * Waits until so many calls may be made. Those who wait get their turn in the order of their requests.
+   * Waits until `calls` calls may be made. Callers get their turn in the order of their requests.
    * @throws The signal's reason when it is aborted first; then no call is used up.
    */
   take(calls: number, signal: AbortSignal): Promise<void>;

@@ -2,7 +2,7 @@ import { type NodeCall, ResponseTooLarge, RpcError } from './node.ts';
 import { limitsOf } from './response-limits.ts';
 import { BatchRefused } from './responses.ts';
 
-/** Batches in a row that are accepted before the next one has one call more, so that few are too large again. */
+/** Accepted batches in a row before the size grows by one call: growing slowly keeps oversized batches rare. */
 const ACCEPTED_UNTIL_GROWN = 20;
 
 /** How many calls of a kind a batch has, and how many such batches in a row were accepted. */
@@ -27,7 +27,7 @@ export function createBatches(maximum: number) {
 
   return {
     /**
-     * Sends calls one batch after the other. Where the node refuses a batch, all later ones are smaller. Where a
+     * Sends calls one batch after the other. If the node refuses a batch, all later ones are smaller. If a
      * response is too large, only batches of the same kind of calls become smaller, and slowly grow again.
      * @param send Sends one batch; throws BatchRefused, ResponseTooLarge, or RpcError for a single call.
      * @returns Results in the order of the calls; an RpcError for one that was refused.
@@ -55,7 +55,7 @@ export function createBatches(maximum: number) {
           } else if (error instanceof RpcError) results.push(error);
           else if (error instanceof BatchRefused) limit = half;
           else {
-            // Where single calls fail too, the size of the batch was not the reason.
+            // If single calls fail too, the size of the batch was not the reason.
             limit = before;
             throw error;
           }
@@ -63,14 +63,14 @@ export function createBatches(maximum: number) {
       }
       return results;
     },
-    /** Most calls of a batch, if the node has refused one of more; null if it has refused none. */
+    /** Maximum calls of a batch if the node has refused a larger one; null if it has refused none. */
     limit: () => limit,
   };
 }
 
 /**
  * The kind of calls whose responses are about equally long; a header and a whole block are two kinds. null for
- * mixed calls, of which any one may have the response that is too long.
+ * mixed calls, where the response of any call may be the one that is too large.
  */
 function kindOf(calls: readonly NodeCall[]): string | null {
   const kinds = new Set(

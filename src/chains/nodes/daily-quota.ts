@@ -8,7 +8,7 @@ import { endOfDay, utcDay } from '#time/days.ts';
 export const SPENT_PAUSE_MS = 5 * 60_000;
 /** Share of the remaining calls that looks without an open payment may use until the day ends. */
 export const SPARED_SHARE = 0.25;
-/** Looks over which the average number of calls is taken. */
+/** Over how many looks the number of calls is averaged. */
 const AVERAGED = 10;
 
 /** What is left of a quota. */
@@ -35,8 +35,8 @@ export interface Look extends Pauses {
 }
 
 /**
- * The pause with which the remaining calls last until the day ends, but never more than `longestMs`: where they
- * cannot last, networks are offered until the quota is used up. Then the pause is `SPENT_PAUSE_MS`.
+ * The pause with which the remaining calls last until the day ends, but never more than `longestMs`: if the calls
+ * cannot last, networks are still offered until the quota is used up. Then the pause is `SPENT_PAUSE_MS`.
  * @param callsPerLook What a look costs.
  * @returns Milliseconds; never less than the chain's own pause.
  */
@@ -65,7 +65,7 @@ export interface DailyQuota {
    * @param longestMs Longest pause that it may ask for, in milliseconds; any unless given.
    */
   isDue(look: Look, longestMs?: number): boolean;
-  /** Begins a look: what is asked from now on is what it costs. */
+  /** Begins a look: the calls from now on are what it costs. */
   begin(look: Look): void;
   /** Whether the quota is used up. */
   isSpent(): boolean;

@@ -8,30 +8,30 @@ export interface Head {
   readonly reportedAt: number;
 }
 
-/** The heads of a chain's nodes, to notice those that are behind. */
+/** The heads of a chain's nodes, to notice nodes that are behind. */
 export interface HeadHistory {
   record(node: string, height: number, now: number): void;
   headOf(node: string): Head | undefined;
   /**
-   * Whether a height is implausible after the earlier ones: above what blocks made since then allow, or further
-   * below the node's own than its servers lag behind one another.
+   * Whether a height is implausible: above what blocks made since the newest known height allow, or further below
+   * the node's own last height than its servers lag behind one another.
    */
   isFar(node: string, height: number, now: number): boolean;
-  /** Whether the node's head stood still for too long, or is behind where another one was before that. */
+  /** Whether the node's head stood still for too long, or is below a height that the chain had so long ago. */
   isStale(node: string): boolean;
   forget(node: string): void;
 }
 
-/** More than come within twice the longest span, at one each 10 s. */
+/** More marks than come within twice the longest `staleMs`, at one per 10 s. */
 const MARKS_MAXIMUM = 2_500;
 
-/** Blocks that a head may be above or below the expected one: some come fast, and servers lag a little. */
+/** How many blocks a head may be above or below the expected one: some come fast, and servers lag a little. */
 export const HEAD_LEEWAY = 10;
 
 interface HeadTimes {
   /** How long a head may stand still, or be behind, in milliseconds. */
   readonly staleMs: number;
-  /** Time between two blocks where they come fast, in milliseconds. */
+  /** Time between two blocks when they come fast, in milliseconds. */
   readonly blockMs: number;
 }
 
@@ -44,7 +44,7 @@ export function createHeadHistory({ staleMs, blockMs }: HeadTimes): HeadHistory 
     const newest = marks.at(-1);
     if (newest !== undefined && newest.height >= height) return;
     marks.push({ height, at: now });
-    // The newest of the older ones says where the chain was when the span began.
+    // The newest mark from before the span says where the chain was when it began.
     const first = marks.findLastIndex(({ at }) => at <= now - 2 * staleMs);
     if (first > 0) marks = marks.slice(first);
     if (marks.length > MARKS_MAXIMUM) marks = marks.slice(-MARKS_MAXIMUM);

@@ -9,7 +9,7 @@ import { createStrikes } from './strikes.ts';
 
 /** How long a verification counts, in milliseconds. */
 const TRUSTED_MS = 60 * 60_000;
-/** How long a node of another chain is left alone, in milliseconds. */
+/** How long a node of another chain is not asked again, in milliseconds. */
 const REFUSED_MS = 60_000;
 /** How long a strike is shown as the node's state, in milliseconds. */
 const STRIKE_SHOWN_MS = 5 * 60_000;
@@ -46,7 +46,7 @@ export interface Member {
    * @throws NodeFailure, or the signal's reason if it is aborted.
    */
   verifyConnection(always: boolean, signal: AbortSignal): Promise<void>;
-  /** Counts a failure that only shows in the contents of its responses. */
+  /** Counts a failure that shows only in the contents of the node's responses. */
   struck(failure: Error): void;
   /** Every call for one purpose, such as a tick, has succeeded: earlier strikes no longer count. */
   succeeded(): void;
@@ -125,7 +125,7 @@ export function createMember(
     }
   }
 
-  /** The node did not say which chain it is of. That does not mean that it is of another one. */
+  /** The node did not say which chain it belongs to. It may still be the right one. */
   function unverified({ code, message }: RpcError): NodeFailure {
     return new NodeFailure(`${label}: could not be verified: it answered "${message}" (${code})`);
   }

@@ -107,7 +107,7 @@ function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** Decodes a part of a URL; one that is not encoded properly stands for itself. */
+/** Decodes a part of a URL; returns one that is not properly encoded as it is. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -9,7 +9,7 @@ export const nodeRequests = new Counter({
   labelNames: ['chain', 'node', 'method', 'outcome'],
 });
 
-/** From a node in the same network to the longest that a trace may take, in seconds. */
+/** From a node in the same network to the timeout of a trace, in seconds. */
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export const nodeRequestSeconds = new Histogram({

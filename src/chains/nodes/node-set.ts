@@ -12,7 +12,7 @@ export interface NodeSetOptions {
   readonly chain: string;
   /** How long a head may stand still, or be behind another node's, in milliseconds. */
   readonly staleHeadMs: number;
-  /** Time between two blocks where they come fast, in milliseconds. */
+  /** Time between two blocks when they come fast, in milliseconds. */
   readonly blockMs: number;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -42,21 +42,21 @@ export interface NodeSet {
    */
   refresh(): Promise<void>;
   /**
-   * Whether the daily quotas of the nodes that are asked first, a primary and a check node, allow a look now: they have
-   * to last for the day. If so, the look begins.
+   * Whether the daily quotas of the nodes that come first, a primary and a check node, allow a look now: they have to
+   * last for the day. If so, the look begins.
    */
   mayLook(look: Look): boolean;
   /**
-   * The first primary node that is verified, responds and is not behind. Where all are behind, the one
+   * The first primary node that is verified, responds and is not behind. If all are behind, the one
    * with the highest block: the chain itself may stand still.
    * @throws NodeFailure if no primary node can be asked, or the signal's reason if it is aborted.
    */
   primary(signal: AbortSignal): Promise<Node>;
   /**
    * The first check node that can be asked; null if the chain has none.
-   * @param spares Whether none is to be asked whose calls of the day are used up. Not so unless given.
-   * @throws NodeFailure if there are some and none can be asked, for instance because this process cannot decrypt
-   * their access; or the signal's reason.
+   * @param spares Whether to leave out nodes whose daily quota is used up; false unless given.
+   * @throws NodeFailure if the chain has check nodes and none can be asked, for instance because this process cannot
+   * decrypt their access; or the signal's reason.
    */
   check(signal: AbortSignal, spares?: boolean): Promise<Node | null>;
   /**
@@ -67,7 +67,7 @@ export interface NodeSet {
   another(nodeId: string, signal: AbortSignal): Promise<Node | null>;
   /**
    * Accepts the height of a node's newest block, by which other nodes are then judged. First the node is verified
-   * on every connection that may have reported it. Where the height is implausible, it is verified in any case,
+   * on every connection that may have reported it. If the height is implausible, it is verified in any case,
    * and has to show a block near that height.
    * @throws NodeFailure, RpcError, or the signal's reason if it is aborted.
    */

@@ -1,6 +1,6 @@
 import type { NodeAbilities, NodeRole } from '#storage/database/watching-tables.ts';
 
-/** The JSON-RPC error with which a node has responded to a call. */
+/** The JSON-RPC error in a node's response to a call. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly code: number;
@@ -39,8 +39,8 @@ export class LaggingNode extends NodeFailure {
 }
 
 /**
- * The failure of the node that an error tells of, also where it answered an error that nobody understands.
- * undefined for an error that says nothing about a node.
+ * The failure of a node behind an error; an RpcError that no caller understood is one too. undefined for an error that
+ * says nothing about a node.
  * @param node null if none could be chosen.
  */
 export function failureOf(
@@ -53,7 +53,7 @@ export function failureOf(
   return new NodeFailure(node === null ? message : `${node.label}: ${message}`, { cause: error });
 }
 
-/** A node is not one of its chain. The message says what was found and what was expected. */
+/** A node does not serve the chain that it is configured for. The message says what was found and what was expected. */
 export class WrongIdentity extends Error {
   override name = 'WrongIdentity';
 }
@@ -66,9 +66,9 @@ export function isNodeError(error: unknown): error is NodeFailure | RpcError {
 export interface NodeCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Whether a response that is too large is a ResponseTooLarge: the caller asks for less, or does without it. */
+  /** Whether a response that is too large throws ResponseTooLarge: the caller asks for less, or does without it. */
   readonly mayBeTooLarge?: boolean;
-  /** Whether no response in time is a ResponseTooLarge as well. */
+  /** Whether a timeout throws ResponseTooLarge as well. */
   readonly mayTakeTooLong?: boolean;
 }
 
@@ -80,14 +80,14 @@ export const BLOCK_TIMEOUT_MS = 30_000;
 export interface CallOptions {
   /** `CALL_TIMEOUT_MS` unless given. */
   readonly timeoutMs?: number;
-  /** Path of JSON-RPC below the node's URL, where it is not the URL itself (Tron). */
+  /** Path of JSON-RPC below the node's URL, if it is not the URL itself (Tron). */
   readonly path?: string;
   /** As in NodeCall; in a batch each call says so itself. */
   readonly mayBeTooLarge?: boolean;
 }
 
 /**
- * One provider's node, within one signal: its calls end when the signal is aborted. Results are parsed JSON,
+ * One provider's node, bound to a signal: its calls end when the signal is aborted. Results are parsed JSON,
  * unchecked.
  */
 export interface Node {

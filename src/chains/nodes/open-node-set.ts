@@ -15,7 +15,7 @@ import { openNode } from './open-node.ts';
  */
 export const HEAD_AGE_MS = 45_000;
 
-/** How far below its newest block a node has to show one: another server behind the same URL may lag so far. */
+/** How far below its reported height a node has to show a block: another server behind its URL may lag so far. */
 const SERVERS_LAG = 3;
 
 /** Makes the set of a chain's nodes. It is empty until `refresh`. */
@@ -27,7 +27,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
   const counts = createCallCounts({ db, clock, logger, reads: options.reports === true });
   /** In the order in which they are asked. */
   let members = new Map<string, Member>();
-  /** Nodes whose access could not be opened, by when their rows were changed. */
+  /** Nodes whose access could not be opened, with the times at which their rows were changed. */
   const unreadable = new Map<string, Date>();
   const polls = new Map<string, Promise<void>>();
   /** Whether the chain has a check node, even one that cannot be opened: then nothing becomes final without it. */
@@ -147,7 +147,7 @@ export function openNodeSet(options: NodeSetOptions): NodeSet {
     mayLook(look) {
       const [first] = inOrder(withRole('primary'));
       const [check] = inOrder(withRole('check'));
-      // It is not asked where nothing is watched, and puts off no longer than networks are offered.
+      // A check node is not asked if nothing is watched, and delays a look only while networks are still offered.
       const isAsked = look.kind !== 'idle' && check?.quota.isSpent() === false;
       const isCheckDue = !isAsked || check.quota.isDue(look, look.longestMs);
       if (first?.quota.isDue(look) === false || !isCheckDue) return false;

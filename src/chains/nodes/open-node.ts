@@ -19,9 +19,9 @@ import { BatchRefused, readBatch, readDocument, readResult, Throttled } from './
 import { type NodeResponse, openTransport } from './transport.ts';
 import { Oversized, TookTooLong, TooMuchAsked, UnusableResponse } from './unusable-response.ts';
 
-/** Longest pause that a call waits for, in milliseconds; during a longer one it fails at once. */
+/** Longest pause that a call waits out, in milliseconds; during a longer one it fails at once. */
 const PATIENCE_MS = 5_000;
-/** Attempts at a call while the node responds that it limits calls. */
+/** Attempts at a call while the node throttles it. */
 const ATTEMPTS_MAXIMUM = 3;
 
 interface OpenNodeOptions {
@@ -45,7 +45,7 @@ export interface OpenNode {
   connections(): number;
   /** How many calls were sent to it so far; each entry of a batch is one. */
   calls(): number;
-  /** Most calls of a batch, if it has refused one of more; null if it has refused none. */
+  /** Maximum calls of a batch if it has refused a larger one; null if it has refused none. */
   batchLimit(): number | null;
   close(): Promise<void>;
 }
@@ -58,16 +58,16 @@ interface Exchange<T> {
   readonly signal: AbortSignal;
   readonly options: CallOptions | undefined;
   readonly limits: ResponseLimits;
-  /** Whether a request for too much is a ResponseTooLarge, and no failure. */
+  /** Whether asking for too much throws ResponseTooLarge, and is no failure. */
   readonly mayBeTooLarge: boolean;
-  /** Whether no response in time is a ResponseTooLarge as well. */
+  /** Whether a timeout throws ResponseTooLarge as well. */
   readonly mayTakeTooLong: boolean;
   read(response: NodeResponse): T;
 }
 
 const counted = new WeakSet<Error>();
 
-/** Whether a failure is that of a request, for which the node was already paused. */
+/** Whether a failure comes from a request: the node was already paused for it. */
 export function isCounted(failure: NodeFailure): boolean {
   return counted.has(failure);
 }

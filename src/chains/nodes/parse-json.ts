@@ -1,4 +1,4 @@
-/** Where JSON may have a number of so many digits that a double cannot hold it. */
+/** Finds a number in JSON with so many digits that a double may not hold it. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
 const INTEGER = /^-?\d{16,}$/;
 
@@ -28,7 +28,7 @@ export function writeJson(value: unknown): string {
   return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? rawJson(each) : each));
 }
 
-/** A number of JSON with these digits. */
+/** A value that is written as a JSON number with these digits. */
 function rawJson(value: bigint): unknown {
   const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
   return rawJSON(value.toString());

@@ -1,7 +1,7 @@
 import { createCircuit } from '#time/circuit.ts';
 import type { Clock } from '#time/clock.ts';
 
-/** Failures in a row after which a node is left alone, and for how long, in milliseconds. */
+/** Failures in a row after which a node is paused, and for how long, in milliseconds. */
 const MAXIMUM_FAILURES = 5;
 const CIRCUIT_PAUSE_MS = 30_000;
 /** Pause after a first failure, doubled with each further one up to the longest, in milliseconds. */

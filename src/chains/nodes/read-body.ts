@@ -2,9 +2,9 @@ import { FAILURE_MAXIMUM_BYTES, type ResponseLimits, VALUES_MAXIMUM } from './re
 import { Oversized } from './unusable-response.ts';
 
 /**
- * Reads the JSON of a response, and refuses it while it still arrives once it exceeds what may be parsed: parsed,
- * an empty list of two bytes takes some twenty times as much memory.
- * @param body Its rest is left unread where this throws, and where a response with a status of failure is too long.
+ * Reads the JSON of a response, and refuses it as soon as it exceeds the limits of what may be parsed: an empty
+ * list of two bytes takes some twenty times as much memory once parsed.
+ * @param body Not read to its end if this throws, or if a response with an error status is too long.
  * @throws Oversized, and what the body throws.
  */
 export async function readBody(
@@ -18,7 +18,7 @@ export async function readBody(
   for await (const chunk of body) {
     size += chunk.length;
     if (isFailure) {
-      // Only its error is of interest, which is short.
+      // Only the error matters, and it is short.
       if (size > FAILURE_MAXIMUM_BYTES) break;
     } else {
       if (size > limits.bytes) throw new Oversized(`of more than ${inUnits(limits.bytes)}`);
@@ -42,8 +42,8 @@ const OBJECT_BEGINS = 0x7b;
 const OBJECT_ENDS = 0x7d;
 
 /**
- * Follows JSON as it arrives, by the characters that structure it.
- * @returns Takes one chunk after the other.
+ * Checks the structure of JSON while it arrives.
+ * @returns A function that takes one chunk after the other.
  * @throws Oversized as soon as lists and objects are nested too deep, or there are too many values.
  */
 function createShapeCheck(depthMaximum: number): (chunk: Uint8Array) => void {
@@ -84,7 +84,7 @@ function createShapeCheck(depthMaximum: number): (chunk: Uint8Array) => void {
   };
 }
 
-/** Where the byte is next; the length of the chunk if it is not there. */
+/** Index of the next such byte; the length of the chunk if there is none. */
 function find(chunk: Uint8Array, byte: number, from: number): number {
   const index = chunk.indexOf(byte, from);
   return index < 0 ? chunk.length : index;

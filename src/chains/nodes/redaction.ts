@@ -8,7 +8,7 @@ const SECRET_LENGTH = 4;
 const TEXT_MAXIMUM = 300;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** Makes a text that came from a node fit to be shown. */
+/** Makes a node's text safe to show. */
 export type Redact = (text: string) => string;
 
 /**

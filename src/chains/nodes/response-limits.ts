@@ -26,7 +26,7 @@ const SMALL = 64 * KIB;
  * - A header of an EVM block names its transactions, 70 bytes each: 10,000 transfers take all gas of a block.
  * - A receipt is as long as the gas of one transaction allows (EIP-7825: 16.7 million): 42,000 logs without
  *   topics and data, 370 bytes each. A lower limit would let any payer make a block unreadable.
- * - A Bitcoin block has 4 MB at most, which is 8 MB of hex. A transaction as long has its hex twice.
+ * - A Bitcoin block has 4 MB at most, which is 8 MB of hex. A transaction of that size has its hex twice.
  * - A transaction of Solana is short; its logs end at 10 KB, and inner calls carry 10 KB each, 64 at most.
  * - A list of 1,000 signatures has memos of some 600 bytes.
  */
@@ -74,7 +74,7 @@ const BYTES: Readonly<Record<string, number>> = {
   '/walletsolidity/getnowblock': RESPONSE_MAXIMUM_BYTES,
   '/walletsolidity/gettransactioninfobyblocknum': RESPONSE_MAXIMUM_BYTES,
 };
-/** Of other methods. */
+/** For all other methods. */
 const USUAL_BYTES = MIB;
 
 /** Only traces are nested deeper. */
@@ -82,13 +82,13 @@ const USUAL_DEPTH = 64;
 /** A call has a list of calls, which may be nested 1,024 times (Ethereum yellow paper, 9.4). */
 const TRACE_DEPTH = 2 * 1_024 + USUAL_DEPTH;
 
-/** What the response to a call may be at most. */
+/** The limits of the response to a call. */
 export function limitsOf(method: string, params: readonly unknown[]): ResponseLimits {
   const depth = method === 'debug_traceBlockByNumber' ? TRACE_DEPTH : USUAL_DEPTH;
   if (method === 'eth_getBlockByNumber') {
     return { bytes: params[1] === true ? RESPONSE_MAXIMUM_BYTES : MIB, depth };
   }
-  // With the accounts and balances of its transactions a block of Solana has some MB instead of a header's bytes.
+  // With the accounts and balances of its transactions, a block of Solana has some MB; its header is short.
   if (method === 'getBlock' && isWithAccounts(params[1])) {
     return { bytes: RESPONSE_MAXIMUM_BYTES, depth };
   }
@@ -102,7 +102,7 @@ function isWithAccounts(options: unknown): boolean {
   return transactionDetails === 'accounts';
 }
 
-/** What the response to a batch may be at most. */
+/** The limits of the response to a batch. */
 export function limitsOfBatch(
   calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
 ): ResponseLimits {

@@ -47,9 +47,9 @@ const THROTTLED_TEXT =
 const OTHER_LIMIT = /result|range|block|response size|logs|timeout|timed out|unhealthy|behind/i;
 /** How long TronGrid suspends a client that calls too often, in seconds. It sends no Retry-After. */
 const SUSPENDED = /suspended for (\d+) ?s/i;
-/** go-ethereum in place of the results that would make the response to a batch too long (-32003). */
+/** go-ethereum's error in place of results that would make the response to a batch too long (-32003). */
 const RESPONSE_TOO_LARGE = /^response too large/i;
-/** bitcoind while it loads its blocks (RPC_IN_WARMUP). */
+/** bitcoind's error while it loads its blocks (RPC_IN_WARMUP). */
 const WARMUP_CODE = -28;
 
 /**
@@ -159,7 +159,7 @@ function errorOf(body: unknown, redact: Redact): { code: number; message: string
   return readError(error, redact);
 }
 
-/** An error, which may be an object or its message alone. */
+/** Reads an error, which may be an object or only its message. */
 function readError(error: unknown, redact: Redact, without = '') {
   const { code, message } = isObject(error) ? error : { code: 0, message: error };
   return {

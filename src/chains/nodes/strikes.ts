@@ -8,7 +8,7 @@ export const STRIKE_PAUSE_MAXIMUM_MS = 60_000;
  * the next time, and new blocks come every few seconds.
  */
 export const LAG_PAUSE_MAXIMUM_MS = 4_000;
-/** Lags in a row after which the node itself counts as behind, and not a single server of it. */
+/** Lags in a row after which the node itself counts as behind, not just one of its servers. */
 const LAGS_MAXIMUM = 10;
 /** Share of a pause that is random, so that processes do not come back at once. */
 const JITTER = 0.25;

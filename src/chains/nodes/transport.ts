@@ -36,7 +36,7 @@ interface PostOptions {
 }
 
 /**
- * Opens the connections to a node. Failures are described by their code alone: the messages and causes of Node's
+ * Opens the connections to a node. Failures are described only by their code: the messages and causes of Node's
  * and undici's errors contain hosts, and may contain URLs.
  */
 export function openTransport({ url, headers }: NodeAccess, label: string, clock: Clock) {
@@ -116,14 +116,14 @@ function reasonOf(error: unknown): string {
 
 const REFUSED = 'EPS_PLAIN_HTTP';
 
-/** Anyone on the network path can read keys sent by plain HTTP, so it is used for local addresses alone. */
+/** Anyone on the network path can read keys sent by plain HTTP, so it is allowed for local addresses only. */
 function connectorFor(protocol: string): buildConnector.connector {
   const options = { timeout: CONNECT_TIMEOUT_MS, allowH2: false, autoSelectFamily: true };
   if (protocol === 'https:') return buildConnector(options);
   const connect = buildConnector({ ...options, lookup: lookUpLocal });
   return (target, callback) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    // Node looks up names alone.
+    // Node skips the lookup if the host is an IP address.
     if (isIP(host) > 0 && !isLocalAddress(host)) callback(refusal(), null);
     else connect(target, callback);
   };

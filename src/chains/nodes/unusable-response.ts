@@ -16,7 +16,7 @@ export class UnusableResponse extends Error {
  */
 export const OVERSIZED_PAUSE_MS = 60_000;
 
-/** A response beyond what the call can rightly return. Nothing of it was parsed. */
+/** A response larger than the call can rightly return. None of it was parsed. */
 export class Oversized extends UnusableResponse {
   override name = 'Oversized';
   constructor(what: string) {

@@ -12,18 +12,18 @@ import type { ListedSignature } from './signatures.ts';
 
 /** Accounts of one `getMultipleAccounts`, which takes no more. */
 export const ACCOUNTS_PER_CALL = 100;
-/** Where a token account has its amount: 8 bytes (spl-token, state.rs). */
+/** Where the data of a token account has its amount: 8 bytes (spl-token, state.rs). */
 export const AMOUNT = { offset: 64, length: 8 };
-/** How many looks after a change list the account again: a list may lag behind a balance. */
+/** In how many looks after a change the account's transactions are listed: a list may lag behind a balance. */
 const HOT_LOOKS = 5;
 /**
- * Every so many looks (about a minute) some unchanged accounts are listed as well, since funds may have come and
- * left between two looks, and some owners are asked for new token accounts.
+ * Every so many looks (about a minute), some unchanged accounts are listed as well, since funds may have come and left
+ * between two looks, and some owners are checked for new token accounts.
  */
 const LOOKS_PER_ROUND = 20;
-/** Longest time between two looks in which the lists of some accounts in turn show what came and left, in milliseconds. */
+/** Longest time between two looks for which listing accounts in turn is enough, in milliseconds. */
 const GAP_MS = 120_000;
-/** How many accounts, and how many owners, such a look takes; the next one takes the next ones. */
+/** How many unchanged accounts, and how many owners, each such look takes in turn. */
 const ASKED_IN_TURN = 100;
 /** Signatures that are remembered: more than come within the slots that are listed again. */
 const READ_MAXIMUM = 100_000;
@@ -82,10 +82,10 @@ export class WatchedAccounts {
   }
 
   /**
-   * Reads what the accounts hold.
+   * Reads the balances of the accounts, and finds those that changed.
    * @param slot The node must have reached this slot.
    * @param unreadable Gets token accounts of an owner that cannot be read.
-   * @returns Those whose transactions are to be listed: changed lately, new, or in turn.
+   * @returns Accounts whose transactions are to be listed: they changed lately, are new, or it is their turn.
    */
   async findChanged(
     node: Node,
@@ -103,7 +103,7 @@ export class WatchedAccounts {
       const known = this.#accounts.get(account) ?? { state: undefined, hot: 0 };
       this.#accounts.set(account, known);
       const state = states[index];
-      // A new account is listed once, for what came before.
+      // A new account is listed once, for transfers that came before.
       if (known.state === undefined) known.hot = 1;
       else if (known.state !== state) known.hot = HOT_LOOKS;
       known.state = state;
@@ -119,10 +119,10 @@ export class WatchedAccounts {
   }
 
   /**
-   * To be called before a scan. If it begins behind the last scan, what that one has read is recorded. If it
-   * repeats the last scan, that was not recorded. If it begins before it, it follows a fork or is a rescan. After a longer
-   * time without a scan funds may have come and left, so that no balance has changed: every account counts as new.
-   * @param time When the newest block was made.
+   * To be called before a scan. If the scan begins after the last one, what that one read was recorded. If it repeats
+   * the last one, that was not recorded. If it begins earlier, it follows a fork or is a rescan. After a longer time
+   * without a scan, every account counts as new: funds may have come and left without a change of a balance.
+   * @param time Time of the newest block.
    */
   begin({ from }: ScannedSlots, time: Date): void {
     if (time.getTime() - this.#scannedAt > GAP_MS) this.noticeAgain();
@@ -151,8 +151,8 @@ export class WatchedAccounts {
   }
 
   /**
-   * Lists accounts with the next look even if they do not change any more: their balances were read after the
-   * newest block of this look, and may include transfers of later ones.
+   * Lists accounts with the next look even if they do not change again: their balances were read after the newest
+   * block of this look, and may include transfers of later blocks.
    */
   listAgain(accounts: Iterable<string>): void {
     for (const account of accounts) {
@@ -181,7 +181,7 @@ export class WatchedAccounts {
     }
   }
 
-  /** Asks for token accounts beside the associated one: those of new owners, and those of some others in turn. */
+  /** Asks for token accounts besides the associated one: of new owners, and of some others in turn. */
   async #findDue(
     node: Node,
     watch: readonly WatchedAddress[],
@@ -196,14 +196,14 @@ export class WatchedAccounts {
     await this.findOthers(node, [...new Set([...tokens.filter(isNew), ...others])], unreadable);
   }
 
-  /** Whether a node has just refused to tell the token accounts of an owner, which is asked again with the next look. */
+  /** Whether a node has just refused to list the token accounts of an owner; the next look asks again. */
   isRefused({ network, address }: WatchedAddress): boolean {
     return this.#refused.has(`${address} ${network.contract}`);
   }
 
   /**
    * Asks for all token accounts of these owners.
-   * @param unreadable Gets those that cannot be read.
+   * @param unreadable Gets token accounts that cannot be read.
    */
   async findOthers(
     node: Node,
@@ -237,7 +237,7 @@ export class WatchedAccounts {
           }
           continue;
         }
-        // Read first: an owner that is known is not new any more, and is asked again only in turn.
+        // Parsed before the owner counts as known: a known owner is asked again only in turn.
         const found = toAccounts(node, response, onUnreadable);
         this.#refused.delete(key);
         const own = this.#tokenAccountsOf(watched.address, watched.network.contract ?? '');
@@ -260,7 +260,7 @@ function toAccounts(
   );
 }
 
-/** The holdings of accounts, as texts that change with them; an account that does not exist holds nothing. */
+/** The balances of accounts, as texts to compare. An account that does not exist holds nothing. */
 async function readStates(
   node: Node,
   accounts: readonly string[],
@@ -278,7 +278,7 @@ async function readStates(
     if (list.length !== part.length) throw failure(node, 'accounts are missing');
     for (const each of list) {
       const fields = each === null ? null : readOrFailure(() => toFields(node, each, 'an account'));
-      // One that cannot be read counts as changed, so that its transactions are listed.
+      // An account that cannot be read counts as changed, so that its transactions are listed.
       if (fields === null) states.push('none');
       else if (fields instanceof NodeFailure) states.push(`unreadable ${slot} ${states.length}`);
       else states.push(writeJson([fields.lamports, fields.data]));
@@ -287,7 +287,7 @@ async function readStates(
   return states;
 }
 
-/** Another branch may have the same transaction in another slot. */
+/** The slot is part of the key: another branch may have the same transaction in another slot. */
 function keyOf({ slot, signature }: Pick<ListedSignature, 'slot' | 'signature'>): string {
   return `${slot} ${signature}`;
 }

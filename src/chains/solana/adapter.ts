@@ -36,9 +36,8 @@ const ESTIMATED_SLOTS = 150;
 const MINT = { decimals: 44, isInitialized: 45, size: 82 };
 
 /**
- * Reads Solana by its JSON-RPC. Heights are slots, some of which have no block. Blocks are too large to be all
- * read. Instead the holdings of accounts show which of them have changed, and their signatures by which
- * transactions.
+ * Reads Solana by its JSON-RPC. Heights are slots, some of which have no block. Blocks are too large to read them
+ * all. Instead, balances show which accounts have changed, and the lists of their signatures show the transactions.
  */
 export function createSolanaAdapter(): ChainAdapter {
   const misses = new Misses();
@@ -113,7 +112,7 @@ export function createSolanaAdapter(): ChainAdapter {
   };
 }
 
-/** The block of the newest slot. Where the cursor's block is near, its time is estimated from that one's. */
+/** The block of the newest slot. If the cursor's block is near, the time is estimated from that block's time. */
 async function describeNewest(
   node: Node,
   slot: number,
@@ -137,7 +136,7 @@ function hashAt(
   slot: number | null,
   finalHeight: number,
 ): Heads['cursorHash'] {
-  // A slot that had a block and has none is on another branch; no hash of a block is this word.
+  // The slot had a block, and has none now: another branch. No hash of a block equals this word.
   if (before === 'skipped') return before;
   // A finalized block is never undone, though the node may have deleted it.
   if (before === 'gone') return slot !== null && slot <= finalHeight ? undefined : null;

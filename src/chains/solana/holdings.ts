@@ -12,16 +12,16 @@ import { FINALIZED, orThrow, toValue } from './responses.ts';
 import { type Listed, type ListedSignature, listSignatures } from './signatures.ts';
 import { gainOf, type SolanaTransaction, toLamports } from './transfers.ts';
 
-/** Owners of one reading: with one account each and some with two, they fit into one call, which has one slot. */
+/** Owners of one read: even if some have two accounts, they fit into one call, whose balances are of one slot. */
 const OWNERS_TOGETHER = 50;
-/** How often accounts of several calls are read until all are of one slot. */
+/** Attempts to read the accounts of several calls at one slot. */
 const TRIES = 3;
-/** Transactions that one look reads to explain balances: half a minute's, with the usual rate limit. */
+/** Transactions that one look reads to explain balances: this takes half a minute with the usual rate limit. */
 export const EXPLAINED_MAXIMUM = 300;
 
 /**
- * What owners hold at the finalized slot, and what moved it by the signatures that a node lists of their accounts. Nothing
- * on the chain proves such a list. Failed transactions are not read: the fee of one makes the balance lower alone.
+ * Balances of owners at the finalized slot, and what moved them according to a node's lists of signatures. Nothing on
+ * the chain proves such a list. Failed transactions are not read: their fees only lower the balance.
  */
 export function createHoldings(accounts: WatchedAccounts, misses: Misses): Holdings {
   return {
@@ -43,13 +43,13 @@ async function readHeld(
 ): Promise<Held> {
   const unreadable: Unreadable[] = [];
   await accounts.findOthers(node, watch, unreadable);
-  // Without all of its accounts an owner seems to hold less, and to have been paid once they are known.
+  // If an account is unknown, its owner seems to hold less now, and to be paid once it becomes known.
   if (watch.some(each => accounts.isRefused(each))) {
     throw new LaggingNode(`${node.label} does not tell which token accounts an owner has`);
   }
   const unread = new Set(unreadable.flatMap(({ watched }) => watched));
   const own = watch.map(each => accounts.accountsOf([each]));
-  // Anyone can make token accounts for an owner.
+  // Anyone can make token accounts for an owner. An owner with more than one call takes is not read.
   const readable = own.filter(each => each.length <= ACCOUNTS_PER_CALL);
   const { height, held } = await readAtOneSlot(node, [...new Set(readable.flat())], slot);
   const balances = watch.map((watched, index) => {
@@ -68,11 +68,11 @@ async function readHeld(
 
 interface HeldAtSlot {
   readonly height: number;
-  /** By account, without those that cannot be read. */
+  /** By account, without accounts that cannot be read. */
   readonly held: ReadonlyMap<string, Amounts>;
 }
 
-/** @throws NodeFailure, also where the node goes on to another slot in between every time. */
+/** @throws NodeFailure, also if the node moves on to another slot between the calls every time. */
 async function readAtOneSlot(
   node: Node,
   accounts: readonly string[],
@@ -155,7 +155,7 @@ async function readMoved(
     leave(missing.flatMap(each => [...(accountsOf(each) ?? [])]));
   }
 
-  /** Returns whether it can be read. */
+  /** Adds what a transaction moved. Returns whether it could be read. */
   function add(transaction: SolanaTransaction): boolean {
     if (transaction.failed) return true;
     const gains = readOrFailure(() => watch.map(each => gainOf(node, transaction, each)?.amount));
@@ -170,8 +170,8 @@ async function readMoved(
 }
 
 /**
- * Chooses the accounts whose transactions are read: those with the fewest, since anyone can make thousands at one of them.
- * @returns Signatures, and the accounts that are left.
+ * Chooses the accounts whose transactions are read: those with the fewest, since anyone can send thousands to one.
+ * @returns The signatures of these accounts, and the accounts that are left out.
  */
 function choose(listed: readonly ListedSignature[]) {
   const byAccount = new Map<string, ListedSignature[]>();

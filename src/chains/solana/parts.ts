@@ -13,7 +13,7 @@ const BLOCKS_TOGETHER = 4;
 /** Refused blocks after which a node is not asked for blocks any more. */
 const REFUSALS_MAXIMUM = BLOCKS_TOGETHER;
 
-/** Some of the transactions that were to be read, and blocks that were read with them, by slot. */
+/** Some of the transactions that are to be read, with the blocks that were read on the way, by slot. */
 export interface Part extends ReadTransactions {
   readonly blocks: ReadonlyMap<number, Block>;
   /** How many calls it took. */
@@ -21,8 +21,8 @@ export interface Part extends ReadTransactions {
 }
 
 /**
- * Reads transactions part by part. Anyone can make thousands of them at any address, so only a few are asked for
- * one by one: where there are more, those that share a slot are read from its block by a single call. Of each
+ * Reads transactions part by part. Anyone can make thousands of them at any address, so only a few are read
+ * one by one: if there are more, those that share a slot are read from its block by a single call. Of each
  * account the newest come first, so that many at one account do not delay the others.
  * @throws NodeFailure, RpcError.
  */
@@ -49,7 +49,7 @@ export async function* readInParts(
     return { ...read, blocks: new Map(), calls: together.length };
   }
 
-  /** Transactions that the blocks do not show are left to be asked for one by one. */
+  /** Transactions that the blocks do not show are read one by one later. */
   async function readWhole(): Promise<Part> {
     const blocks = new Map<number, Block>();
     const read = await Promise.all(
@@ -71,7 +71,7 @@ export async function* readInParts(
   }
 }
 
-/** Ordered by how many newer ones the same account has. */
+/** Orders transactions by how many newer ones the same account has. */
 function inFairOrder(listed: readonly ListedSignature[]): ListedSignature[] {
   const newer = new Map<string, number>();
   const ranked = listed

@@ -21,7 +21,7 @@ export interface Found {
   readonly dust: readonly Arrival[];
   /** What is wrong with transactions that cannot be read, by signature. */
   readonly unreadable: ReadonlyMap<string, string>;
-  /** Those that are left for the next look: of earlier slots, and what the node may have then. */
+  /** Left for the next look: transactions of earlier slots, and missing ones that the node may have then. */
   readonly left: readonly ListedSignature[];
 }
 
@@ -32,11 +32,11 @@ interface Hit {
 }
 
 /**
- * Reads listed transactions: all of the slots from `from` on, then some of earlier slots. Earlier looks have read
- * those, unless a list lagged or the process has just started; there may be thousands, so each look reads a few. The
- * blocks of dust are not read, and awaited transfers are handed on before more is read.
+ * Reads listed transactions: all in slots from `from` on, then some in earlier slots. Earlier looks have read those,
+ * unless a list lagged or the process has just started; there may be thousands, so each look reads a few. Blocks of
+ * dust are not read, and awaited transfers are handed on before more is read.
  * @param through The newest block.
- * @throws NodeFailure, RpcError; LaggingNode where the node has none of several.
+ * @throws NodeFailure, RpcError; LaggingNode if there are several and the node has none of them.
  */
 export async function readTransfers(
   node: Node,
@@ -67,7 +67,7 @@ export async function readTransfers(
   giveUp();
   return { transfers, dust: dust.toSorted(inOrder), unreadable, left: [...left.values()] };
 
-  /** Leaves what is missing to the next look, unless several have shown it missing. */
+  /** Leaves missing transactions to the next look, unless several looks have missed them. */
   function giveUp(): void {
     const again = new Map(misses.count([...missing], ([signature]) => signature, areOthersThere));
     const [first] = again.values();
@@ -114,7 +114,7 @@ export async function readTransfers(
       ({ transaction }, detail) => onUnreadable(transaction, detail),
       IN_RESPONSES_OF_THEIR_OWN,
     );
-    // What is left is weighed again with the next look.
+    // Transactions that are left are weighed again with the next look.
     const isDust = (transfer: ChainTransfer) =>
       weightOf.get(transfer) === 'dust' && !missing.has(transfer.transactionHash);
     dust.push(...arrived.filter(isDust));

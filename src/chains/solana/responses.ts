@@ -4,7 +4,7 @@ import { failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
 
-/** Transfers are seen from here on: two thirds of the stake have voted for the block. */
+/** The commitment at which transfers are first seen: two thirds of the stake have voted for the block. */
 export const CONFIRMED = { commitment: 'confirmed' } as const;
 export const FINALIZED = { commitment: 'finalized' } as const;
 export type Commitment = typeof CONFIRMED | typeof FINALIZED;
@@ -18,7 +18,7 @@ const UNSUPPORTED_VERSION = -32015;
 export const isUnsupported = (response: unknown): response is RpcError =>
   response instanceof RpcError && response.code === UNSUPPORTED_VERSION;
 
-/** A slot in which no block was made, or none that the node keeps (Agave, rpc-client-api custom_error.rs). */
+/** A slot in which no block was made, or whose block the node does not keep (Agave, rpc-client-api custom_error.rs). */
 const SKIPPED = [-32007, -32009];
 const CLEANED_UP = -32001;
 /** The node has reached the slot, but does not have its block yet. */
@@ -36,7 +36,7 @@ export function isLagging(response: unknown): response is RpcError {
 
 /**
  * A result of a batch.
- * @throws LaggingNode where another server may have the result, RpcError for any other error of the node.
+ * @throws LaggingNode if another server may have the result, RpcError for any other error of the node.
  */
 export function orThrow(node: Node, response: unknown): unknown {
   if (!(response instanceof RpcError)) return response;
@@ -61,7 +61,7 @@ export function toValue(node: Node, response: unknown, what: string) {
   return { slot: toSlot(node, slot, `the context of ${what}`), value };
 }
 
-/** A call of `getBlock`: for its header alone unless more is asked for. */
+/** A call of `getBlock`: only for its header unless more is requested. */
 export function blockCall(
   slot: number,
   transactionDetails: 'none' | 'accounts' = 'none',
@@ -81,7 +81,7 @@ export type WithoutBlock = 'skipped' | 'gone';
 
 /**
  * The block of a slot, from the response to `getBlock`.
- * @returns null where the node has none yet.
+ * @returns null if the node has none yet.
  */
 export function toSlotBlock(
   node: Node,
@@ -106,10 +106,10 @@ export function toSlotBlock(
   };
 }
 
-/** How many slots before or after another one are searched for a block: only in an outage are more skipped. */
+/** How many slots before or after a slot are searched for a block: more are skipped only in an outage. */
 const LOOKED_BACK = 500;
 
-/** The block of a slot or, where that was skipped, the one before it; null above the newest. */
+/** The block of a slot or, if that was skipped, the one before it; null above the newest. */
 export async function readBlockAt(node: Node, slot: number): Promise<Block | null> {
   const [own] = await node.batch([blockCall(slot)]);
   const block = toSlotBlock(node, own, slot);
@@ -127,10 +127,10 @@ export async function readBlockAt(node: Node, slot: number): Promise<Block | nul
 
 /**
  * Makes sure that no block was made in a slot that a node reports as skipped or missing: a server that was started
- * from a later snapshot reports that of slots with blocks too. If none was made, the parent of the next block is
+ * from a later snapshot also reports slots with blocks that way. If none was made, the parent of the next block is
  * before this slot.
  * @param isBelowNewest Whether the node must have a later block, without which the slot cannot be judged.
- * @throws LaggingNode where that is not known.
+ * @throws LaggingNode if that cannot be known.
  */
 export async function requireSkipped(
   node: Node,
@@ -156,7 +156,7 @@ async function askOne(node: Node, call: NodeCall): Promise<unknown> {
 }
 
 /**
- * Blocks by their slots; in place of one that cannot be read, its failure, which is a LaggingNode where the node does not
+ * Blocks by their slots. A block that cannot be read is replaced by its failure: a LaggingNode if the node does not
  * have it.
  * @throws NodeFailure
  */

@@ -12,7 +12,7 @@ const LISTED_AGAIN = 300;
 
 /**
  * Lists the transactions of accounts that have changed, and reads them.
- * @param newest The newest block, where it need not be asked for.
+ * @param newest The newest block, if it was read already.
  * @throws NodeFailure, RpcError; the next scan then lists the same changes again.
  */
 export async function scanAccounts(

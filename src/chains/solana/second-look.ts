@@ -7,12 +7,12 @@ import { readTransfers } from './read-transfers.ts';
 import { FINALIZED, readBlockAt } from './responses.ts';
 import { type Listed, type ListedSignature, listSignatures } from './signatures.ts';
 
-/** Transactions that one look reads, unless one slot has more: half a minute's, with the usual rate limit. */
+/** Transactions that one look reads, unless one slot has more: this takes half a minute with the usual rate limit. */
 const READ_MAXIMUM = 300;
 
 /**
  * Lists the final transactions of addresses once more, whether or not their accounts have changed, and reads all of them,
- * by any node. What the first looks remember stays as it is.
+ * from any node. It does not touch what the first looks remember.
  * @throws NodeFailure, RpcError.
  */
 export async function scanAgain(
@@ -56,14 +56,14 @@ export async function scanAgain(
   return { through, transfers: found.transfers, dust: found.dust, unreadable };
 }
 
-/** The end of a range; the block before it stands for a slot without a block. */
+/** The block at the end of a range. If its slot has none, the block before stands in, with the height of the slot. */
 async function readEnd(node: Node, slot: number): Promise<Block> {
   const block = await readBlockAt(node, slot);
   if (block === null) throw new NodeFailure(`${node.label} has no block of slot ${slot}`);
   return { ...block, height: slot };
 }
 
-/** The earliest of them, and the slot up to which these are all; undefined where none is left for the next look. */
+/** The earliest ones, and the slot up to which they are complete; undefined if none is left for the next look. */
 function cut(listed: readonly ListedSignature[]) {
   const ordered = listed.toSorted((one, other) => one.slot - other.slot);
   const next = ordered[READ_MAXIMUM]?.slot;

@@ -6,12 +6,12 @@ import { readEach, readOrFailure } from '../unreadable.ts';
 import { type Commitment, isLagging, isUnsupported, orThrow, toSlot, toText } from './responses.ts';
 import { type SolanaTransaction, toTransaction, transactionCall } from './transfers.ts';
 
-/** Each transaction is a response, or a part of a block: that none can be read does not make a list wrong. */
+/** `isPart` of `readEach`: transactions come in separate responses or blocks, so no list is wrong as a whole. */
 export const IN_RESPONSES_OF_THEIR_OWN = true;
 
-/** Signatures of one list, which has no more. */
+/** Maximum length of one list of signatures. */
 const PAGE = 1_000;
-/** Lists, and transactions, that are asked for in one batch. */
+/** Lists of signatures, or transactions, per batch. */
 export const TOGETHER = 25;
 
 /** A transaction without an error, from lists of signatures. */
@@ -26,7 +26,7 @@ export interface ListedSignature {
 export interface Listed {
   /** By signature. */
   readonly signatures: Map<string, ListedSignature>;
-  /** Accounts that have further ones, in slots above those that were listed. */
+  /** Accounts with further signatures, in slots above the listed ones. */
   readonly newer: Set<string>;
   /** Accounts whose lists the node refuses. */
   readonly refused: Map<string, LaggingNode>;
@@ -34,7 +34,7 @@ export interface Listed {
   readonly unreadable: { readonly account: string; readonly detail: string }[];
 }
 
-/** Slots that are listed, both included, as the node shows them at a commitment. */
+/** A range of slots, both ends included, at a commitment of the node. */
 export interface ListedSlots {
   readonly from: number;
   readonly to: number;
@@ -44,7 +44,7 @@ export interface ListedSlots {
 /**
  * Lists signatures of transactions without an error that concern these accounts. The node must have reached
  * `slots.to`.
- * @throws NodeFailure, also for a full list whose end cannot be read; RpcError where it refuses each of several lists.
+ * @throws NodeFailure, also for a full list whose end cannot be read; RpcError if it refuses all of several lists.
  */
 export async function listSignatures(
   node: Node,
@@ -102,7 +102,7 @@ function takePage(
         {
           signature: toText(node, fields.signature, 'a signature'),
           slot: toSlot(node, fields.slot, 'the slot of a signature'),
-          // Where it is missing, the transaction itself shows it.
+          // If `err` is missing, the transaction itself shows whether it failed.
           failed: fields.err !== null && fields.err !== undefined,
         },
       ];
@@ -127,7 +127,7 @@ export interface ReadTransactions {
   readonly transactions: readonly SolanaTransaction[];
   /** By signature. */
   readonly unreadable: ReadonlyMap<string, string>;
-  /** Those that the node has listed and does not have, by signature. */
+  /** Transactions that the node has listed but does not have, by signature. */
   readonly missing: ReadonlyMap<string, LaggingNode>;
 }
 

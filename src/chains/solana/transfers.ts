@@ -7,7 +7,7 @@ import { OtherResponse } from '../unreadable.ts';
 import { CONFIRMED, type Commitment, toSlot, toText, VERSION_MAXIMUM } from './responses.ts';
 
 /**
- * Versions that are read. In JSON all have the same header, account keys and balances. Version 0 adds the
+ * Versions that can be read. In JSON all have the same header, account keys and balances. Version 0 adds the
  * addresses of lookup tables, in `meta.loadedAddresses`; version 1 has no tables, and a `transactionConfig`
  * in its message, which moves nothing (SIMD-0385; @solana/rpc-types 8.0.0, transaction.ts). Without a version a
  * transaction is a legacy one.
@@ -21,7 +21,7 @@ export interface SolanaTransaction {
   readonly failed: boolean;
   /** Every account of it, those of lookup tables included. */
   readonly accounts: readonly string[];
-  /** Accounts that neither sign nor are written, which a reference of Solana Pay is one of. */
+  /** Accounts that neither sign nor are written; a reference of Solana Pay is among them. */
   readonly readonlyAccounts: readonly string[];
   /** Lamports before and after, in the order of the accounts. */
   readonly before: readonly unknown[];
@@ -94,7 +94,7 @@ export function requireKnownVersion(node: Node, { version }: Fields): void {
  * @throws NodeFailure
  */
 export function toEffect(node: Node, meta: Fields) {
-  // It is null for a transaction with effect.
+  // `err` is null for a transaction that succeeded.
   if (meta.err === undefined) throw failure(node, 'a transaction does not tell whether it failed');
   return {
     failed: meta.err !== null,
@@ -106,7 +106,7 @@ export function toEffect(node: Node, meta: Fields) {
 
 function toTokenChanges(node: Node, meta: Fields): TokenChange[] {
   const changes = new Map<number, TokenChange>();
-  // An account that did not exist, or exists no more, is left out of one list: it held nothing.
+  // An account that does not exist before or after is left out of that list: it held nothing.
   for (const [list, which] of [
     [meta.preTokenBalances, 'before'],
     [meta.postTokenBalances, 'after'],
@@ -134,8 +134,8 @@ function toTokenChanges(node: Node, meta: Fields): TokenChange[] {
 }
 
 /**
- * Transfers of a transaction to watched owners: the change of the balance of all accounts of an owner together,
- * by any instructions. The position is the lowest index of the owner's accounts.
+ * Transfers of a transaction to watched owners. The amount is the change of the balance of all accounts of an owner
+ * together, by any instructions. The position is the lowest index of the owner's accounts.
  */
 export function transfersOf(
   node: Node,
@@ -161,7 +161,7 @@ interface Gain {
 }
 
 /**
- * By how much a transaction without an error changed what an owner holds; undefined if it names no account of it.
+ * By how much a successful transaction changed an owner's balance; undefined if it names none of the owner's accounts.
  * @throws NodeFailure
  */
 export function gainOf(

@@ -5,7 +5,7 @@ import { readOrFailure } from '../unreadable.ts';
 import { blockCall, toSlotBlock, toText } from './responses.ts';
 import { requireKnownVersion, type SolanaTransaction, toEffect } from './transfers.ts';
 
-/** A block, and those of its transactions that were asked for and can be read. */
+/** A block, with the requested transactions as far as they can be read. */
 export interface WholeBlock {
   readonly block: Block;
   readonly transactions: readonly SolanaTransaction[];
@@ -13,7 +13,7 @@ export interface WholeBlock {
 
 /**
  * Reads transactions of one slot from its block, by a single call.
- * @returns undefined where the node does not return the block: then each transaction has to be asked for.
+ * @returns undefined if the node does not return the block: then the transactions have to be read one by one.
  * @throws NodeFailure
  */
 export async function readWholeBlock(
@@ -29,7 +29,7 @@ export async function readWholeBlock(
   const { transactions } = toFields(node, response, 'a block');
   if (!Array.isArray(transactions)) return undefined;
   const own = transactions.flatMap(element => {
-    // One that cannot be read is left out, and then asked for by itself.
+    // A transaction that cannot be read is left out, and then read by itself.
     const signature = readOrFailure(() => signatureOf(node, element));
     if (signature instanceof NodeFailure || !signatures.has(signature)) return [];
     const transaction = readOrFailure(() => toTransaction(node, element, signature, slot));
@@ -50,7 +50,7 @@ function signatureOf(node: Node, element: unknown): string {
   return toText(node, toList(node, signatures, 'signatures')[0], 'a signature');
 }
 
-/** With `accounts` those of lookup tables are among the others, in the same order (Agave, parse_accounts.rs). */
+/** With `accounts`, accounts of lookup tables are among the others, in the same order (Agave, parse_accounts.rs). */
 function toTransaction(
   node: Node,
   element: unknown,

@@ -33,7 +33,7 @@ const BATCH = 50;
 const ID_DIGITS = 8;
 
 /**
- * Reads Tron by one URL: tokens by `/jsonrpc`, like those of Ethereum; TRX by `/wallet` or, in solid blocks, by
+ * Reads Tron by one URL: tokens by `/jsonrpc`, like on Ethereum; TRX by `/wallet` or, in solid blocks, by
  * `/walletsolidity`.
  */
 export function createTronAdapter(chain: Chain): ChainAdapter {
@@ -89,7 +89,7 @@ async function readHeads(node: Node, cursorHeight: number | null): Promise<Heads
   const { tip, finalHeight, cursorHash } = await readEvmHeads(rpcOf(node), cursorHeight);
   return {
     tip: toPlainBlock(tip),
-    // Older releases know no final block by JSON-RPC.
+    // The JSON-RPC of older releases knows no final block.
     finalHeight: finalHeight ?? (await readSolidHeight(node)),
     cursorHash: cursorHash === null ? null : toPlainHash(cursorHash),
   };
@@ -120,7 +120,7 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, memory: Scan
   );
   const through = toPlainBlock(found.through);
   requireSameBranch(node, through, native?.through);
-  // A node may take fewer blocks for logs than were read whole: the others are read again.
+  // The logs may cover fewer blocks than were read whole: the others are read again.
   const transfers = [...(native?.transfers ?? []), ...found.transfers].filter(
     ({ block }) => (block?.height ?? 0) <= through.height,
   );
@@ -135,7 +135,7 @@ async function scan(node: Node, request: ScanRequest, chain: Chain, memory: Scan
   };
 }
 
-/** The callbacks for transfers in hex: they get them with hash and address as the chain writes them. */
+/** Wraps the callbacks: they get transfers in hex with hash and address as the chain writes them. */
 function inHex(
   { weigh, takeAwaited }: ScanRequest,
   spelled: Spelled,

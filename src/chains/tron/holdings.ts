@@ -14,7 +14,7 @@ import { readTrxMoved } from './trx-movements.ts';
 
 /** Balances that are asked for at once; the node's allowance decides how fast they come. */
 const CONCURRENCY = 20;
-/** How often what has moved while it was read is read again. */
+/** Attempts to read balances that move while they are read. */
 const ATTEMPTS = 5;
 /** Most blocks in which the movements of TRX are read: an hour, some 360 MB. */
 export const SPAN_MAXIMUM = 1_200;
@@ -23,8 +23,8 @@ const WORD = /^[0-9a-f]{64}$/i;
 const NOTHING: Moved = { arrived: 0n, left: 0n };
 
 /**
- * What addresses hold after the newest solid block, as `/walletsolidity` shows it, and what moved it: tokens by their
- * logs, TRX by the transactions of solid blocks. No response names the block that a balance is of, and nothing proves it.
+ * Balances after the newest solid block, as `/walletsolidity` shows them, and what moved them: tokens by their logs,
+ * TRX by the transactions of solid blocks. No response names the block of a balance, and nothing proves a balance.
  */
 export function createHoldings({
   ranges,
@@ -56,8 +56,8 @@ export function createHoldings({
 
   return {
     /**
-     * All balances are of one block: while they are read, further blocks become solid, and what has moved in these is read
-     * again.
+     * All balances are of one block: if further blocks become solid during the read, balances that moved in them are
+     * read again.
      */
     async read(node, { height: least }, watch) {
       const balances = new Map<WatchedAddress, bigint | null>();
@@ -99,8 +99,8 @@ function held(
 }
 
 /**
- * Balances after a solid block; null for one that could not be read in several looks.
- * @throws NodeFailure where a later look may read it.
+ * Balances after a solid block; null for one that several looks could not read.
+ * @throws NodeFailure if a later look may read it.
  */
 async function readBalances(
   node: Node,
@@ -146,7 +146,7 @@ function toWalletHex(address: string): string {
   return `41${address.slice(2)}`;
 }
 
-/** An account that has never got anything is an empty object. */
+/** The node returns an empty object for an account that has never received anything. */
 function toTrxBalance(node: Node, response: unknown, address: string): bigint {
   const fields = toFields(node, response, 'an account');
   if (fields.address === undefined && Object.keys(fields).length === 0) return 0n;

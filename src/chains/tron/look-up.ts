@@ -28,8 +28,8 @@ import {
 const FOREIGN_MAXIMUM = 20;
 
 /**
- * The state of a transaction, from the information that the node keeps of those in blocks, and from the block that
- * the node has at that height.
+ * The state of a transaction, from the information that the node keeps on transactions in blocks, and from the block
+ * that the node has at that height.
  */
 export async function lookUpTransaction(
   node: Node,
@@ -95,7 +95,7 @@ async function readTokens(
 ): Promise<Tokens | NodeFailure> {
   const prefixed = toPrefixedHash(hash);
   const receipt = (await readReceipts(rpc, [prefixed])).get(prefixed);
-  // It is in a block by the other interface, which another server may have answered.
+  // The wallet interface has shown it in a block, but perhaps another server has responded there.
   if (receipt === undefined) return new NodeFailure(`${rpc.label} has no receipt of ${hash}`);
   if (receipt instanceof NodeFailure) return receipt;
   if (receipt.blockHash !== header.hash) {
@@ -108,7 +108,7 @@ async function readTokens(
   }));
 }
 
-/** A plain transfer to a watched address of what is not watched there: TRC-10, or TRX where tokens are. */
+/** A plain transfer to a watched address of an asset not watched there: TRC-10, or TRX if only tokens are watched. */
 function foreignOf(
   plain: NonNullable<ReturnType<typeof toPlainTransfer>>,
   { hex }: Spelled,
@@ -129,7 +129,7 @@ export function inCanonical(transfer: ChainTransfer, spelled: Spelled): ChainTra
   };
 }
 
-/** The same for what has no block. */
+/** Like `inCanonical`, for an arrival without a block. */
 export function canonical<T extends Omit<Arrival, 'tokenAmount'>>(each: T, spelled: Spelled): T {
   const { blockchainId, address, transactionHash } = each;
   return {
@@ -139,7 +139,7 @@ export function canonical<T extends Omit<Arrival, 'tokenAmount'>>(each: T, spell
   };
 }
 
-/** The same for what cannot be read. */
+/** Like `inCanonical`, for an element that cannot be read. */
 export function unreadableInCanonical(unreadable: Unreadable, spelled: Spelled): Unreadable {
   const { transactionHash } = unreadable;
   return {

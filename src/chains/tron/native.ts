@@ -28,7 +28,7 @@ export function accountsOf(hex: readonly WatchedAddress[]): WatchedAccounts {
 }
 
 /**
- * Reads whole blocks for transfers of TRX: those by accounts, and those by contracts where the node keeps them.
+ * Reads whole blocks for transfers of TRX: by accounts, and by contracts if the node keeps these.
  * JSON-RPC is not used, since it shows a worthless TRC-10 asset like TRX.
  * @returns Addresses are in hex, as they were given.
  * @throws NodeFailure
@@ -122,8 +122,8 @@ function plainTransfers(
 }
 
 /**
- * The information on a block's transactions; none is read for a block without a call of a contract.
- * @param always Reads it of any block.
+ * The information on a block's transactions; it is not read for a block without a call of a contract.
+ * @param always Whether to read it for any block.
  */
 export async function readInfos(
   node: Node,
@@ -132,7 +132,7 @@ export async function readInfos(
   always = false,
 ): Promise<readonly unknown[]> {
   const isCall = (each: unknown) => contractOf(node, each).type === 'TriggerSmartContract';
-  // One that cannot be read may have been a call.
+  // A transaction that cannot be read may have been a call.
   const mayBeCalled = transactions.some(each => readOrFailure(() => isCall(each)) !== false);
   if (!always && !mayBeCalled) return [];
   const path = `${isSolid ? '/walletsolidity' : '/wallet'}/gettransactioninfobyblocknum`;

@@ -6,7 +6,7 @@ const HASH = /^[0-9a-f]{64}$/i;
 /** An address as the wallet interface writes it: 0x41 and 20 bytes. */
 const ADDRESS = /^41([0-9a-f]{40})$/i;
 
-/** A number that is a safe integer. java-tron leaves those that are 0 out. */
+/** A safe integer of 0 or more. java-tron leaves out fields that are 0. */
 function toInteger(node: Node, value: unknown, what: string): number {
   return value === undefined ? 0 : toNatural(node, value, what);
 }
@@ -36,7 +36,7 @@ function toTextOrNothing(value: unknown): string {
 
 /** A block of the wallet interface. */
 export interface WalletBlock extends Block {
-  /** As the node has sent them: one that cannot be read does not keep the others from it. */
+  /** As the node has sent them: one that cannot be read must not stop the others. */
   readonly transactions: readonly unknown[];
 }
 
@@ -58,13 +58,13 @@ export function toWalletBlock(node: Node, value: unknown, height: number): Walle
   return { ...block, transactions };
 }
 
-/** The hash of a transaction that may be unreadable otherwise; null where it has none. */
+/** The hash of a transaction whose other fields may be unreadable; null if it has none. */
 export function hashOrNull(value: unknown, name: 'txID' | 'id'): string | null {
   const hash = (value as Fields | null | undefined)?.[name];
   return typeof hash === 'string' && HASH.test(hash) ? hash.toLowerCase() : null;
 }
 
-/** A transfer by an account itself, of TRX or of a TRC-10 asset, which no payment is made in. */
+/** A transfer by an account itself: of TRX, or of a TRC-10 asset, in which no payment is made. */
 export type PlainTransfer = {
   readonly hash: string;
   readonly to: string;
@@ -99,7 +99,7 @@ const TRC_10 = 'TransferAssetContract';
 /**
  * Reads a transaction as a plain transfer.
  * @param isOfInterest Whether a transfer to this address is read. Anyone can make a TRC-10 asset and send any amount
- * of it: other transfers are not read, and neither is the amount of a TRC-10 asset.
+ * of it, so other transfers are not read, and neither is the amount of a TRC-10 asset.
  * @returns undefined for any other kind of transaction, and for a transfer that is of no interest.
  * @throws NodeFailure
  */
@@ -139,7 +139,7 @@ export interface TransactionInfo {
 
 /** TRX that a contract has sent. */
 export interface InternalTransfer {
-  /** Its place among the internal transactions, those without TRX included. */
+  /** Index among the internal transactions, including those without TRX. */
   readonly index: number;
   readonly to: string;
   /** In sun. */
@@ -198,7 +198,7 @@ function internalSun(node: Node, { callValueInfo }: Fields): bigint {
   return amount;
 }
 
-/** What internal transactions move, and whose TRX it was; an address that cannot be read is left out. */
+/** What internal transactions move, from whom and to whom; an address that cannot be read is undefined. */
 export function toInternalMoves(node: Node, { internal_transactions: list }: Fields) {
   return toList(node, list ?? [], 'internal transactions').flatMap(each => {
     const fields = toFields(node, each, 'an internal transaction');

@@ -4,10 +4,10 @@ import type { WatchedAddress } from '../transfer.ts';
 
 const PAYLOAD_LENGTH = 21;
 
-/** Where java-tron has its JSON-RPC, below the URL of the node. */
+/** Path of java-tron's JSON-RPC below the URL of the node. */
 const JSON_RPC = '/jsonrpc';
 
-/** The node's JSON-RPC, for the functions that read Ethereum. */
+/** The node with its calls sent to JSON-RPC, for the functions that read Ethereum. */
 export function rpcOf(node: Node): Node {
   return {
     ...node,
@@ -36,7 +36,7 @@ export function toPrefixedHash(hash: string): string {
   return hash.startsWith('0x') ? hash : `0x${hash}`;
 }
 
-/** Watched addresses as JSON-RPC writes them, and what they are in the watch list. */
+/** Watched addresses as JSON-RPC writes them, and the way back to their spelling in the watch list. */
 export interface Spelled {
   readonly hex: readonly WatchedAddress[];
   /** By network and address in hex. */

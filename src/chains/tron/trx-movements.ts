@@ -23,8 +23,8 @@ const IGNORE = (): void => undefined;
 
 /**
  * What moved the TRX of addresses in solid blocks, as far as the node shows it: transfers and calls, fees, stakes, and
- * rewards that are withdrawn. What contracts send takes a call for each block, and is read only where the blocks are few.
- * What is not read is left out, so that a part of the balance's rise stays unexplained.
+ * withdrawn rewards. Transfers by contracts take a call for each block, and are read only if the blocks are few.
+ * What is not read is left out: then a part of the balance's rise stays unexplained.
  * @param addresses In hex.
  * @param range The first and the last height, both included and solid.
  * @throws NodeFailure
@@ -81,10 +81,10 @@ async function addBlock(
   );
 }
 
-/** Where the information on a transaction has what it paid to its owner (java-tron, TransactionInfo). */
+/** Fields of the information on a transaction with what it paid to its owner (java-tron, TransactionInfo). */
 const RETURNED = ['withdraw_amount', 'unfreeze_amount', 'withdraw_expire_amount'] as const;
 
-/** What kinds of contracts take from their owner, and the field with the amount in sun (java-tron, Tron.proto). */
+/** Types of contracts that take TRX from their owner, and the field with the amount in sun (java-tron, Tron.proto). */
 const TAKEN: Readonly<Record<string, string>> = {
   TransferContract: 'amount',
   TriggerSmartContract: 'call_value',
@@ -92,7 +92,7 @@ const TAKEN: Readonly<Record<string, string>> = {
   FreezeBalanceV2Contract: 'frozen_balance',
 };
 
-/** What a transaction itself moves; of a kind that moves nothing by itself, its owner and nothing. */
+/** What a transaction itself moves; the amount is 0 for a type that moves nothing by itself. */
 function toMove(node: Node, transaction: unknown) {
   const { type, parameter } = contractOf(node, transaction);
   const { value } = toFields(node, parameter, 'the parameter of a transaction');
