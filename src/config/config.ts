@@ -22,17 +22,17 @@ export interface Config {
   readonly port: number;
   /** Base of checkout and documentation links, without a trailing slash. */
   readonly publicUrl: string;
-  /** Base of the panel's links, without a trailing slash; null for no panel, as in production unless set. */
+  /** Base of the panel's links, without a trailing slash; null, the default in production, for no panel. */
   readonly panelUrl: string | null;
-  /** Base URL of a service that knows breached passwords, without a trailing slash; null asks none. */
+  /** Base URL of a service that knows breached passwords, without a trailing slash; null checks none. */
   readonly breachedPasswordsUrl: string | null;
-  /** Where people's mail is handed in, and whom it comes from; null sends none. */
+  /** SMTP server and sender of mail to people; null sends no mail. */
   readonly mail: MailSettings | null;
-  /** How long changes of where a merchant's money goes wait, in hours. */
+  /** How long a change of where a merchant's money goes waits before it takes effect, in hours. */
   readonly addressDelayHours: number;
-  /** The proxies that are trusted to say whose requests they pass on: their networks, or how many there are in a row. */
+  /** Proxies that are trusted to name the client: their networks, or how many of them are in a row. */
   readonly trustProxy: false | number | string[];
-  /** The header in which they say it. The other one is what a client wrote, for all we know. */
+  /** The header in which they name it. The other one is ignored: a client may have written it. */
   readonly trustProxyHeader: (typeof FORWARDED_HEADERS)[number];
   /** PostgreSQL connection URL, perhaps of several servers (server-urls.ts); null runs the embedded server below `dataDirectory`. */
   readonly databaseUrl: string | null;
@@ -61,7 +61,7 @@ export interface Config {
   readonly rates: 'live' | 'fixed';
   /** Since when the older contract (/external without a version) is deprecated; null names no date. */
   readonly legacyDeprecation: Date | null;
-  /** When it ends; null while undecided. */
+  /** When the older contract ends; null while undecided. */
   readonly legacySunset: Date | null;
   /** How long events, webhook deliveries and their attempts are kept, in days. */
   readonly retentionDays: number;
@@ -101,7 +101,7 @@ const SWITCH = ['on', 'off'] as const;
 /** Deliveries are retried for three days; operators look into failures after that. */
 const RETENTION_DAYS_MINIMUM = 7;
 const REQUESTS_KEPT = ['all', 'failures', 'off'] as const;
-/** How long changes of where money goes wait: a day in production, a week at most. */
+/** Delay of changes of where money goes: a day in production, a week at most. */
 const ADDRESS_DELAY_HOURS = 24;
 const ADDRESS_DELAY_HOURS_MAXIMUM = 168;
 /** Headers in which proxies name the client; the second is RFC 7239's. */
@@ -115,8 +115,8 @@ const HOSTNAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i;
 const REPOSITORY_ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Reads and validates the configuration. An empty value counts as unset. A secret may be in a file, which
- * the variable with `_FILE` at its end names.
+ * Reads and validates the configuration. An empty value counts as unset. A secret may be in a file, whose path
+ * is in the variable with the suffix `_FILE`.
  * @throws ConfigError naming every invalid variable, its value and what is expected. Values of secrets and
  * connection URLs are left out.
  */
@@ -238,7 +238,7 @@ function toProcessor(
 /** Secret and restricted keys of Stripe's live mode, as opposed to test mode. */
 const LIVE_KEY = /^[sr]k_live_/;
 
-/** Whether a processor takes real money, as its key tells. */
+/** Whether a processor takes real money, according to its key. */
 export function isProcessorLive(processor: Config['processor']): boolean {
   return processor?.name === 'stripe' && LIVE_KEY.test(processor.secretKey);
 }

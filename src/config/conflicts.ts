@@ -121,7 +121,7 @@ export function findUnsafeInProduction(
   return problems;
 }
 
-/** What a process says at its start about settings that are allowed. */
+/** Warnings that a process logs at its start, about settings that are allowed but risky. */
 export function findWarnings({
   environment,
   simulation,

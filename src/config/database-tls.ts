@@ -1,4 +1,4 @@
-/** libpq's modes, each asking more of the server than the one before. */
+/** libpq's modes, from the weakest to the strictest. */
 export const TLS_MODES = [
   'disable',
   'allow',
@@ -18,12 +18,12 @@ export interface TlsSettings {
   readonly client: { readonly certificateFile: string; readonly keyFile: string } | null;
 }
 
-/** The parameters that `readTls` understands, which no driver need see. */
+/** The URL parameters that `readTls` handles, so that no driver needs them. */
 export const TLS_PARAMETERS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey'];
-/** Parameters of libpq that would be ignored, although they ask for more checks or name a secret. */
+/** Parameters of libpq that are refused instead of ignored, since they ask for more checks or name a secret. */
 const NOT_TAKEN = ['sslcrl', 'sslcrldir', 'sslpassword', 'ssl_min_protocol_version'];
 
-/** Values of parameters that pg has beside libpq's. */
+/** Values that pg accepts besides libpq's modes. */
 const OF_THE_DRIVER: Readonly<Record<string, TlsMode>> = {
   true: 'verify-full',
   1: 'verify-full',
@@ -32,13 +32,13 @@ const OF_THE_DRIVER: Readonly<Record<string, TlsMode>> = {
   'no-verify': 'require',
 };
 
-/** The message says what is wrong, to be read after the name of the variable, and quotes nothing secret of the URL. */
+/** The message completes a sentence that begins with the variable's name. It quotes no secret of the URL. */
 export class DatabaseUrlError extends Error {}
 
 /**
  * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as libpq means them. Without a mode there is no TLS, unless a
  * file is named: then the certificate is verified in full.
- * @param byDefault The mode where the URL has none, as PGSSLMODE.
+ * @param byDefault The mode of a URL that has none: the value of PGSSLMODE.
  * @throws DatabaseUrlError
  */
 export function readTls(url: string, byDefault = ''): TlsSettings {
@@ -60,7 +60,7 @@ export function readTls(url: string, byDefault = ''): TlsSettings {
   if ((certificateFile === null) !== (keyFile === null)) {
     throw new DatabaseUrlError('has one of sslcert and sslkey; name both files, or none');
   }
-  // Nobody listens on the way to a socket of this machine.
+  // A socket of this machine needs no TLS: its traffic crosses no network.
   const isSocket = /^(\/|%2f)/i.test(given.get('host') ?? hostname);
   return {
     mode: isSocket ? 'disable' : mode,

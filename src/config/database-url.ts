@@ -4,8 +4,8 @@ import { serverUrls } from './server-urls.ts';
 import { BARE_PASSWORD, hasBarePassword, quote } from './values.ts';
 
 /**
- * Checks a PostgreSQL URL, and that the files that it names can be read.
- * @param maximum Most servers that it may name.
+ * Checks a PostgreSQL URL, and that the files it names can be read.
+ * @param maximum Maximum number of servers in the URL.
  * @throws DatabaseUrlError
  */
 export function checkDatabaseUrl(

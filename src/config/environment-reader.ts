@@ -68,7 +68,7 @@ export class EnvironmentReader {
 
   /**
    * A URL that may contain a password, so it is kept out of messages.
-   * @param check Throws a DatabaseUrlError or RedisUrlError for what is wrong, which is said in its own sentence.
+   * @param check Throws a DatabaseUrlError or RedisUrlError, whose message follows the variable's name in the problem.
    */
   connectionUrl(name: string, check: (text: string) => void): string | null {
     const text = this.#env[name];

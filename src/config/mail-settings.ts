@@ -1,20 +1,20 @@
 import type { EnvironmentReader } from './environment-reader.ts';
 import { LOOPBACK, parseUrl } from './values.ts';
 
-/** Where mail is handed in, and whom it comes from. */
+/** The SMTP server that takes mail, and the sender. */
 export interface MailSettings {
   readonly server: MailServer;
   readonly from: MailSender;
-  /** Base URL of the panel, to which it leads. */
+  /** Base URL of the panel, for links in mail. */
   readonly panelUrl: string;
 }
 
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** `implicit` from the first byte (smtps:), `starttls` always, `none` for smtp: on loopback alone. */
+  /** `implicit`: TLS from the first byte (smtps:). `starttls`: required. `none`: smtp: on loopback only. */
   readonly tls: 'implicit' | 'starttls' | 'none';
-  /** null for a server that asks for none. */
+  /** null for a server that requires none. */
   readonly credentials: { readonly user: string; readonly password: string } | null;
 }
 
@@ -28,7 +28,8 @@ export interface MailSender {
 const PORTS = { 'smtps:': 465, 'smtp:': 587 } as const;
 
 /**
- * null sends no mail: without SMTP_URL. Where something else is missing, `findConflicts` reports the problem.
+ * Reads the mail settings; null, which sends no mail, without SMTP_URL. If another setting is missing,
+ * `findConflicts` reports it.
  * @param panelUrl null for no panel.
  */
 export function readMail(from: EnvironmentReader, panelUrl: string | null): MailSettings | null {
@@ -47,9 +48,9 @@ export function readMail(from: EnvironmentReader, panelUrl: string | null): Mail
 }
 
 /**
- * A server for outgoing mail. smtp: takes STARTTLS, and does without it on loopback alone: links for new passwords
- * must not be read on the way.
- * @returns undefined for what is no such URL.
+ * Parses the URL of an SMTP server. smtp: requires STARTTLS except on loopback: nobody on the network may read the
+ * links for new passwords.
+ * @returns undefined for any other text.
  */
 function parseSmtpUrl(text: string): MailServer | undefined {
   if (parseUrl(text, Object.keys(PORTS)) === undefined || /[?#]/.test(text)) return undefined;

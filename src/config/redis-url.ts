@@ -27,21 +27,21 @@ export interface RedisLogin {
   readonly password?: string;
 }
 
-/** What a Redis URL leads to. */
+/** The servers that a Redis URL names. */
 export type RedisServers =
   | { readonly mode: 'single'; readonly url: string }
   | (RedisLogin & { readonly mode: 'cluster'; readonly addresses: readonly RedisAddress[] })
   | (RedisLogin & {
       readonly mode: 'sentinel';
-      /** Of the sentinels; they know where the servers are. */
+      /** Addresses of the sentinels, which know those of the servers. */
       readonly addresses: readonly RedisAddress[];
-      /** By which the sentinels know the master. */
+      /** Name by which the sentinels know the master. */
       readonly name: string;
       readonly db: number;
       readonly sentinelLogin: RedisLogin;
     });
 
-/** The message says what is wrong, to be read after the name of the variable, and quotes nothing of the URL. */
+/** The message completes a sentence that begins with the variable's name. It quotes nothing of the URL. */
 export class RedisUrlError extends Error {}
 
 /**
@@ -110,7 +110,7 @@ function malformed(text: string): RedisUrlError {
 function toAddress(url: string, defaultPort: number, text: string): RedisAddress {
   const { hostname, port } = new URL(url);
   if (hostname === '') throw malformed(text);
-  // Brackets are part of an IPv6 address in a URL alone.
+  // An IPv6 address has brackets only in a URL.
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return { host, port: port === '' ? defaultPort : Number(port) };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from './environment-reader.ts';
 import { quote } from './values.ts';
 
-/** Variables whose value may be in a file, which the variable of the same name with `_FILE` names. */
+/** Variables whose value may be in a file; `<NAME>_FILE` then has its path. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

@@ -1,11 +1,11 @@
 const PARTS = /^(?<start>postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#]*)(?<end>.*)$/;
-/** What libpq calls a server that takes writes. */
+/** libpq's values for a server that accepts writes. */
 const ATTRIBUTES = ['read-write', 'primary'];
 
 /**
- * The servers of a PostgreSQL URL, each as a URL of its own. Like libpq, it takes several hosts with commas between
- * them, and `target_session_attrs`, which may only ask for the one that takes writes: that is the one used in any case.
- * @returns undefined for what is no such URL.
+ * Splits a PostgreSQL URL into one URL per server. Like libpq, it accepts several hosts separated by commas, and
+ * `target_session_attrs`, which may only ask for the server that accepts writes: that one is used in any case.
+ * @returns undefined for any other text.
  */
 export function serverUrls(text: string): string[] | undefined {
   const { start = '', hosts = '', end = '' } = PARTS.exec(text)?.groups ?? {};

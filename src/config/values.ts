@@ -4,7 +4,7 @@ const MASTER_KEY_BYTES = 32;
 /** Proxies in a row; more than a handful is a mistake. */
 const HOPS = /^[1-9]$/;
 
-/** Quotes on one line, without the password of a URL that was set in the wrong variable. */
+/** Quotes a value on one line. Redacts the password of a URL that was set in the wrong variable. */
 export function quote(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/g, '//[redacted]@'));
 }
@@ -17,7 +17,7 @@ export function decodeMasterKey(text: string): Buffer | undefined {
   return exact && bytes.length === MASTER_KEY_BYTES ? bytes : undefined;
 }
 
-/** The values, or undefined when one of them is. */
+/** The values, or undefined if any of them is undefined. */
 export function allDefined<T>(values: readonly (T | undefined)[]): T[] | undefined {
   const defined = values.filter(value => value !== undefined);
   return defined.length === values.length ? defined : undefined;
@@ -28,13 +28,13 @@ export function parseUrl(text: string, protocols: readonly string[]): string | u
   return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined;
 }
 
-/** Says of a connection URL what `hasBarePassword` finds, to be read after the name of the variable. */
+/** The problem that `hasBarePassword` finds. It completes a sentence that begins with the variable's name. */
 export const BARE_PASSWORD =
   'has a password that is not percent-encoded; write % as %25, @ as %40, / as %2F, ? as %3F and # as %23';
 
 /**
- * Whether the user or password of a connection URL has a character that ends it, so that a part of it would be taken
- * for the host, or a % that begins no encoded character.
+ * Whether the user or password of a connection URL is not percent-encoded: a character ends it early, so that the rest
+ * would be taken for the host, or a % begins no encoded character.
  */
 export function hasBarePassword(text: string): boolean {
   const { login = '', end = '' } =
@@ -56,10 +56,10 @@ export function parseBaseUrl(text: string): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Names of the machine itself in a URL. */
+/** Hosts in a URL that are this machine. */
 export const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** A base URL that nobody on the way can read: https, or http on loopback. */
+/** A base URL whose traffic nobody on the network can read: https, or http on loopback. */
 export function parsePrivateUrl(text: string): string | undefined {
   const base = parseBaseUrl(text);
   if (base === undefined || base.startsWith('https:')) return base;
@@ -80,8 +80,8 @@ export function parseTrustProxy(text: string): false | number | string[] | undef
 }
 
 /**
- * Fewest bits of a network of proxies, those of the largest private networks (RFC 1918, RFC 4193): in a
- * wider one, a client could choose an address that is trusted.
+ * Shortest prefix of a network of proxies: that of the largest private networks (RFC 1918, RFC 4193). In a
+ * wider network, a client could choose an address that is trusted.
  */
 const PROXY_BITS_MINIMUM = { 4: 8, 6: 7 } as const;
 

@@ -23,7 +23,7 @@ type DerivedKeys = Readonly<Record<Sealed | 'hashing', KeyObject>>;
 
 /** Encrypts secrets and hashes passphrases under the master key; previous keys still decrypt. */
 export interface Keyring {
-  /** Version of the current master key: the first 31 bits of a SHA-256 over it. */
+  /** Version of the current master key: the first 31 bits of a SHA-256 over a prefix and the key. */
   readonly currentVersion: number;
   /** Versions of all master keys, the current one first. */
   readonly versions: readonly number[];
@@ -40,7 +40,7 @@ export interface Keyring {
   open(sealed: Buffer, context: string, version: number, kind?: Sealed): string;
   /**
    * Keyed hash (HMAC-SHA256, 32 bytes) of `secret`, bound to `context`.
-   * With an unknown version it uses the current key, so that the time is the same.
+   * For an unknown version it uses the current key, so that it takes the same time.
    */
   hash(secret: string, context: string, version?: number): Buffer;
 }

@@ -1,14 +1,14 @@
-/** Secrets of API keys, of the older contract's and of webhooks, by their prefixes and what follows them. */
+/** A prefix and the rest: secrets of API keys (`mps_`), keys of the older contract (`mpa_`), secrets of webhooks. */
 const SECRET = /(mp[as]_(?=[\da-f]{8})|whsec_)[^&=/?#"\s]+/gi;
-/** A printable ASCII character in percent-encoding, which may have been encoded again and again. */
+/** A printable ASCII character in percent-encoding, perhaps encoded several times. */
 const ENCODED = /%(?:25)*([2-7][\da-f])/gi;
-/** How often a text is decoded: more encodings than a client makes by mistake. */
+/** Maximum number of decodings: no client encodes a text so often by mistake. */
 const DECODED_MOST = 4;
 
 /**
- * A text without secrets of ours, which clients write where none belongs. If one shows only in the decoded text, the
- * result is the decoded text without it.
- * @param maskMore Masks what else is a secret there. Bare hex digits stay otherwise: most are hashes of transactions.
+ * Masks the service's secrets in a text, since clients write them where none belongs. If a secret shows only in the
+ * decoded text, the result is the decoded text.
+ * @param maskMore Masks further secrets. Without it bare hex digits stay: most are transaction hashes.
  */
 export function maskSecrets(
   text: string,

@@ -2,23 +2,23 @@ import { v7 as uuidv7 } from 'uuid';
 import { takeRandomBytes } from './random-bytes.ts';
 
 const UUID_BYTES = 16;
-/** Where the text of a UUID has its version. */
+/** Index of the version digit in the text of a UUID. */
 const VERSION_AT = 14;
-/** A clock that is set back by more than this, in milliseconds, was wrong: IDs go by it again. */
+/** A clock that is set back by more than this, in milliseconds, was wrong before: IDs follow the new time. */
 const SET_BACK_MS = 5 * 60_000;
 
 let msecs = 0;
 let seq = 0;
 
 /**
- * A UUIDv7: it begins with the time in milliseconds, so that indexes grow at their end. Each is greater than
- * the one before it in this process, so that rows written within a millisecond keep their order, unless the clock is
- * set back by minutes: otherwise rows would be of a month that has not begun until the process ends.
+ * A UUIDv7: it begins with the time in milliseconds, so that indexes grow at their end. Each ID is greater than the
+ * one before it in this process, so that rows written within a millisecond keep their order. The exception is a clock
+ * that is set back by minutes: to keep the order, this process would date all later rows into the future.
  */
 export function newId(): string {
   const random = takeRandomBytes(UUID_BYTES);
   const now = Date.now();
-  // The 32 bits that count within a millisecond begin at a random number that leaves room above it.
+  // The 32-bit counter within a millisecond starts at a random number in its lower half, to leave room above.
   if (now > msecs || msecs - now > SET_BACK_MS) {
     msecs = now;
     seq = random.readUInt32BE() >>> 1;

@@ -1,13 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Bytes that one call of the random generator makes: a call for a few of them costs as much. */
+/** Filled by one call of the random generator: a call for a few bytes costs as much. */
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
 /**
- * Random bytes for secrets, IDs and nonces, which nobody else gets.
+ * Random bytes for secrets, IDs and nonces. No byte is handed out twice.
  * @param count At most 4,096.
- * @returns A view that a later call overwrites: read it at once, and keep a copy.
+ * @returns A view that a later call overwrites: use it at once, or copy it.
  */
 export function takeRandomBytes(count: number): Buffer {
   if (used + count > pool.length) {

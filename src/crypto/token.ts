@@ -14,7 +14,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The stored form of a token, SHA-256: reading a table does not let anyone in. */
+/** The stored form of a token (SHA-256): whoever reads the table cannot use the tokens. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

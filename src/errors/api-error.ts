@@ -16,7 +16,7 @@ interface ApiErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Sent as RateLimit-Policy and, with retryAfterSeconds, as RateLimit. */
   readonly limit?: ExceededLimit;
-  /** Methods that the path has, for a response of 405 to any other; sent as Allow. */
+  /** Methods of the path, for a 405 response to any other method; sent as Allow. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
 }
@@ -43,7 +43,7 @@ export class ApiError extends Error {
 
 /** The URL and the headers of a request are larger than the service reads. As a page it has status 431. */
 export class HeadTooLarge extends ApiError {
-  /** @param limitBytes What both may take together. */
+  /** @param limitBytes Limit of both together. */
   constructor(limitBytes: number) {
     super('E1000', `The URL and the headers are larger than ${limitBytes} bytes together.`);
   }

@@ -43,7 +43,7 @@ export function statusOf({ errorCode, allow }: ApiError): number {
   return allow === undefined ? ERRORS[errorCode].status : 405;
 }
 
-/** Retry-After, an exceeded limit and Allow, which the response has as JSON and as a page. */
+/** Retry-After, the headers of an exceeded limit, and Allow: for JSON and for pages. */
 export function refusalHeaders({
   retryAfterSeconds,
   limit,
@@ -56,7 +56,7 @@ export function refusalHeaders({
   };
 }
 
-/** Nothing is left of the limit: draft-ietf-httpapi-ratelimit-headers-10, beside the specified Retry-After. */
+/** Headers for a limit that is used up (draft-ietf-httpapi-ratelimit-headers-10), besides the standard Retry-After. */
 function limitHeaders(
   { name, most, windowSeconds }: ExceededLimit,
   secondsLeft: number | undefined,

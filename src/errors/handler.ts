@@ -57,8 +57,8 @@ export function registerErrorHandler(
 }
 
 /**
- * Notes a failure for the request's log line, and logs what an operator has to know about: not refusals
- * that the client caused, nor an overload, which shows in the request log and in metrics.
+ * Notes a failure for the request's log line, and logs it if an operator has to know about it. That excludes
+ * refusals that the client caused, and an overload, which the request log and metrics show.
  */
 export function noteFailure(
   error: unknown,
@@ -88,7 +88,7 @@ export function failPage(
   return apiError;
 }
 
-/** Renders a failure, and notes it. */
+/** Notes a failure, and renders its response. */
 export function answerFailure(
   error: unknown,
   request: FastifyRequest,

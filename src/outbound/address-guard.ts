@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 export type Network = readonly [address: string, prefix: number];
 
-/** Local networks: for webhooks refused except in development. */
+/** Local networks: webhooks to them are refused except in development. */
 export const LOCAL_IPV4: readonly Network[] = [
   ['10.0.0.0', 8],
   ['127.0.0.0', 8],

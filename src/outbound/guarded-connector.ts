@@ -8,7 +8,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /**
  * The host is, or resolves to, addresses that webhooks must not be sent to. The message leaves them out: merchants see it,
- * and could read internal names with it.
+ * and could use it to resolve internal names.
  */
 export class RefusedAddress extends Error {
   readonly hostname: string;
@@ -69,7 +69,7 @@ export function guardedConnector({
   });
   return (options, callback) => {
     const { hostname } = options;
-    // Node skips the lookup for addresses.
+    // Node skips the lookup if the host is an IP address.
     if (isIP(hostname) > 0 && !isAddressAllowed(hostname, allowPrivateAddresses)) {
       callback(new RefusedAddress(hostname, [hostname]), null);
       return;

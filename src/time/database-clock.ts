@@ -3,34 +3,34 @@ import type { BaseLogger } from 'pino';
 import type { Clock } from './clock.ts';
 
 /**
- * Largest difference between the machine's clock and the database's that is not reported, in seconds: clocks that are
- * kept in time differ by milliseconds.
+ * Largest difference between the machine's clock and the database's that is not reported, in seconds: synchronized
+ * clocks differ by milliseconds.
  */
 export const CLOCK_REPORTED_SECONDS = 2;
 /**
- * Largest difference with which a process writes, in seconds. IDs and log lines have the machine's time, and whoever
- * is that far away cannot tell which of the two clocks is wrong.
+ * Largest difference at which a process still writes, in seconds. IDs and log lines have the machine's time, and a
+ * process cannot tell which of two clocks that far apart is wrong.
  */
 export const CLOCK_MAXIMUM_SECONDS = 30;
 
 /** How often the database is asked for its time, in milliseconds. */
 const MEASURE_MS = 1_000;
-/** How long its last answer is carried on, in milliseconds: a timer loses or gains some milliseconds in that time. */
+/** How long the timer carries its last answer on, in milliseconds: it drifts by some milliseconds in that time. */
 const CARRIED_MS = 60_000;
 /**
- * By how much the machine's clock and its timer may part between two answers, in milliseconds. More means that the clock
- * was set, or that the machine was suspended, in which time timers stand still.
+ * How far the machine's clock and its timer may drift apart between two answers, in milliseconds. More means that the
+ * clock was set, or that the machine was suspended, while the timer stood still.
  */
 const JUMP_MS = 2_000;
-/** Longest that an answer may take, in milliseconds: the database read its clock at some time in between. */
+/** Longest that an answer may take, in milliseconds: nobody knows when in between the database read its clock. */
 const ANSWER_MS = 4_000;
 
 export type ClockState = 'ok' | 'wrong' | 'unavailable';
 type Severity = 'fine' | 'off' | 'wrong';
 
 /**
- * The database's clock, which decides about time in all processes: its last answer, carried on by a timer that no
- * change of the machine's clock moves.
+ * The database's clock, by which all processes go: its last answer, carried on by a monotonic timer, which is not
+ * affected when the machine's clock is set.
  */
 export interface DatabaseClock {
   /** The machine's clock before the first answer. */
@@ -42,7 +42,7 @@ export interface DatabaseClock {
    * uncertainty of the comparison. undefined before the first answer.
    */
   offsetSeconds(): number | undefined;
-  /** Why nothing may be written by this clock; null while it may. */
+  /** Why nothing may be written by this clock; null while writing is allowed. */
   reason(): string | null;
   /** 'wrong' while the machine's clock is too far away, 'unavailable' while the database's is not known well enough. */
   state(): ClockState;
@@ -61,13 +61,13 @@ interface DatabaseClockOptions {
   readonly monotonic?: () => number;
 }
 
-/** What the last answer told; all times in milliseconds. */
+/** The last answer; all times in milliseconds. */
 interface Measured {
   /** When it came, by the timer. */
   readonly at: number;
   /** By how much the database's clock was ahead of the timer. */
   readonly ahead: number;
-  /** How far that may be wrong. */
+  /** How far `ahead` may be wrong: half the time that the answer took. */
   readonly uncertain: number;
   /** By how much the machine's clock was ahead of the timer. */
   readonly wallAhead: number;
@@ -96,7 +96,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
     const time = await ask();
     const at = monotonic();
     const after = wallAhead();
-    // If the clocks part, how long the answer took is not known.
+    // If the clocks drifted apart meanwhile, it is not known how long the answer took.
     if (at - askedAt > ANSWER_MS || isApart(after, before)) return;
     const uncertain = (at - askedAt) / 2;
     const middle = time - at + uncertain;
@@ -133,7 +133,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
     if (at - last.at > CARRIED_MS) {
       return { state: 'unavailable', reason: 'the database has not told its time for a minute' };
     }
-    // The process may have been interrupted between the two clocks.
+    // Compares twice: the process may have been interrupted between reading the two clocks.
     if (isApart(wallNow, last.wallAhead) && isApart(wallAhead(), last.wallAhead)) {
       measure().catch(() => undefined);
       const reason =

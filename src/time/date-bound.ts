@@ -21,7 +21,7 @@ export function parseDateBound(text: string): Date | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = ''] = match;
   const zone = (match[8] ?? 'Z').toUpperCase();
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
-  // Date takes 30 February for a day in March.
+  // `Date` turns 30 February into a day in March.
   const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
   if (midnight.getUTCDate() !== Number(day)) return undefined;
   return new Date(
@@ -32,7 +32,7 @@ export function parseDateBound(text: string): Date | undefined {
 /** Parses an optional inclusive end of a validated query: a date alone means that whole UTC day. */
 export function toInclusiveEnd(text: string | undefined): Date | undefined {
   const date = toDate(text);
-  // All that is longer has a time.
+  // A longer text has a time.
   const isDay = text !== undefined && text.length <= DATE_LENGTH;
   return isDay && date !== undefined ? new Date(date.getTime() + DAY_MS - 1) : date;
 }

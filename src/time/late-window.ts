@@ -1,6 +1,6 @@
 /**
- * How long after a payment has ended its amount still counts as its own, in milliseconds: 24 hours,
- * the longest that a payment waits. Later the amount is judged like any other, or every amount once
- * asked for would be late for ever.
+ * How long after a payment has ended a transfer of its amount still counts as late for it, in
+ * milliseconds: 24 hours, the longest that a payment waits. After that the amount is matched like any
+ * other: otherwise every amount that was ever asked for would count as late for ever.
  */
 export const LATE_FOR_MS = 24 * 60 * 60_000;

@@ -1,10 +1,10 @@
 /**
- * A payment is stamped as paid before that is committed, within seconds. An hour after its end, nothing is added to a
- * month any more.
+ * How long after its end a month may still change, in milliseconds. A payment is committed only seconds after the time
+ * at which it is stamped as paid, so an hour is ample.
  */
 export const CLOSED_AFTER_MS = 60 * 60_000;
 
-/** Months of this century, which no payment is older than, as a pattern: YYYY-MM. */
+/** Pattern of a month, YYYY-MM, of this century: no payment is older. */
 export const MONTH_PATTERN = '^20\\d{2}-(0[1-9]|1[0-2])$';
 
 /** The UTC month of an instant, YYYY-MM. */

@@ -1,28 +1,28 @@
 import type { Clock } from './clock.ts';
 
-/** What work may take of a processor: milliseconds in each second, and at most at once. */
+/** CPU time that the work may use, in milliseconds: in each second, and at most in one burst. */
 const MS_A_SECOND = 50;
 const MS_AT_ONCE = 500;
 
 /**
- * Bounds what work that blocks the event loop takes of it, however many ask: a twentieth. Work that is less urgent has
- * the upper half alone, so that it leaves something for the rest.
+ * Limits work that blocks the event loop to a twentieth of it, however many requests ask for such work. Less urgent
+ * work may only use the upper half of the budget, which leaves some for the rest.
  */
 export class ProcessorBudget {
   readonly #clock: Clock;
   readonly #meter: () => number;
-  /** Below 0 after work that took more than there was. */
+  /** Below 0 after work that exceeded the budget. */
   #left = MS_AT_ONCE;
   #at: number;
 
-  /** @param meter What this thread has taken of its processor, in milliseconds. */
+  /** @param meter CPU time that this thread has used so far, in milliseconds. */
   constructor(clock: Clock, meter = processorMs) {
     this.#clock = clock;
     this.#meter = meter;
     this.#at = clock();
   }
 
-  /** Whether there is anything left for work, or for work that is less urgent. */
+  /** Whether any budget is left for urgent work, or for less urgent work. */
   has(isUrgent: boolean): boolean {
     const now = this.#clock();
     const gained = (Math.max(0, now - this.#at) / 1_000) * MS_A_SECOND;
@@ -31,7 +31,7 @@ export class ProcessorBudget {
     return this.#left > (isUrgent ? 0 : MS_AT_ONCE / 2);
   }
 
-  /** Does the work, and takes what it took from the budget. */
+  /** Runs the work, and subtracts its CPU time from the budget. */
   spend<T>(work: () => T): T {
     const before = this.#meter();
     try {

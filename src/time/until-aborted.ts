@@ -1,5 +1,5 @@
 /**
- * The result of work, unless the signal is aborted first: then the work goes on, and its result is not used.
+ * The result of `work`, unless the signal is aborted first: then the work goes on, and its result is discarded.
  * @throws The signal's reason, and what the work throws.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
