@@ -49,7 +49,7 @@ export const UnmatchedDepositSchema = Closed({
 
 export type UnmatchedDeposit = Static<typeof UnmatchedDepositSchema>;
 
-/** What an event of any type is, around its `data`. */
+/** The fields that events of all types have, around their `data`. */
 export function eventEnvelope<const T extends readonly string[], D extends TSchema>(
   types: T,
   data: D,

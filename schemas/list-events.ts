@@ -17,7 +17,7 @@ export const DELIVERY_STATUSES = [
   'withheld',
 ] as const;
 
-/** Most deliveries of an event that are shown. */
+/** Maximum number of deliveries shown per event. */
 export const DELIVERIES_SHOWN = 10;
 
 export const EVENT_ORDERS = ['newest', 'oldest'] as const;
@@ -78,7 +78,7 @@ const data = Type.Unsafe<PaymentSnapshot | UnmatchedDeposit>({
     'The payment at the event, or the deposit of a `payment_prompt.deposit_unmatched`; exactly what the webhooks carry.',
 });
 
-/** An event with what became of its webhooks, which carry the same without `deliveries`. */
+/** An event and its deliveries. Webhooks carry the same without `deliveries`. */
 export const RecordedEventSchema = Closed({
   ...eventEnvelope(EVENT_TYPES, data).properties,
   deliveries: Type.Array(EventDeliverySchema, {
