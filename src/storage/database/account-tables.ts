@@ -25,7 +25,7 @@ interface MemberColumns {
   name: string;
   email: string;
   status: Defaulted<ActiveStatus>;
-  /** The person who signs in as it; null while there is none. */
+  /** The person who signs in as this member; null while there is none. */
   person_id: Defaulted<string | null>;
   created_at: Date;
 }
@@ -47,12 +47,12 @@ export interface MerchantsTable {
   /** The live merchant whose test twin it is; null for all others. */
   test_of: Defaulted<string | null>;
   onboarding_status: OnboardingStatus;
-  /** null while it is what it was at creation. */
+  /** null while `onboarding_status` is as it was at creation. */
   onboarding_changed_at: Defaulted<Date | null>;
   settlement_model: SettlementModel;
   commission_payer: CommissionPayer;
   commission_bps: number;
-  /** How much too little still settles a payment, in basis points of what it asks for. */
+  /** Largest shortfall that still settles a payment, in basis points of the amount it asks for. */
   underpayment_tolerance_bps: Defaulted<number>;
   /** Shown to payers as the contact: an e-mail address or an https URL; null for none. */
   support_contact: Defaulted<string | null>;
@@ -60,7 +60,7 @@ export interface MerchantsTable {
   accent_color: Defaulted<string | null>;
   /** Whether payers see the note of a payment. */
   shows_note: Defaulted<boolean>;
-  /** Whether what its admins change of where money goes always takes a second one. */
+  /** Whether every change that its admins make to where money goes needs a second admin. */
   needs_second_admin: Defaulted<boolean>;
   created_at: Date;
 }
@@ -88,7 +88,7 @@ export interface DepositAddressesTable {
   updated_at: Date;
 }
 
-/** Periods in which a merchant had an address. What arrives in one that no other merchant had is the merchant's. */
+/** Periods in which a merchant had an address. Deposits in one that no other merchant had are the merchant's. */
 export interface AccountAddressesTable {
   blockchain_id: string;
   address: string;
@@ -98,22 +98,22 @@ export interface AccountAddressesTable {
 }
 
 /**
- * Whose an address is, on all chains of its family: the one merchant that it belongs to, and others that an operator
- * has admitted. Written by triggers too; see the migration.
+ * The holders of an address, on all chains of its family: the one merchant that it belongs to, and others that an
+ * operator has admitted. Triggers write it too; see the migration.
  */
 export interface AddressHoldersTable {
   family: ChainFamily;
   environment: NetworkEnvironment;
   address: string;
   merchant_id: string;
-  /** A merchant that has it too; null for the one that it belongs to. */
+  /** The merchant beside which an operator admitted this one; null for the merchant that the address belongs to. */
   shared_with: Defaulted<string | null>;
   held_since: Date;
-  /** Since when it is neither in force nor waits; null while it is or does. */
+  /** Since when the address is neither in force nor proposed; null while it is. */
   left_at: Defaulted<Date | null>;
 }
 
-/** A change of where money goes; the last one makes a second admin unnecessary. */
+/** A change of where money goes; the last kind makes a second admin unnecessary. */
 export type AddressChangeKind =
   | 'address.set'
   | 'address.add'
@@ -136,7 +136,7 @@ export interface AddressChangesTable {
   /** null for an operator's. */
   person_id: string | null;
   proposed_at: Date;
-  /** When it holds without an approval, unless it needs one. */
+  /** When the change takes effect without an approval, unless it needs one. */
   effective_at: Date;
   needs_approval: boolean;
   approved_by: Defaulted<string | null>;
@@ -154,7 +154,7 @@ export interface RedirectDomainsTable {
 export interface MerchantUsersTable extends MemberColumns {
   merchant_id: string;
   role: UserRole;
-  /** Since when role, status and person are what they are. */
+  /** Since when role, status and person are unchanged. */
   standing_since: Defaulted<Date>;
   /** Set together with the two columns below, or null like them. */
   client_id: string | null;
@@ -173,7 +173,7 @@ export interface AuditLogTable {
   object_type: string;
   object_id: string;
   detail: Json;
-  /** The merchant or partner that it concerns; null for what concerns none, or several. */
+  /** The merchant or partner that it concerns; null if it concerns none or several. */
   account_id: Defaulted<string | null>;
   person_id: Defaulted<string | null>;
   /** null in rows of older releases. */
@@ -182,7 +182,7 @@ export interface AuditLogTable {
   address: Defaulted<string | null>;
 }
 
-/** Merchants and partners, who acts for them, and what operators change of them. */
+/** Merchants and partners, who acts for them, and the log of changes. */
 export interface AccountTables {
   partners: PartnersTable;
   partner_members: PartnerMembersTable;

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Connection } from './connection.ts';
 
 /**
- * How many standbys follow the primary without any commit waiting for one: what they lack is lost when one of them is
- * promoted. 0 where some standby is to be synchronous. A role without pg_read_all_stats sees that they are there, and
- * not which is a copy that is being made.
+ * Number of standbys that follow the primary while no commit waits for one. Commits that they lack are lost when one of
+ * them is promoted. 0 if `synchronous_standby_names` is set. A role without pg_read_all_stats sees the standbys, but
+ * cannot tell which of them is a base backup in progress.
  */
 export async function countAsynchronousStandbys(db: Connection): Promise<number> {
   const { rows } = await sql<{ standbys: number }>`
@@ -12,7 +12,7 @@ export async function countAsynchronousStandbys(db: Connection): Promise<number>
     where current_setting('synchronous_standby_names') = ''
       and coalesce(state, 'streaming') = 'streaming'
       and application_name is distinct from 'pg_basebackup'
-      -- Subscribers of changes, which are no standbys.
+      -- Logical subscribers are no standbys.
       and not exists (
         select from pg_replication_slots
         where active_pid = standby.pid and slot_type = 'logical')`.execute(db);

@@ -49,7 +49,7 @@ export function batch<Q, A>(run: Run<Q, A>, maximum = MAXIMUM): (item: Q) => Pro
     });
 }
 
-/** Batches likewise, for each database apart. */
+/** Like `batch`, with separate batches for each database. */
 export function batchOn<D extends object, Q, A>(
   run: (db: D, items: readonly Q[]) => ReturnType<Run<Q, A>>,
   maximum?: number,

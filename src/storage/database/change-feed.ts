@@ -19,15 +19,15 @@ import { cut } from './session-client.ts';
  * every change committed before. A command that changes something waits for the length of a lease
  * after its commit; by then each replica has the change or reads the database again.
  *
- * A replica that lost its session trusts its lease to the end, so each listener records that it listens in a
- * table (migration 0014): a command waits if there was a listener lately, also when it is gone.
+ * A replica that lost its session trusts its lease to the end, so each listener records in a table (migration
+ * 0014) that it listens: a command waits if there was a listener lately, even if that is gone.
  */
 export interface ChangeFeed {
   /** Whether the lease holds: every change that was acknowledged to its maker has arrived. */
   isCurrent(): boolean;
   /**
-   * Resolves with whether the lease holds, once it has been renewed if it has lapsed: it does between two
-   * renewals of an idle feed, which this does not make busy. Takes at most the length of a lease.
+   * Renews the lease if it has lapsed, which happens between two renewals of an idle feed, and resolves with
+   * whether it holds. An idle feed stays idle. Takes at most the length of a lease.
    */
   renew(): Promise<boolean>;
   /** Increases with every change, and whenever changes may have been missed. */
@@ -42,8 +42,8 @@ export const LEASE_MS = 500;
 /** How often the lease is renewed, in milliseconds: four renewals in five may get lost. */
 const RENEWAL_MS = 100;
 /**
- * How often it is renewed when it has not been asked for in a while, in milliseconds: then the first
- * request reads the database. Renewals are most of what an idle process does.
+ * How often an idle feed renews its lease, in milliseconds. The lease lapses in between, so the first
+ * request after a pause reads the database; but renewals are most of what an idle process does.
  */
 const IDLE_RENEWAL_MS = 1_000;
 const IDLE_AFTER_MS = 10_000;
@@ -56,13 +56,13 @@ const RECONNECT_MAXIMUM_MS = 5_000;
 /** How often a listener records that it listens, in milliseconds. */
 const RECORD_MS = 20_000;
 /**
- * How long after the last record a change is waited for, in seconds: no lease outlives it, since one is
- * only renewed while records are made in time.
+ * How long after the last record a command still waits for listeners, in seconds. No lease outlives this,
+ * since a lease is only renewed while records are written in time.
  */
 const LISTENED_LATELY_SECONDS = 60;
 
 const CHANNEL = 'account_changes';
-/** Several replicas share the row; one record in `RECORD_MS` will do for all of them. */
+/** Several replicas share the row; one record per `RECORD_MS` is enough for all of them. */
 const RECORD = `
   insert into change_listeners as known (listened_at) values (now())
   on conflict (only_row) do update set listened_at = excluded.listened_at
@@ -206,8 +206,8 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
       'the database is reached through a pooler, where notifications are lost: name it in DATABASE_DIRECT_URL',
     );
   }
-  // Neither record nor renewal has to survive its server, so they wait neither for the disk nor for a standby. A
-  // record that waited would keep the only row locked, and so all other feeds out.
+  // Records and renewals need not survive a crash of the server, so they wait neither for the disk nor for a
+  // standby. A record that waited would hold the lock of the only row and block all other feeds.
   await client.query('set synchronous_commit = off');
   await client.query(RECORD);
   await client.query(`listen ${CHANNEL}`);
@@ -215,7 +215,8 @@ async function begin(client: pg.Client, echoChannel: string): Promise<void> {
 }
 
 /**
- * Waits until a committed change holds on every replica; returns at once when none has listened lately.
+ * Waits until every replica has a committed change or reads the database again; returns at once when none has
+ * listened lately.
  * @param pause Waits for some milliseconds.
  */
 export async function untilHeard(

@@ -6,7 +6,7 @@ export type Cents = number;
 /** numeric(78,0) column: read as decimal text, written as bigint or text. */
 export type BaseUnits = ColumnType<string, bigint | string, bigint | string>;
 
-/** `BaseUnits` that a row need not have. */
+/** `BaseUnits` of a nullable column. */
 export type OptionalBaseUnits = ColumnType<
   string | null,
   bigint | string | null | undefined,

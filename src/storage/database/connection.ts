@@ -12,7 +12,7 @@ export type Connection = Database | Transaction<Tables>;
 
 export interface ConnectionOptions extends SessionOptions {
   readonly poolSize: number;
-  /** Whether it may be a standby as well, as for reports. */
+  /** Whether the server may be a standby, as for reports. */
   readonly mayBeStandby?: boolean;
   /** Called when an idle connection breaks; the pool replaces it. */
   readonly onIdleError: (error: Error) => void;
@@ -32,7 +32,7 @@ export function connect(options: ConnectionOptions): Database {
   const primary = primaryOf(options.url);
   // Which server a pooler leads to is the pooler's business.
   const isAdmitted = options.mayBeStandby !== true && options.pooler !== true;
-  /** Also known while it connects, to be cut if the pool closes then. */
+  /** Tracked from the start, so that a pool that closes can cut a connection that is still being opened. */
   class KnownClient extends ServerClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: primary.url });
@@ -93,7 +93,7 @@ export function connect(options: ConnectionOptions): Database {
 
 /** The state of a pool. */
 export interface PoolUse {
-  /** Most connections it may open. */
+  /** Maximum number of connections it may open. */
   readonly limit: number;
   /** Connections in use. */
   readonly busy: number;

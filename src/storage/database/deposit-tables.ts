@@ -9,11 +9,11 @@ export interface ReservationsTable {
   token_amount: BaseUnits;
   reserved_at: Date;
   released_at: Date | null;
-  /** The deposit of too little that this amount completes; null for the whole amount. */
+  /** The underpayment that this amount completes; null for the whole amount. */
   rest_of: Defaulted<string | null>;
-  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  /** Smallest amount that settles it if a wallet has cut off decimals; null if only the whole amount does. */
   cut_from: OptionalBaseUnits;
-  /** The least that settles it where nobody else waits at the address; null where only the whole does. */
+  /** Smallest amount that settles it if no other payment waits at the address; null if only the whole amount does. */
   alone_from: OptionalBaseUnits;
 }
 
@@ -38,10 +38,10 @@ export type DepositOutcome =
 /** What was done with the money of a deposit that no payment took. */
 export type Remedy = 'returned' | 'kept' | 'other';
 
-/** How a deposit deviates from what its payment, or the one that it was meant for, asked for. */
+/** How a deposit deviates from what its payment, or the payment it was meant for, asked for. */
 export type Deviation = 'under' | 'over' | 'late' | 'duplicate';
 
-/** How a deposit that settled nothing was meant for a payment: too late, a second time, or by a former quote. */
+/** Why a deposit did not settle the payment it was meant for: too late, a second time, or for a former quote. */
 export type StrayKind = 'late' | 'duplicate' | 'superseded';
 
 export interface DepositsTable {
@@ -69,13 +69,13 @@ export interface DepositsTable {
   /** Outputs that the transaction spends, as `hash:index` (Bitcoin); null elsewhere. */
   inputs: string[] | null;
   /**
-   * Outputs that its unconfirmed ancestors spent when it was seen in a mempool (Bitcoin), as `hash:index`: whoever else
-   * spends one of them, in a block, undoes it. null elsewhere.
+   * Outputs that its unconfirmed ancestors spent when it was seen in a mempool (Bitcoin), as `hash:index`: any other
+   * transaction in a block that spends one of them undoes the deposit. null elsewhere.
    */
   ancestry: Defaulted<string[] | null>;
   /** Since when it is neither in a mempool nor in a block (Bitcoin); null while it is. */
   missing_since: Defaulted<Date | null>;
-  /** Accounts by which a wallet may have named the payment that it is for (Solana Pay); null for none. */
+  /** Reference accounts, by which a wallet may have named the payment (Solana Pay); null for none. */
   reference_accounts: Defaulted<string[] | null>;
   /** Whether its price is recorded once it is final for a payment; false for one of an earlier release. */
   price_wanted: Defaulted<boolean>;
@@ -88,7 +88,7 @@ export interface DepositsTable {
   priced_at: Defaulted<Date | null>;
   /** What it was worth at that price, in US cents, rounded down. */
   value_cents: Defaulted<Cents | null>;
-  /** null for one that is not dismissed, and for one that an earlier release dismissed. */
+  /** null for a deposit that is not dismissed, and for one that an earlier release dismissed. */
   remedy: Defaulted<Remedy | null>;
   /** To whom it was returned; null for any other remedy. */
   remedy_to: Defaulted<string | null>;
@@ -97,7 +97,7 @@ export interface DepositsTable {
   remedy_note: Defaulted<string | null>;
 }
 
-/** An assignment of too little that a merchant's admin asks another one to confirm. */
+/** An assignment of an underpayment that one admin of a merchant asks another to confirm. */
 export interface AskedAssignmentsTable {
   deposit_id: string;
   payment_id: string;
@@ -110,7 +110,7 @@ export interface AskedAssignmentsTable {
 export interface DeviatingDepositsTable {
   deposit_id: string;
   payment_id: string;
-  /** `left`: the deposit was the payment's until the chain had undone it, or the payment ended first. */
+  /** `left`: it belonged to the payment until the chain undid it, or until the payment ended before it was final. */
   kind: Deviation | StrayKind | 'left';
   /** The payment's merchant and creation. */
   merchant_id: string;
@@ -124,11 +124,11 @@ export interface BookedDepositsTable {
   booked_at: Date;
 }
 
-/** A part of an ended payment that was given back, in its merchant's books. A row never changes. */
+/** A partial deposit of an ended payment that was returned, in its merchant's books. A row never changes. */
 export interface BookedReturnsTable {
   deposit_id: string;
   merchant_id: string;
-  /** When it was recorded; later than the part was booked. */
+  /** When the return was recorded; later than the deposit was booked. */
   booked_at: Date;
   returned_to: string;
   /** Hash of the transaction that returned it. */

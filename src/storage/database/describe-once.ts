@@ -8,14 +8,14 @@ interface PreparedQuery {
 
 export type Answered = (error: Error | null, result: pg.QueryResult) => void;
 
-/** What pg makes of the description of a statement's columns, and reads rows by. */
+/** What pg builds from the description of a statement's columns, to read its rows. */
 interface RowReader {
   readonly fields: unknown;
   readonly _parsers: unknown;
   readonly _prebuiltEmptyResultObject: unknown;
 }
 
-/** pg's query with what its types leave out. */
+/** pg's query, with the members that its types leave out. */
 interface DriverQuery {
   readonly _result: object;
   _accumulateRows: boolean;
@@ -27,11 +27,11 @@ const DriverQuery = pg.Query as unknown as new (
 ) => DriverQuery;
 
 /**
- * Runs the prepared statements of a connection, and has PostgreSQL describe the columns of each once. pg
- * asks for the description with every execution and builds the reader of its rows from it each time, a fifth of
- * what a page costs this process. It cannot change: PostgreSQL refuses to execute a prepared statement whose
- * columns have changed. A statement without columns is described each time, and so is every one where pg
- * no longer has the fields that rows are read by.
+ * Runs the prepared statements of a connection, and has PostgreSQL describe the columns of each only once. pg
+ * asks for the description with every execution and builds a row reader from it each time, which is a fifth of
+ * what a page costs this process. The description cannot change: PostgreSQL refuses to execute a prepared
+ * statement whose columns have changed. A statement without columns is described each time, and so are all
+ * statements if pg no longer has the fields of a `RowReader`.
  */
 export function describeOnce(client: pg.Client): (query: PreparedQuery, done: Answered) => void {
   const readers = new Map<string, RowReader>();

@@ -6,7 +6,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 
-/** Kysely's PostgreSQL over a driver of one's own. */
+/** Kysely's PostgreSQL dialect with a custom driver. */
 export function postgresDialect(createDriver: () => Driver): Dialect {
   return {
     createDriver,

@@ -6,24 +6,24 @@ import { type SessionOptions, sessionConfig } from './session.ts';
 import { cut } from './session-client.ts';
 import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
 
-/** How often the server is asked, in milliseconds. */
+/** How often the server is checked, in milliseconds. */
 const CHECK_MS = 1_000;
-/** How long an answer holds, in milliseconds: two checks may fail. */
+/** How long the result of a check holds, in milliseconds: two checks may fail. */
 const LIFETIME_MS = 3_000;
-/** A standby has to confirm what the primary had written so many checks ago. */
+/** Standbys must have confirmed what the primary had written this many checks ago. */
 const CONFIRMATION_CHECKS = 2;
-/** From how long a silence of all standbys on writes are refused, in milliseconds, at the latest. */
+/** Longest that all standbys may be silent before writes are refused, in milliseconds. */
 export const SILENCE_MS = (CONFIRMATION_CHECKS + 1) * CHECK_MS;
 
-/** How often it is asked while reads are refused, in milliseconds. */
+/** How often the server is checked while reads are refused, in milliseconds. */
 const HURRIED_CHECK_MS = 100;
 
 /** Values of synchronous_commit with which a commit has been written to a standby's disk. */
 const SAFE_COMMITS = ['on', 'remote_apply'];
 
 /**
- * A session may relax its own commits, as the feed does; what others begin with is the setting's reset value.
- * Standbys that are connected and synchronous are those that commits wait for. With '*' that may be pg_basebackup,
+ * `reset_val` is what other sessions begin with: a session may relax its own commits, as the change feed does.
+ * Commits wait for the standbys that are connected and synchronous. With '*' one of them may be pg_basebackup,
  * whose copy cannot be promoted before it is complete.
  */
 const CHECK = `
@@ -40,21 +40,21 @@ const CHECK = `
 interface Check {
   readonly commits: string;
   readonly mayRead: boolean;
-  /** How far the primary's log had been written. */
+  /** How far the primary's WAL was flushed. */
   readonly position: bigint;
   readonly standbys: number;
-  /** How much of that every standby has that a commit waits for, or any one of a quorum; -1 without one. */
+  /** How far the slowest synchronous standby has flushed it, or the fastest of a quorum; -1 without one. */
   readonly confirmed: bigint;
-  /** Transactions that wait for a standby: committed, and not shown to anybody yet. */
+  /** IDs of transactions that wait for a standby: committed, but not visible to anybody yet. */
   readonly waiting: readonly string[];
 }
 
 export interface Durability {
-  /** Why writes are refused; null while they are taken. */
+  /** Why writes are refused; null while they are accepted. */
   reason(): string | null;
-  /** Why nothing may be read: what is shown may be on the primary alone. null while it is not. */
+  /** Why reads are refused: what the server shows may be on the primary alone. null while they are allowed. */
   hiddenReason(): string | null;
-  /** Takes notice of a commit that was let through without a standby. */
+  /** Reports a commit that was let through without a standby. */
   suspect(): void;
   /** Synchronous standbys at the last check; null when the server was not reached lately. */
   standbys(): number | null;
@@ -67,7 +67,7 @@ export class DurabilityImpossible extends Error {
 }
 
 interface DurabilityOptions extends Pick<SessionOptions, 'url' | 'applicationName'> {
-  /** Called whenever writes begin to be refused, with the reason, or to be taken again, with null. */
+  /** Called with the reason when writes begin to be refused, and with null when they are accepted again. */
   readonly onChange: (reason: string | null) => void;
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
@@ -80,10 +80,10 @@ const LET_THROUGH =
 const UNREACHED = 'the database has not said for some seconds whether it has a synchronous standby';
 
 /**
- * Asks the primary every second, on a session of its own, whether commits wait for a standby that confirms them. The
- * worker has no other session that lasts, and the API's change feed must not wait for this.
- * @throws DurabilityImpossible where the role or the server's settings rule it out. A standby that is missing just
- * now does not: then writes are refused until there is one.
+ * Checks every second, on a session of its own, whether commits wait for a standby that confirms them. The worker has
+ * no other long-lived session, and the API's change feed must not wait for these checks.
+ * @throws DurabilityImpossible if the role or the server's settings rule it out. If only a standby is missing, writes
+ * are refused until there is one.
  */
 export async function openDurability(options: DurabilityOptions): Promise<Durability> {
   const { now = () => performance.now(), onChange } = options;
@@ -93,19 +93,19 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
   let standbys: number | null = null;
   let validUntil = Number.NEGATIVE_INFINITY;
   let locatedAt = Number.NEGATIVE_INFINITY;
-  /** A check of a second ago or more. */
+  /** The earlier check that later ones are compared with; replaced once it is a second old. */
   let former: (Check & { readonly at: number }) | undefined;
-  /** How many waits were cancelled in this process, and how many of them a check has taken notice of. */
+  /** Number of cancelled waits reported in this process, and how many of them a check has handled. */
   const cancelled = { told: 0, heeded: 0 };
-  /** What a standby has to have before anything is read again; null while reads go on. */
+  /** WAL position that standbys must confirm before reads are allowed again; null while they are allowed. */
   let shown: bigint | null = null;
 
   /**
-   * Sees whether the server shows what no standby has.
-   * @param told How many waits had been cancelled when it was asked.
+   * Decides whether the server shows data that no standby has.
+   * @param told How many cancelled waits had been reported when the check was sent.
    */
   function look(client: pg.Client, found: Check, at: number, isNew: boolean, told: number) {
-    // What waited at the former check and waits no more was confirmed since, or let through.
+    // A transaction that waited at the former check and no longer waits was confirmed since, or let through.
     const { waiting = [], position = 0n } = former ?? {};
     const isLetThrough =
       found.confirmed < position && waiting.some(each => !found.waiting.includes(each));
@@ -128,7 +128,7 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
     reason = next;
   }
 
-  /** Asks once, or until the session ends. */
+  /** Checks once, or until the session ends. */
   async function watch(isOnce: boolean): Promise<void> {
     const client = new ServerClient(sessionConfig(options));
     // The query or the connect call rejects as well.
@@ -138,7 +138,7 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
     try {
       await client.connect();
       await primary.admit(client);
-      /** What had been written at the last checks, oldest first. */
+      /** WAL positions of the primary at the last checks, oldest first. */
       const positions: { readonly at: number; readonly position: bigint }[] = [];
       let isNew = true;
       do {
@@ -155,7 +155,7 @@ export async function openDurability(options: DurabilityOptions): Promise<Durabi
         standbys = found.standbys;
         validUntil = sentAt + LIFETIME_MS;
         conclude(impossible ?? hiddenReason() ?? reasonNow(found, due?.position ?? 0n));
-        // A server that was replaced may still answer, and has no standby then.
+        // A server that was replaced may still respond, and then has no standby.
         if (reason !== null && sentAt - locatedAt >= CHECK_MS) {
           locatedAt = sentAt;
           void primary.locate();
@@ -214,7 +214,7 @@ async function check(client: pg.Client): Promise<Check> {
   return { ...row, position: BigInt(row.position), confirmed: BigInt(row.confirmed ?? -1) };
 }
 
-/** What rules replicated commits out whatever standbys there are. */
+/** Why commits cannot be replicated, whatever standbys there are; null if they can. */
 function reasonAgainst({ commits, mayRead }: Check): string | null {
   if (!mayRead) {
     return 'the database role may not see standbys: grant pg_read_all_stats to it';
@@ -224,7 +224,7 @@ function reasonAgainst({ commits, mayRead }: Check): string | null {
     : `synchronous_commit is ${commits}, so that commits do not wait for a standby's disk: set it to on`;
 }
 
-/** @param due What the primary had written a while ago. */
+/** @param due WAL position of the primary some checks ago, which must be confirmed by now. */
 function reasonNow({ standbys, confirmed }: Check, due: bigint): string | null {
   if (standbys === 0) return 'no synchronous standby is connected to the primary';
   return confirmed < due ? 'no synchronous standby confirms what the primary writes' : null;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { readTls, TLS_PARAMETERS, type TlsSettings } from '#config/database-tls.ts';
 import { isTlsFailure } from './errors.ts';
 
-/** Files as they were last read: while one is being replaced, what it held stays in force. */
+/** Contents of files as last read: they stay in use while a file is being replaced. */
 const contents = new Map<string, string>();
 
 function read(path: string): string {
@@ -17,11 +17,11 @@ function read(path: string): string {
 }
 
 /**
- * Whether and how connections by a URL are encrypted, by libpq's meaning of its parameters. `allow` and `prefer` go on
- * with what the server took, and change when it refuses that.
+ * Whether and how connections to a URL are encrypted, with libpq's meaning of its parameters. `allow` and `prefer` keep
+ * to what the server accepted, and switch when it refuses that.
  */
 export class Encryption {
-  /** The URL without what it says about encryption, of which pg has another understanding. */
+  /** The URL without its TLS parameters, which pg interprets differently. */
   readonly url: string;
   readonly #settings: TlsSettings;
   #isOn: boolean;
@@ -37,7 +37,7 @@ export class Encryption {
     return this.#isOn;
   }
 
-  /** Whether a connection that was refused may be taken the other way. */
+  /** Whether a refused connection may be retried the other way, encrypted or not. */
   get isNegotiable(): boolean {
     return ['allow', 'prefer'].includes(this.#settings.mode);
   }
@@ -47,7 +47,7 @@ export class Encryption {
     if (!this.#isOn) return false;
     const { mode, rootFile, client } = this.#settings;
     return {
-      // As in libpq, an authority that is named has to have signed the certificate in every mode.
+      // As in libpq, a root certificate that is named must have signed the server's certificate in every mode.
       rejectUnauthorized: rootFile !== null || mode === 'verify-full',
       ...(rootFile === null ? {} : { ca: read(rootFile) }),
       ...(client === null ? {} : { cert: read(client.certificateFile), key: read(client.keyFile) }),
@@ -55,10 +55,10 @@ export class Encryption {
     };
   }
 
-  /** Learns from a connection that could not be opened. */
+  /** Switches to the other way if that may help, after a connection could not be opened. */
   failed(error: unknown, wasOn: boolean): void {
     if (!this.isNegotiable || wasOn !== this.#isOn) return;
-    // invalid_authorization_specification: no line of pg_hba.conf takes it as it came.
+    // invalid_authorization_specification: no line of pg_hba.conf allows a connection of this kind.
     const isRefused = error instanceof pg.DatabaseError && error.code === '28000';
     if (isRefused || isTlsFailure(error)) this.#isOn = !wasOn;
   }
@@ -66,7 +66,7 @@ export class Encryption {
 
 const known = new Map<string, Encryption>();
 
-/** What all connections of this process by the URL of one server share. */
+/** The state that all connections of this process to one URL share. */
 export function encryptionOf(url: string): Encryption {
   const encryption = known.get(url) ?? new Encryption(url);
   known.set(url, encryption);

@@ -15,8 +15,8 @@ const SYSTEM_CODES = new Set([
 /**
  * SQLSTATE classes and codes (PostgreSQL, appendix A) that mean the server is there but cannot serve: connection
  * exceptions, a role or a database that it does not let in, insufficient resources, operator intervention (shutdown,
- * statement timeout), read-only after a failover, transactions it ended on its own, and statements that a query ahead in
- * the pipeline was to prepare, but was ended.
+ * statement timeout), read-only after a failover, transactions that it ended on its own, and statements that are not
+ * prepared because the query ahead of them in the pipeline, which was to prepare them, was ended.
  */
 const SQLSTATE_PREFIXES = [
   '08',
@@ -40,7 +40,7 @@ const DRIVER_MESSAGES = [
   'Client has encountered a connection error',
   'Client was closed',
   'Cannot use a pool after calling end on the pool',
-  // Of Kysely, when work goes on after its connection broke.
+  // Kysely's message, when work continues after its connection broke.
   'Postgres connection has been discarded',
 ];
 
@@ -57,7 +57,7 @@ export class NotPrimary extends Error {
   override readonly name = 'NotPrimary';
 }
 
-/** A write was not sent: it could be lost with one machine, or the database was restored and nobody has confirmed it. */
+/** A write was not sent: it could be lost with one machine, or nobody has confirmed a restore of the database yet. */
 export class WritesRefused extends Error {
   override readonly name = 'WritesRefused';
 
@@ -67,7 +67,7 @@ export class WritesRefused extends Error {
   }
 }
 
-/** Nothing was read: what the server shows just now may be on no other machine, and gone with it. */
+/** Nothing was read: what the server shows may be on no other machine, and could be lost with it. */
 export class ReadsRefused extends Error {
   override readonly name = 'ReadsRefused';
 
@@ -100,10 +100,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** Codes of OpenSSL and Node.js for a handshake that failed and a certificate that is not trusted. */
 const TLS_CODE =
   /^(ERR_(SSL|TLS|OSSL)_|EPROTO$|CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_MISMATCH$)/;
-/** What the driver says, without a code, of a server that takes no TLS. */
+/** Messages of the driver, which have no code, for a server that does not support TLS. */
 const NO_TLS = ['The server does not support SSL', 'There was an error establishing an SSL'];
 
-/** Whether a connection failed since its encryption could not be agreed on, or the server's certificate is not trusted. */
+/** Whether a connection failed because TLS could not be negotiated, or the server's certificate is not trusted. */
 export function isTlsFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
@@ -115,13 +115,13 @@ export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL';
 }
 
-/** Whether a statement ran for longer than it may (SQLSTATE query_canceled), or the server did not say in time. */
+/** Whether a statement ran for longer than it may (SQLSTATE query_canceled), or the server did not respond in time. */
 export function isStatementTimeout(error: unknown): boolean {
   if (error instanceof DatabaseTooSlow) return true;
   return error instanceof pg.DatabaseError && error.code === '57014';
 }
 
-/** Whether a lock was not to be had in time (SQLSTATE lock_not_available). */
+/** Whether a lock could not be acquired in time (SQLSTATE lock_not_available). */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
@@ -131,7 +131,7 @@ export function isAccessDenied(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '42501';
 }
 
-/** Whether there is a row already with what must be unique (SQLSTATE unique_violation). */
+/** Whether another row already has a value that must be unique (SQLSTATE unique_violation). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
@@ -141,7 +141,7 @@ export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01';
 }
 
-/** Whether others' locks ended a statement or its transaction, which may go through when it is run again. */
+/** Whether locks of others ended a statement or its transaction, which may succeed when it is retried. */
 export function isLockConflict(error: unknown): boolean {
   return isDeadlock(error) || isLockTimeout(error);
 }

@@ -23,7 +23,7 @@ export class FreshCache<V> {
   /** Changes in this tick. */
   #changes = 0;
 
-  /** @param maximum Most entries; the oldest makes room. */
+  /** @param maximum Maximum number of entries; the oldest makes room. */
   constructor(feed: ChangeFeed, maximum: number) {
     this.#feed = feed;
     this.#maximum = maximum;

@@ -10,7 +10,7 @@ export interface ApiKeysTable {
   secret: Buffer | null;
   passphrase_hash: Buffer;
   master_key_version: number;
-  /** Version of the passphrase's hash; null where it is that of the secret. */
+  /** Master key version of the passphrase's hash; null if it is the secret's. */
   passphrase_key_version: Defaulted<number | null>;
   previous_secret: Buffer | null;
   previous_passphrase_hash: Buffer | null;
@@ -43,11 +43,11 @@ export interface SignatureExplanation {
   }[];
 }
 
-/** Requests with API keys that failed, creations and, if configured, reads. */
+/** Requests with API keys: those that failed, creations and, if configured, reads. */
 export interface RequestLogTable {
-  /** Of the request: a UUIDv7. */
+  /** ID of the request: a UUIDv7. */
   id: string;
-  /** When it arrived; the minute where it is not verified. */
+  /** When it arrived; only the minute if it is not verified. */
   at: Date;
   account_id: string;
   key_id: string;
@@ -60,7 +60,7 @@ export interface RequestLogTable {
   status: number;
   error_code: string | null;
   param: string | null;
-  /** Until the response was ready. */
+  /** Time until the response was ready. */
   milliseconds: number;
   address: string;
   /** Whether the response was one kept under an idempotency key. */

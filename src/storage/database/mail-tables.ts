@@ -3,21 +3,21 @@ import type { Defaulted } from './column-types.ts';
 
 export interface MailsTable {
   id: string;
-  /** What it tells of. */
+  /** What the mail is about. */
   kind: string;
-  /** Whom it goes to; null for whoever has the e-mail that it names. */
+  /** The recipient; null if `facts` name an e-mail address instead. */
   person_id: string | null;
-  /** Theirs when it was written, so that nobody who changes it hides what they did; null once it has ended. */
+  /** Recipient's address when it was written: changing it cannot hide what was done; null once it has ended. */
   email: Defaulted<string | null>;
-  /** What a person is told of once; null for what happens by itself. */
+  /** Key by which a person gets the mail only once; null if there is no such limit. */
   occasion: Defaulted<string | null>;
-  /** What its text says; empty once it has ended. */
+  /** What its text is made from; empty once it has ended. */
   facts: ColumnType<unknown, string, string>;
   attempts: Defaulted<number>;
   created_at: Date;
-  /** When the next attempt is due, or the claim of one under way runs out; null once it has ended. */
+  /** When the next attempt is due, or the claim of one in flight runs out; null once it has ended. */
   due_at: Date | null;
-  /** null while it waits; `dropped` for one that was not sent, and needs not be. */
+  /** null while it waits; `dropped` for a mail that was not sent and does not have to be. */
   outcome: Defaulted<'sent' | 'given-up' | 'dropped' | null>;
   ended_at: Defaulted<Date | null>;
 }

@@ -19,7 +19,7 @@ const MIGRATIONS = path.resolve(import.meta.dirname, '../../../migrations');
 
 /** The lock of Kysely's migrator, which earlier releases use. */
 const LOCK = '3853314791062309107';
-/** How often the lock is tried for, in milliseconds. */
+/** How often it is tried to take the lock, in milliseconds. */
 const LOCK_POLL_MS = 100;
 
 /** What a file of migrations/ exports: `up`, or several steps that are committed one after the other. */
@@ -28,22 +28,22 @@ interface Migration {
   readonly steps?: readonly (Step | Index)[];
 }
 type Step = (db: Connection) => Promise<void>;
-/** An index that is built while others write, for which there is no transaction around it. */
+/** An index that is built while others write, which must not run in a transaction. */
 interface Index {
   readonly index: string;
   /** What follows `create index concurrently NAME`. */
   readonly on: string;
 }
 
-/** Names what is left after the migrations: tables that are to be partitioned. */
+/** Stands for what follows the migrations, in lists of their names: the partitioning of tables. */
 const PARTITIONS = 'monthly partitions';
 
 /**
- * Brings the database to the newest version; several processes may call it at once, and it goes on where another call
- * was cut off. Tables are partitioned once all migrations are committed.
+ * Brings the database to the newest version. Several processes may call it at once, and it resumes where an
+ * interrupted call stopped. Tables are partitioned once all migrations are committed.
  * @returns Names of the migrations applied, in order.
- * @throws Error the first failing step's, which is rolled back; MigrationUnfinished when others have held a table for
- * minutes.
+ * @throws Error of the first failing step, which is rolled back; MigrationUnfinished when others have held locks on a
+ * table for minutes.
  */
 export async function migrate(db: Database): Promise<string[]> {
   const applied = await runMigrations(db);
@@ -53,8 +53,8 @@ export async function migrate(db: Database): Promise<string[]> {
 
 /**
  * The first half of `migrate`: the migrations, without what follows them. Each step has a transaction of its own, whose
- * locks nobody waits long for.
- * @param tries How often a lock is tried for, once a second.
+ * locks block others only briefly.
+ * @param tries How many times a lock is tried, once a second.
  */
 export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[]> {
   return db.connection().execute(async connection => {
@@ -72,7 +72,7 @@ export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[
       if (!isLockConflict(error)) throw error;
       throw new MigrationUnfinished(`Run "mp migrate" again. ${HELD}`, { cause: error });
     } finally {
-      // A connection that is lost has none.
+      // A lost connection no longer holds the lock.
       await sql`select pg_advisory_unlock(${sql.lit(LOCK)})`
         .execute(connection)
         .catch(() => undefined);
@@ -80,7 +80,7 @@ export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[
   });
 }
 
-/** Not by waiting in a statement, for which an index that is built concurrently would wait in turn. */
+/** Polls for the lock: a statement that waited for it would block a concurrent index build by the lock's holder. */
 async function takeTurn(db: Connection): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ isTaken: boolean }>`
@@ -90,7 +90,7 @@ async function takeTurn(db: Connection): Promise<void> {
   }
 }
 
-/** Steps that are done are noted as `NAME/1` and so on, until all of them are. */
+/** Records completed steps as `NAME/1` and so on, until all of them are done. */
 async function apply(
   db: Database,
   name: string,
@@ -126,7 +126,7 @@ async function apply(
 }
 
 async function build(db: Connection, { index, on }: Index): Promise<void> {
-  // What was cut off has left an index that is not valid.
+  // An interrupted build leaves an invalid index.
   await sql`drop index concurrently if exists ${sql.id(index)}`.execute(db);
   await sql`create index concurrently ${sql.id(index)} ${sql.raw(on)}`.execute(db);
 }

@@ -33,7 +33,7 @@ export interface NetworksTable {
   settled_by: Defaulted<SettledBy>;
   /** URL of a transaction's page, with `{hash}` in place of its hash; null for none. */
   explorer: string | null;
-  /** The least that an operator lets payers be asked for, in the asset's smallest unit; null for what the chain takes. */
+  /** Smallest amount that an operator lets payers be asked for, in the smallest unit; null for the chain's own. */
   least_amount: OptionalBaseUnits;
 }
 

@@ -5,10 +5,10 @@ import { HELD, LOCK_TRIES, MigrationUnfinished, withShortLocks } from './short-l
 import { type Boundary, endOf, type PartitionedTable, splitTable } from './split-table.ts';
 
 /**
- * Makes the tables partitioned whose rows are kept for some months, so that old months are dropped instead of
- * deleted row by row. What a table holds becomes its first partition, without being copied: that needs a lock for an
- * instant only, after what is checked about the rows has been checked without one. Releases that know nothing of
- * partitions go on reading and writing meanwhile and afterwards.
+ * Partitions the tables whose rows are kept for some months, so that old months are dropped instead of deleted row by
+ * row. The existing rows of a table become its first partition without being copied. That needs only a brief lock,
+ * since the rows are validated before without one. Releases that know nothing of partitions go on reading and writing
+ * during and after it.
  */
 
 const TABLES: readonly PartitionedTable[] = [
@@ -29,7 +29,7 @@ const TABLES: readonly PartitionedTable[] = [
 /** How many months are made ahead of the current one. */
 export const MONTHS_AHEAD = 3;
 
-/** Names of the tables that are not partitioned yet, or not there, in order. */
+/** Names of the tables that are not partitioned yet, or do not exist, in order. */
 export async function unpartitionedTables(db: Connection): Promise<string[]> {
   const names = TABLES.map(({ name }) => name);
   const { rows } = await sql<{ name: string }>`
@@ -41,13 +41,13 @@ export async function unpartitionedTables(db: Connection): Promise<string[]> {
 }
 
 /**
- * Makes the tables partitioned that are not yet; several processes may call it at once, and it goes on where another
- * call was cut off. What is stored until the end of next month is one partition, months from then on have their own.
+ * Partitions the tables that are not yet. Several processes may call it at once, and it resumes where an interrupted
+ * call stopped. Rows until the end of next month form one partition; each later month has its own.
  * @param db A connection of the owner, without a statement timeout.
- * @param tries How often a lock is tried for, once a second.
+ * @param tries How many times a lock is tried, once a second.
  * @returns Names of the tables that this call has changed.
- * @throws MigrationUnfinished when others have held a table for as long, or where writes of later months are refused
- * until a call succeeds; Error when rows are not as their constraints say.
+ * @throws MigrationUnfinished when others have held locks on a table for that long, or when writes of later months are
+ * refused until a call succeeds; Error when rows violate their constraints.
  */
 export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<string[]> {
   return db.connection().execute(async connection => {
@@ -80,7 +80,7 @@ export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<strin
       );
       return names;
     } finally {
-      // A connection that is lost has none.
+      // A lost connection no longer holds the lock.
       await sql`select pg_advisory_unlock(hashtextextended('partition tables', 0))`
         .execute(connection)
         .catch(() => undefined);
@@ -88,17 +88,17 @@ export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<strin
   });
 }
 
-/** Begins the name of the constraint that bounds what becomes the first partition; the month follows, as YYYYMM. */
+/** Prefix of the constraint that bounds what becomes the first partition; the month follows, as YYYYMM. */
 const LIMIT = 'before_';
 
-/** What an earlier call has chosen, or the month after next. */
+/** The boundary that an earlier call has chosen, or the month after next. */
 async function boundary(db: Connection): Promise<Boundary> {
   const { rows } = await sql<Boundary>`
     with chosen as (
       select coalesce(
         (select min(to_timestamp(right(conname, 6), 'YYYYMM')) from pg_constraint
          where connamespace = current_schema()::regnamespace and conname ~ ${`^${LIMIT}[0-9]{6}$`}
-           -- Requests may begin earlier, where an earlier call got no further.
+           -- An earlier call that got no further may have split request_log at an earlier month.
            and conrelid is distinct from to_regclass('request_log_before')),
         date_trunc('month', now()) + interval '2 months') as at)
     select ${LIMIT} || to_char(at, 'YYYYMM') as name, at, first_id_of(at)::text as id from chosen`.execute(
@@ -109,7 +109,7 @@ async function boundary(db: Connection): Promise<Boundary> {
   return row;
 }
 
-/** Keeps rows of later months out of a table, those that are there apart. */
+/** Keeps rows of later months out of a table; rows that are there already are not checked yet. */
 async function limit(db: Connection, table: PartitionedTable, end: Boundary): Promise<void> {
   const { name } = end;
   const { rows } = await sql`
@@ -123,9 +123,10 @@ async function limit(db: Connection, table: PartitionedTable, end: Boundary): Pr
 }
 
 /**
- * Lets tables that are not partitioned take rows of later months again, or their writes would be refused once those
- * come. Deliveries and attempts stay bounded once events are partitioned: their months have to be those of events.
- * @returns Whether all of them do.
+ * Lets tables that are not partitioned accept rows of later months again; otherwise writes would be refused once those
+ * months come. Once events are partitioned, deliveries and attempts stay bounded, since their months must be those of
+ * events.
+ * @returns Whether all tables accept later months.
  */
 async function lift(db: Database, tries: number, { name: constraint }: Boundary): Promise<boolean> {
   const whole = await unpartitionedTables(db);
@@ -141,7 +142,7 @@ async function lift(db: Database, tries: number, { name: constraint }: Boundary)
   return true;
 }
 
-/** Checks the rows that are there, while others read and write. */
+/** Validates the constraints for existing rows, while others read and write. */
 async function validate(db: Connection, { name }: PartitionedTable): Promise<void> {
   const { rows } = await sql<{ constraint: string }>`
     select conname as constraint from pg_constraint

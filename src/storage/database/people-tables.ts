@@ -7,7 +7,7 @@ export interface PeopleTable {
   name: string;
   /** Unique without regard to case. */
   email: string;
-  /** Whether it plays with the demo, for which it needs no factors. */
+  /** Whether this is a person of the demo, who needs no factors. */
   is_demo: Defaulted<boolean>;
   /** The four columns of a password are set together, or null. */
   password_hash: Buffer | null;
@@ -18,11 +18,11 @@ export interface PeopleTable {
   /** Sealed secret of the authenticator app; null without one. */
   code_secret: Buffer | null;
   code_key_version: number | null;
-  /** The last period of 30 seconds whose code was used, which counts once. */
+  /** The last period of 30 seconds whose code was used; a code can be used once. */
   code_last_step: number | null;
   /** When too many wrong codes were last entered; null since the password was changed. */
   code_closed_at: Date | null;
-  /** Since when password, authenticator app and recovery codes are what they are. */
+  /** Since when password, authenticator app and recovery codes are unchanged. */
   factors_since: Defaulted<Date>;
   /** When a link last gave the person factors. */
   recovered_at: Defaulted<Date | null>;
@@ -86,9 +86,9 @@ export interface PanelLinksTable {
 
 export interface SignInCountersTable {
   key: Buffer;
-  /** Since `began_at`, without a pause as long as attempts are refused afterwards. */
+  /** Failures since `began_at`; restarts after a pause of `windowMs` (`AttemptLimits`). */
   failures: number;
-  /** Since the last success. */
+  /** Failures since the last success. */
   in_row: number;
   began_at: Date;
   blocked_until: Date | null;

@@ -23,9 +23,8 @@ const RETRY_PAUSE_MS = 1_000;
 /**
  * Opens connections that all requests share for short reads, round robin. A query is sent without
  * waiting for the results of those before it, which halves what a read by primary key costs against a
- * connection that is taken from a pool and given back; two such connections carry more than one
- * process can ask.
- *
+ * connection that is taken from a pool and given back. Two such connections carry more queries than one
+ * process can send.
  * PostgreSQL works on the queries of a connection one after the other, so only short ones belong here.
  * Transactions are refused: queries of others would be in them.
  */
@@ -74,7 +73,7 @@ class PipelineDriver extends PostgresDriver {
 class SharedConnection {
   readonly #options: PipelineOptions;
   readonly #primary: Primary;
-  /** Of the server that it leads to. */
+  /** Timeline of the server that it is connected to. */
   #timeline = 0;
   #client: pg.Client | undefined;
   #opening: Promise<PostgresPoolClient> | undefined;
@@ -104,7 +103,7 @@ class SharedConnection {
     return this.#opening;
   }
 
-  /** Opens it for later queries, unless that failed a moment ago; a failure is reported, not thrown. */
+  /** Opens it for later queries, unless that failed a moment ago. A failure is reported, not thrown. */
   openInBackground(): void {
     if (this.#opening !== undefined || performance.now() < this.#retryAt) return;
     this.open().catch(error => {
@@ -122,7 +121,7 @@ class SharedConnection {
     await client.end();
   }
 
-  /** The server has been replaced: what has been sent to it may end, and nothing else is. */
+  /** Leaves a server that was replaced: queries in flight may finish, and no more are sent. */
   #leave(): void {
     const client = this.#client;
     this.#client = undefined;
@@ -143,7 +142,7 @@ class SharedConnection {
       // A connection that broke may close only after the next one has been opened.
       if (this.#client !== client) return;
       this.#client = undefined;
-      // Until there is a session, it is still being opened, perhaps on another server next.
+      // Without a session it is still being opened; the next try may be on another server.
       if (this.#session !== undefined) this.#opening = undefined;
       this.#session = undefined;
     };
@@ -161,7 +160,7 @@ class SharedConnection {
       if (this.#client !== client) throw new Error('Connection terminated');
     } catch (error) {
       lose();
-      // A server that was not admitted has an open connection by then.
+      // The connection to a server that was not admitted is open by now.
       cut(client);
       throw error;
     }

@@ -5,13 +5,13 @@ import { encryptionOf, ServerClient } from './encryption.ts';
 import { isDatabaseUnavailable, NotPrimary } from './errors.ts';
 import { CONNECT_TIMEOUT_MS } from './time-limits.ts';
 
-/** A server that has just refused can be asked again in the same request; one that was silent cannot. */
+/** A connection is retried in the same request if it failed within this time, in milliseconds. */
 const QUICK_FAILURE_MS = 500;
 
 /**
- * The timeline is the first part of the name of a file of the write-ahead log. A standby has none. After a crash the
- * postmaster starts all other processes anew and keeps its own start time, so the checkpointer's counts as well.
- * Who may not see that (it takes pg_read_all_stats, as DATABASE_DURABILITY=replicated does) is shown none.
+ * The timeline is the first part of the name of a WAL file. A standby has none. After a crash the postmaster restarts
+ * all other processes and keeps its own start time, so the start of the checkpointer counts as well. A role without
+ * pg_read_all_stats, which DATABASE_DURABILITY=replicated requires, does not see that.
  */
 const IDENTITY = `
   select greatest(pg_postmaster_start_time(),
@@ -20,24 +20,24 @@ const IDENTITY = `
          else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int end as timeline`;
 
 /**
- * The primary among the servers of a URL, which may be another one after each failover. PostgreSQL counts promotions
- * as timelines, so a primary of an earlier timeline than one that was seen is an old one that has come back. It
- * may still answer, with accounts and keys as they were.
+ * The primary among the servers of a URL, which may change with each failover. PostgreSQL counts promotions as
+ * timelines, so a primary with an earlier timeline than one that was seen is an old one that has come back. It may
+ * still respond, with outdated accounts and keys.
  */
 export class Primary {
   readonly #urls: readonly string[];
   readonly #timelines = new WeakMap<pg.ClientBase, number>();
-  /** Which server a connection leads to, and since when that runs. */
+  /** Timeline and start time of the server that a connection leads to. */
   readonly #servers = new WeakMap<pg.ClientBase, string>();
   readonly #seen = new Set<string>();
-  /** The one that was met last. */
+  /** The last server that was new to this process. */
   #server: string | undefined;
   #confirmed: string | undefined;
   #url: string;
   #timeline = 0;
   #locating: Promise<boolean> | undefined;
 
-  /** @throws Error for what is no URL of PostgreSQL. */
+  /** @throws Error if `url` is no PostgreSQL URL. */
   constructor(url: string) {
     const urls = serverUrls(url);
     if (urls?.[0] === undefined) throw new Error('this is no postgres:// URL');
@@ -56,7 +56,7 @@ export class Primary {
   }
 
   /**
-   * Lets a new connection be used.
+   * Checks that a new connection may be used.
    * @throws NotPrimary for a standby, and for a primary that has been replaced.
    */
   async admit(client: pg.ClientBase): Promise<void> {
@@ -71,32 +71,32 @@ export class Primary {
     if (this.#seen.has(server)) return;
     this.#seen.add(server);
     this.#server = server;
-    // A process takes the server that it finds first as it is.
+    // The first server that a process finds counts as confirmed.
     this.#confirmed ??= server;
   }
 
   /**
-   * Whether the server is one that was read before, and has not started anew since. Another one may show what it has
-   * written and no standby: commits that were waiting when it ended, which nobody has confirmed.
+   * Whether the server is confirmed and has not restarted since. Any other one may show commits that no standby has:
+   * those that were still waiting for one when the server stopped.
    */
   get isConfirmed(): boolean {
     return this.#confirmed === this.#server;
   }
 
-  /** Notes that a standby has all that the server of this connection had at some time after it was admitted. */
+  /** Confirms the server of this connection: a standby has all that it had at some time after it was admitted. */
   confirm(client: pg.ClientBase): void {
     this.#confirmed = this.#servers.get(client);
   }
 
-  /** Whether a connection that was admitted leads to the newest primary that this process knows, as it runs now. */
+  /** Whether an admitted connection leads to the newest primary that this process knows, in its current run. */
   isCurrent(client: pg.ClientBase): boolean {
     const isNewest = this.#timelines.get(client) === this.#timeline;
     return isNewest && this.#servers.get(client) === this.#server;
   }
 
   /**
-   * Opens a connection; where its server is not the primary, or not there, another time once the primary is found, and
-   * where it takes no connection that is encrypted, or none that is not, the other way if the URL leaves that open.
+   * Opens a connection, with one retry. If the server is unreachable or not the primary, it retries once the primary is
+   * found. If the server refuses encrypted or unencrypted connections, it retries the other way if the URL allows both.
    * @throws Error whatever `open` fails with.
    */
   reach<T>(open: () => Promise<T>): Promise<T> {
@@ -129,9 +129,9 @@ export class Primary {
   }
 
   /**
-   * Looks for the primary among several servers; a single one counts as found. Takes at most as long as one connection
-   * may, since all are asked at once.
-   * @returns Whether there is one; until then the last one is used.
+   * Looks for the primary among several servers; a single one counts as found. Takes no longer than one connection may,
+   * since all servers are probed at once.
+   * @returns Whether there is one; otherwise the previous one is used.
    */
   locate(): Promise<boolean> {
     if (this.#urls.length === 1) return Promise.resolve(true);
@@ -147,7 +147,7 @@ export class Primary {
     const url = this.#urls[timelines.indexOf(newest)];
     if (url === undefined) return false;
     this.#url = url;
-    // From now on connections to older ones, which may still answer, are not used any more.
+    // From now on connections to older primaries, which may still respond, are not used any more.
     this.#timeline = newest;
     return true;
   }
@@ -155,7 +155,7 @@ export class Primary {
 
 const primaries = new Map<string, Primary>();
 
-/** The one that all connections of this process by the URL share, so that all learn of a new primary from one. */
+/** The primary that all connections of this process to the URL share, so that one of them notices a new one for all. */
 export function primaryOf(url: string): Primary {
   const primary = primaries.get(url) ?? new Primary(url);
   primaries.set(url, primary);

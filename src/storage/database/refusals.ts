@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Why a server that answers refuses what is written, by the beginning of SQLSTATE (PostgreSQL, appendix A). */
+/** Why a server that responds refuses writes, by the beginning of SQLSTATE (PostgreSQL, appendix A). */
 const REASONS = [
   ['53100', 'disk-full'],
   ['53', 'resources'],
@@ -17,7 +17,7 @@ const counts: Record<Reason, number> = {
   'read-only': 0,
 };
 
-/** Counts an error of a statement, if the server has refused it for what it lacks itself. */
+/** Counts the error of a statement if the server refused it because of its own state. */
 export function noteRefusal(error: unknown): void {
   if (!(error instanceof pg.DatabaseError)) return;
   const found = REASONS.find(([code]) => error.code?.startsWith(code));

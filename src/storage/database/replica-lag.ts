@@ -5,10 +5,10 @@ import type { Database } from './connection.ts';
  * How far a streaming replica is behind its primary, in seconds: 0 when it has replayed all that the primary had
  * written, else how long ago the last transaction that it has replayed was committed. Without the comparison a
  * replica would seem to fall behind while nothing is written.
- * @returns null where the second one is no replica.
+ * @returns null if `replica` is no replica.
  */
 export async function readReplicaLag(primary: Database, replica: Database): Promise<number | null> {
-  // What is not written to disk is not sent.
+  // Only WAL that has been flushed to disk is sent.
   const written = await sql<{ position: string }>`
     select pg_current_wal_flush_lsn()::text as position`.execute(primary);
   const { rows } = await sql<{ seconds: number | null }>`

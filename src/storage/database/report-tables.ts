@@ -14,7 +14,7 @@ export interface PartnerTotalsTable {
   cents: Cents;
 }
 
-/** What has to be added to the totals, and to those of its days. */
+/** What must still be added to the totals and the totals per day. */
 export interface PartnerDeltasTable extends PartnerTotalsTable {
   id: Generated<number>;
   created_day: Day;
@@ -45,7 +45,7 @@ export interface PartnerCommissionDeltasTable extends PartnerCommissionsTable {
 
 /** Commission by the UTC month in which payments were paid. */
 export interface PartnerCommissionMonthsTable extends PartnerCommissionsTable {
-  /** Its first day. */
+  /** First day of the month. */
   month: Day;
 }
 

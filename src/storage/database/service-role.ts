@@ -26,8 +26,9 @@ export class ServiceRoleError extends Error {
 const MIGRATION_LOCK = 3853314791062309107n;
 
 /**
- * The privileges that the service needs on tables and sequences, on none of a table's partitions. Of the migrations' own tables it needs
- * to read only. Where `refuse_change` refuses every update or deletion, it needs neither.
+ * The privileges that the service needs on tables and sequences. Partitions need none of their own, and of the
+ * migrations' own tables it only reads. Where `refuse_change` refuses every update, or every deletion, it does not
+ * need that privilege.
  */
 const NEEDED = sql`
   select c.oid, case c.relkind when 'S' then 'sequence' else 'table' end as kind, privilege
@@ -78,7 +79,7 @@ export async function admitService(db: Database, role: ServiceRole): Promise<boo
 /** SQLSTATEs of a role that another session has created meanwhile: duplicate_object, unique_violation. */
 const ALREADY_THERE = ['42710', '23505'];
 
-/** @returns Whether this call has created it; another database of the server may be quicker. */
+/** @returns Whether this call has created it; a call for another database of the same server may have been quicker. */
 async function createRole(
   db: Connection,
   owner: string,
@@ -101,7 +102,7 @@ async function createRole(
   }
 }
 
-/** What to grant and revoke, as statements: none where all is as it should be. */
+/** Statements that grant what is missing and revoke what is not needed. */
 async function missingGrants(db: Connection, name: string) {
   const { rows } = await sql<{ statement: string }>`
     with service as (
@@ -128,7 +129,7 @@ async function missingGrants(db: Connection, name: string) {
     where needed is null or held is null
     group by oid, kind, held is null
     union all
-    -- A release that still runs writes to a new table by its triggers before anything is granted here.
+    -- Triggers of a release that still runs may write to a new table before anything is granted here.
     select format('alter default privileges in schema %I grant %s to %I',
                   current_schema(), kind, ${name}::text)
     from (values ('r', 'select, insert, update, delete on tables'),
@@ -175,8 +176,8 @@ export async function readRights(db: Connection): Promise<RoleRights> {
 }
 
 /**
- * What PostgreSQL stores of a password (RFC 5803), so that the password itself is in no statement, and so
- * in no log of the server.
+ * What PostgreSQL stores of a password (RFC 5803), so that the password itself appears in no statement, and
+ * thus in no log of the server.
  */
 function scramVerifier(password: string): string {
   const iterations = 4096;

@@ -22,7 +22,7 @@ interface SessionClientOptions {
   readonly onFatal?: () => void;
 }
 
-/** How often unanswered queries are looked at, in milliseconds. */
+/** How often it is checked whether responses are overdue, in milliseconds. */
 const CHECK_INTERVAL_MS = 250;
 
 /**
@@ -39,7 +39,7 @@ export function sessionClient(
   const watch = watchResponses(client, responseTimeoutMs(session));
   const runPrepared = describeOnce(client);
   const gather = options.gathers === true ? gatherWrites(client.connection.stream) : undefined;
-  /** With a callback: what pg's own promise refers to survives until a major collection. */
+  /** Uses a callback, since objects that pg's own promise refers to survive until a major garbage collection. */
   function query(text: string, values: unknown[]): Promise<pg.QueryResult> {
     const refusal = session.gate?.refuse(text);
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -65,7 +65,7 @@ export function sessionClient(
   return { query: query as unknown as PostgresPoolClient['query'], release: options.release };
 }
 
-/** Returns what has a stream keep everything that is written to it until the end of the tick. */
+/** Returns a function that makes a stream buffer everything written to it until the end of the tick. */
 function gatherWrites(stream: Duplex): () => void {
   let isGathering = false;
   const write = () => {
@@ -81,11 +81,11 @@ function gatherWrites(stream: Duplex): () => void {
 }
 
 /**
- * Cuts in a moment those connections that their server has not ended until then. Call it before ending
- * them in an orderly way, which a server that hangs would never finish.
+ * Cuts those connections that their server has not closed after `CLOSE_TIMEOUT_MS`. Call it before closing
+ * them properly, which would never finish on a server that hangs.
  */
 export function cutSoon(clients: Iterable<pg.Client>): void {
-  // A process that has no open connection left need not wait for it.
+  // The timer must not keep a process alive that has no open connection left.
   setTimeout(() => {
     for (const client of clients) cut(client);
   }, CLOSE_TIMEOUT_MS).unref();
@@ -118,14 +118,14 @@ function responseTimeoutMs({
 
 /**
  * Cuts the connection when a query has been without a response for longer than it may. On a pipeline that
- * includes the time in which others were worked on: behind several that wait for a lock, each for as
- * long as a statement may, a query would wait for all of them.
+ * includes the time of the queries ahead: behind several that wait for a lock, each for as long as a
+ * statement may run, a query would wait for all of them.
  */
 function watchResponses(client: pg.Client, timeoutMs = Number.POSITIVE_INFINITY) {
   let sent = 0;
   let answered = 0;
   let checking = false;
-  /** How many had been sent at the last checks, oldest first; all of them while something is unanswered. */
+  /** Number of queries sent at the last checks, oldest first; empty while every query has its response. */
   const marks: number[] = [];
   const marksMaximum = Math.floor(timeoutMs / CHECK_INTERVAL_MS) - 1;
 

@@ -5,7 +5,7 @@ import { PATIENT_CONNECT_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './time-limits.
 import type { WriteGate } from './write-gate.ts';
 
 export interface SessionOptions {
-  /** Several servers of one cluster may be in it, of which the primary is used (config/server-urls.ts). */
+  /** May name several servers of one cluster, of which the primary is used (config/server-urls.ts). */
   readonly url: string;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -23,7 +23,7 @@ export interface SessionOptions {
    * in addition each is short and prepared; by default as PostgreSQL sees fit.
    */
   readonly plans?: keyof typeof PLAN_SETTINGS;
-  /** Refuses statements, while that is called for. */
+  /** Refuses statements while they are unsafe. */
   readonly gate?: WriteGate | undefined;
 }
 
@@ -50,7 +50,7 @@ const PLAN_SETTINGS = {
  * probes only after two hours by default.
  */
 export const KEEP_ALIVE_DELAY_MS = 30_000;
-/** Longest a transaction may be idle, in milliseconds: then its replica hangs and holds locks. */
+/** Longest a transaction may be idle, in milliseconds; beyond that, its replica hangs and holds locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
 /**
  * How often PostgreSQL checks during a statement that its client is still connected, in milliseconds.
@@ -59,8 +59,8 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
 const CLIENT_CHECK_INTERVAL_MS = 1_000;
 
 /**
- * What the sessions of a pooler have to be given by the pooler, since they take no settings from clients. Values are
- * as pg_settings shows them; times are in milliseconds.
+ * Settings that a pooler must give its sessions, since those take no settings from clients. Values are as
+ * pg_settings shows them; times are in milliseconds.
  */
 export const POOLED_SETTINGS: Readonly<Record<string, string>> = {
   ...PLAN_SETTINGS['by-index'],

@@ -4,19 +4,19 @@ import type { Connection, Database } from './connection.ts';
 import { isLockConflict } from './errors.ts';
 
 /**
- * Longest that one lock is waited for, in milliseconds. Whatever writes meanwhile waits as long, and behind the
- * three that a step takes less than a second. It is also less than the second after which PostgreSQL looks for
- * deadlocks: whoever is in one with a step sees the step give up. Not so where a step locks one table twice, more strictly
- * the second time: whoever uses the table between gets the deadlock, and at once.
+ * Longest wait for one lock, in milliseconds. Writes that queue behind it are delayed as long, so less than a second
+ * behind the three locks that a step takes. It is also less than the second after which PostgreSQL looks for
+ * deadlocks, so in a deadlock with a step it is the step that gives up. The exception is a step that locks one table
+ * twice, more strictly the second time: a session that uses the table in between gets the deadlock, and at once.
  */
 const LOCK_TIMEOUT_MS = 200;
 /**
- * Pauses before a lock is tried again, in milliseconds: the first one, after which writes that only came at the same moment
- * are done, and the longest, in which others can write while somebody holds the lock for long.
+ * Pauses before a lock is tried again, in milliseconds. After the first one, writes that only came at the same moment
+ * are done. The longest lets others write while somebody holds the lock for long.
  */
 const FIRST_RETRY_MS = 50;
 const RETRY_MS = 1_000;
-/** How often a lock is tried: for two minutes. */
+/** How many times a lock is tried: for two minutes. */
 export const LOCK_TRIES = 120;
 
 /** The migrations are not done, or tables are not partitioned yet. The message says what to do. */
@@ -24,15 +24,15 @@ export class MigrationUnfinished extends Error {
   override readonly name = 'MigrationUnfinished';
 }
 
-/** Why a lock was not to be had. */
+/** Why a lock could not be acquired. */
 export const HELD =
   'Others have held a table all the time: a long transaction, a backup or a vacuum, which pg_stat_activity shows.';
 
 /**
- * Runs a transaction that locks tables. Whoever holds one of them is waited for in short turns, between which those
- * can write that wait behind.
+ * Runs a transaction that locks tables. It waits for a lock only briefly at a time, so that writes that queue behind it
+ * can proceed in between.
  * @param db A connection of the owner, without a statement timeout.
- * @param tries How often, after the first tries once a second.
+ * @param tries How many times a lock is tried: once a second, after the first tries.
  */
 export async function withShortLocks(
   db: Database,
@@ -47,7 +47,7 @@ export async function withShortLocks(
   );
 }
 
-/** Runs work, which leaves nothing when it fails, until no locks of others end it. */
+/** Runs work, and retries it when locks of others end it. It must leave nothing behind when it fails. */
 export async function untilUnlocked(tries: number, work: () => Promise<void>): Promise<void> {
   for (let left = tries; ; left--) {
     try {

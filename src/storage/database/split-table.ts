@@ -4,13 +4,13 @@ import type { Connection } from './connection.ts';
 /** A partitioned table. */
 export interface PartitionedTable {
   readonly name: string;
-  /** What the month is taken from. A delivery is in the month of its event. */
+  /** Column that the month is taken from. A delivery is in the month of its event. */
   readonly key: 'id' | 'event_id' | 'at';
-  /** Whose values its own rows hold, so that the months of both agree; those of other columns stay with each month. */
+  /** Foreign keys of the whole table, as column and table. Each month has those between partitioned tables itself. */
   readonly references: Readonly<Record<string, string>>;
 }
 
-/** Where what is stored ends, and the first month of its own begins. */
+/** Where the first partition, with the rows stored so far, ends and the first monthly one begins. */
 export interface Boundary {
   /** Name of the constraint. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Boundary {
 export const endOf = ({ key }: PartitionedTable, { at, id }: Boundary) =>
   sql.lit(key === 'at' ? at.toISOString() : id);
 
-/** Puts a partitioned table in a table's place, with it as the first partition, in the transaction of the caller. */
+/** Replaces a table by a partitioned one that has it as the first partition, in the caller's transaction. */
 export async function splitTable(
   db: Connection,
   table: PartitionedTable,
@@ -31,8 +31,8 @@ export async function splitTable(
 ): Promise<void> {
   const { name, key, references } = table;
   const before = `${name}_before`;
-  // First the table itself: what writes it asks for the rows that its foreign keys name afterwards. Those tables at once as
-  // strictly as the attached partition's keys do in the end: whoever stands between two locks of one table gets a deadlock.
+  // First the table itself, since its writers lock the rows that its foreign keys reference afterwards. Then those
+  // tables, at once in the mode that attaching needs in the end: a session between two locks of one table deadlocks.
   for (const each of [name, ...Object.values(references)]) {
     await sql`lock table ${sql.table(each)} in access exclusive mode`.execute(db);
   }
@@ -42,7 +42,7 @@ export async function splitTable(
       db,
     );
   }
-  // Those for each row come back with the partitioned table's.
+  // Row triggers come back with those of the partitioned table.
   for (const trigger of triggers.filter(({ forRows }) => forRows)) {
     await sql`drop trigger ${sql.id(trigger.name)} on ${sql.table(name)}`.execute(db);
   }
@@ -70,7 +70,7 @@ interface Described {
   readonly indexes: readonly {
     readonly name: string;
     readonly definition: string;
-    /** Whether a table that is partitioned by the column can have it: what is unique has to contain the column. */
+    /** Whether a table that is partitioned by the column can have the index: a unique one must contain the column. */
     readonly holds: (column: string) => boolean;
   }[];
   readonly triggers: readonly {
@@ -81,7 +81,7 @@ interface Described {
   readonly grants: readonly { readonly definition: string }[];
 }
 
-/** What has to be made again for the table that takes the name of this one, as statements. */
+/** Statements that recreate the table's indexes, triggers and grants for the table that takes its name. */
 async function describe(db: Connection, table: string): Promise<Described> {
   const { rows: indexes } = await sql<{
     name: string;

@@ -1,24 +1,24 @@
 /**
  * How long the database may take, in milliseconds.
  *
- * No request takes longer than 10 s, be it a server, a network or a lock that hangs. The claim of a
- * nonce, after whose failure a read goes on, and then work on the database have to fit into that; the
- * rest is for what the request itself does. With PgBouncer these are the limits of the wait for a
- * connection and of the role (guide `pgbouncer`).
+ * No request takes longer than 10 s, even if a server, a network or a lock hangs. The claim of a nonce (a
+ * read goes on when that fails) and then the work on the database have to fit into that; the rest is for
+ * what the request itself does. With PgBouncer these are the limits of the wait for a connection and of
+ * the role (guide `pgbouncer`).
  */
 
 /** Longest that a request waits for a connection, from the pool or to the server. */
 export const CONNECT_TIMEOUT_MS = 2_500;
-/** Longest that anything else does: a command, a migration, the change feed. */
+/** Longest that anything else waits for a connection: a command, a migration, the change feed. */
 export const PATIENT_CONNECT_TIMEOUT_MS = 5_000;
 /** Longest a statement may run; the slowest usual one takes far less. */
 export const STATEMENT_TIMEOUT_MS = 3_500;
 /**
- * How much later than that PostgreSQL's response may come, before its connection counts as lost: it ends
- * a statement that takes too long by itself, and says so.
+ * How long after the statement timeout a response may still come before the connection counts as lost:
+ * PostgreSQL itself ends a statement that takes too long, and reports it.
  */
 export const RESPONSE_MARGIN_MS = 500;
-/** Longest that work takes, be it one statement, several of a report, or a create that is tried again. */
+/** Longest that work takes: one statement, several of a report, or a create that is retried. */
 export const WORK_TIMEOUT_MS = CONNECT_TIMEOUT_MS + STATEMENT_TIMEOUT_MS + RESPONSE_MARGIN_MS;
 /** Longest a statement of a report may run: what cannot be counted by then is refused. */
 export const REPORT_STATEMENT_TIMEOUT_MS = 3_000;
@@ -28,7 +28,7 @@ export const NONCE_TIMEOUT_MS = 2_000;
 export const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Longest that nothing is written, in milliseconds, because the mark that tells a restored database cannot be read
- * after a start or a change of server.
+ * Longest that writes are refused, in milliseconds, because the mark by which a restored database is recognised
+ * cannot be read after a start or a change of server.
  */
 export const MARK_WAIT_MS = 10_000;

@@ -14,23 +14,23 @@ export class UncertainCommit extends Error {
   }
 }
 
-/** How often work is tried that the database ends because of others' locks. A deadlock takes a second to be found. */
+/** How many times work is tried that locks of others end. It takes PostgreSQL a second to find a deadlock. */
 const TRIES = 3;
 
 /** Effects that wait for the commit of an open transaction. */
 const waiting = new WeakMap<Connection, (() => void)[]>();
 
 /**
- * Runs `work` in a transaction, and after the commit the effects that it left to `afterCommit`. It is run again where
- * the database has ended it because of others' locks, so that a deadlock fails no request.
- * @throws UncertainCommit when the connection failed once `work` was done; otherwise the error of `work`, or that with
- * which the database refused the commit.
+ * Runs `work` in a transaction, and after the commit the effects that it registered with `afterCommit`. It is retried
+ * when locks of others end it, so that a deadlock fails no request.
+ * @throws UncertainCommit when the connection failed once `work` was done; otherwise the error of `work`, or the error
+ * with which the database refused the commit.
  */
 export function transact<T>(db: Database, work: (tx: Connection) => Promise<T>): Promise<T> {
   return despiteLocks(() => transactOnce(db, work));
 }
 
-/** Runs work, which must leave nothing when it fails, again where others' locks have ended it. */
+/** Runs work, and retries it when locks of others end it. It must leave nothing behind when it fails. */
 async function despiteLocks<T>(work: () => Promise<T>): Promise<T> {
   for (let left = TRIES - 1; ; left--) {
     try {
@@ -70,7 +70,7 @@ export function afterCommit(db: Connection, effect: () => void): void {
 }
 
 /**
- * Runs `work`, a single statement that commits by itself, on a connection of the pool; again as `transact` does.
+ * Runs `work`, a single statement that commits by itself, on a connection of the pool; retries like `transact`.
  * @throws UncertainCommit when the connection failed. Any other error of the database means that the
  * statement had no effect and that its locks are released.
  */

@@ -20,15 +20,15 @@ export interface ChainsTable {
   /** The node's newest block and its newest final one, when last asked. */
   head_height: Height | null;
   final_height: Height | null;
-  /** Up to which block everything was scanned a second time. */
+  /** Block up to which everything was scanned a second time. */
   swept_height: Height | null;
   /** When the node was last asked. */
   polled_at: Date | null;
   /** Every transfer up to this time is recorded; null while nothing is watched. */
   watched_until: Date | null;
   /**
-   * Payments that end up to this time may expire: nothing was left out of what a second look and the balances of their
-   * addresses have shown; null while nothing is watched.
+   * Payments that end by this time may expire: a second scan, and the balances of their addresses, have shown that no
+   * transfer was missed; null while nothing is watched.
    */
   expires_until: Date | null;
   lease_holder: string | null;
@@ -54,9 +54,9 @@ export type NodeRole = 'primary' | 'check';
 export interface NodeAbilities {
   /** Method that traces a block (EVM); null without one. */
   readonly trace: 'debug_traceBlockByNumber' | 'trace_block' | null;
-  /** Most blocks of one log query (EVM, Tron); null if it is not known. */
+  /** Maximum number of blocks in one log query (EVM, Tron); null if it is not known. */
   readonly logRange: number | null;
-  /** Most calls of one batch; 1 where batches are refused. */
+  /** Maximum number of calls in one batch; 1 where batches are refused. */
   readonly batch: number;
   /** Whether the node keeps the state of old blocks (EVM). */
   readonly archive: boolean;
@@ -107,7 +107,7 @@ export interface NodeCallsTable {
   /** Since when calls are counted for the next rate. */
   window_from: Date;
   window_calls: number;
-  /** What a day costs at the rate of the window before; null before the first one. */
+  /** Calls of a whole day at the rate of the previous window; null before the first one. */
   per_day: number | null;
 }
 
@@ -130,7 +130,7 @@ export interface FindingsTable {
   resolved_at: Date | null;
 }
 
-/** Blocks that an operator, or a customer's question, has scanned again. */
+/** Blocks that are scanned again for an operator, or for a question of a customer. */
 export interface RescansTable {
   id: Generated<number>;
   blockchain_id: string;
@@ -159,7 +159,7 @@ export interface NetworkAuditsTable {
   next_height: Height | null;
   to_height: Height | null;
   differences: Defaulted<number>;
-  /** Until when the worker that has claimed it is taken to be alive. */
+  /** Until when no worker may claim it: one has claimed it, or it was put off. */
   claimed_until: Date | null;
   done_at: Date | null;
 }

@@ -6,9 +6,9 @@ export interface WebhookEndpointsTable {
   id: string;
   merchant_id: string;
   url: string;
-  /** null for every type of a payment's events, and with `deposit_events` for a deposit's too. */
+  /** null for all types of payment events, and with `deposit_events` for those of deposit events too. */
   types: string[] | null;
-  /** Counts only where `types` is null. */
+  /** Only matters where `types` is null. */
   deposit_events: Defaulted<boolean>;
   secret: Buffer;
   master_key_version: number;
@@ -22,7 +22,7 @@ export interface WebhookEndpointsTable {
   created_at: Date;
 }
 
-/** `withheld` may have been made in a time that was lost by a restore. */
+/** `withheld`: may be from a time that a restore has lost. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface WebhookDeliveriesTable {
@@ -38,7 +38,7 @@ export interface WebhookDeliveriesTable {
   claimed_until: Defaulted<Date | null>;
   created_at: Date;
   finished_at: Defaulted<Date | null>;
-  /** Type of the event, until the endpoint has taken it; null for what repeats a delivery by hand. */
+  /** Type of the event until the endpoint has accepted it; null for a delivery that repeats another by hand. */
   untaken_type: Defaulted<string | null>;
 }
 

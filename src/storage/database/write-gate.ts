@@ -1,35 +1,35 @@
 import { ReadsRefused, WritesRefused } from './errors.ts';
 
 /**
- * Refuses writes while they could be lost with one machine, or would go on from a state that was restored; and all
- * statements while what they find could be lost with one machine.
+ * Refuses writes while they could be lost with one machine, or while a restore of the database is unconfirmed. Refuses
+ * all statements while what they read could be lost with one machine.
  */
 export interface WriteGate {
   /** Why a statement may not be sent; undefined where it may. */
   refuse(text: string): ReadsRefused | WritesRefused | undefined;
-  /** Takes notice of what the server says beside its results. */
+  /** Handles a notice that the server sends beside its results. */
   heed(notice: { readonly routine?: string | undefined }): void;
 }
 
 interface WriteGateOptions {
-  /** Each says why writes are refused just now; null while they are taken. */
+  /** Each returns why writes are refused, or null while they are accepted. */
   readonly writes: readonly (() => string | null)[];
-  /** Says why reads are refused just now; null while they are not. */
+  /** Returns why reads are refused, or null while they are allowed. */
   readonly reads?: () => string | null;
   /** Called when a commit of the session was let through without a standby. */
   readonly onCancelledWait?: () => void;
 }
 
 /**
- * Statements that change rows, by functions and months of tables included, or lock rows: what locks a row writes to the log, so that its
- * commit waits for a standby as well.
+ * Statements that change rows (also by functions, or by making and dropping monthly partitions) or lock rows: locking a
+ * row writes WAL, so that the commit waits for a standby as well.
  */
 const WRITE =
   /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?|hold_address|begin_address_period)\b/i;
 /** A statement that asks its own commit to wait for nothing may be lost anyway, as nonces may. */
 const RELAXED = `set_config('synchronous_commit', 'off', true)`;
 
-/** What ends a transaction, which shows nothing. */
+/** Statements that end a transaction; they read nothing. */
 const END = /^\s*(?:commit|rollback)\b/i;
 /** The function of PostgreSQL that waits for standbys; the message itself is in the server's language. */
 const WAIT = 'SyncRepWaitForLSN';

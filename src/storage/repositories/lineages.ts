@@ -5,7 +5,7 @@ import type { Lineage } from '../database/lineage-tables.ts';
 /** The lineage of the database, and the restore that nobody has confirmed yet. */
 export interface Lineages {
   readonly current: Lineage | undefined;
-  /** The one before; read only while no restore is unconfirmed. */
+  /** The one before `current`; not read while a restore is unconfirmed. */
   readonly former: Lineage | undefined;
   readonly unconfirmed: Lineage | undefined;
 }
@@ -33,7 +33,7 @@ export interface ConfirmedRestore {
   readonly toldUntil: Date;
 }
 
-/** The mark is set each second; a busy or paused process may be late. */
+/** How late the mark, which is set each second, may be in a busy or paused process, in milliseconds. */
 const MARK_LATE_MS = 60_000;
 
 /** The restore that a lineage began with; null for the first one, and before it is confirmed. */
@@ -48,7 +48,7 @@ export function confirmedRestoreOf({
   return { restoredTo, confirmedAt, toldUntil };
 }
 
-/** Whoever relaxes the commit passes the gate of writes: if it is lost, it is found out again. */
+/** Statements with a relaxed commit pass the write gate. If the commit is lost, the same is found out again. */
 const RELAXED = sql`with relaxed as (select set_config('synchronous_commit', 'off', true))`;
 
 /** Begins the first lineage, unless there is one. */
@@ -72,7 +72,7 @@ export interface NewRestore {
 /**
  * Records that the database was restored, so that nothing is written until somebody confirms it. Does nothing while
  * another restore waits for its confirmation.
- * @param lineage That which was current when this was found out; nothing is recorded if another one has begun since.
+ * @param lineage Current lineage when the restore was found out; nothing is recorded if another has begun since.
  */
 export async function insertRestore(
   db: Connection,
@@ -100,8 +100,8 @@ export function lockRestore(db: Connection): Promise<Lineage | undefined> {
 }
 
 /**
- * Begins the lineage of a restore, by the later of two clocks: requests that were signed before are not taken any
- * more, and an operator's machine may be slow.
+ * Begins the lineage of a restore, at the later time of two clocks: requests signed before that time are refused from
+ * now on, and the clock of an operator's machine may be slow.
  */
 export function beginLineage(db: Connection, id: string, now: Date): Promise<Lineage> {
   return db
@@ -112,7 +112,7 @@ export function beginLineage(db: Connection, id: string, now: Date): Promise<Lin
     .executeTakeFirstOrThrow();
 }
 
-/** IDs of the newest of what is never deleted; null where there is nothing. */
+/** IDs of the newest rows of tables whose rows are never deleted; null for an empty table. */
 export interface NewestIds {
   readonly payment: string | null;
   readonly transition: string | null;
@@ -125,15 +125,15 @@ const WATCHED = {
   auditEntry: 'audit_log',
 } as const satisfies Record<keyof NewestIds, string>;
 
-/** The lineages, and what the database has and lacks of what is known outside. */
+/** The lineages, the newest IDs in the database, and the IDs known outside that it lacks. */
 export interface ComparedNewest extends Lineages {
   readonly newest: NewestIds;
   readonly lacking: readonly string[];
 }
 
 /**
- * Reads the lineages, the newest IDs, and which of some known ones the database lacks. Someone who knows of an ID
- * has learnt it after its commit. Without a lineage all IDs are null.
+ * Reads the lineages, the newest IDs, and which of some known IDs the database lacks. An ID can only be known after its
+ * commit. Without a lineage all IDs are null.
  */
 export async function compareNewest(
   db: Connection,

@@ -3,22 +3,22 @@ import type { Connection } from '../database/connection.ts';
 import type { Mail } from '../database/mail-tables.ts';
 import { MEMBER_TABLES, type Membership } from './people/memberships.ts';
 
-/** What a mail tells of, before it is known whom. */
+/** Content of a mail, whoever gets it. */
 export interface NewMail {
   readonly kind: string;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly now: Date;
-  /** A person is told of it once, however often the mail is written. */
+  /** Key by which a person gets the mail only once, however often it is written. */
   readonly occasion?: string;
 }
 
-/** Who gets a mail beside those who decide. */
+/** Who gets a mail besides the active admins of a merchant, or owners of a partner. */
 export interface OtherRecipients {
   readonly besides?: string | null;
   readonly formerSince?: Date | null;
 }
 
-/** Writes a mail to a person, or without one to whoever has the e-mail that the facts name. */
+/** Queues a mail to a person or, without one, to the e-mail address that the facts name. */
 export async function insertMail(
   db: Connection,
   personId: string | null,
@@ -35,9 +35,10 @@ export async function insertMail(
 }
 
 /**
- * Writes a mail to each active admin of a merchant, or owner of a partner, who signs in; its facts get the account.
+ * Queues a mail to each active admin of a merchant, or owner of a partner, who signs in, and adds the account to its
+ * facts.
  * @param others.besides ID of a member of the account who gets it too.
- * @param others.formerSince With it, those get it too who decided there until then or later, whoever removed them.
+ * @param others.formerSince If given, members who lost that role since then get it too, whoever removed them.
  */
 export async function insertMailToDeciders(
   db: Connection,
@@ -62,7 +63,7 @@ export async function insertMailToDeciders(
   );
 }
 
-/** @param recipients Person, e-mail and facts of each mail, and where they are from. */
+/** @param recipients Person, e-mail and facts of each mail: the end of a select list, and its `from` clause. */
 async function insertFrom(
   db: Connection,
   { kind, occasion, now }: NewMail,
@@ -78,14 +79,14 @@ async function insertFrom(
 /** A mail that is to be sent now. */
 export interface ClaimedMail
   extends Pick<Mail, 'id' | 'kind' | 'facts' | 'attempts' | 'created_at'> {
-  /** Whom it goes to; null where it names an e-mail instead. */
+  /** The recipient; null if the facts name an e-mail address instead. */
   readonly person: { readonly name: string; readonly email: string } | null;
-  /** When it may be sent again, should nothing have been recorded by then. */
+  /** End of the claim: the mail may be sent again if nothing has been recorded by then. */
   readonly until: Date;
 }
 
 /**
- * Claims the mail that is longest due, and counts the attempt. Of several workers one gets it.
+ * Claims the mail that is longest due, and counts the attempt. Only one of several workers gets it.
  * @param until End of the claim.
  */
 export async function claimMail(
@@ -109,8 +110,8 @@ export async function claimMail(
 }
 
 /**
- * Ends a claimed mail, unless its claim has run out; its address, and what its text said, are gone then. Of the
- * occasion of one that was given up nobody knows, and it can be written again.
+ * Ends a claimed mail, unless its claim has run out, and clears its address and facts. A mail that was given up also
+ * loses its occasion, since the person was not told, so that it can be written again.
  */
 export async function endMail(
   db: Connection,
@@ -149,7 +150,7 @@ export async function postponeMail(
     .execute();
 }
 
-/** Ends at most `limit` mails that are due, where none is sent; returns how many. Another worker may send one now. */
+/** Ends at most `limit` due mails of a service that sends none; returns how many. Skips those being claimed now. */
 export async function dropMails(db: Connection, now: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     update mails set outcome = 'dropped', ended_at = ${now}, due_at = null, email = null, facts = '{}'

@@ -13,7 +13,7 @@ const GROUPS: Readonly<Record<PartitionGroup, readonly string[]>> = {
 const TABLES = Object.values(GROUPS).flat();
 
 /**
- * Makes the partitions that are missing until the month of `until`, of a year at most.
+ * Makes the missing partitions up to the month of `until`, for a year at most.
  * @returns Their names.
  */
 export async function makePartitions(db: Connection, until: Date): Promise<string[]> {
@@ -24,9 +24,9 @@ export async function makePartitions(db: Connection, until: Date): Promise<strin
 
 /**
  * Drops the months of a group that ended `days` ago by the caller's clock and by that of the database, since what a
- * wrong clock drops is lost. A month stays while a delivery of it is still to be made.
+ * wrong clock drops is lost. A month stays while one of its deliveries is pending.
  * @param days Months that ended less than six days ago stay in any case.
- * @returns The names of the partitions; none while another process is at it.
+ * @returns The names of the partitions; none while another process drops some.
  */
 export async function dropPartitions(
   db: Connection,
@@ -46,8 +46,8 @@ export async function dropPartitions(
 }
 
 /**
- * The first instant at which a row would find no partition: of the table of which it comes first. The beginning of
- * this month where a table has no months at all.
+ * The first instant for which a table has no partition, or the beginning of this month if a table has no monthly
+ * partitions at all.
  */
 export async function findPartitionsEnd(db: Connection, now: Date): Promise<Date> {
   const { rows } = await sql<{ end: Date }>`
@@ -57,7 +57,7 @@ export async function findPartitionsEnd(db: Connection, now: Date): Promise<Date
       where inhparent = any(array(select unnest(${TABLES}::text[])::regclass))
         and relname ~ '_[0-9]{6}$'
     ), begins as (
-      -- What lies before the first month is one partition.
+      -- All rows before the first month are in one partition.
       select part.whole::regclass::oid as parent,
              greatest(min(month), date_trunc('month', ${now}::timestamptz)) as month
       from unnest(${TABLES}::text[]) as part (whole)
@@ -73,12 +73,12 @@ export async function findPartitionsEnd(db: Connection, now: Date): Promise<Date
   return row.end;
 }
 
-/** A partition and what it takes. */
+/** A partition and its size. */
 export interface PartitionSize {
   readonly table: string;
   /** YYYY-MM in UTC; null for all months before the first one that has a partition of its own. */
   readonly month: string | null;
-  /** As PostgreSQL estimates it. */
+  /** Estimated by PostgreSQL. */
   readonly rows: number;
   /** With indexes. */
   readonly bytes: number;

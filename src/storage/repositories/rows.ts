@@ -8,7 +8,7 @@ import {
 import type { Connection } from '../database/connection.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** The tables whose rows have an ID of text. */
+/** The tables whose `id` is a string. */
 type Table = { [T in keyof Tables]: Tables[T] extends { id: string } ? T : never }[keyof Tables];
 type Row<T extends Table> = Selectable<Tables[T]>;
 
@@ -79,8 +79,8 @@ function update(db: Connection, table: Table, id: string, change: unknown) {
 }
 
 /**
- * Makes a function that lists rows, newest first, whose IDs begin with their time: at most `limit` and, with
- * `before`, those older than that row alone.
+ * Makes a function that lists the newest rows of a table whose IDs begin with their time: at most `limit`; with
+ * `before`, only rows older than that one.
  */
 export function listNewest<T extends Table>(table: T) {
   return (db: Connection, { limit, before }: { limit: number; before?: string | undefined }) => {

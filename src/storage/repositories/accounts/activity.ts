@@ -61,7 +61,7 @@ export function listActivity(
     .execute();
 }
 
-// Which table has the name depends on the row: only then is the ID one of that table's.
+// The table that has the name depends on `object_type`. Only IDs that are UUIDs are cast.
 const objectId = sql`case when entry.object_id ~* ${sql.lit(UUID.source)} then entry.object_id::uuid end`;
 const nameOfObject = sql<string | null>`case entry.object_type
   when 'user' then (select name from merchant_users where id = ${objectId})

@@ -6,10 +6,10 @@ import { hasRow, insertInto, updateByIdOrThrow } from '../rows.ts';
 export const insertAddressChange = insertInto('address_changes');
 export const updateAddressChange = updateByIdOrThrow('address_changes');
 
-/** Most changes that are listed: what waits in an account is a few. */
+/** Maximum number of changes that are listed; an account has a few open ones. */
 const LISTED_MAXIMUM = 100;
 
-/** As the index has it: what is open stands at its end. */
+/** As in the index: open changes come last. */
 const ENDED = sql<Date>`coalesce(ended_at, 'infinity')`;
 const FOREVER = sql<Date>`'infinity'::timestamptz`;
 
@@ -34,9 +34,9 @@ export function findOpenChange(
 export interface NamedChange extends AddressChange {
   readonly branchName: string | null;
   readonly networkName: string | null;
-  /** Symbol of what is paid there. */
+  /** Symbol of the network's asset. */
   readonly asset: string | null;
-  /** Of the person who has proposed it; null for an operator. */
+  /** Name of the person who proposed it; null for an operator. */
   readonly proposer: string | null;
 }
 
@@ -72,8 +72,8 @@ export function listOpenChanges(db: Connection, merchantId: string): Promise<Nam
 }
 
 /**
- * What a merchant's people have to be told: what waits, and before that what operators have changed since a time. The
- * latest first, what waits before all else.
+ * Changes that a merchant's people have to be told of: open ones, and those by operators that ended after `since`. Open
+ * ones first, then the latest first.
  */
 export function listToldChanges(
   db: Connection,
@@ -87,7 +87,7 @@ export function listToldChanges(
         eb('outcome', 'is', null),
         and([
           eb('address_changes.person_id', 'is', null),
-          // One that sets what was set already changes nothing.
+          // Leaves out a change that set the address already in force.
           sql<boolean>`former is distinct from array[address_changes.address]`,
         ]),
       ]),
@@ -98,7 +98,7 @@ export function listToldChanges(
     .execute();
 }
 
-/** Which open change a new one would be beside: of its branch and network, or else of its kind. */
+/** What a change is about; each thing has one open change at most: a branch and network, or else a kind. */
 export type ChangedThing =
   | { readonly branchId: string; readonly blockchainId: string }
   | { readonly kind: 'branch.main' | 'merchant.one-admin' };
@@ -119,7 +119,7 @@ export function findOpenChangeOf(
   return found.executeTakeFirst();
 }
 
-/** Open changes whose time has come and which no second admin is needed for, at most `limit`. */
+/** Open changes that are due and need no second admin, at most `limit`. */
 export function listDueChanges(
   db: Connection,
   now: Date,
@@ -137,7 +137,7 @@ export function listDueChanges(
     .execute();
 }
 
-/** Makes a second admin necessary for what is open in a merchant's account. */
+/** Makes a merchant's open changes need a second admin, except for `merchant.one-admin`. */
 export async function needApprovals(db: Connection, merchantId: string): Promise<void> {
   await db
     .updateTable('address_changes')

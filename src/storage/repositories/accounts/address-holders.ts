@@ -8,17 +8,17 @@ export type HeldAddress = Pick<AddressHoldersTable, 'family' | 'environment' | '
 /** A merchant that an address belongs to, or that an operator has admitted to it. */
 export interface AddressHolder {
   readonly merchantId: string;
-  /** A merchant that has it too; null for the one that it belongs to. */
+  /** The merchant beside which an operator admitted this one; null for the merchant that it belongs to. */
   readonly sharedWith: string | null;
   /** Since when it is not in force any more; null for one that is, or was removed by an older release. */
   readonly leftAt: Date | null;
   /** Whether it is in force for this merchant, or waits to be. */
   readonly isInForce: boolean;
-  /** Whether a payer was asked to pay there since this merchant has it. */
+  /** Whether a payer was asked to pay there since this merchant has held it. */
   readonly isShown: boolean;
   /** Whether a payer is asked to pay there now. */
   readonly isQuoted: boolean;
-  /** When that last ended; null for never. */
+  /** When a request to pay there last ended; null for never. */
   readonly quotedUntil: Date | null;
 }
 
@@ -44,14 +44,14 @@ const SAME_NETWORKS = sql`
   networks join chains on chains.id = networks.chain
   and chains.family = held.family and networks.environment = held.environment`;
 
-/** Locks the holders of an address, so that what is read of them in the next statement stays so. */
+/** Locks the holders of an address, so that what the next statement reads of them cannot change. */
 export async function lockAddressHolders(db: Connection, held: HeldAddress): Promise<void> {
   await sql`
     select from address_holders as held where ${isOf(held)}
     order by merchant_id for update`.execute(db);
 }
 
-/** The holders of an address, first the one that it belongs to: one, unless an operator has admitted others. */
+/** The holders of an address: first the one that it belongs to, then those that an operator has admitted. */
 export async function listAddressHolders(
   db: Connection,
   held: HeldAddress,
@@ -90,7 +90,7 @@ export async function listAddressHolders(
 }
 
 /**
- * Lets a merchant hold an address. Waits for whoever tries the same just now.
+ * Lets a merchant hold an address. Waits for concurrent attempts.
  * @param sharedWith A merchant that has it; null if nobody does.
  * @returns False if another merchant holds it.
  */
@@ -130,7 +130,7 @@ export async function markAddressLeft(
 
 /**
  * Takes an address from a merchant.
- * @param heir Who holds it too, and whom it belongs to from now on; null for nobody.
+ * @param heir Another holder, to which the address belongs from now on; null for nobody.
  */
 export async function deleteAddressHolder(
   db: Connection,

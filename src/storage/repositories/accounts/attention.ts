@@ -11,13 +11,13 @@ import {
 } from '../webhooks/endpoints.ts';
 import { type PersonQuestion, type PersonSign, personSigns } from './person-signs.ts';
 
-/** What of a key tells whether somebody should look at it. */
+/** The columns of a key that tell whether somebody should look at it. */
 export type KeySign = Pick<
   ApiKey,
   'id' | 'name' | 'created_at' | 'expires_at' | 'revoked_at' | 'previous_valid_until'
 >;
 
-/** Most keys that are read. */
+/** Maximum number of keys that are read. */
 const KEYS_MAXIMUM = 1000;
 
 /** What tells that somebody should look at an account, or at their own sign-in. */
@@ -27,12 +27,12 @@ export interface AttentionSigns {
   /** How many deposits wait in the inbox, counted up to the maximum. */
   readonly unmatched: number;
   readonly troubledEndpoints: readonly (Pick<TroubledEndpoint, 'id' | 'url' | 'disabled_reason'> & {
-    /** ISO 8601, as in JSON; null for one that fails. */
+    /** ISO 8601, as in JSON; null for an endpoint that is failing, but enabled. */
     readonly disabled_at: string | null;
   })[];
   /** Errors that the account's keys got more often than is usual, by code. */
   readonly refused: readonly { readonly errorCode: string; readonly requests: number }[];
-  /** Active networks of the kinds that the main branch has addresses on, without one. */
+  /** Number of active networks without an address of the main branch, in the environments where it has addresses. */
   readonly networksWithoutAddress: number;
   /** UTC calendar day of the last request by the older contract, YYYY-MM-DD; null without a recent one. */
   readonly olderContractDay: string | null;
@@ -85,7 +85,7 @@ export async function readAttentionSigns(
          from (select code as "errorCode", sum(entry.requests)::integer as requests
                from api_keys as key
                cross join unnest(${errors.codes}::text[]) as code
-               -- The limit keeps a look-up of each code of a key: without, all errors of 30 days might be read.
+               -- The limit forces a look-up of each code of a key: otherwise all errors of 30 days might be read.
                cross join lateral (
                  select requests from request_log
                  where account_id = ${merchantId} and key_id = key.id and error_code = code

@@ -89,7 +89,7 @@ export function listAuditEntries(
  * deposits by the merchants noted then.
  */
 function isAbout(id: string): RawBuilder<boolean> {
-  // JSON's operators, and a cast in a case, are not the builder's.
+  // The builder has neither JSON operators nor a cast within a case.
   return sql`(
     object_id = ${id}
     or object_id in (

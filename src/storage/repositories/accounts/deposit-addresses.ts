@@ -89,7 +89,7 @@ export function listConfiguredNetworks(
     .execute();
 }
 
-/** Adds an address to those of a branch on a network; one that is there only gets a new time. */
+/** Adds an address to those of a branch on a network; an existing one only gets a new time. */
 export async function addDepositAddress(
   db: Connection,
   row: { branchId: string; blockchainId: string; address: string; now: Date },

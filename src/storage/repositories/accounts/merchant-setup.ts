@@ -4,7 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
 import { CONFIGURED_NETWORK, type ConfiguredNetwork } from './deposit-addresses.ts';
 
-/** A merchant without what only payers see of it, and without what its admins decide by. */
+/** A merchant without the columns that only concern what payers see, or what its admins decide. */
 export type PaidMerchant = Omit<
   Merchant,
   'support_contact' | 'accent_color' | 'shows_note' | 'needs_second_admin' | 'test_of'

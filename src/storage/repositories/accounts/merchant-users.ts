@@ -55,7 +55,7 @@ export function findUserOfPerson(
 
 /**
  * Replaces the hash of an API key, unless another key has been issued since, or a newer master key is in
- * use: while processes are given a new one, some still have the former as their current one.
+ * use: while a new one is rolled out, some processes still have the former as their current one.
  */
 export async function renewApiKeyHash(
   db: Connection,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import { MEMBER_TABLES, type Membership } from '../people/memberships.ts';
 
-/** A change of what a person signs in with, or of who decides in their account. */
+/** A change of what a person signs in with, or of the admins or owners of their account. */
 export interface PersonSign {
   readonly action: string;
   /** ISO 8601, as in JSON. */
@@ -10,7 +10,7 @@ export interface PersonSign {
   /** E-mail of who made it; null for an operator. */
   readonly by: string | null;
   readonly address: string | null;
-  /** Name of somebody who decided in the account until then; null where it is about the person. */
+  /** Name of somebody who was admin or owner of the account until then; null if the sign is about the person. */
   readonly former: string | null;
 }
 
@@ -26,12 +26,12 @@ export interface PersonQuestion {
   readonly since: Date;
 }
 
-/** Most people who do not decide any more that are told of. */
+/** Maximum number of former admins or owners that are listed. */
 const FORMER_MAXIMUM = 10;
 
 /**
- * The signs of a person, newest first, as JSON: the last sign-in from a device that was not known, the last of each
- * action, and who does not decide in the account any more.
+ * The signs of a person, newest first, as JSON: the last sign-in from an unknown device, the last change by each
+ * action, and who is no longer admin or owner of the account.
  */
 export function personSigns({
   kind,

@@ -43,7 +43,7 @@ export async function claimAudit(
   now: Date,
   until: Date,
 ): Promise<ClaimedAudit | undefined> {
-  // The builder compares no rows with a subquery that skips locked ones.
+  // The builder cannot compare a row with a subquery that skips locked rows.
   const { rows } = await sql<ClaimedAudit>`
     update network_audits set claimed_until = ${until}
     from networks

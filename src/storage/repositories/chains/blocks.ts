@@ -40,8 +40,8 @@ export async function addToRing(db: Connection, block: ChainBlock): Promise<void
 }
 
 /**
- * Deletes what is older than the newest `keep` blocks, and older than the newest one that is final, where a
- * branch may begin.
+ * Deletes blocks that are older than the newest `keep`, and older than the newest final one, where a branch may
+ * begin.
  */
 export async function trimRing(
   db: Connection,

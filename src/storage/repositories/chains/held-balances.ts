@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
-/** What an address held after a block, of the asset of a network. */
+/** Balance of an address after a block, in the asset of a network. */
 export interface HeldBalance {
   address: string;
   height: number;
@@ -56,8 +56,8 @@ export async function cutBalances(db: Connection, chain: string, height: number)
 }
 
 /**
- * Deletes balances of addresses that are not watched on the network, and of the others those that are older than the
- * newest final one: no branch begins before it.
+ * Deletes balances of addresses that are not watched on the network, and balances that are older than the newest final
+ * one of their address: no branch begins before that.
  */
 export async function trimBalances(
   db: Connection,

@@ -32,7 +32,7 @@ export function lockShippedTestNetworks(db: Connection): Promise<Network[]> {
   return shippedTestNetworks(db).selectAll().orderBy('position').forNoKeyUpdate().execute();
 }
 
-/** Whether there are any of those that `lockShippedTestNetworks` locks. */
+/** Whether there are networks that `lockShippedTestNetworks` would lock. */
 export function hasShippedTestNetworks(db: Connection): Promise<boolean> {
   return hasRow(shippedTestNetworks(db).select('id'));
 }

@@ -19,8 +19,8 @@ export interface NodeCallsOfDay extends CountedCalls {
 }
 
 /**
- * Adds calls to those of the day, and returns what all processes have made; a new day begins with none.
- * Nodes that are gone are left out.
+ * Adds calls to those of the day, and returns the sums of all processes; a new day begins with 0. Nodes that were
+ * deleted are left out.
  */
 export async function addNodeCalls(
   db: Connection,

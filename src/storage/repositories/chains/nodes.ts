@@ -36,7 +36,7 @@ export async function deleteNode(db: Connection, id: string): Promise<void> {
 /** What a watcher sees of a node now. */
 export type NodeSighting = Omit<Selectable<NodeStatesTable>, 'at'>;
 
-/** Keeps what a watcher sees of its nodes; those that are gone are left out. */
+/** Keeps what a watcher sees of its nodes; nodes that were deleted are left out. */
 export async function saveNodeStates(
   db: Connection,
   sightings: readonly NodeSighting[],

@@ -11,7 +11,7 @@ export interface ChainStatus {
   /** The node's newest block when it was last asked. */
   readonly height: number | null;
   readonly scannedHeight: number | null;
-  /** null where the chain has no finality of its own, too. */
+  /** Also null if the chain has no finality of its own. */
   readonly finalHeight: number | null;
   /** Every transfer up to this time is recorded; null before the first one. */
   readonly watchedUntil: Date | null;
@@ -37,8 +37,8 @@ export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
 }
 
 /**
- * A network whose payments do not expire, because their end is not looked at twice yet, or because something at their
- * address cannot be read or explained.
+ * Overdue payments of a network that do not expire, because the second scan has not reached their end yet, or because
+ * something at their address cannot be read or explained.
  */
 export interface HeldPayments {
   readonly blockchainId: string;
@@ -46,10 +46,10 @@ export interface HeldPayments {
   readonly count: number;
 }
 
-/** How long every payment waits for the second look at its end, in milliseconds; one that waits longer is held. */
+/** How long any payment may wait for the second scan of its end, in milliseconds; it is held if it waits longer. */
 const USUAL_WAIT_MS = 2 * 60_000;
 
-/** Overdue payments that wait longer for the watcher than all do; counts at most `COUNTED_MAXIMUM` a network. */
+/** Overdue payments that wait for the watcher longer than usual; counts at most `COUNTED_MAXIMUM` per network. */
 export async function countHeldPayments(db: Connection, now: Date): Promise<HeldPayments[]> {
   const { rows } = await sql<HeldPayments>`
     select networks.id as "blockchainId", chain, held.count
@@ -65,7 +65,7 @@ export async function countHeldPayments(db: Connection, now: Date): Promise<Held
   return rows;
 }
 
-/** When the oldest deposit of each chain was observed that is seen and not final. */
+/** When the oldest deposit of each chain that is seen and not final was observed. */
 export function findOldestSeen(db: Connection): Promise<{ chain: string; since: Date }[]> {
   return db
     .selectFrom('networks')

@@ -66,7 +66,7 @@ export async function listConfiguredAddresses(
   return rows;
 }
 
-/** When the oldest reservation was made that a transfer may still be for; null if there is none. */
+/** When the oldest reservation was made that a transfer may still pay; null if there is none. */
 export async function findOldestReservation(
   db: Connection,
   chain: string,
@@ -101,7 +101,7 @@ export async function hasExpiringPayment(
   return hasRow(query);
 }
 
-/** An address on a network, and when something ends that was asked for there. */
+/** An address on a network, and when a payment or a quote there ends. */
 export interface EndingPlace {
   blockchainId: string;
   address: string;

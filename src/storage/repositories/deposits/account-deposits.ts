@@ -28,7 +28,7 @@ export const IS_OWN = sql<SqlBool>`
 export const IS_IN_PERIOD = sql<SqlBool>`
   (own.since <= deposits.observed_at and deposits.observed_at < own.until)`;
 
-/** Written out, as the index of the inbox has it. A value that is not known may be large. */
+/** Written as in the index of the inbox. An unknown value counts as the highest. */
 const VALUE = sql<number>`coalesce(value_cents, 9223372036854775807)`;
 
 /**
@@ -76,7 +76,7 @@ export async function listOwnUnmatched(
   return rows;
 }
 
-/** Undefined for a deposit of others, or one that waits no more, as for a missing one. */
+/** Undefined also for a deposit of another merchant, and for one that no longer waits. */
 export async function findOwnUnmatched(
   db: Connection,
   merchantId: string,
@@ -86,7 +86,7 @@ export async function findOwnUnmatched(
   return deposit;
 }
 
-/** Those of the deposits that wait, and are the merchant's. */
+/** Those of the deposits that wait and are the merchant's. */
 export async function findOwnUnmatchedOf(
   db: Connection,
   merchantId: string,
@@ -109,7 +109,7 @@ const counting =
         select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
       ) as found)`;
 
-/** How many wait, counted up to `maximum`: a value for a statement. */
+/** How many wait, counted up to `maximum`: an expression for a statement. */
 export const ownUnmatched = counting(IS_OWN);
 
 const sharedUnmatched = counting(eb.not(IS_OWN));

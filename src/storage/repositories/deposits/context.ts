@@ -26,7 +26,7 @@ export interface DepositContext {
   fits: FittingPayment[];
 }
 
-/** Most payments offered for a deposit. */
+/** Maximum number of payments offered for a deposit. */
 const FITS_MAXIMUM = 5;
 
 /** The contexts of deposits, by their IDs. */
@@ -46,7 +46,7 @@ export async function findDepositContexts(
   );
 }
 
-/** What arrived at an address by a transaction that is not known. */
+/** An amount that arrived at an address by an unknown transaction. */
 export interface Inflow {
   /** ID of the finding. */
   readonly id: string;
@@ -56,7 +56,7 @@ export interface Inflow {
   readonly tokenAmount: bigint;
 }
 
-/** The context that a deposit of this amount at this address would have that arrives now. */
+/** The context that a deposit of this amount would have if it arrived at this address now. */
 export async function findInflowContext(
   db: Connection,
   { id, blockchainId, address, tokenAmount }: Inflow,

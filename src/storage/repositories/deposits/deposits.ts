@@ -10,12 +10,12 @@ export interface DepositKey {
   readonly position: number;
 }
 
-/** An address as it is locked: by its network and itself, in JSON. */
+/** Name of an address's lock: its network and itself, in JSON. */
 const LOCK_NAME = sql`'["address",' || to_json(blockchain_id) || ',' || to_json(address) || ']'`;
 
 /**
- * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same payment;
- * those of one call in the order of networks and addresses, which has to be the same for every transaction.
+ * Locks addresses until the transaction ends, so that two concurrent transfers cannot match the same payment. One
+ * call locks in the order of networks and addresses, which has to be the same in every transaction.
  */
 export async function lockAddresses(
   db: Connection,
@@ -27,7 +27,7 @@ export async function lockAddresses(
     order by name collate "C"`.execute(db);
 }
 
-/** `lockAddresses` for transfers, and for the addresses that they are recorded at, where those are others. */
+/** Like `lockAddresses`, for the addresses of transfers and those they are recorded at, where these differ. */
 export async function lockTransfers(
   db: Connection,
   transfers: readonly (DepositKey & { readonly address: string })[],
@@ -73,8 +73,8 @@ export async function findDeposits(
 const UNMATCHED_MAXIMUM = 100;
 
 /**
- * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: those of an
- * amount that it has reserved there or had, or near it.
+ * Unmatched deposits at an address that may be for a payment by their amount and time, oldest first: the amount is one
+ * that the payment has or had reserved there, or near it.
  * @param perMille Lowest and highest share of that amount, in per mille.
  */
 export async function listUnmatchedOf(
@@ -102,7 +102,7 @@ export async function listUnmatchedOf(
   return rows;
 }
 
-/** The deposit of too little for a payment: the first that is final, or else the first that is seen. */
+/** The underpayment of a payment: the first deposit that is final, or else the first that is seen. */
 export function findUnderpayment(db: Connection, paymentId: string): Promise<Deposit | undefined> {
   return db
     .selectFrom('deposits')
@@ -154,7 +154,7 @@ export async function saveDeposits(
 
 export const updateDeposit = updateByIdOrThrow('deposits');
 
-/** Written out: with parameters, a plan that is kept could not use the index of these alone. */
+/** Literals, since a cached plan for parameters could not use the partial index on these rows. */
 export const IS_WAITING = sql<boolean>`
   payment_id is null and dismissed_at is null and state in ('seen', 'final')`;
 

@@ -3,12 +3,12 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation, StrayKind } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 
-/** A payment that asked for exactly the amount of a deposit which came too late, or twice. */
+/** A payment that asked for exactly the amount of a deposit which came too late, twice, or for a former quote. */
 export type MeantPayment = Pick<
   Payment,
   'id' | 'merchant_id' | 'amount' | 'status' | 'customer_reference_id'
 > & {
-  /** When it last moved, its end if it has ended; null for one that never did. */
+  /** When its status last changed, which is its end if it has ended; null if it never did. */
   readonly movedAt: Date | null;
 };
 
@@ -33,7 +33,7 @@ export async function findMeantPayments(
   return new Map(rows.map(({ depositId, ...payment }) => [depositId, payment]));
 }
 
-/** A deposit of exactly what a payment asks for, or did, that did not count for it. */
+/** A deposit of exactly what a payment asks or asked for, which did not count for it. */
 export type StrayDeposit = Deposit & { kind: StrayKind };
 
 /** More for one payment are not expected. */
@@ -59,9 +59,9 @@ export function listStrayDeposits(db: Connection, paymentId: string): Promise<St
 
 /** What has arrived for a payment, in comparison with what it asked for. */
 export interface Arrivals {
-  /** On its network, not undone, in the asset's smallest unit; null for nothing. */
+  /** Sum on its network, without what was undone, in the asset's smallest unit; null for nothing. */
   readonly received: string | null;
-  /** Of the asset; null before a network is chosen. */
+  /** Symbol of the asset; null before a network is chosen. */
   readonly assetSymbol: string | null;
   readonly assetDecimals: number | null;
   readonly under: boolean;
@@ -95,7 +95,7 @@ export const ARRIVED = sql`
   ) as stray`;
 
 const CONDITIONS: Readonly<Record<Deviation, RawBuilder<SqlBool>>> = {
-  // A payment whose customer has gone to another network asks for nothing, or for the whole, there.
+  // After a change of network, the payment asks for nothing yet, or for the whole amount, on the new one.
   under: sql`
     ((part and payments.status <> 'successful') or assigned)
       and (payments.token_amount is null or coalesce(received, 0) < payments.token_amount)`,

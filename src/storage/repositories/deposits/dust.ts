@@ -11,9 +11,9 @@ export interface Place {
 export interface Asked extends Place {
   /** The smallest whole amount; null if nothing is asked for. */
   readonly least: bigint | null;
-  /** The smallest amount that the given number of cents is by the price of any of the payments. */
+  /** The given number of cents in the asset, by the price of the payment for which it is the least. */
   readonly worth: bigint | null;
-  /** What completes payments, or completed them, after too little has arrived. */
+  /** Amounts that complete payments, or completed them, after an underpayment. */
   readonly rests: readonly bigint[];
   /** Whether a payment waits for funds there now. */
   readonly isAwaited: boolean;
@@ -28,9 +28,9 @@ export interface AskedBetween {
 
 /**
  * What payments ask for at each of these addresses, or asked for until after `since`.
- * @param cents How much `worth` is.
- * @param until Amounts that were reserved later are left out; null for none.
- * @param releasedBy Amounts that were released later are left out, unless they are reserved still; null for none.
+ * @param cents The number of cents that `worth` converts.
+ * @param until Leaves out amounts that were reserved later; null for no limit.
+ * @param releasedBy Leaves out amounts that were released later, but not those still reserved; null for no limit.
  */
 export async function listAsked(
   db: Connection,
@@ -121,7 +121,7 @@ export async function addDust(
     transfers,
     ({ blockchainId, address }) => `${blockchainId} ${address}`,
   );
-  // In one order, so that two transactions cannot wait for one another.
+  // In a fixed order, so that two transactions cannot deadlock.
   for (const [, own] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     const [first, last] = [own[0], own.at(-1)];
     if (first === undefined || last === undefined) continue;

@@ -16,7 +16,7 @@ export async function findFormerQuote(
     .where('released_at', 'is not', null)
     .where('blockchain_id', '=', blockchainId)
     .where('rest_of', 'is', null)
-    // The previous release asked for amounts that others may be cut to.
+    // Amounts of the previous release may be what a wallet cuts another payment's amount to.
     .where('cut_from', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)
@@ -24,7 +24,7 @@ export async function findFormerQuote(
   return row && { address: row.address, tokenAmount: BigInt(row.token_amount) };
 }
 
-/** The amount that was asked for after a deposit of too little, before the payment got another quote. */
+/** The rest that was asked for after an underpayment, before the payment got another quote. */
 export async function findFormerRest(
   db: Connection,
   paymentId: string,
@@ -42,24 +42,24 @@ export async function findFormerRest(
   return row && BigInt(row.token_amount);
 }
 
-/** What a payment asked for where a deposit arrived. */
+/** What a payment asked for at the address where a deposit arrived. */
 export interface AskedBefore {
   /** The whole amount, an integer of the asset's smallest unit. */
   readonly tokenAmount: string;
-  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  /** Smallest amount that settles it if a wallet has cut off decimals; null if only the whole amount does. */
   readonly cutFrom: string | null;
   /** Of the asset. */
   readonly decimals: number;
   readonly reservedAt: Date;
   /** Until when the price was promised. */
   readonly promisedUntil: Date;
-  /** IDs of the whole amount's reservation, and of the rest's that the deposit pays. */
+  /** IDs of the reservation of the whole amount, and of the rest that the deposit pays, if it pays one. */
   readonly reservations: readonly string[];
 }
 
 /**
- * What a payment asked for last at a deposit's address, among that the amount of the deposit where it is exactly one of
- * them: the whole, or the rest with its whole.
+ * What a payment last asked for at a deposit's address. If the deposit is exactly a whole amount or a rest that the
+ * payment asked for, it is that whole amount, or the rest and its whole amount.
  */
 export async function findAskedBefore(
   db: Connection,
@@ -97,7 +97,7 @@ export async function findAskedBefore(
   return rows[0];
 }
 
-/** Where else a payment asked for something before, by networks and addresses; at most 100 places. */
+/** Other places where a payment asked for something before, by networks and addresses; at most 100. */
 export async function listPlacesElsewhere(
   db: Connection,
   paymentId: string,
@@ -112,8 +112,8 @@ export async function listPlacesElsewhere(
 }
 
 /**
- * Reserves again what was released, at the time and so at the price of then; what another payment has reserved
- * meanwhile stays that one's.
+ * Reserves released amounts again, with their original time and thus their original price. Amounts that another payment
+ * has reserved meanwhile stay with that payment.
  */
 export async function reserveAgain(db: Connection, ids: readonly string[]): Promise<void> {
   await sql`

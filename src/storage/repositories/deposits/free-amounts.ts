@@ -10,8 +10,8 @@ export interface UsedAddress {
 }
 
 /**
- * The deposit addresses of a branch on a network (at most 20), the one longest unused first. They stay the branch's
- * until the transaction ends: who removes one waits, and then sees that a payer was shown it.
+ * The deposit addresses of a branch on a network (at most 20), the one longest unused first. Locks them until the
+ * transaction ends: whoever removes one waits, and then sees that a payer was shown it.
  * @param range Lowest and highest amount that is counted, in the asset's smallest unit.
  */
 export async function listAddressesByUse(
@@ -43,14 +43,14 @@ export async function listAddressesByUse(
 export interface FreeAmount {
   /** Integer of the asset's smallest unit. */
   readonly tokenAmount: bigint;
-  /** Whether what wallets may send of it, cut or rounded, is not also what they may send of another one. */
+  /** Whether what wallets may send for it, cut or rounded, differs from what they may send for any other amount. */
   readonly isApart: boolean;
 }
 
 /**
- * Those of the amounts that are not reserved now, least recently used first, so that a late
- * transfer is unlikely to match another customer's payment. An amount that another open payment asked for before it got
- * another quote is not free while its price was promised: its customer may still send it.
+ * Those of the amounts that are not reserved now, least recently used first, so that a late transfer is unlikely to
+ * match another customer's payment. While its price is promised, a former amount of an open payment that got another
+ * quote is not free either: its customer may still send it.
  * @param group The unit that wallets cut or round to.
  * @param promisedSince Prices of reservations since then are still promised.
  */

@@ -11,11 +11,11 @@ export interface Slot {
   readonly tokenAmount: bigint;
 }
 
-/** What settles a reserved amount besides itself, in the asset's smallest unit. */
+/** What a reserved amount completes, and which smaller amounts settle it too, in the asset's smallest unit. */
 export interface Settling {
-  /** The deposit of too little that the amount completes; null for the whole amount. */
+  /** The underpayment that the amount completes; null for the whole amount. */
   readonly restOf?: string | null;
-  /** As the columns `cut_from` and `alone_from`; null for nothing else than the amount. */
+  /** As the columns `cut_from` and `alone_from`; null if nothing but the amount itself settles it. */
   readonly cutFrom?: bigint | null;
   readonly aloneFrom?: bigint | null;
 }
@@ -71,11 +71,11 @@ export interface Holder {
   paymentId: string;
   /** Whether enough funds for it have been seen already. */
   seen: boolean;
-  /** Whether the amount is what was left to pay, after a deposit of too little. */
+  /** Whether the amount is the rest that was left to pay after an underpayment. */
   isRest: boolean;
-  /** When its payment ended or gave up the amount; null if the payment has it still, or has it again. */
+  /** When its payment ended or gave up the amount; null if the payment still has it, or has it again. */
   releasedAt: Date | null;
-  /** Until when the price of the amount was promised, unless its payment asks for it still. */
+  /** Until when the price of the amount was promised, unless its payment still asks for it. */
   promisedUntil: Date;
   payment: PaymentInWait;
 }
@@ -94,8 +94,8 @@ export type PaymentInWait = Pick<
 
 /**
  * For each slot, the payment that had exactly this amount reserved at a time, or was the last to have it before,
- * with the payments' rows locked in the order of the slots. Reservations of a slot do not overlap, so it is that
- * of the latest one.
+ * with the payments' rows locked in the order of the slots. Reservations of a slot do not overlap, so the latest
+ * one decides.
  * With `offset 0` PostgreSQL reads the few reservations of the amount, instead of all of the address from
  * the newest on.
  */
@@ -143,19 +143,19 @@ export async function lockHolders(
   return holders;
 }
 
-/** Until when the price of a reservation was promised, beside rows of it and of its network, `networks`. */
+/** Until when the price of a reservation was promised; the query must join the reservation's `networks` row. */
 export const PROMISED_UNTIL = (reservation: string) =>
   sql<Date>`${sql.ref(reservation)}.reserved_at + networks.window_minutes * interval '1 minute'`;
 
-/** The reservations of an amount, as they are when it is asked for. */
+/** The reservations of an amount, at the time of the query. */
 export interface ReservationsOfSlot {
   /** The one that `lockHolders` finds. */
   latestId: string | null;
   /** The payment that has the amount reserved now. */
   heldBy: string | null;
   /**
-   * Whether it has been reserved since the time, by any payment. Clocks of blocks and ours differ, so that a transfer may
-   * look older than the reservation of the amount that it pays.
+   * Whether any payment has reserved it since the time. Clocks of blocks and ours differ, so a transfer may look older
+   * than the reservation of the amount that it pays.
    */
   isReservedSince: boolean;
 }

@@ -3,14 +3,14 @@ import type { Connection } from '../../database/connection.ts';
 /** The live reservation of what is left to pay. */
 export interface Rest {
   readonly tokenAmount: bigint;
-  /** Of the deposit that was too little. */
+  /** Amount of the underpayment. */
   readonly received: bigint;
   readonly transactionHash: string;
-  /** The least that completes the payment where a wallet has cut it short; null where only the whole rest does. */
+  /** Smallest amount that completes the payment if a wallet has cut off decimals; null if only the whole rest does. */
   readonly cutFrom: bigint | null;
 }
 
-/** What a payment still waits for after a deposit of too little. */
+/** What a payment still waits for after an underpayment. */
 export async function findRest(db: Connection, paymentId: string): Promise<Rest | undefined> {
   const row = await db
     .selectFrom('reservations')

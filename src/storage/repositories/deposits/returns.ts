@@ -6,7 +6,7 @@ import type {
   BookedReturnsTable,
 } from '../../database/deposit-tables.ts';
 
-/** In whose books a final deposit that settled no payment is, and since when; undefined for any other. */
+/** The entry of a final deposit that settled no payment in a merchant's books; undefined if there is none. */
 export function findBookedDeposit(
   db: Connection,
   depositId: string,
@@ -25,7 +25,7 @@ export async function insertReturn(
   return db.insertInto('booked_returns').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** How parts of payments were given back, by the deposits' IDs. */
+/** How partial deposits of payments were returned, by the deposits' IDs. */
 export async function findReturns(
   db: Connection,
   depositIds: readonly string[],

@@ -3,28 +3,28 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, StrayKind } from '../../database/deposit-tables.ts';
 import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
 
-/** A transfer that arrived for a payment, was counted for it before, or was meant for it by its exact amount. */
+/** A transfer that belongs to a payment, did before, or was meant for it by its exact amount. */
 export type Transfer = Deposit & {
   networkName: string;
-  /** Where the network's transactions are looked at; null without a block explorer. */
+  /** URL of a transaction's page on the network, with `{hash}` in it; null without a block explorer. */
   explorer: string | null;
   assetSymbol: string;
   assetDecimals: number;
-  /** How it was meant for the payment, or `left` for one that was the payment's; null for one that is. */
+  /** Why it did not settle the payment, or `left` if it belonged to the payment before; null if it belongs to it. */
   strayKind: StrayKind | 'left' | null;
-  /** What is reserved for the rest that it lacks, an integer of the asset's smallest unit; null for nothing. */
+  /** The reserved rest that completes it, an integer of the asset's smallest unit; null for none. */
   restDue: string | null;
-  /** Hash of the transaction by which it was given back as a part of the payment; null if it was not. */
+  /** Hash of the transaction that returned it as a partial deposit of the payment; null if it was not returned. */
   returnHash: string | null;
 };
 
-/** What a merchant may know of it besides. */
+/** A transfer with what only the merchant may know of it. */
 export type MerchantTransfer = Transfer & {
   /** Merchant of the payment that it belongs to; null for none. */
   takerId: string | null;
-  /** Whether the payment's merchant alone ever had its address: while it waits, it is in the merchant's inbox. */
+  /** Whether only the payment's merchant had the address in that period: the deposit is in its inbox while it waits. */
   isOwn: boolean;
-  /** When it was given back as a part of the payment; null if it was not, like the next. */
+  /** When it was returned as a partial deposit of the payment; null if it was not, like `returnedTo`. */
   returnedAt: Date | null;
   returnedTo: string | null;
   /** Also null without a note. */
@@ -49,7 +49,7 @@ export const HAS_TRANSFERS = sql<boolean>`(
 
 /**
  * Transfers that a payer may see: those of the payment, those that were its own before, and those of exactly its amount
- * that no payment took. One that names another payment, or was assigned to one, is somebody else's.
+ * that no payment took. A transfer that names another payment, or was assigned to one, is somebody else's.
  */
 export function listTransfers(db: Connection, paymentId: string): Promise<Transfers> {
   const isPayers = sql<SqlBool>`deposits.payment_id is null and deposits.outcome <> 'ambiguous'`;

@@ -2,10 +2,10 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import { IS_WAITING } from './deposits.ts';
 
-/** Deposits of which a price is recorded: those in the inbox, and final ones of payments or that were dismissed. */
+/** Deposits whose price is recorded: those in the inbox, and final ones that belong to a payment or were dismissed. */
 export type Priced = 'waiting' | 'settled';
 
-/** Written out, as their indexes have them. */
+/** Written as in their indexes. */
 const UNPRICED: Readonly<Record<Priced, RawBuilder<SqlBool>>> = {
   waiting: sql`${IS_WAITING} and usd_price is null`,
   settled: sql`

@@ -26,13 +26,13 @@ export interface Waiting {
   paymentId: string;
   /** The whole amount that it asks for, an integer of the asset's smallest unit. */
   tokenAmount: bigint;
-  /** The least that settles it where it is the only one that waits; null where only the whole does. */
+  /** Smallest amount that settles it if no other payment waits; null if only the whole amount does. */
   aloneFrom: bigint | null;
-  /** What completes it after too little has arrived; null for nothing. */
+  /** The rest that completes it after an underpayment; null for none. */
   rest: Pick<Waiting, 'tokenAmount' | 'aloneFrom'> | null;
-  /** How much too little settles it, in basis points. */
+  /** Largest shortfall that still settles it, in basis points. */
   toleranceBps: number;
-  /** Whether too little has arrived already. */
+  /** Whether an underpayment has arrived already. */
   underpaid: boolean;
 }
 
@@ -115,24 +115,24 @@ export async function listWaiting(
   );
 }
 
-/** An amount that was asked for, of which a transfer may be what a wallet has left. */
+/** An amount that was asked for, which a wallet may have cut to the amount of a transfer. */
 export interface CutAmount {
   /** Whether its payment has got another quote, and the price was promised when the transfer was made. */
   readonly isFormer: boolean;
   readonly paymentId: string;
   readonly tokenAmount: bigint;
-  /** The least that settles it where a wallet has cut it short; null where only the whole does. */
+  /** Smallest amount that settles it if a wallet has cut off decimals; null if only the whole amount does. */
   readonly cutFrom: bigint | null;
   readonly isRest: boolean;
 }
 
-/** No window of a network is longer, so that nothing older is promised. */
+/** The longest window of any network: older prices are not promised any more. */
 const LONGEST_WINDOW = sql`interval '1 day'`;
 
 /**
- * Amounts from `from` to below `to` that payments waited for at an address, as of `listWaiting`, and those of open
- * payments whose price was promised when they got another quote: of two payments at most, of each the one that the
- * transfer settles, the whole amount before the rest.
+ * Amounts of at least `from` and less than `to` that payments waited for at an address, as in `listWaiting`, or that
+ * open payments asked for before another quote, at a price still promised. One amount each of at most two payments:
+ * preferably one that the transfer settles, then the whole amount rather than the rest.
  */
 export async function listCut(
   db: Connection,

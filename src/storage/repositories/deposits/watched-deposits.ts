@@ -43,8 +43,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Seen deposits of a chain that are in no block: in a mempool, or undone.
- * @param cursor Those in blocks above this height count as well: a scan that was broken off has recorded them. None
- * unless given.
+ * @param cursor Includes those in blocks above this height, which an interrupted scan has recorded. null for none.
  */
 export function listUnplaced(
   db: Connection,
@@ -65,7 +64,7 @@ export function listUnplaced(
     .execute();
 }
 
-/** Adds what ancestors of a transaction spend to its deposits. */
+/** Adds outputs that ancestors of a transaction spend to `ancestry` of its deposits. */
 export async function addAncestry(
   db: Connection,
   blockchainId: string,
@@ -128,9 +127,9 @@ export async function unplaceAbove(
 }
 
 /**
- * Takes seen deposits of scanned heights out of their blocks, unless the scan has found transfers in the same blocks. A
- * scan that was broken off has recorded them above the cursor. If a fork undoes only blocks above it, nothing else
- * notices before they are deep enough to be final.
+ * Takes seen deposits of scanned heights out of their blocks, unless the scan has found transfers in the same blocks.
+ * An interrupted scan has recorded them above the cursor. If a fork undoes only blocks above it, nothing else notices
+ * until they are deep enough to be final.
  * @param scanned `hashes` are those of the blocks with transfers.
  */
 export async function unplaceOther(

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 
-/** Newest rows that say which accounts grow. */
+/** Number of newest rows that show which accounts grow. */
 const RECENT = 10_000;
-/** Most accounts whose rows one statement counts, each in some 10 ms: others have their turn later. */
+/** Maximum number of accounts whose rows one statement counts, some 10 ms each; later calls count others. */
 const ACCOUNTS_COUNTED = 20;
 
 /**

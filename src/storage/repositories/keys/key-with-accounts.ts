@@ -63,9 +63,9 @@ const keyAtOrAfter = prepare('key_at_or_after', (db, given: Given<{ id: string }
 });
 
 /**
- * The key with this ID or, where there is none, that with the next higher one or else the lowest, so that
- * an unknown ID costs the database and the driver what a known one does. Compare the ID of what is found.
- * @returns undefined where there is no key at all.
+ * The key with this ID or, if there is none, the key with the next higher ID or else the lowest, so that an
+ * unknown ID costs the database and the driver as much as a known one. Callers must compare the ID.
+ * @returns undefined if there is no key at all.
  */
 export async function findKeyAtOrAfter(
   db: Connection,

@@ -44,14 +44,13 @@ export interface UnderOthers {
   readonly passwords: number;
   /** Sealed URLs and headers of nodes: a process with another key may have added one just now. */
   readonly nodes: number;
-  /** Whether there are previous pairs or stored responses, which end by themselves. */
+  /** Whether previous secrets or stored responses, which expire by themselves, or evidence keys need one. */
   readonly lapsing: boolean;
 }
 
 /**
- * Counts what other master keys are needed for. Of the stored responses only the oldest is looked at:
- * they end in the order in which they were stored, so it is the last to go. One statement, which is shorter in
- * SQL.
+ * Counts what other master keys are needed for, in one statement. Of the stored responses only the oldest is
+ * checked: they expire in the order in which they were stored, so if it needs no other key, none does.
  */
 export async function countUnderOthers(
   db: Connection,

@@ -4,11 +4,11 @@ import type { RequestLogTable, SignatureExplanation } from '../../database/key-t
 import { firstIdOf } from '../payments/events.ts';
 import { type KeyHolder, keysHeldBy } from './api-keys.ts';
 
-/** A request, or those of a key, error and minute that are not verified. */
+/** A verified request, or the unverified ones of a key, error and minute. */
 export interface LoggedRequest {
   readonly id: string;
   readonly at: Date;
-  /** Not necessarily that of a key. */
+  /** Not necessarily the ID of an existing key. */
   readonly keyId: string;
   readonly verified: boolean;
   readonly requests: number;
@@ -24,7 +24,7 @@ export interface LoggedRequest {
   readonly explanation: SignatureExplanation | null;
 }
 
-/** Columns of a row that stands for several requests which show one of them. */
+/** Columns by which a row that stands for several requests shows one of them. */
 const SHOWN = [
   'id',
   'method',
@@ -37,8 +37,8 @@ const SHOWN = [
 ];
 
 /**
- * Adds requests of existing keys, in one statement. Of a minute that has a row, the requests are added to its
- * count; the row shows the first one, or the first that is explained.
+ * Adds requests of existing keys, in one statement. Unverified requests of a minute that has a row already are added
+ * to its count; the row shows the first one, or the first that is explained.
  */
 export async function writeRequests(db: Connection, rows: readonly LoggedRequest[]): Promise<void> {
   const isBetter = sql`known.explanation is null and excluded.explanation is not null`;
@@ -59,7 +59,7 @@ export async function writeRequests(db: Connection, rows: readonly LoggedRequest
        address text, replayed boolean, "paymentId" uuid, explanation jsonb)
     join api_keys on api_keys.id = "keyId"
     left join partner_members as member on member.id = api_keys.partner_member_id
-    -- In one order, so that processes which count in the same rows do not wait for each other in a circle.
+    -- In a fixed order, so that processes that update the same rows do not deadlock.
     order by "keyId", "errorCode", at, given.id
     on conflict (key_id, error_code, at) where not verified do update set
       requests = known.requests + excluded.requests, ${sql.join(shown)}`.execute(db);
@@ -125,7 +125,7 @@ export function listRequests(
     .execute();
 }
 
-/** Undefined for a request with a key of others, as for a missing one. */
+/** Undefined also for a request with another holder's key. */
 export function findRequest(
   db: Connection,
   { accountId, keys }: LogHolder,

@@ -47,7 +47,7 @@ export function conditions(
   return eb.and([...columnConditions(partnerId, filters), ...textConditions(filters, by)]);
 }
 
-/** Those of the filters that are not by parts of texts. */
+/** The filters that do not look for parts of texts. */
 export function columnConditions(
   partnerId: string,
   filters: PartnerPaymentFilters,
@@ -64,8 +64,8 @@ export function columnConditions(
 }
 
 /**
- * The partner, the time, and the one filter more that has an index in the order of a list: the rows that this
- * returns are all that is read to find the newest of them.
+ * The bounds of time and one more filter that, with the partner, have an index in the order of a list: only the rows
+ * that match these are read to find the newest.
  */
 export function leadOf({
   status,
@@ -95,7 +95,7 @@ function textConditions({ idPart, hashPart, term }: PartnerPaymentFilters, by: T
   return all;
 }
 
-/** Whether payments have the parts of texts themselves, whatever their merchants and addresses have. */
+/** Conditions that a payment's own texts contain the parts, whatever its merchant and address contain. */
 export function ownTextConditions(
   { term, idPart, hashPart }: PartnerPaymentFilters,
   by: TextSearch,
@@ -124,7 +124,7 @@ function contains(
 ): Expression<SqlBool> {
   const isAscii = ASCII.test(text);
   if (by === 'comparison' && isAscii) return asciiContains(column, text);
-  // Other characters may be folded differently beside others.
+  // The case of other characters may fold differently, depending on their neighbours.
   const part = by === 'index' && isAscii ? telling(text) : text;
   const matches = eb(column, 'ilike', containing(part));
   if (part === text) return matches;
@@ -133,7 +133,7 @@ function contains(
 
 /**
  * Takes half the time of `ilike`, which folds both texts by the rules of a language, and a quarter for a text without
- * letters. Some letters that are not ASCII are so in lower case; a hash has none.
+ * letters. Some non-ASCII letters become ASCII in lower case; a hash has none.
  */
 function asciiContains(
   column: 'customer_reference_id' | 'transaction_hash',
@@ -157,21 +157,21 @@ function idContains(text: string, by: TextSearch): Expression<SqlBool> {
 }
 
 /**
- * Whether the index of texts finds what contains a text: it has every three letters and digits of a word, and of
- * all else nothing.
+ * Whether the trigram index can find one of the texts: it has every three consecutive letters and digits of a word,
+ * and nothing else.
  */
 export function isIndexed({ idPart, hashPart, term }: PartnerPaymentFilters): boolean {
   const texts = [idPart, hashPart, term?.text];
   return texts.some(text => text !== undefined && /[\p{L}\p{N}]{3}/u.test(text));
 }
 
-/** Characters of a text that its index is searched for. */
+/** Number of characters of a text that its index is searched for. */
 const TOLD_BY = 8;
 
 /**
- * The part of a text that fewest others contain, which is what its index is searched for. The index has every
- * three characters, and reads where each of them occurs: all of `ORD-2026-0001234567` takes ten times as long as
- * its end. Digits tell references apart, and most of them begin with what they have in common.
+ * The most distinctive part of a text, which is what its index is searched for. The index has trigrams, and reads where
+ * each of them occurs: all of `ORD-2026-0001234567` takes ten times as long as its end. Digits tell references apart,
+ * and most references begin with what they have in common.
  */
 function telling(text: string): string {
   if (text.length <= TOLD_BY) return text;

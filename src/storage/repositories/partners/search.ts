@@ -23,8 +23,8 @@ import { NEWEST_FIRST, type PageWindow, type PartnerPayment, withNames } from '.
 import { sumCreatedPayments, sumPartnerPayments } from './totals.ts';
 
 /**
- * The ways to search: through the newest payments, in the order of their index; by the index of texts; and by
- * comparing the texts of each payment, which several processes of the database do at once.
+ * The ways to search: through the newest payments, in the order of their index; by the trigram index of texts; and by
+ * comparing the texts of each payment, which PostgreSQL does with parallel workers.
  */
 
 /** A page of the payments that match, newest first, and how many match. */
@@ -33,13 +33,13 @@ export interface Matches {
   readonly total: number;
 }
 
-/** What the newest payments tell; the total is of these alone, but for what rollups tell. */
+/** Matches among the newest payments. The total counts only these, plus what rollups count. */
 export interface NewestMatches extends Matches {
-  /** How many payments were looked at; fewer than the depth are all that there are. */
+  /** How many payments were looked at: all that there are, if fewer than the depth. */
   readonly looked: number;
   /** How many of them match, without those that rollups count. */
   readonly matching: number;
-  /** How many payments there are in the time of the search, whole days. */
+  /** How many payments were created on the days that the search spans. */
   readonly created: number;
 }
 
@@ -59,7 +59,7 @@ export function listMatches(
   return withNames(db, pageInOrder(db, partnerId, filters, window, depth)).execute();
 }
 
-/** Those of the newest payments that match, newest first, with what they tell of the total, in one statement. */
+/** Finds matches among the newest `depth` payments, newest first, and their counts, in one statement. */
 export function lookAmongNewest(
   db: Connection,
   partnerId: string,
@@ -92,7 +92,7 @@ export function listOfSeveral(
 
 /**
  * A page of the payments that match a text, newest first, with their total, from those that the index of texts finds.
- * @param most How many of these are read, whosever they are.
+ * @param most How many of these are read at most, of all partners.
  * @returns undefined when there are more.
  */
 export async function findMatches(
@@ -118,7 +118,7 @@ export async function findMatches(
   return read.indexed > most ? undefined : read;
 }
 
-/** The same from those that are found by comparing the texts of each payment; few, as all are kept until the end. */
+/** Like `findMatches`, by comparing the texts of each payment. For few matches, as all are kept until the end. */
 export function collectMatches(
   db: Connection,
   partnerId: string,
@@ -135,7 +135,7 @@ export function collectMatches(
   return readWithPage(db, queries, countFound(db, partnerId, filters), page);
 }
 
-/** How many payments match, in any number, and when the newest of those was created that were counted one by one. */
+/** Counts all payments that match, and finds when the newest of those counted one by one was created. */
 export async function countMatches(
   db: Connection,
   partnerId: string,
@@ -154,9 +154,9 @@ export async function countMatches(
 }
 
 /**
- * Settings for comparing each payment: in the order of an index that has all that is compared, since a bitmap reads
- * the table instead, which takes three times as long; and by several processes at once, whatever the planner expects
- * them to find, which is always a third of all.
+ * Settings for comparing each payment. It reads an index that covers all compared columns, in its order, since a bitmap
+ * scan reads the table instead, which takes three times as long. Rows from parallel workers cost nothing, since the
+ * planner always expects a third of all payments to match.
  */
 const COMPARING = { enable_bitmapscan: 'off', parallel_tuple_cost: '0' };
 
@@ -175,7 +175,7 @@ export function comparing<T>(db: Database, work: (tx: Connection) => Promise<T>)
     });
 }
 
-/** Whether the rollups have all that a search filters by, but for the text of its term. */
+/** Whether rollups cover all filters of a search, apart from the text of its term. */
 export function isRolledUp({
   createdFrom,
   createdTo,
@@ -185,7 +185,7 @@ export function isRolledUp({
   return [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
 }
 
-/** What is counted one by one, and the number of those that are not, since rollups count them. */
+/** The condition of the matches that are counted one by one, and the number of the others, which rollups count. */
 function countedApart(db: Connection, partnerId: string, filters: PartnerPaymentFilters) {
   const { term, ...rest } = filters;
   if (term === undefined || !isRolledUp(filters)) {
@@ -199,7 +199,7 @@ function countedApart(db: Connection, partnerId: string, filters: PartnerPayment
   };
 }
 
-/** Counts what was found (`found`), and those that merchants and addresses have. */
+/** Counts the rows of `found`, and the payments that the term finds by merchant or address. */
 function countFound(
   db: Connection,
   partnerId: string,
@@ -233,7 +233,7 @@ function countReached(
   return matching.where(isReached(reach)).select(({ fn }) => fn.countAll<number>().as('payments'));
 }
 
-/** The newest payments that the filter finds which leads to them. */
+/** The newest payments that match the leading filter (`leadOf`). */
 function newestPayments(
   db: Connection,
   partnerId: string,
@@ -274,8 +274,8 @@ function pageInOrder(
 }
 
 /**
- * A page of what was found (`found`), or of what each merchant and address has: a union with one branch per way
- * to match, each one sorted and limited to what the page needs.
+ * A page of `found`, or of the payments of each merchant and address: a union with one branch per way to match, each
+ * one sorted and limited to what the page needs.
  */
 function pageOfFound(
   partnerId: string,
@@ -317,7 +317,7 @@ function orZero(count: Expression<unknown>): RawBuilder<number> {
 interface Counts {
   /** Matches that were counted one by one. */
   readonly matching: number;
-  /** Those that merchants and addresses have, if not among the former. */
+  /** Matches by merchant or address that are not among the former. */
   readonly reached: number;
 }
 

@@ -128,7 +128,7 @@ export interface HistoryMatches {
   readonly reach?: Reach | undefined;
 }
 
-/** Looks up the merchants and deposit addresses in the partner's history that texts mean, in one statement. */
+/** Looks up the merchants and deposit addresses in the partner's history that match the texts, in one statement. */
 export async function findHistoryMatches(
   db: Connection,
   partnerId: string,

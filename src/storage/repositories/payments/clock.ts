@@ -3,8 +3,8 @@ import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 
 /**
- * Moves back the times at which something is done about a payment that has not ended: its end, that of its price, and
- * the next inquiry. The end never comes before the creation, since merchants read both. Call it in a transaction.
+ * Makes the deadlines of a pending payment earlier: its expiry, the end of its quote, and the next inquiry. The expiry
+ * never comes before the creation, since merchants read both. Call it in a transaction.
  * @returns The payment; undefined if it has ended.
  */
 export async function bringPaymentForward(
@@ -12,7 +12,7 @@ export async function bringPaymentForward(
   id: string,
   milliseconds: number,
 ): Promise<Payment | undefined> {
-  // Until the end of the transaction, for the trigger that keeps the time to pay of the older contract fixed.
+  // Lets the trigger that fixes the time to pay of the older contract allow this, until the transaction ends.
   await sql`select set_config('eps.advances_clock', 'on', true)`.execute(db);
   const by = sql`${milliseconds} * interval '1 millisecond'`;
   return db
@@ -28,7 +28,7 @@ export async function bringPaymentForward(
     .executeTakeFirst();
 }
 
-/** Moves back the next attempts of the deliveries of a payment's events that are still to be made; returns how many. */
+/** Makes the next attempts of the pending deliveries of a payment's events earlier; returns how many. */
 export async function bringDeliveriesForward(
   db: Connection,
   paymentId: string,

@@ -61,8 +61,8 @@ const EVENT_COLUMNS = {
 } as const;
 
 /**
- * Columns of the claim on the idempotency key, with their types. Bytes are bound beside the JSON, which takes two characters
- * for each of them: here stand the places at which the hash of the body and the response begin, and the end.
+ * Columns of the claim on the idempotency key, with their types. Bytes are bound beside the JSON, which would take two
+ * characters for each byte: these columns have the offsets at which the body's hash and the response begin and end.
  */
 const CLAIM_COLUMNS = {
   place: 'integer',
@@ -129,7 +129,7 @@ const createPayment = prepare(
  * Creates the payments whose keys it can claim: those whose lock it gets and that have no response
  * stored. A lock that is taken means that another request is executing under the key; among rows with
  * one key the first gets it. A request that comes after that one has committed conflicts with its row,
- * also where this statement's snapshot does not show that.
+ * even if this statement's snapshot does not show the row.
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',

@@ -4,7 +4,7 @@ import type { Connection } from '../../database/connection.ts';
 import { sharedAddresses } from '../accounts/address-holders.ts';
 import type { NetworkOnChain } from '../chains/networks.ts';
 
-/** Which of the things that a payment needs a merchant has. */
+/** Which prerequisites of a payment a merchant has. */
 export interface AccountSetup
   extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'environment' | 'onboarding_status'> {
   /** null without a partner. */

@@ -45,15 +45,15 @@ export function listHistoricDeposits(
     .execute();
 }
 
-/** What was told of a payment; each list without an order. */
+/** The events of a payment and what was sent of them; the lists are not ordered. */
 export interface HistoricEvents {
   readonly events: readonly HistoricEvent[];
-  /** Of the events, including manual redeliveries. */
+  /** Deliveries of the events, including manual redeliveries. */
   readonly deliveries: readonly HistoricDelivery[];
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** An event, with one of its deliveries and one of that one's attempts, where there are any. */
+/** An event, with a delivery of it and an attempt at that, if there are any. */
 type EventRow = {
   readonly eventId: string;
   readonly eventType: string;

@@ -4,7 +4,7 @@ import type { PaymentTransitionsTable } from '../../database/payment-tables.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
 import { eventSteps, type NewEvent } from './events.ts';
 
-/** What a move of a payment leaves behind. */
+/** The records of one move of a payment. */
 export interface MoveRecords {
   readonly transition: Insertable<PaymentTransitionsTable>;
   /** null for a move without an event. */
@@ -45,7 +45,7 @@ const recordMoves = prepare(
 );
 
 /**
- * Records moves: of each the transition, the event with its deliveries, and the release of the amounts that
+ * Records moves: for each the transition, the event with its deliveries, and the release of the amounts that
  * the payment had reserved. One prepared statement, since a watcher moves hundreds of payments a second.
  * @param releasedAt When the amounts are released; null while the payments keep them.
  */
@@ -56,7 +56,7 @@ export async function insertMoveRecords(
 ): Promise<void> {
   const moves = records.map(({ transition, event }) => {
     const { id: event_id, merchantId: merchant_id, ...ofEvent } = event ?? {};
-    // JSON must not have half a surrogate pair, which in a text is replaced.
+    // JSON must not contain a lone surrogate; this replaces it, as sending it as text would.
     const reason = transition.reason.toWellFormed();
     return { ...ofEvent, ...transition, reason, event_id, merchant_id };
   });

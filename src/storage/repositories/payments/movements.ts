@@ -8,7 +8,7 @@ interface Booked {
   readonly at: Date;
   /** ID of the payment or the deposit. */
   readonly id: string;
-  /** null on US accounts, like all that says what arrived on chain. */
+  /** null on US accounts, like all columns about what arrived on chain. */
   readonly blockchainId: string | null;
   readonly assetSymbol: string | null;
   readonly assetDecimals: number | null;
@@ -19,7 +19,7 @@ interface Booked {
   /** When that was the price. */
   readonly pricedAt: Date | null;
   readonly transactionHash: string | null;
-  /** That of a payment, also for a deposit that was a part of one. */
+  /** Reference of the payment, or of the payment that a deposit was a part of. */
   readonly customerReferenceId: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface BookedDeposit extends Booked {
   readonly remedyHash: string | null;
 }
 
-/** The return of a part, which has a movement of its own: the month of the part may be closed. */
+/** The return of a part. It is a movement of its own, since the month of the part may be closed already. */
 export interface ReturnedPart extends Booked {
   readonly kind: 'return';
   readonly valueCents: number | null;
@@ -54,7 +54,7 @@ export interface ReturnedPart extends Booked {
 
 export type Movement = PaidPayment | BookedDeposit | ReturnedPart;
 
-/** Where a page begins: after this movement. A part and its return have one ID, and times of their own. */
+/** A page begins after this movement. A part and its return have the same ID, but times of their own. */
 export type MovementCursor = Pick<Movement, 'at' | 'id'>;
 
 interface Page {
@@ -66,8 +66,8 @@ interface Page {
 }
 
 /**
- * A merchant's paid payments, booked deposits and returned parts of a period, by time and ID. In whose books a deposit
- * is, and since when, is fixed by `booked_deposits`, and that of a return by `booked_returns`.
+ * A merchant's paid payments, booked deposits and returned parts of a period, by time and ID. `booked_deposits` fixes
+ * in whose books a deposit is and since when; `booked_returns` does so for a return.
  */
 export async function listMovements(
   db: Connection,

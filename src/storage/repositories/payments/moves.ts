@@ -75,8 +75,8 @@ export const listTransitions = listBy('payment_transitions', 'payment_id', ['at'
 export const lockPayment = lockById('payments');
 
 /**
- * A query of the networks, with the time `until` which all payments on them are known to be paid or not: now, where
- * transfers are simulated; otherwise the chain's `expires_until`; null before it has been watched.
+ * A query of the networks, with the time `until` which it is known of all payments on them whether they are paid: now,
+ * where transfers are simulated; otherwise the chain's `expires_until`; null before it has been watched.
  */
 export const known = (now: Date) => sql`
   select networks.id, settled_by,
@@ -85,8 +85,8 @@ export const known = (now: Date) => sql`
   from networks join chains on chains.id = networks.chain`;
 
 /**
- * Whether too little has been seen for a payment and may still be undone, on any network: the payment may have
- * another one by now, or none. What a watcher saw does not count once the chain has no node any more.
+ * Whether a payment has an underpayment that is seen and may still be undone, on any network: the payment may have
+ * moved to another network since, or to none. What a watcher saw does not count once the chain has no node any more.
  */
 export const MAY_BE_UNDONE = sql`
   exists (
@@ -96,7 +96,7 @@ export const MAY_BE_UNDONE = sql`
 
 /**
  * Whether a network that a payment's customer has left is not watched yet up to the end of the payment, or of the price
- * that was promised there, whichever comes first: what it asked for may still have been sent.
+ * that was promised there, whichever comes first: the customer may still have paid there.
  */
 const mayBePaidElsewhere = (now: Date) => sql`
   exists (
@@ -110,8 +110,8 @@ const mayBePaidElsewhere = (now: Date) => sql`
         elsewhere.settled_by = 'chain'))`;
 
 /**
- * Whether there is an open finding of an unreadable transaction, or of an unexplained inflow, where it asked for something:
- * that may have paid it.
+ * Whether there is an open finding of an unreadable transaction, or of an unexplained inflow, at an address where the
+ * payment asked for something: that may have paid it.
  */
 export const MAY_BE_PAID = sql`
   exists (
@@ -155,7 +155,7 @@ export async function lockDuePayments(
   return rows.map(({ id }) => id);
 }
 
-/** Those of the payments for which too little has arrived, seen or final. */
+/** Those of the payments that have an underpayment, seen or final. */
 export async function listUnderpaid(
   db: Connection,
   paymentIds: readonly string[],

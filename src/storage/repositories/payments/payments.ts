@@ -6,9 +6,9 @@ import { findById } from '../rows.ts';
 /** A payment of any merchant, for operators and the checkout. */
 export const findPayment = findById('payments');
 
-/** A payment as its checkout reads it, which is asked for all the time. */
+/** A payment as its checkout page polls it. */
 export type CheckoutPayment = Payment & {
-  /** Whether there is something to list of what arrived. */
+  /** Whether it may have transfers to list. */
   hasTransfers: boolean;
 };
 
@@ -45,7 +45,7 @@ export function findOwnPayment(
 }
 
 /**
- * A merchant's payments that a transaction has paid for, or too little, at most 100.
+ * A merchant's payments that a transaction has paid or underpaid, at most 100.
  * @param transactionHash In any case.
  */
 export function findOwnPaymentsByHash(
@@ -67,7 +67,7 @@ export function findOwnPaymentsByHash(
     .execute();
 }
 
-/** How many of a merchant's payments show what its customers choose. */
+/** Number of a merchant's latest payments that show what its customers choose. */
 const RECENT = 200;
 
 /** How often each network was chosen among a merchant's latest payments. */

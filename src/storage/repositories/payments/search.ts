@@ -17,7 +17,7 @@ export interface PaymentSearch {
   readonly text?: SearchText | undefined;
 }
 
-/** What a payment may contain: one of these. */
+/** Texts and amounts of which a payment must match one. */
 export interface SearchText {
   /** The whole reference, or the address in any case. */
   readonly whole: string;
@@ -35,8 +35,8 @@ export interface SearchText {
 }
 
 /**
- * Payments that one search looks at, so that it takes no longer for a merchant with millions of them: a page takes 50 ms
- * on a machine with two cores, and 80 with twice as many.
+ * Number of payments that one search looks at, so that it takes no longer for a merchant with millions of them: a page
+ * takes 50 ms on a machine with two cores, and 80 ms if twice as many are looked at.
  */
 export const SEARCH_WINDOW = 5_000;
 

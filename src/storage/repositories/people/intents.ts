@@ -1,6 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 
-/** @returns Whether the intent is new: what it stands for is done once. */
+/** @returns Whether the intent is new: each is carried out only once. */
 export async function useIntent(
   db: Connection,
   row: { id: string; person_id: string; created_at: Date },

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { PanelLink, PanelLinksTable } from '../../database/people-tables.ts';
 import { findBy } from '../rows.ts';
 
-/** Whom a link is for: a person, or the one who becomes this user or member. */
+/** Whom a link is for: a person, or whoever will sign in as this user or member. */
 export type LinkSubject = Pick<PanelLink, 'person_id' | 'merchant_user_id' | 'partner_member_id'>;
 
 export async function insertLink(db: Connection, row: Insertable<PanelLinksTable>): Promise<void> {
@@ -15,7 +15,7 @@ export const findLink = findBy('panel_links', 'token_hash');
 
 /**
  * Uses a link up.
- * @returns undefined if it was used, has expired or does not exist: one of two that take it at once fails.
+ * @returns undefined if it was used, has expired or does not exist; of two concurrent calls only one gets it.
  */
 export function takeLink(
   db: Connection,
@@ -33,8 +33,8 @@ export function takeLink(
 }
 
 /**
- * Ends the open links of a subject: a new one replaces them.
- * @param byMailAlone Spares those that somebody else has made.
+ * Ends the open links of a subject, since a new one replaces them.
+ * @param byMailAlone Ends only links that the person asked for by mail.
  */
 export async function endLinksOf(
   db: Connection,

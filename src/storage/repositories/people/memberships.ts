@@ -9,7 +9,7 @@ import type {
 } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 
-/** What a person may enter, with what its pages show everywhere. */
+/** An account that a person may enter, with what all its pages show. */
 export type Membership = MerchantMembership | PartnerMembership;
 
 export interface MerchantMembership {
@@ -40,7 +40,7 @@ export interface PartnerMembership {
   readonly selfService: boolean;
 }
 
-/** Most accounts of a person that are listed. */
+/** Maximum number of accounts of a person that are listed. */
 const ACCOUNTS_MAXIMUM = 100;
 
 const merchants = (db: Connection, personId: string) =>
@@ -110,7 +110,7 @@ export async function listMemberships(db: Connection, personId: string): Promise
   return [...ofPartners, ...ofMerchants];
 }
 
-/** Tables and columns of each kind of membership, in the types of merchants: what is read of both is the same. */
+/** Tables and columns of each kind of membership, typed as those of merchants: the same is read of both. */
 export const MEMBER_TABLES = {
   merchant: {
     member: 'merchant_users',
@@ -131,7 +131,7 @@ export const MEMBER_TABLES = {
   >
 >;
 
-/** Names of those who sign in to an account with the role that decides there, at most five. */
+/** Names of the active admins or owners of an account who sign in, at most five. */
 export async function listDeciders(
   db: Connection,
   kind: Membership['kind'],
@@ -151,7 +151,7 @@ export async function listDeciders(
   return rows.map(({ name }) => name);
 }
 
-/** Makes a person the one who signs in as a merchant's user or a partner's member, unless it has one. */
+/** Makes a person sign in as a merchant's user or a partner's member, unless somebody does already. */
 export async function setPerson(
   db: Connection,
   kind: Membership['kind'],

@@ -21,7 +21,8 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
 
 /**
  * Whoever changes what a person signs in with, or ends their sessions and links, locks the person first. The order of
- * locks is: account, test twin, who makes the change, user or member, whom it is about, links, sessions.
+ * locks is: account, test twin, the person who makes the change, user or member, the person it is about, links,
+ * sessions.
  */
 export const lockPerson = lockById('people', 'forNoKeyUpdate');
 export const updatePerson = updateByIdOrThrow('people');
@@ -32,7 +33,7 @@ export async function setLastSeen(db: Connection, id: string, now: Date): Promis
 }
 
 /**
- * Uses up a period of the person's code.
+ * Uses up the code of a 30-second period.
  * @returns Whether it was unused: of several requests with it only the first one succeeds.
  */
 export async function useCodeStep(db: Connection, id: string, step: number): Promise<boolean> {

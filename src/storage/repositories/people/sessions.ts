@@ -43,7 +43,7 @@ export const findSessionById = findById('panel_sessions');
 export const updateSession = updateById('panel_sessions');
 
 /**
- * Counts an attempt at a code or a password as wrong before it is looked at, so that many at once count as many.
+ * Counts an attempt at a code or a password as wrong before it is checked, so that concurrent attempts all count.
  * @returns How many there were; undefined beyond `most`, and for a session that has ended.
  */
 export async function countWrong(
@@ -91,8 +91,8 @@ export async function deleteSessionsOf(
 }
 
 /**
- * Whether a session has all that it needs. One that waits for its second factor leads nowhere else; in the
- * demo none is asked for.
+ * Whether a session is fully signed in. While it waits for its second factor, it gives access to nothing else; the
+ * demo asks for none.
  */
 const isComplete = eb.or([eb('second_factor_at', 'is not', null), eb.ref('is_demo')]);
 
@@ -120,8 +120,8 @@ export async function deleteOldestSessions(
 }
 
 /**
- * Deletes at most `limit` sessions that were last seen, or began, before, and those that wait for a second factor
- * since before `halfBefore`.
+ * Deletes at most `limit` sessions that were last seen before `seenBefore`, were created before `createdBefore`, or
+ * have waited for a second factor since before `halfBefore`.
  */
 export function deleteEndedSessions(
   db: Connection,

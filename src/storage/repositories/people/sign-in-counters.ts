@@ -4,8 +4,8 @@ import { hasRow } from '../rows.ts';
 
 export interface AttemptLimits {
   /**
-   * Failures after which attempts are refused for `windowMs`. They are counted until there was none for as long,
-   * so that this many within any `windowMs` suffice.
+   * Failures after which attempts are refused for `windowMs`. The count only restarts after as long without a failure,
+   * so this many within any `windowMs` suffice.
    */
   readonly failures: number;
   readonly windowMs: number;
@@ -17,8 +17,8 @@ export interface AttemptLimits {
 export type Admission = 'admitted' | 'last' | 'refused';
 
 /**
- * Counts an attempt as failed before it is looked at, so that many at once count as many; a success forgets
- * them all.
+ * Counts an attempt as failed before it is checked, so that concurrent attempts all count; a success forgets them
+ * all.
  */
 export async function countAttempt(
   db: Connection,
@@ -59,7 +59,7 @@ export async function insertDevice(
   await db.insertInto('known_devices').values(row).execute();
 }
 
-/** Whether a device has signed in as this person since. */
+/** Whether a device has signed in as the person with this e-mail after `since`. */
 export async function isKnownDevice(
   db: Connection,
   { tokenHash, email, since }: { tokenHash: Buffer; email: string; since: Date },

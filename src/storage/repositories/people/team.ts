@@ -13,13 +13,13 @@ type Kind = Membership['kind'];
 export interface TeamMember {
   readonly id: string;
   readonly name: string;
-  /** What it was made with; nobody needs to sign in with it. */
+  /** The e-mail that it was created with; its person may sign in with another one. */
   readonly email: string;
-  /** What its person signs in with; null while nobody does. */
+  /** The e-mail that its person signs in with; null while nobody does. */
   readonly signInEmail: string | null;
   readonly role: UserRole | PartnerRole;
   readonly status: ActiveStatus;
-  /** null while nobody signs in as it. */
+  /** null while nobody signs in as this member. */
   readonly personId: string | null;
   readonly isDemo: boolean | null;
   /** Since when the person has the present factors, and when a link last gave them any. */
@@ -63,7 +63,7 @@ const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
     .where(`own.${account}`, '=', accountId);
 };
 
-/** The team of an account in the order in which they were added, at most `limit` after the one with that ID. */
+/** The team of an account in the order in which they were added, at most `limit` after the member `after`. */
 export function listTeam(
   db: Connection,
   kind: Kind,
@@ -98,7 +98,7 @@ export function findTeamMember(
   return members(db, kind, accountId, now).where('own.id', '=', id).executeTakeFirst();
 }
 
-/** Those who sign in with the role that decides in an account. */
+/** The active admins or owners of an account who sign in. */
 const deciders = (db: Connection, kind: Kind, accountId: string) => {
   const { member, accountId: account, decides } = MEMBER_TABLES[kind];
   return db
@@ -115,7 +115,7 @@ export function hasDecider(db: Connection, kind: Kind, accountId: string): Promi
   return hasRow(deciders(db, kind, accountId));
 }
 
-/** Whether this person does, which nobody can change until the transaction ends. */
+/** Whether this person is an active admin or owner of the account; locks that until the transaction ends. */
 export function isDecider(
   tx: Connection,
   kind: Kind,
@@ -126,9 +126,9 @@ export function isDecider(
 }
 
 /**
- * Ends the open links that people made in the panel of an account in which they do not decide any more. A link names
- * its maker by the e-mail they had then, so those of somebody who has changed it end as well. Links that operators
- * made, or that were sent by mail, are of no account.
+ * Ends the open links that people made in the panel of an account of which they are no longer admin or owner. A link
+ * names its maker by the e-mail they had then, so links of somebody who has changed it end as well. Links that
+ * operators made, or that were sent by mail, belong to no account.
  */
 export async function endLinksOfFormerDeciders(
   db: Connection,
@@ -168,7 +168,8 @@ export function hasEmail(
 
 /**
  * Whether a person is in another account, even if inactive there: that could be undone while a link is open. The test
- * twin of a live merchant is none, since who may open that merchant may open its twin; the reverse does not hold.
+ * twin of a live merchant does not count, since whoever may open the merchant may open its twin; the reverse does not
+ * hold.
  */
 export function hasOtherAccount(
   db: Connection,

@@ -29,7 +29,7 @@ export type Verdict =
 /**
  * Records an attempt and updates the delivery, in one statement. If this attempt number is already
  * recorded, since the claim ran out and another worker made it too, only adds the attempt.
- * @param eventId The delivery's event: its month is that of the delivery, and no other one is searched.
+ * @param eventId The delivery's event: only the partition of its month, which has the delivery, is searched.
  */
 export async function recordAttempt(
   db: Connection,
@@ -80,15 +80,15 @@ export async function releaseDelivery(
 export type TriedDelivery = Pick<WebhookDelivery, 'id' | 'created_at' | 'finished_at' | 'attempts'>;
 
 /**
- * How far apart clocks of those may be that make deliveries and attempts, and how long after a delivery has ended an
- * attempt at it may end that another worker made too, in milliseconds.
+ * Largest difference between the clocks of processes that create deliveries and make attempts, in milliseconds. Also
+ * how long after the end of a delivery an attempt may end that another worker has made too.
  */
 const CLOCKS_APART_MS = 24 * 60 * 60_000;
 
-/** Longest time of deliveries whose attempts are read from their months, in milliseconds; planning more takes longer. */
+/** Longest span of deliveries whose attempts are read from their months alone, in ms; planning more takes longer. */
 const SPAN_MAXIMUM_MS = 45 * 24 * 60 * 60_000;
 
-/** The months of the attempts at some deliveries, but for clocks that are further apart. */
+/** The months of the attempts at some deliveries, unless clocks differ by more than `CLOCKS_APART_MS`. */
 function monthsOfAttempts(deliveries: readonly TriedDelivery[]): IdRange {
   const created = deliveries.map(({ created_at: at }) => at.getTime());
   const finished = deliveries.map(({ finished_at: at }) => at?.getTime() ?? null);
@@ -101,7 +101,7 @@ function monthsOfAttempts(deliveries: readonly TriedDelivery[]): IdRange {
 
 interface AttemptsWanted {
   readonly deliveryIds: readonly string[];
-  /** Bounds of their months. */
+  /** Bounds of the months of the attempts. */
   readonly from: string;
   readonly until: string;
   readonly limit: number;
@@ -119,7 +119,7 @@ const attemptsAt = prepare(
 
 /**
  * At most `limit` attempts of these deliveries, oldest first. They are read from the months between the creation of
- * the deliveries and their end, and from all where that leaves out one that was counted.
+ * the deliveries and their end, and from all months if an attempt that was counted is missing there.
  */
 export async function listAttempts(
   db: Connection,

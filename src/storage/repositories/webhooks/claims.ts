@@ -21,7 +21,7 @@ export interface Allotment {
   readonly count: number;
 }
 
-/** What an attempt sends, and where to. */
+/** What an attempt sends, and its endpoint. */
 export interface ClaimedDelivery {
   readonly deliveryId: string;
   /** Number of the attempt, from 1. */
@@ -31,7 +31,7 @@ export interface ClaimedDelivery {
   readonly event: OutgoingEvent;
 }
 
-/** Most endpoints that one search returns; later searches find the others. */
+/** Maximum number of endpoints that one search returns; later searches find the others. */
 const ENDPOINTS_MAXIMUM = 1_000;
 
 /** A delivery whose attempt is due and that no worker has claimed. */
@@ -40,7 +40,7 @@ function isDue(now: Date): RawBuilder<unknown> {
     and (claimed_until is null or claimed_until <= ${now})`;
 }
 
-/** Prepared, since planning it for all months takes longer than running it, and an idle worker asks again and again. */
+/** Prepared, since planning it for all months takes longer than running it, and an idle worker runs it all the time. */
 const dueEndpoints = prepare(
   'due_endpoints',
   (_, given: Given<{ readonly now: Date; readonly perEndpoint: number }>) => sql<DueEndpoint>`
@@ -80,7 +80,7 @@ export function findDueEndpoints(
   return dueEndpoints(db, { now, perEndpoint });
 }
 
-/** Most deliveries of a payment that are claimed together; it has a handful. */
+/** Maximum number of deliveries of a payment that are claimed together; it has a handful. */
 const OF_PAYMENT_MAXIMUM = 100;
 
 interface ClaimTimes {
@@ -91,7 +91,7 @@ interface ClaimTimes {
 /**
  * Claims the longest due deliveries of some endpoints for one worker until `until`. Skips those that
  * another worker is claiming.
- * @param months Of the events whose deliveries are claimed; others are left for another claim.
+ * @param months Months of the events whose deliveries are claimed; others are left for another claim.
  */
 export function claimDeliveries(
   db: Connection,
@@ -129,7 +129,7 @@ export function claimDeliveriesOf(
 
 /**
  * @param due Query of the IDs, which locks their rows.
- * @param months Of their events.
+ * @param months Months of their events.
  */
 async function claim(
   db: Connection,
@@ -137,7 +137,7 @@ async function claim(
   months: IdRange,
   until: Date,
 ): Promise<ClaimedDelivery[]> {
-  // The array is built once, before the update: each row is locked once and counted once.
+  // The array is built once, before the update, so that each row is locked and counted once.
   const rows = await db
     .with(
       'delivery',
@@ -176,7 +176,7 @@ async function claim(
   });
 }
 
-/** Releases what was claimed until exactly `until`, by a claim that may have been lost on its way. */
+/** Releases the deliveries claimed until exactly `until`, by a claim whose response may have been lost. */
 export async function releaseClaims(db: Connection, until: Date, now: Date): Promise<void> {
   await db
     .updateTable('webhook_deliveries')

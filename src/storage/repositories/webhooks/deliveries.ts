@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { WebhookDelivery } from '../../database/webhook-tables.ts';
 import { findById, insertInto } from '../rows.ts';
 
-/** A delivery with the event in whose month it is. */
+/** A delivery and its event; the event's month is the delivery's partition. */
 export type DeliveryKey = Pick<WebhookDelivery, 'id' | 'event_id'>;
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */

@@ -59,13 +59,13 @@ export type TroubledEndpoint = Pick<
   'id' | 'url' | 'disabled_at' | 'disabled_reason'
 >;
 
-/** Before all that there are. */
+/** Lower than all IDs. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** How many deliveries of an endpoint are looked at, from each end of its backlog. */
 const DELIVERIES_LOOKED_AT = 100;
 
-/** What of an endpoint's deliveries tells whether anything arrives: the newest, and those that wait. */
+/** The deliveries of an endpoint that tell whether anything arrives: the newest, and those that wait. */
 const deliveriesOf = (since: Date) => sql`
     cross join lateral (
       select max(created_at) filter (where status = 'failed') as failed_at,
@@ -75,8 +75,8 @@ const deliveriesOf = (since: Date) => sql`
             order by created_at desc, id desc limit ${DELIVERIES_LOOKED_AT}) as newest
     ) as newest
     cross join lateral (
-      -- Those that failed longest are tried again last. With an equality, the planner would go through what
-      -- waits for all other endpoints as well, by time.
+      -- Those that have failed for longest are retried last. With an equality, the planner would read what waits
+      -- for all other endpoints as well, by time.
       select max(created_at) filter (where attempts > 0 and created_at <= ${since}) as waiting_since
       from (select created_at, attempts from webhook_deliveries
             where endpoint_id between endpoint.id and endpoint.id and status = 'pending'
@@ -88,9 +88,9 @@ const deliveriesOf = (since: Date) => sql`
 const IS_FAILING = sql<boolean>`
   greatest(waiting_since, failed_at) > coalesce(succeeded_at, '-infinity')`;
 
-/** Which of a merchant's endpoints are in trouble, and how many at most. */
+/** How troubled endpoints of a merchant are found, and how many at most. */
 export interface TroubleQuestion {
-  /** Events of before should have been delivered. */
+  /** Events from before this time should have been delivered. */
   readonly since: Date;
   readonly limit: number;
 }
@@ -123,8 +123,8 @@ export async function listTroubledEndpoints(
 /** Since when nothing can be delivered to an endpoint. */
 export interface EndpointState extends Pick<WebhookEndpoint, 'id' | 'merchant_id' | 'url'> {
   /**
-   * When the first event since the last success was made that could not be delivered; null while it does not fail. It
-   * stays until events of before are removed.
+   * When the first event since the last success was made that could not be delivered; null while the endpoint does not
+   * fail. It does not change until events from then are removed.
    */
   readonly failingSince: Date | null;
 }
@@ -157,7 +157,7 @@ export async function listEndpointStates(
   return rows;
 }
 
-/** When the first delivery of a status was made that has been tried, and that came after the last success. */
+/** When the first delivery with a status was made that has been tried, and that came after the last success. */
 const firstSince = (status: 'failed' | 'pending') => sql`(
     select created_at from webhook_deliveries
     where endpoint_id = endpoint.id and status = ${status} and attempts > 0

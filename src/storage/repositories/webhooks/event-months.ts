@@ -2,11 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { firstIdOf } from '../payments/events.ts';
 
 /**
- * The months of events, by whose IDs events and their deliveries are partitioned.
+ * The months of events: events and their deliveries are partitioned by the events' IDs.
  *
- * Bounds are literals of statements that are planned each time: with parameters a plan that does not depend on
- * values would name all partitions, and making it takes longer than reading from one. They are those of months, so that
- * the texts are few. Prepared statements have parameters, by which partitions are left out when they run.
+ * In statements that are planned each time, bounds are literals: with parameters, a generic plan would name all
+ * partitions, and making it takes longer than reading from one. The bounds are those of months, so that there are few
+ * statement texts. Prepared statements have parameters, and PostgreSQL prunes their partitions when they run.
  */
 
 /** IDs from one, inclusive, until another, exclusive; null for no bound. */
@@ -17,7 +17,7 @@ export interface IdRange {
 
 export const ALL_MONTHS: IdRange = { from: null, until: null };
 
-/** The condition that a column's ID is in a range, where another index condition finds a few rows. */
+/** The condition that a column's ID is in a range, for a query in which another index condition finds a few rows. */
 export function isIn(column: string, { from, until }: IdRange): RawBuilder<unknown> {
   const id = sql.ref(column);
   return sql.join(
@@ -31,8 +31,8 @@ export function isIn(column: string, { from, until }: IdRange): RawBuilder<unkno
 }
 
 /**
- * The condition that a column's ID is in a range, where it must not be read by. Planning such a condition of many
- * partitions takes long, so that it is for few of them, or for prepared statements.
+ * The condition that a column's ID is in a range, in a form that no index scan uses. Planning it for many partitions
+ * takes long, so use it for few of them, or in prepared statements.
  */
 export function isAmong(column: string, range: IdRange): RawBuilder<unknown> {
   if (range.from === null && range.until === null) return sql`true`;
@@ -41,10 +41,11 @@ export function isAmong(column: string, range: IdRange): RawBuilder<unknown> {
 }
 
 /**
- * The condition that a column's ID is from one, inclusive, until another, exclusive, where it must not be read by.
- * Each bound is written twice, once with the other one's ID, which adds nothing: PostgreSQL prunes partitions by it,
- * but does not read a whole month by the bound, as it does by a simple one where its statistics let it expect few rows
- * of the month. The two operators differ, since it makes one condition for an index of two with the same.
+ * The condition that a column's ID is at least `from` and below `until`, in a form that no index scan uses. Each bound
+ * is written twice, once with the other bound's ID, which adds nothing. PostgreSQL prunes partitions by it, but does
+ * not read a whole month through an index, as it would by a simple bound if its statistics let it expect few rows in
+ * the month. The two operators differ, since PostgreSQL merges two conditions with the same operator into one for an
+ * index.
  */
 export function isBetween(
   column: string,
@@ -55,7 +56,7 @@ export function isBetween(
   return sql`(${id} >= ${from} or ${id} > ${until}) and (${id} < ${until} or ${id} <= ${from})`;
 }
 
-/** Before and after all IDs that there are. */
+/** Lower and higher than all IDs. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -64,19 +65,19 @@ export function boundsOf({ from, until }: IdRange): { from: string; until: strin
   return { from: from ?? FIRST_ID, until: until ?? LAST_ID };
 }
 
-/** The months in which IDs are, whatever is in them between. */
+/** The range of months that contains all of the IDs. */
 export function monthsOf(ids: readonly string[]): IdRange {
   const [first = '', ...others] = ids.map(id => id.toLowerCase()).sort();
   const { from } = monthsBetween(millisecondsOf(first), 0);
   const { until } = monthsBetween(0, millisecondsOf(others.at(-1) ?? first));
-  // Those of other versions may be before the first UUIDv7 of their millisecond.
+  // IDs of other UUID versions may be lower than the first UUIDv7 of their millisecond.
   return { from: from === null || first < from ? first : from, until };
 }
 
 /** The first time that no UUIDv7 can have, in milliseconds. */
 const TIME_END = 2 ** 48;
 
-/** The IDs of whole months, of which two instants are in the first and in the last; null is no bound. */
+/** The IDs of whole months, from the month of `first` to the month of `last`; null for no bound. */
 export function monthsBetween(first: number | null, last: number | null): IdRange {
   const end = last === null ? TIME_END : startOfMonth(new Date(last), 1);
   return {

@@ -6,17 +6,17 @@ import type { WebhookDelivery } from '../../database/webhook-tables.ts';
 import { boundsOf, FIRST_ID, isBetween, LAST_ID, monthsOf } from './event-months.ts';
 
 export interface EventFilters {
-  /** None is more than all of them. */
+  /** One type, or all of them. */
   readonly types: readonly string[];
   readonly paymentId?: string | undefined;
   /** Both inclusive. */
   readonly createdFrom?: Date | undefined;
   readonly createdTo?: Date | undefined;
-  /** Only those that an endpoint has not taken. */
+  /** Only events that an endpoint has not accepted. */
   readonly undelivered: boolean;
 }
 
-/** Where a page begins: after the place of an event in the order of time and ID. */
+/** A page begins after this event, in the order of time and ID. */
 export interface EventCursor {
   readonly createdAt: Date;
   readonly id: string;
@@ -40,9 +40,9 @@ export interface MerchantEvent {
 /**
  * At most `limit` events of a merchant.
  *
- * Each type, and each endpoint and type, is a range of an index, of which no more than a page is read. The
- * events of a payment are few. No other index fits the conditions, so that no statistics change the plan; `offset 0`
- * keeps the conditions outside from choosing one.
+ * Each type, and each endpoint and type, is a range of an index, of which at most a page is read. A payment has few
+ * events. No other index fits the conditions, so no statistics can change the plan; `offset 0` keeps the outer
+ * conditions from choosing another index.
  */
 export function listMerchantEvents(
   db: Connection,
@@ -70,7 +70,7 @@ interface PageValues {
   readonly types: readonly string[];
   readonly undelivered: boolean;
   readonly limit: number;
-  /** Times, or infinite ones in place of none; both inclusive. */
+  /** Inclusive bounds, infinite where there is none. */
   readonly from: Date | string;
   readonly to: Date | string;
   /** Both exclusive. */
@@ -82,7 +82,7 @@ interface PageValues {
 interface Range<P extends PageValues = PageValues> {
   readonly given: Given<P>;
   readonly order: RawBuilder<unknown>;
-  /** Whether something is on the page, by the columns with its time and the ID of its event. */
+  /** The condition that a row is on the page, by its columns with the time and the event's ID. */
   includes(createdAt: string, id: string): RawBuilder<unknown>;
 }
 
@@ -90,7 +90,7 @@ type PageQuery<P extends PageValues = PageValues> = (range: Range<P>) => RawBuil
 
 const [NEWEST_FIRST, OLDEST_FIRST] = [preparePages('desc'), preparePages('asc')];
 
-/** Planning a page for all months there are takes longer than reading it: each connection does so once. */
+/** Prepared, so that each connection plans a page once: planning for all months takes longer than reading a page. */
 function preparePages(direction: 'asc' | 'desc') {
   const order = sql.raw(direction);
   const further = sql.raw(direction === 'asc' ? '>' : '<');
@@ -128,7 +128,7 @@ function ofMerchant({ given, order, includes }: Range) {
 }
 
 function ofPayment({ given, includes }: Range<PageValues & { readonly paymentId: string }>) {
-  // With `exists` PostgreSQL may read the index of all untaken deliveries for it.
+  // With `exists` PostgreSQL may read the whole index of untaken deliveries.
   const isUntaken = sql`(
     select bool_or(untaken_type is not null) from webhook_deliveries where event_id = events.id)`;
   return sql`
@@ -141,7 +141,7 @@ function ofPayment({ given, includes }: Range<PageValues & { readonly paymentId:
       and (not ${given('undelivered')}::boolean or ${isUntaken})`;
 }
 
-/** A delivery that was made with its event has the event's time. One index alone has endpoints' IDs as text. */
+/** A delivery made with its event has the event's time. Only one index has endpoint IDs as text, hence the casts. */
 function untaken({ given, order, includes }: Range) {
   return sql`
     select event.id, event.type, event.created_at, event.data
@@ -161,7 +161,7 @@ function untaken({ given, order, includes }: Range) {
 }
 
 /**
- * An event by its ID, in a form that the primary key alone serves: for an equality any index with the ID looks as cheap
+ * An event by its ID, in a form that only the primary key serves: for an equality any index with the ID looks as cheap
  * while a table is empty, and the plan is kept while it grows.
  */
 function eventOf(id: RawBuilder<unknown>) {
@@ -187,12 +187,12 @@ export async function findMerchantEvent(
   return event;
 }
 
-/** What a delivery is described by, and its attempts are looked for by. */
+/** The columns that describe a delivery, and by which its attempts are found. */
 export type DeliveryOfMerchant = Omit<WebhookDelivery, 'claimed_until' | 'untaken_type'>;
 
 interface DeliveriesWanted {
   readonly eventIds: readonly string[];
-  /** Bounds of their months. */
+  /** Bounds of the months of the events. */
   readonly from: string;
   readonly until: string;
 }

@@ -4,7 +4,7 @@ import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tab
 import type { DeliveryWithEventType } from './deliveries.ts';
 import { ALL_MONTHS, type IdRange, isIn, monthsOf } from './event-months.ts';
 
-/** An endpoint, and the merchant whose it has to be. */
+/** An endpoint, and the merchant that has to own it. */
 export interface OwnEndpoint {
   readonly merchantId: string;
   readonly endpointId: string;
@@ -82,8 +82,8 @@ export function listOwnDeliveries(
 }
 
 /**
- * Undefined for a delivery of others, as for a missing one. One that was made with its event has an ID of the same
- * time, and is looked for in its month first; what repeats it by hand may be in an earlier one.
+ * Undefined for a delivery of another merchant, as for a missing one. A delivery made with its event has an ID of the
+ * same time, so the month of the ID is searched first; a delivery that repeats one by hand may be in an earlier month.
  */
 export async function findOwnDelivery(
   db: Connection,
@@ -122,7 +122,7 @@ function findInMonths(
     .executeTakeFirst();
 }
 
-/** The oldest delivery of an endpoint that is still to be made. */
+/** The oldest pending delivery of an endpoint. */
 export function findOldestPending(
   db: Connection,
   endpoint: OwnEndpoint,

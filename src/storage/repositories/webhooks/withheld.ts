@@ -12,7 +12,7 @@ export async function withholdPending(db: Connection, now: Date, limit: number):
   return Number(numUpdatedRows);
 }
 
-/** A delivery with its event, in whose month it is. */
+/** A delivery and its event; the event's month is the delivery's partition. */
 export interface DeliveryOfEvent {
   readonly deliveryId: string;
   readonly event: { readonly id: string };
@@ -35,15 +35,15 @@ function withhold(db: Connection, now: Date) {
 }
 
 /**
- * For how long after a restore processors are asked about payments whose end may have been known, in minutes: that is
- * the longest pause between two inquiries (payments/processors/follow-up.ts).
+ * How long after a restore an inquiry may still report payments whose end was known before, in minutes: the longest
+ * pause between two inquiries of a processor (payments/processors/follow-up.ts).
  */
 export const ASKED_ANEW_MINUTES = 15;
 
 /**
- * Whether a merchant may have been told already what a delivery says, in a time that was lost by a restore: it is
- * about a payment from before, whose funds had arrived or whose time had passed by then. When a processor was paid is
- * not known. What is redelivered by hand is not meant.
+ * Whether a merchant may have been told already what a delivery says, in a time that a restore has lost: the delivery
+ * is about a payment from before the restore, whose funds had arrived or whose time had passed by then. When a
+ * processor was paid is not known. Deliveries that repeat others by hand do not count.
  */
 export async function mayHaveBeenTold(
   db: Connection,
