@@ -5,7 +5,7 @@ import { ApiError } from '#errors/api-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Which limits count the request as in flight: none, that of the replica, or that of its key as well. */
+    /** Which limits count the request as in flight: none, the replica's, or also that of its key. */
     place: 'none' | 'replica' | 'key';
   }
 }
@@ -13,12 +13,12 @@ declare module 'fastify' {
 /** Retry-After of the E5002 for an overload, in seconds. */
 export const OVERLOAD_RETRY_SECONDS = 1;
 /**
- * Once the part `BUSY` of all places is taken, a key gets at most `KEY_SHARE` of them: a quarter is enough to
- * keep a replica busy, and the second half is left to the other keys.
+ * Once more than half of all places are taken (`BUSY`), a key gets at most a quarter of them (`KEY_SHARE`). A quarter
+ * is enough to keep a replica busy, and the other half is left to the other keys.
  */
 const KEY_SHARE = 1 / 4;
 const BUSY = 1 / 2;
-/** Longest that a new connection waits for a place, in milliseconds: its refusal must come within a second. */
+/** Longest wait of a new connection for a place, in milliseconds: a refusal must come within a second. */
 export const HOLD_MS = 500;
 
 new Gauge({
@@ -28,7 +28,7 @@ new Gauge({
     this.set(inFlight);
   },
 });
-/** Of all admissions of this process. */
+/** Requests in flight in all `Admission`s of this process. */
 let inFlight = 0;
 const overloadRefusals = new Counter({
   name: 'eps_http_requests_overloaded_total',
@@ -45,7 +45,7 @@ export class Admission {
   readonly #keyShare: number;
   readonly #busy: number;
   #taken = 0;
-  /** New connections that wait unread, the oldest first. */
+  /** New connections that are not read yet, oldest first. */
   readonly #held = new Set<Socket>();
   readonly #placesOfKey = new Map<string, number>();
 
@@ -57,7 +57,7 @@ export class Admission {
   }
 
   /**
-   * Refuses a request while the limit is reached, before anything is spent on it.
+   * Refuses a request while the limit is reached, before any work is done for it.
    * @throws ApiError E5002
    */
   refuseOverload(): void {
@@ -67,12 +67,12 @@ export class Admission {
   }
 
   /**
-   * Counts a request as in flight until its response is ready or its client gone. Call it once the body
-   * has arrived: a client that sends or reads slowly must not occupy a place.
+   * Counts a request as in flight until its response is ready or its client is gone. Call it once the body has
+   * arrived: a client that sends or reads slowly must not occupy a place.
    * @throws ApiError E5002
    */
   enter(request: FastifyRequest, { raw: response }: FastifyReply): void {
-    // The client is gone already: its close event will not come again.
+    // The client is gone: `close` was emitted already and will not be again.
     if (response.destroyed) return;
     this.refuseOverload();
     request.place = 'replica';
@@ -82,7 +82,7 @@ export class Admission {
   }
 
   /**
-   * Counts a request that has entered for its key. Call it once the signature is verified: knowing a key ID
+   * Counts an admitted request against the share of its key. Call it once the signature is verified: knowing a key ID
    * must not be enough to use up the key's share.
    * @throws ApiError E5002 while the key has its whole share in flight and the replica is busy.
    */
@@ -90,7 +90,7 @@ export class Admission {
     const { keyId, place } = request;
     if (place !== 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;
-    // The request itself has entered already.
+    // `#taken` already includes this request.
     if (places >= this.#keyShare && this.#taken > this.#busy) {
       refuse('key', 'Too many requests of this key are in flight; nothing was executed.');
     }
@@ -99,17 +99,17 @@ export class Admission {
   }
 
   /**
-   * Leaves new connections unread while every place is taken, until one is free. Otherwise clients that
-   * connect again after each refusal would keep the process busy refusing them.
-   * @param holdMs Longest that a connection waits, in milliseconds.
+   * Does not read new connections while every place is taken. Otherwise clients that reconnect after each refusal
+   * would keep the process busy refusing them.
+   * @param holdMs Longest wait of a connection, in milliseconds.
    */
   holdConnections(app: FastifyInstance, holdMs = HOLD_MS): void {
-    // The requests on them get responses before the server closes.
+    // Requests on held connections still get responses before the server closes.
     app.addHook('preClose', async () => this.#readHeld(this.#held.size));
     app.server.on('connection', socket => {
       if (this.#taken < this.#max) return;
       this.#held.add(socket);
-      // Later than Node's HTTP server, which begins to read at the end of this tick.
+      // After Node's HTTP server, which starts to read at the end of this tick.
       process.nextTick(() => this.#held.has(socket) && socket.pause());
       setTimeout(() => this.#read(socket), holdMs).unref();
     });
@@ -142,7 +142,7 @@ export class Admission {
     request.place = 'none';
     this.#taken -= 1;
     inFlight -= 1;
-    // For all free places, not only this one: a client may be gone, or send nothing.
+    // Reads one connection per free place, not just one: a client may be gone, or send nothing.
     if (this.#held.size > 0) this.#readHeld(this.#max - this.#taken);
     if (place === 'replica' || keyId === null) return;
     const places = this.#placesOfKey.get(keyId) ?? 0;

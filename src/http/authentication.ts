@@ -23,7 +23,7 @@ import { readRawBody } from './raw-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body's bytes, over which the signature is; empty without a body. */
+    /** The body's bytes, which the signature covers; empty without a body. */
     rawBody: Buffer;
     /** The authenticated account; null until it is authorized for the route. */
     principal: Principal | null;
@@ -50,11 +50,11 @@ const unprotectedReads = new Counter({
 });
 
 /**
- * Makes every route of `app` a signed one.
+ * Requires a valid signature on every route of `app`.
  *
- * The checks run in the documented order, and the first that fails decides the response. Nothing of the
- * body is parsed, and no nonce is used up, before the signature is verified. A failure counts against the
- * address, a success against the key, so that knowing a key ID is not enough to exhaust it.
+ * The checks run in the documented order, and the first that fails decides the response. The body is not parsed and
+ * no nonce is used up before the signature is verified. A failure counts against the address, a success against the
+ * key, so that knowing a key ID is not enough to use up its limit.
  */
 export function registerAuthentication(
   app: FastifyInstance,

@@ -21,12 +21,12 @@ interface ClientAddressOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn'>;
 }
 
-/** Longest part of an entry that cannot be read in the log, in characters. */
+/** How much of an unreadable entry is logged, in characters. */
 const LOGGED_MAXIMUM = 64;
 
 /**
- * Finds out whom requests come from: from proxy to proxy as long as they are trusted. What a trusted proxy writes and
- * nobody can read is logged once, since all its clients then count as one address, its own.
+ * Finds the client's address: follows the header from proxy to proxy as long as each is trusted. An unreadable entry
+ * from a trusted proxy is logged once, because all clients of that proxy then count as one address, the proxy's own.
  */
 export function clientAddressReader({
   trusts,

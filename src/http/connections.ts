@@ -7,10 +7,10 @@ export interface Connection {
   latest: IncomingMessage | undefined;
   /** Responses that are not completely written, in the order of their requests. */
   readonly pending: ServerResponse[];
-  /** Bytes received at the latest check, and for how many checks in a row there were no more. */
+  /** Bytes received by the latest check, and how many checks in a row found no new ones. */
   received: number;
   silent: number;
-  /** Bytes that waited to be written at the latest check, and for how many checks in a row as many did. */
+  /** Bytes waiting to be written at the latest check, and how many checks in a row found as many. */
   unwritten: number;
   stalled: number;
 }
@@ -38,7 +38,7 @@ const ended = new Counter({
   labelNames: ['reason'],
 });
 
-/** Ends a connection whose client does not read, and frees what waits to be written, in the kernel too. */
+/** Resets a connection whose client does not read, and frees what waits to be written, also in the kernel. */
 export function endUnread(socket: Socket, reason: 'stalled' | 'unread'): void {
   if (socket.destroyed) return;
   ended.inc({ reason });
@@ -65,20 +65,20 @@ export class Connections {
   follow(server: Server): void {
     server.on('connection', socket => this.#begin(socket));
     server.on('request', (request, response) => this.#add(request, response));
-    // Node's own, called when a server closes, ends connections whose response is still being written.
+    // Node calls this when a server closes. Its own version ends connections whose response is still being written.
     server.closeIdleConnections = () => undefined;
     this.#stallCheck = setInterval(() => this.#endStalled(), this.#patience.stallCheckMs).unref();
   }
 
-  /** Announces in every response from now on that its connection closes. */
+  /** From now on, responses announce that their connection closes. */
   drain(): void {
     this.#draining = true;
     for (const { pending } of this.#open.values()) closeAfter(pending);
   }
 
   /**
-   * Lets a server close in bounded time: completes responses, and closes connections without one. Node no
-   * longer enforces its request timeouts once a server closes, so this does.
+   * Lets a server close in bounded time: completes responses, and closes connections without one. Also times out
+   * requests that are still arriving, because Node stops enforcing its timeouts once a server closes.
    */
   close(): void {
     const began = performance.now();
@@ -134,7 +134,7 @@ export class Connections {
   }
 }
 
-/** Has the connection close after the response to the last request that has arrived, and not before. */
+/** Closes a connection after the response to the latest request that has arrived, and not before. */
 function closeAfter(pending: readonly ServerResponse[]): void {
   for (const [index, response] of pending.entries()) {
     if (!response.headersSent) response.shouldKeepAlive = index < pending.length - 1;

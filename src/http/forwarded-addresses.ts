@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '#config/config.ts';
 
-/** Header in which a proxy tells whose request it passes on. */
+/** Header in which a proxy names the client whose request it forwards. */
 export type ForwardedHeader = Config['trustProxyHeader'];
 
 /** Longest entry that is read, in characters: an IPv6 address and a port take 53. */
@@ -12,8 +12,8 @@ const NODE = /^(?:([\d.]+)|\[([\da-f:.]+)\])(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 const FOR = /(?:^|;)\s*for\s*=\s*(?:"([^"\\]*)"|([^\s";]+))\s*(?=;|$)/i;
 
 /**
- * What the proxies have written into a header, nearest first. Elements of Forwarded are split at each comma: a quote
- * that a client left open must not swallow what a proxy added.
+ * The entries that proxies added to a header, nearest proxy first. Forwarded is split at every comma, even in quotes:
+ * a quote that a client left open must not swallow what a proxy added.
  */
 export function forwardedEntries(value: string): string[] {
   return value

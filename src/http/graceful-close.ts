@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import type { Connections } from './connections.ts';
 
 /**
- * How long a replica goes on serving after the signal to stop, in milliseconds. It reports that it is not
- * ready, so that a balancer that checks each second stops using it well before its port closes.
+ * How long a replica keeps serving after the signal to stop, in milliseconds. Meanwhile it reports that it is not
+ * ready, so that a load balancer that checks every second stops using it well before its port closes.
  */
 export const DRAIN_MS = 3_000;
 
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Goes on serving for `ms` milliseconds, but closes every connection after its response, so that clients
-     * turn to other replicas before this one closes.
+     * Keeps serving for `ms` milliseconds, but closes every connection after its response, so that clients move to
+     * other replicas before this one closes.
      */
     drain(ms: number): Promise<void>;
   }

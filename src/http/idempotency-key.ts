@@ -26,7 +26,7 @@ export function readIdempotentRequest(
 ): IdempotentRequest | undefined {
   const key = request.headers[HEADER];
   if (key === undefined) return undefined;
-  // Node joins repeated headers with a comma, which would make one valid key of two.
+  // Node joins repeated headers with a comma, which would turn two keys into one valid key.
   const names = request.raw.rawHeaders.filter((_text, index) => index % 2 === 0);
   const sent = names.filter(name => name.toLowerCase() === HEADER).length;
   if (typeof key !== 'string' || sent > 1) {

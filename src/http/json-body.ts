@@ -20,7 +20,7 @@ export function registerJsonBody(app: FastifyInstance): void {
 }
 
 /**
- * Parses a body as JSON. A number that is not the one that was written is NaN.
+ * Parses a body as JSON. A number that has more decimals than its double becomes NaN.
  * @throws ApiError E1000
  */
 export function parseBody({

@@ -4,13 +4,13 @@ import type { Database } from '#storage/database/connection.ts';
 import { type KeyUse, writeKeyUses } from '#storage/repositories/keys/usage.ts';
 import type { Clock } from '#time/clock.ts';
 
-/** Keys that are remembered between two writes; more are left out. */
+/** Most keys remembered between two writes; uses of further keys are dropped. */
 const KEYS_MAXIMUM = 10_000;
 
 /**
- * Stores when, from where and with which error each API key was last used. Requests never wait for that: uses
- * gather in memory and are written once a second by one statement. What cannot be written is dropped, since
- * the key's next use replaces it anyway.
+ * Stores when, from where and with which error each API key was last used. Requests never wait for that: uses are
+ * batched in memory and written once a second in one statement. A batch that cannot be written is dropped, since the
+ * key's next use replaces it anyway.
  */
 export class KeyUsage {
   readonly #db: Database;
@@ -55,7 +55,7 @@ export class KeyUsage {
     if (uses.length > 0) await writeKeyUses(this.#db, uses);
   }
 
-  /** Writes what has gathered, for at most half a second. */
+  /** Writes the last batch; takes at most half a second. */
   close(): Promise<void> {
     return this.#writes.close();
   }

@@ -3,10 +3,11 @@ import { ApiError } from '#errors/api-error.ts';
 import { readRawBody } from './raw-body.ts';
 
 /**
- * Parses `multipart/form-data`, as browsers send forms with files, into what `registerFormBody` makes of other
- * forms. A file is its content in base64; a field whose file was not chosen is empty.
+ * Parses `multipart/form-data`, which browsers send for forms with files, into the same shape as `registerFormBody`.
+ * A file becomes its content in base64; the field is empty if no file was chosen.
  *
- * Node's own parser keeps the whole body, so use it on routes with a small limit, for people who have signed in.
+ * Node's parser keeps the whole body in memory: use it only on routes with a small limit, for people who have signed
+ * in.
  * @param limitBytes Size of the largest body.
  */
 export function registerMultipartForm(app: FastifyInstance, limitBytes: number): void {

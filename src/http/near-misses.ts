@@ -1,6 +1,6 @@
-/** Most edits between what was written and what may have been meant. */
+/** Most edits between a text and a suggestion for it. */
 const EDITS_MAXIMUM = 2;
-/** Longest text that is compared, in characters: clients send what they like. */
+/** Longest text that is compared, in characters: clients can send texts of any length. */
 const LENGTH_MAXIMUM = 64;
 
 /**
@@ -25,10 +25,7 @@ export function editsBetween(one: string, other: string): number | undefined {
   return edits <= EDITS_MAXIMUM ? edits : undefined;
 }
 
-/**
- * The candidate nearest to a text, by at most two edits and by half of the candidate's length; undefined if
- * none is that near.
- */
+/** The candidate most similar to a text; undefined if none is within two edits and half of its own length. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { candidate: string; edits: number } | undefined;
   for (const candidate of candidates) {

@@ -20,13 +20,13 @@ const ajv = createAjv({ allErrors: true });
 
 /**
  * Validates the input of pages:
- * - A form is refused like a body of the API: an unknown field is E1002, everything else wrong E1001, each
- *   with its `param`. A field whose schema is a list has no, one or several values.
- * - A path parameter of another form than the schema's is E3001.
- * - Parameters of a query that do not fit the schema are left out, since addresses are also typed by hand. So
- *   is blank text, because a browser sends each field of a form.
+ * - A form is refused like a body of the API: an unknown field is E1002, any other fault E1001, each with its
+ *   `param`. A field whose schema is a list may have zero, one or several values.
+ * - A path parameter that does not match the schema is E3001.
+ * - Query parameters that do not match the schema are ignored, since URLs are also typed by hand. So is blank text,
+ *   because a browser sends every field of a form.
  *
- * A POST route without a schema of its form cannot be registered.
+ * A POST route without a body schema cannot be registered.
  */
 export function registerPageValidation(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, schema }) => {
@@ -67,7 +67,7 @@ const readQuery: Read = (validate, schema, data) => {
   return query;
 };
 
-/** @param data null without a body, as a form without fields is sent. */
+/** @param data null without a body, which is how browsers send a form without fields. */
 const readForm: Read = (validate, schema, data) => {
   const form = { ...data };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {

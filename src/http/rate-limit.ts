@@ -35,13 +35,13 @@ export interface RateLimits {
   countSignIn(request: FastifyRequest): Promise<void>;
   /** Counts a request of a session of the panel by `request.panelSessionId`. */
   countPanel(request: FastifyRequest): Promise<void>;
-  /** Counts a secret that is made in the panel, by the account in the path. */
+  /** Counts a secret made in the panel, by the account in the path. */
   countSecret(request: FastifyRequest): Promise<void>;
   /** Counts a signature that is explained in the panel, by session. */
   countExplanation(request: FastifyRequest): Promise<void>;
   /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
   countWebhookTest(request: FastifyRequest): Promise<void>;
-  /** Counts a file of payments by the person who asks for it in the panel. */
+  /** Counts a file of payments downloaded in the panel, by person. */
   countExport(request: FastifyRequest): Promise<void>;
 }
 
@@ -60,15 +60,15 @@ const CHECKOUT_FACTOR = 10;
 
 /** Attempts to sign in from a site, in five minutes: enough for an office behind one address. */
 const SIGN_INS = { most: 20, seconds: 300 };
-/** Requests of a session of the panel in a minute: a page with what it loads takes five. */
+/** Requests of a panel session in a minute: a page and what it loads take five. */
 const PANEL = { most: 300, seconds: 60 };
-/** Secrets that are made in an account's panel in an hour. */
+/** Secrets made in an account's panel in an hour. */
 const SECRETS = { most: 10, seconds: 3_600 };
-/** Signatures that are explained for a session of the panel in a minute; each may take 70 ms. */
+/** Signatures explained for a panel session in a minute; each may take 70 ms. */
 const EXPLANATIONS = { most: 10, seconds: 60 };
-/** Tests that are sent to webhook endpoints for a session of the panel in a minute; each may take 15 s. */
+/** Tests sent to webhook endpoints for a panel session in a minute; each may take 15 s. */
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };
-/** Files of payments that a person is given in an hour; each may hold millions of rows. */
+/** Files of payments that a person may download in an hour; each may hold millions of rows. */
 const EXPORTS = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
@@ -128,7 +128,7 @@ export async function createRateLimits(
     };
   }
 
-  // The limits of signed requests call the store directly: the plugin's limiter takes several promises.
+  // The limits of signed requests call the store directly: the plugin's limiter awaits several promises per request.
   const [failures, keys] = [new Store(), new Store()];
   const refuseAbove =
     (most: number, client: Limited) =>

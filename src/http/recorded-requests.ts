@@ -13,16 +13,16 @@ import type { Clock } from '#time/clock.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The payment that the request has created, or whose creation it has repeated. */
+    /** The payment that the request created, or whose creation it replayed. */
     paymentId: string | null;
-    /** Whether the response is one that was kept under an idempotency key. */
+    /** Whether the response was replayed from an idempotency key. */
     isReplayed: boolean;
-    /** What explains a signature that is wrong. */
+    /** What is needed to explain a wrong signature. */
     mismatch: Mismatch | null;
   }
 }
 
-/** Keeps requests in the request log. */
+/** What records requests in the request log. */
 export interface Recording {
   readonly kept: RequestsKept;
   readonly recorder: RequestRecorder;
@@ -31,8 +31,8 @@ export interface Recording {
 }
 
 /**
- * Records the signed requests of `app` that the request log keeps, when their responses are ready: also if the
- * client is gone by then, but the payment was created. Headers and bodies stay out of it.
+ * Records the signed requests of `app` that the request log keeps, once their responses are ready, even if the client
+ * is gone by then: a payment may have been created. Headers and bodies are not recorded.
  */
 export function recordRequests(app: FastifyInstance, recording: Recording): void {
   app.decorateRequest('paymentId', null);

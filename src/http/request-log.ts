@@ -31,13 +31,16 @@ interface FollowedResponse extends ServerResponse {
   [REQUEST]?: FastifyRequest;
 }
 
-/** What the panel adds to the log entries of its requests: IDs and words of the code, no text that a client chose. */
+/**
+ * What the panel adds to the log entries of its requests: IDs and constants of the code, never text that a client
+ * sent.
+ */
 interface Noted {
   /** Who has signed in, or tries to. */
   readonly personId?: string;
   /** The account in the path, if the person may enter it. */
   readonly accountId?: string;
-  /** Why the request was refused; without it an error of the catalogue tells. */
+  /** Why the request was refused; absent if `errorCode` says it. */
   readonly refusal?: string;
   /** The field of a form that the refusal is about. */
   readonly field?: string;
@@ -69,17 +72,17 @@ interface RequestLine extends Noted {
 }
 
 /**
- * Logs and counts each request with one line, also if the client is gone before the response. Headers,
- * queries and bodies stay out of the log: they hold passphrases and customers' references.
+ * Counts each request and logs it in one line, even if the client is gone before the response. Headers, queries and
+ * bodies stay out of the log: they hold passphrases and customers' references.
  */
 export interface RequestLog {
-  /** Follows a request to the close of its response, and sends X-Request-Id and the headers of all responses with it. */
+  /** Records a request when its response closes. Adds X-Request-Id and the headers of all responses to it. */
   follow(request: FastifyRequest, reply: FastifyReply): void;
   /** Records a request that has ended. */
   record(line: RequestLine): void;
 }
 
-/** @param headers Those of every response. */
+/** @param headers Sent with every response. */
 export function createRequestLog(
   logger: FastifyBaseLogger,
   headers: Readonly<Record<string, string>>,
@@ -104,7 +107,7 @@ export function createRequestLog(
     // Read now, since a closed connection has no address.
     request.clientAddress = readAddress(request.raw);
     reply.header('x-request-id', request.id).headers(headers);
-    // Unlike Fastify's onResponse, 'close' also comes for a connection that breaks. It comes once.
+    // Unlike Fastify's onResponse, 'close' is also emitted if the connection breaks. It is emitted once.
     response.on('close', () => {
       const milliseconds = performance.now() - arrived;
       record({

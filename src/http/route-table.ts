@@ -8,19 +8,21 @@ interface KnownRoute {
   readonly isApi: boolean;
 }
 
-/** What is near to a request that found no route. */
+/** Routes similar to a request that matched none. */
 interface NearRoutes {
   /** Methods of the path, in alphabetical order. */
   readonly methods: readonly string[];
   /** Whether it is a path of the public API. */
   readonly isApi: boolean;
-  /** The most similar path of the public API, with the parameters as sent; only if the path has no method. */
+  /**
+   * The most similar path of the public API, with the parameters as sent; undefined if the path itself has a route.
+   */
   readonly meant: string | undefined;
 }
 
 /**
- * Collects every route that is registered from now on, to explain why a request found none: the router only
- * knows that there is none.
+ * Collects every route registered from now on, to explain why a request matched none: the router only says that there
+ * is no match.
  */
 export function collectRoutes(app: FastifyInstance): (path: string) => NearRoutes {
   const routes: KnownRoute[] = [];
@@ -28,7 +30,8 @@ export function collectRoutes(app: FastifyInstance): (path: string) => NearRoute
     const segments = url.split('/');
     const isApi = config?.operation !== undefined;
     for (const each of [method].flat()) routes.push({ method: each, segments, isApi });
-    // A prefix has a route with and one without a slash. Fastify calls this for both HEADs, but for one GET.
+    // A prefix has two routes, with and without a slash. Fastify calls this hook for the HEAD of both, but for the
+    // GET of only one.
     if (method === 'HEAD') routes.push({ method: 'GET', segments, isApi });
   });
   return path => {
@@ -53,7 +56,7 @@ function nearestPath(routes: readonly KnownRoute[], sent: readonly string[]): st
   return best?.segments.map((segment, at) => (isParameter(segment) ? sent[at] : segment)).join('/');
 }
 
-/** Edit distance between a path and that of a route, over their segments; undefined if above `most`. */
+/** Edit distance between a path and a route's, summed over their segments; undefined above `most`. */
 function editsOf(
   segments: readonly string[],
   sent: readonly string[],

@@ -5,8 +5,8 @@ export type PagePolicy = { readonly 'content-security-policy': string };
 const YEAR = 31_536_000;
 
 /**
- * Headers of every response, also of those to requests that Node's HTTP parser could not read. The policy is that
- * of JSON and files, which load nothing and are shown in no frame; pages have others.
+ * Headers of every response, including those to requests that Node's HTTP parser could not read. The policy suits
+ * JSON and files, which load nothing and are shown in no frame; pages override it.
  */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   return {
@@ -19,21 +19,21 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
 
 /**
  * Makes browsers use https alone for a host and its subdomains, for a year (RFC 6797).
- * @param baseUrl With http, for development, there are no such headers.
+ * @param baseUrl With http, as in development, the header is left out.
  */
 export function transportHeaders(baseUrl: string): Readonly<Record<string, string>> {
   if (!baseUrl.startsWith('https:')) return {};
   return { 'strict-transport-security': `max-age=${YEAR}; includeSubDomains` };
 }
 
-/** Headers of every HTML page: it is shown in no frame, and loads and sends only what is allowed here. */
+/** Headers of every HTML page: it is shown in no frame, and loads and sends only what `allowed` says. */
 export function pageHeaders(...allowed: readonly string[]): PagePolicy {
   return policyOf(...allowed, "frame-ancestors 'none'");
 }
 
 /** Headers of a page that is shown in a frame of our own pages. It runs no script and sends no form. */
 export function framedPageHeaders(...allowed: readonly string[]): PagePolicy {
-  // Its style sheets are of the same origin only if it keeps its own.
+  // Without its own origin, the page could not load style sheets that are allowed for `'self'`.
   const still = ["form-action 'none'", 'sandbox allow-same-origin'];
   return policyOf(...allowed, ...still, "frame-ancestors 'self'");
 }
@@ -44,8 +44,8 @@ function policyOf(...directives: readonly string[]): PagePolicy {
 }
 
 /**
- * Headers of a customer's page. Its address is enough to open it, so it must not be sent to other sites as a
- * referrer, nor enter a search engine.
+ * Headers of a customer's page. Its URL is enough to open it, so the URL must not reach other sites as a referrer,
+ * nor a search engine.
  */
 export const PRIVATE_PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',

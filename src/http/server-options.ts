@@ -13,7 +13,7 @@ export interface ServerLimits {
   readonly requestMs: number;
   /** How often both are checked: a connection is closed at most this much later. */
   readonly checkMs: number;
-  /** For which a connection stays open without a request. */
+  /** How long an idle connection stays open. */
   readonly keepAliveMs: number;
   /** Most connections at once; any more are closed as soon as they are accepted. */
   readonly connections: number;

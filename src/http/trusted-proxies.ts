@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '#config/config.ts';
 
-/** Whether an address is that of a trusted proxy, counted from the connection, which is hop 0. */
+/** Whether an address is a trusted proxy's. Hops are counted from the connection, which is hop 0. */
 export type TrustsProxy = (address: string, hop: number) => boolean;
 
 /** Networks that Fastify has names for. */
@@ -12,8 +12,8 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Given a number of hops alone, Fastify itself trusts no proxy, since a client that connects directly can forge as
- * many hops. Operators who configure a number let only their proxies reach the port.
+ * Accepts a plain number of hops, for which Fastify itself trusts no proxy: a client that connects directly can forge
+ * as many hops. Operators who configure a number let only their proxies reach the port.
  */
 export function trustedProxies(setting: Config['trustProxy']): TrustsProxy {
   if (setting === false) return () => false;

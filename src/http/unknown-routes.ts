@@ -8,9 +8,9 @@ import { collectRoutes } from './route-table.ts';
 const PATH_MAXIMUM = 200;
 
 /**
- * Explains why a request has no route, by the routes that are registered from now on. For a path of the API,
- * which the published reference has anyway, the error names the allowed methods or the most similar path. Any
- * other path with another method is refused with 405 and Allow.
+ * Explains why a request matched no route, from the routes registered from now on. For the API, whose paths the
+ * reference publishes anyway, the error names the allowed methods or the most similar path. Any other path that
+ * exists with another method is refused with 405 and Allow.
  */
 export function explainUnknownRoutes(app: FastifyInstance): (request: FastifyRequest) => ApiError {
   const findNear = collectRoutes(app);
@@ -29,8 +29,7 @@ export function explainUnknownRoutes(app: FastifyInstance): (request: FastifyReq
 }
 
 /**
- * Refuses requests without a route. A hook does it, since Fastify would read and parse the body before it
- * calls a handler.
+ * Refuses requests without a route, in a hook: Fastify would read and parse the body before it calls a handler.
  * @param isLeft Whether a hook of the request's scope refuses it instead.
  */
 export function refuseUnknownRoutes(

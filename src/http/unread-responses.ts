@@ -4,8 +4,8 @@ import { clientNetwork } from './client-address.ts';
 import { endUnread } from './connections.ts';
 
 /**
- * Most bytes of responses that wait for one client to read them: nearly thirty of the largest lists. Above
- * that the connections that have waited longest are ended, so that one client cannot fill the memory.
+ * Most response bytes that may wait for one client to read them: nearly thirty of the largest lists. Above that, the
+ * connections that have waited longest are reset, so that one client cannot fill the memory.
  */
 export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 /** Smaller responses are not counted: a socket's buffer takes them at once. */
@@ -18,7 +18,7 @@ interface Unread {
 }
 
 /**
- * Bounds what waits for one client to read it: a key's, or an address's without a verified key.
+ * Limits the unread response bytes of each client: of a key or, without a verified key, of an address.
  * @param maximum Bytes.
  */
 export function limitUnreadResponses(app: FastifyInstance, maximum = UNREAD_BYTES_MAX): void {
@@ -34,7 +34,7 @@ export function limitUnreadResponses(app: FastifyInstance, maximum = UNREAD_BYTE
       unread.bytes -= size;
       if (unread.responses.size === 0) clients.delete(client);
     });
-    // Later, when the responses that the kernel has taken at once are gone.
+    // Deferred, so that responses which the kernel takes at once no longer count.
     if (unread.bytes > maximum) setImmediate(endOldest, unread);
   }
 

@@ -8,7 +8,7 @@ import { type RequestLog, requestOf } from './request-log.ts';
 import { canonicalAuthority, originOf } from './request-target.ts';
 
 interface UnreadableRequestOptions {
-  /** Those of every response. */
+  /** Sent with every response. */
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: Connections;
   /** Renders the refusal. */
@@ -25,14 +25,14 @@ type UnreadableError = Error & {
 export interface ReadHead {
   /** The request target; undefined if not even that was read. */
   readonly url: string | undefined;
-  /** Those that say how to respond. */
+  /** The headers that decide how to respond. */
   readonly headers: Pick<IncomingMessage['headers'], 'accept-language'>;
 }
 
 /** The response to a request that could not be read. */
 export interface UnreadableResponse {
   readonly status: number;
-  /** With the body's type. */
+  /** Include the body's media type. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -43,12 +43,15 @@ export interface UnreadableResponse {
  */
 const LINGER_MS = 2_000;
 
-/** Most bytes of a URL and its headers together. Node reads twice as many, so that the refusal suits the request. */
+/**
+ * Most bytes of a URL and its headers together. Node reads twice as many, so that this service can refuse the request
+ * itself.
+ */
 export const HEAD_LIMIT_BYTES = maxHeaderSize;
-/** Node's error for more than it reads. */
+/** Node's error code for a head above its own limit. */
 const OVERFLOW = 'HPE_HEADER_OVERFLOW';
 
-/** The target of a request, at the beginning of what arrived of it. */
+/** The request target, at the beginning of the bytes that arrived. */
 const REQUEST_TARGET = /^[A-Z]+ (\S+)/;
 const ACCEPT_LANGUAGE = /\r\naccept-language:([^\r\n]*)\r\n/i;
 
@@ -73,7 +76,7 @@ export function refuseUnreadable({
       return;
     }
     const { latest, pending } = connections.of(socket) ?? { latest: undefined, pending: [] };
-    // The client would take a refusal written now for the response to its earlier request.
+    // If an earlier request still waits for its response, the client would take the refusal for that response.
     const earlier = pending.findLast(({ req }) => req.complete);
     if (earlier !== undefined) {
       earlier.shouldKeepAlive = false;
@@ -82,7 +85,7 @@ export function refuseUnreadable({
     refused.add(socket);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     if (latest?.complete === false && pending.length === 0) {
-      // This is the rest of a body, whose request was refused already.
+      // This is the rest of a body whose request was refused already.
       socket.end();
       return;
     }
@@ -106,7 +109,7 @@ export function refuseUnreadable({
       route: null,
       status: response.status,
       errorCode: refusal.errorCode,
-      // Without the error itself, which holds the bytes that were sent.
+      // Not the error itself, which holds the bytes that were sent.
       reason: error.code,
       address: socket.remoteAddress,
     });
@@ -129,8 +132,8 @@ function writeResponse(
 }
 
 /**
- * What there is of a head that is incomplete. Node provides the bytes that it read last, which begin
- * with the request unless it came in pieces.
+ * Reads what arrived of an incomplete head. Node provides only the bytes that it read last, which begin with the
+ * request unless it arrived in pieces.
  */
 function readHead({ rawPacket }: UnreadableError): ReadHead {
   if (!Buffer.isBuffer(rawPacket)) return { url: undefined, headers: {} };
@@ -140,7 +143,7 @@ function readHead({ rawPacket }: UnreadableError): ReadHead {
   return { url, headers: { 'accept-language': language.trim() } };
 }
 
-/** Refuses what Node would refuse by itself, with an empty body and no request ID. */
+/** Refuses what Node would otherwise refuse itself, with an empty body and no request ID. */
 export function registerHttpRules(app: FastifyInstance): void {
   // RFC 9110, 10.1.1: an expectation that is not understood may be ignored.
   app.server.on('checkExpectation', (request, response) => {
@@ -174,7 +177,7 @@ function namesOtherHost({ url = '', headers: { host } }: IncomingMessage): boole
   return canonicalAuthority(scheme, authority) !== canonicalAuthority(scheme, host);
 }
 
-/** With the separators between and in headers. */
+/** Size of the head, including the separators between and within headers. */
 function bytesOfHead({ url = '', rawHeaders }: IncomingMessage): number {
   let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length + 2;

@@ -10,8 +10,8 @@ export function isUsableText(text: string): boolean {
 }
 
 /**
- * Refuses text that cannot be stored in the path and the query of every page of `app`, also in parameters
- * that no schema names. Text of forms, and of the API, is checked with its schema.
+ * Refuses text that cannot be stored, in the path and the query of every page of `app`, including parameters that no
+ * schema names. Text of forms, and of the API, is checked with its schema.
  * @throws ApiError E1001
  */
 export function refuseUnusableText(app: FastifyInstance): void {

@@ -46,8 +46,8 @@ export function createAjv(options: Options = {}): Ajv {
 }
 
 /**
- * Validates bodies, queries and path parameters: unknown fields are E1002, everything else wrong is
- * E1001, each with its `param`. Nothing is coerced or dropped; UUIDs become lower case.
+ * Validates bodies, queries and path parameters: unknown fields are E1002, any other fault is E1001, each with its
+ * `param`. Nothing is coerced or dropped; UUIDs become lower case.
  */
 export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {

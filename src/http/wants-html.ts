@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Whether the request is a browser's, which names HTML before it takes anything. */
+/** Whether a browser sent the request: browsers name HTML in Accept, other clients rarely do. */
 export function wantsHtml({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes('text/html') === true;
 }
