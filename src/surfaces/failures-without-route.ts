@@ -26,8 +26,8 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 type FailureOptions = LegacyFailureOptions & CheckoutFailureOptions;
 
 /**
- * Refuses what Fastify refuses before it knows a route, such as a path that is not valid encoding, in the form
- * of the part of the service that the path belongs to.
+ * Renders what Fastify refuses before routing, such as a path with invalid encoding, in the format of the part of the
+ * service that the path belongs to.
  * @param count Counts the request; throws ApiError E9001.
  */
 export function refuseWithoutRoute(
@@ -54,9 +54,7 @@ export function refuseWithoutRoute(
 
 const isForPeople = (url: string) => isBelow(CHECKOUT_PREFIX, url);
 
-/**
- * Renders the refusal of a request that could not be read, in the same form.
- */
+/** Renders the refusal of an unreadable request, in the format of the part that its path belongs to. */
 export function renderUnreadable(
   refusal: ApiError,
   requestId: string,

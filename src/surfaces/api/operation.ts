@@ -26,7 +26,7 @@ export const TAGS = {
   },
 } as const;
 
-/** What the document says of a route, beside its schemas and its access rule. */
+/** What the OpenAPI document says about a route, besides its schemas and its access rule. */
 export interface Operation {
   readonly id: string;
   readonly tag: keyof typeof TAGS;
@@ -34,7 +34,7 @@ export interface Operation {
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** Errors of this route, beside those of every route of its kind. */
+  /** Errors of this route, in addition to those of every route of its kind. */
   readonly refusals?: readonly ErrorCode[];
   /** Whether it takes an Idempotency-Key. */
   readonly idempotent?: boolean;
@@ -45,7 +45,7 @@ export interface Operation {
 interface OperationExample {
   /** Values of path parameters. */
   readonly params?: Readonly<Record<string, string>>;
-  /** Values of query parameters; all of them go together. */
+  /** Values of query parameters, which can be combined. */
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: unknown;
   readonly response: unknown;
@@ -53,7 +53,7 @@ interface OperationExample {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Makes the route part of the public API, and of its document. */
+    /** Makes the route part of the public API and of its OpenAPI document. */
     operation?: Operation;
   }
 }

@@ -61,8 +61,8 @@ export interface Checkout {
   /** The chosen network; null before the choice and after its price has lapsed. */
   readonly network: NetworkOnChain | null;
   /**
-   * The offered networks, with the chosen one. Those that the merchant's customers choose most come first.
-   * Empty if the payment is not open.
+   * The offered networks, including the chosen one. Those that the merchant's customers choose most come first. Empty
+   * if the payment is not open.
    */
   readonly choices: readonly NetworkChoice[];
   readonly progress: Progress;
@@ -119,7 +119,7 @@ export async function readCheckout(
   const choices = await Promise.all(
     byUse.map(async choice => {
       const due = await priceIn(rates, choice, dueCents(payment));
-      // So little cannot be sent to any of the addresses.
+      // Leaves out a network if no address on it can receive so little.
       const isSendable = addresses.some(
         ({ blockchainId, address }) =>
           blockchainId === choice.id && (due === null || leastAmount(choice, address) <= due),
@@ -149,8 +149,8 @@ function readTransfers(
 }
 
 /**
- * The sum of a payment's final transfers; null without one. Transfers on a network that was chosen before
- * are left out: they are of another asset.
+ * The sum of a payment's final transfers; null without one. Transfers on a previously chosen network are left out:
+ * they are in another asset.
  */
 function receivedOf(
   { blockchain_id: blockchainId }: Payment,
@@ -179,7 +179,7 @@ async function readShop(db: Connection, merchantId: string): Promise<Shop> {
   };
 }
 
-/** What changes while the page is open, for its script, which polls it. */
+/** Reads what can change while the page is open; the page's script polls it. */
 export async function readStanding(
   db: Connection,
   payment: CheckoutPayment,
@@ -199,7 +199,7 @@ export async function readStanding(
 /**
  * Cancels a payment for its customer.
  * @param trace Trace of the customer's request.
- * @throws ApiError E1040 if funds have been seen, too little included, or the payment has ended.
+ * @throws ApiError E1040 if any funds have been seen, even too little, or the payment has ended.
  */
 export function cancelCheckout(
   db: Database,
@@ -241,7 +241,7 @@ export function redirectTarget(payment: Payment): string | null {
   return url.href;
 }
 
-/** The chosen network, also one that was switched off since: the customer may be paying on it. */
+/** The chosen network, even if it was switched off since: the customer may be paying on it. */
 async function chosenNetwork(
   db: Connection,
   { blockchain_id: id }: Payment,

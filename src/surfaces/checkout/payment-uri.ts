@@ -32,11 +32,11 @@ const SOLANA_MINTS: Readonly<Record<string, string | null>> = {
 };
 
 /**
- * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay). Solana Pay's `reference` tells whose
- * a transfer is even where a wallet changes the amount.
+ * A URI that opens a wallet with address and amount filled in (BIP-21, EIP-681, Solana Pay). Solana Pay's `reference`
+ * identifies the payment even if a wallet changes the amount.
  *
- * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have been
- * lost, and for Tron, whose wallets have no common format.
+ * @returns undefined for tokens on EVM chains, because wallets mishandle their EIP-681 form and funds have been lost,
+ * and for Tron, whose wallets have no common format.
  */
 export function walletUri(target: PaymentTarget): string | undefined {
   const { paymentId, blockchainId, address, tokenAmount, decimals } = target;
@@ -50,8 +50,8 @@ export function walletUri(target: PaymentTarget): string | undefined {
 }
 
 /**
- * The URI for wallets that refuse a `reference`. The exact amount tells whose a transfer is, since no two payments that wait at
- * one address are asked for the same.
+ * The URI for wallets that refuse a `reference`. The exact amount then identifies the payment: no two payments that
+ * wait at one address ask for the same amount.
  * @returns undefined unless `walletUri` has a reference.
  */
 export function plainWalletUri(target: PaymentTarget): string | undefined {

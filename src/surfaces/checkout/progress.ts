@@ -9,8 +9,8 @@ import type { Transfer, Transfers } from '#storage/repositories/deposits/transfe
 /** How far a transfer is from being final. */
 export interface Confirmations {
   /**
-   * Blocks from its own to the newest, both included, at most as many as it needs; 0 in the mempool. 1 in any
-   * block of a chain with finality of its own.
+   * Blocks from the transfer's own to the newest, both included, capped at what it needs; 0 in the mempool. In any
+   * block, 1 if the chain has its own finality.
    */
   readonly blocks: number;
   /** Blocks that it needs; `final` is the chain's own finality. */
@@ -20,18 +20,17 @@ export interface Confirmations {
 }
 
 /**
- * What is still due after a transfer of too little: `awaited` while it is not final, then the rest that
- * completes the payment.
+ * What is still due after an underpayment: `awaited` while it is not final, then the rest that completes the payment.
  */
 export type Rest = Remaining | 'awaited';
 
-/** How a payment stands on the chosen network. */
+/** Progress of a payment on the chosen network. */
 export interface Progress {
   /** Whether transfers are now seen with a delay. */
   readonly isDelayed: boolean;
   /** Of the transfer that has been seen; null without one, and for a simulated one. */
   readonly confirmations: Confirmations | null;
-  /** null unless too little has arrived, and without an amount for the rest. */
+  /** null unless too little has arrived; also null while there is no amount for the rest. */
   readonly rest: Rest | null;
 }
 
@@ -93,7 +92,7 @@ export function toConfirmations(
   };
 }
 
-/** How far clocks of a chain's blocks may lead or lag, in milliseconds. */
+/** How far the timestamps of a chain's blocks may lead or lag, in milliseconds. */
 export function clockSkewOf(chain: string): number {
   return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
 }

@@ -3,12 +3,12 @@ import { describeFinality, isTestNetwork } from './fact-tables.ts';
 import { formatDuration } from './format-duration.ts';
 import { code, table } from './write-markdown.ts';
 
-/** Those of production first. */
+/** Production chains first. */
 const CHAINS = listChains().toSorted((one, other) => Number(isTest(one)) - Number(isTest(other)));
 
 /**
- * Calls to the primary node in a day, each one of a batch: without an open payment, and with 10 and 100 around
- * the clock. As `npm run bench -- calls` prints it.
+ * Calls to the primary node in a day, counting each call of a batch: without open payments, and with 10 and with 100
+ * open around the clock. As `npm run bench -- calls` prints it.
  */
 const CALLS_A_DAY: readonly (readonly [string, number, number, number])[] = [
   ['btc', 5904, 366192, 366192],

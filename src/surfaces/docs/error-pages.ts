@@ -18,7 +18,8 @@ const GUIDES = [
 ] as const;
 
 /**
- * Settings that cure an error: where they are in the panel, for whom, and the operator's command that does the same.
+ * Settings that fix an error: where each is in the panel, what to do there, and the operator's command that does the
+ * same.
  */
 export const CURES: Partial<Record<ErrorCode, Cure>> = {
   E1010: {
@@ -101,7 +102,7 @@ export function errorTitle(errorCode: ErrorCode): string {
   return `${errorCode} ${ERRORS[errorCode].code}`;
 }
 
-/** The page of one error below its meaning. */
+/** The page of one error, without the meaning at its top. */
 export function errorMarkdown(
   errorCode: ErrorCode,
   place: Pick<Config, 'publicUrl' | 'panelUrl'>,

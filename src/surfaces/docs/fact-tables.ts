@@ -102,7 +102,7 @@ export function redisTable(): string {
   );
 }
 
-/** For how long networks are offered although their transfers are seen late. */
+/** Up to which delay of their transfers networks are still offered. */
 export function lagTable(): string {
   const chains = CHAIN_IDS.filter(id => !isTestNetwork(id)).map(id => chainOf(id));
   const byLag = Map.groupBy(chains, chain => chain.offeredLagMs);

@@ -178,9 +178,9 @@ export type Facts = Readonly<Record<string, string | number>>;
 const day = (date: Date) => date.toISOString().slice(0, 10);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
-/** Connections with the default settings. */
+/** Pool sizes with the default settings. */
 const { databasePoolSize, reportsPoolSize } = readConfig({});
-/** Those of a replica that need PostgreSQL itself; the last one listens for changes. */
+/** Connections of a replica that bypass a pooler (DATABASE_DIRECT_URL); the last one listens for changes. */
 const DIRECT_CONNECTIONS = reportsPoolSize + SHARED_READ_CONNECTIONS + 1;
 
 /** Every number, table and example that guides take from the code. */

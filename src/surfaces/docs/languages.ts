@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 
-/** Names of programming languages, by what follows the fence of a block. */
+/** Names of programming languages, by the word after a code block's fence. */
 const NAMES: Readonly<Record<string, string>> = {
   sh: 'Shell',
   js: 'Node.js',
@@ -17,7 +17,7 @@ export interface LanguagesToken {
   readonly blocks: readonly { readonly name: string; readonly code: Tokens.Code }[];
 }
 
-/** Joins blocks of code in different programming languages with nothing between them. */
+/** Groups adjacent code blocks in different programming languages. */
 export function groupLanguages(tokens: readonly Token[]): Token[] {
   const grouped: Token[] = [];
   let blocks: { name: string; code: Tokens.Code }[] = [];

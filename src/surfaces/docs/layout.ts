@@ -7,7 +7,7 @@ import { SEARCH_PATH } from './search-index.ts';
 export interface NavigationLink {
   readonly href: string;
   readonly text: string;
-  /** Links to parts of the page, where it is the one that is shown. */
+  /** Links to parts of the page, if it is the current one. */
   readonly parts?: readonly { readonly id: string; readonly text: string }[];
 }
 
@@ -21,7 +21,7 @@ export interface LayoutParts {
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  /** Empty for a page that stands alone and has no Markdown of its own. */
+  /** Empty for a page without navigation, which has no Markdown version either. */
   readonly navigation: readonly NavigationGroup[];
   readonly content: Html;
   readonly basePath: string;
@@ -98,7 +98,7 @@ function scriptsOf({ markup }: Html) {
   return scripts;
 }
 
-/** Hidden without scripts. */
+/** The search field, which is hidden without scripts. */
 function renderSearch(basePath: string): Html {
   return html`<div class="search" role="search" data-index="${basePath}${SEARCH_PATH}">
 <label class="visually-hidden" for="search-text">Search the documentation</label>

@@ -20,7 +20,7 @@ interface Renderer {
   headings: Heading[];
 }
 
-/** Ends a heading whose anchor is not made of its text: `### Create a payment {#createPayment}`. */
+/** An explicit anchor at the end of a heading: `### Create a payment {#createPayment}`. */
 const HEADING_ID = / \{#([\w-]+)\}$/;
 
 const renderers = new Map<string, Renderer>();
@@ -83,7 +83,7 @@ function renderCode(source: string, language = ''): string {
   return `<pre tabindex="0"><code${label}>${highlight(source, language)}</code></pre>\n`;
 }
 
-/** @param titles Of the columns, as text: each cell has its own, which phones show in place of the head. */
+/** @param titles Column titles as text: each cell carries its own, which phones show instead of the table's head. */
 function renderTable(
   { header, rows }: Tokens.Table,
   titles: readonly string[],

@@ -13,7 +13,7 @@ export const DOCS_HEADERS = pageHeaders(
   "form-action 'none'",
 );
 
-/** Sends browsers what they get for an address without a page. */
+/** Sends browsers the page for an address that has none. */
 export type SendMissing = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 export function createMissingPage(

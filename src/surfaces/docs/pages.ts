@@ -40,7 +40,7 @@ interface Pages {
   readonly errors: readonly Page[];
 }
 
-/** @throws Error when a guide and the facts do not fit together. */
+/** @throws Error when a placeholder has no fact, or a fact no placeholder. */
 export function listPages(settings: DocsSettings, document: OpenApiDocument): Pages {
   const { publicUrl } = settings;
   const guides: PageGroup[] = readGuides(factsOf(settings)).map(group => ({
@@ -131,7 +131,7 @@ export function startPage({
   };
 }
 
-/** What a browser gets where there is no page. */
+/** What a browser gets at an address without a page. */
 export function missingPage(): Page {
   return {
     path: `${DOCS_PREFIX}/missing`,

@@ -9,7 +9,7 @@ const SIGNING_SCRIPT = readFileSync(
   new URL('./snippets/sign-in-postman.js', import.meta.url),
   'utf8',
 );
-/** Variables that the script reads; they are empty, so that no key gets into a shared collection unasked. */
+/** Variables that the script reads; they are empty, so that no key gets into a shared collection by accident. */
 const CREDENTIALS = ['keyId', 'secret', 'passphrase'];
 
 interface Variable {
@@ -84,7 +84,7 @@ function writeRequest(method: string, path: string, operation: OperationObject):
   const target = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const body = requestBody?.content['application/json']?.example;
   const header = of('header').map(parameter => {
-    // A new key for each request: the documented one would be replayed.
+    // A new idempotency key for each request: with the documented one, the response would be replayed.
     return { ...variableOf(parameter), value: '{{$guid}}' };
   });
   return {

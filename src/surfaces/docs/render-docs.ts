@@ -26,7 +26,7 @@ import { SEARCH_PATH, writeSearchIndex } from './search-index.ts';
 interface StaticText {
   readonly type: string;
   readonly text: string;
-  /** The text for browsers that take gzip, where it is worth it. */
+  /** The text for clients that accept gzip, if compressing is worth it. */
   readonly gzipped?: Buffer;
 }
 
@@ -44,7 +44,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /**
  * Renders the whole documentation.
  * @param writeOpenApi Writes the OpenAPI document; the settings decide what it holds.
- * @throws Error when a guide and the facts do not fit together.
+ * @throws Error when a placeholder has no fact, or a fact no placeholder.
  */
 export function renderDocs(
   settings: DocsSettings,

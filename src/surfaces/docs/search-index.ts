@@ -5,7 +5,7 @@ import type { Page } from './pages.ts';
 /** Where browsers find the index. */
 export const SEARCH_PATH = `${DOCS_PREFIX}/search.json`;
 
-/** How many sections a word is indexed for: the first ones that contain it. Headings are indexed in any case. */
+/** In how many sections a word is indexed: the first ones that contain it. Headings are always indexed. */
 const SECTIONS_OF_CODE = 3;
 const SECTIONS_OF_PROSE = 1;
 
@@ -26,24 +26,25 @@ const COMMON = new Set(
   ),
 );
 
-/** Programs, and names of the repository's files. */
+/** Not indexed: programs, and names of the repository's files. */
 const LEFT_OUT = /<pre[\s\S]*?<\/pre>|<code>(?:src|test|migrations)\/[^<]*<\/code>/g;
 
 type SearchablePage = Pick<Page, 'path' | 'title' | 'description'> & RenderedMarkdown;
 
-/** Part of a page below a heading; what comes before the first one has neither ID nor heading. */
+/** Part of a page below a heading. The part before the first heading has neither ID nor heading. */
 type Section = readonly [id: string, heading: string, words: string];
 
 /** A page as the script in scripts/search.js reads it. */
 export type IndexedPage = readonly [path: string, title: string, sections: readonly Section[]];
 
 /**
- * Writes the index: headings, what the pages show as code, and the first place of every other word.
- * @param pages In the order in which results are listed that fit equally well.
+ * Writes the index: every heading, the first few sections for a word in code, and the first section for any other
+ * word.
+ * @param pages In the order of results with the same score.
  */
 export function writeSearchIndex(pages: readonly SearchablePage[], basePath: string): string {
   const sectionsOf = new Map<string, number>();
-  /** Whether to index the word for another section. Its plural is the same word, as it is for the script. */
+  /** Whether to index the word in one more section. Its plural counts as the same word, as it does in the script. */
   const take = (word: string, maximum: number): boolean => {
     const singular = word.replace(/s$/, '');
     const count = sectionsOf.get(singular) ?? 0;
@@ -68,7 +69,7 @@ export function writeSearchIndex(pages: readonly SearchablePage[], basePath: str
   return JSON.stringify(index);
 }
 
-/** Without words that others begin with, which are found by them. */
+/** Drops words that are beginnings of others: the search finds them by the longer word. */
 function withoutBeginnings(sorted: readonly string[]): string[] {
   return sorted.filter((word, index) => !sorted[index + 1]?.startsWith(word));
 }

@@ -13,14 +13,14 @@ import { LegacyRefusal } from './refusal.ts';
 const CLIENT_ID = /^mpc_[0-9a-f]{24}$/;
 /** Looked up instead of a malformed client ID, so that every refusal takes the same time. */
 const NO_CLIENT_ID = 'mpc_';
-/** Compared with when there is no user, for the same reason. */
+/** Compared with if there is no user, for the same reason. */
 const NO_HASH = Buffer.alloc(32);
 
 /**
- * Finds the active Merchant Admin that the credentials belong to. An API key that was hashed under a
- * former master key is hashed again: only now is it known.
- * @throws LegacyRefusal for an unknown client ID, a wrong API key, an inactive user or a user who is not an
- * admin, in this order.
+ * Finds the active Merchant Admin that the credentials belong to. Rehashes an API key that was hashed under a former
+ * master key: only now is its plain text known.
+ * @throws LegacyRefusal for an unknown client ID, a wrong API key, an inactive user or a user who is not an admin, in
+ * this order.
  */
 export async function verifyUser(
   db: Connection,

@@ -18,7 +18,7 @@ const NOT_FOR_LONG = 'public, max-age=60';
 export interface Assets<N extends AssetName> {
   /**
    * Path of a file, which changes with its content.
-   * @param basePath What a proxy serves the service under; empty at the root.
+   * @param basePath The path that a proxy serves the service under; empty at the root.
    */
   path(basePath: string, name: N): string;
   /** Serves the files below the prefix of `app`. */

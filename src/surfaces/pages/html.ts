@@ -6,7 +6,7 @@ export interface Html {
 type Value = Html | string | number | null | false | undefined | readonly Value[];
 
 /**
- * Template tag that escapes every value but the markup it has made. Lists are joined; null, undefined and
+ * Template tag that escapes every value except markup that it made itself. Lists are joined; null, undefined and
  * false render nothing. Put values of attributes in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
@@ -25,7 +25,7 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** A URL, a path or a name of parts, such as `payment_prompt.created`, which may break before a part, not within. */
+/** A URL, a path or a name of parts, such as `payment_prompt.created`, that may break only between its parts. */
 export function breakable(text: string): Html {
   const parts = text.split(/(?<=\w[/._?&=])(?=[A-Za-z])/);
   return html`${parts.map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}`;

@@ -11,7 +11,7 @@ import { texts } from './texts/index.ts';
 
 const { choice, roles } = texts.shell;
 
-/** Leads a person to their only account, or lists several. */
+/** Redirects a person to their only account, or lists several. */
 export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
   const { db, panelUrl } = deps;
   app.get('/', FOR_PERSON, async (request): Promise<Shown> => {

@@ -15,17 +15,17 @@ import { ACTIVITY_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
 const PAGE_SIZE = 25;
-/** Longest value that is shown, in characters, and how many of an entry: a page of them stays small. */
+/** Longest value that is shown, in characters, and most values of an entry, so that a page stays small. */
 const VALUE_SHOWN = 120;
 const VALUES_SHOWN = 12;
-/** The account itself, which every entry is about, and a price in a unit of the service's own. */
+/** Fields that are not shown: the account itself, which every entry is about, and a price in an internal unit. */
 const HIDDEN = ['merchantId', 'merchantIds', 'partnerId', 'accountId', 'usdPrice'];
-/** Kinds of changes, which the words for the action say. */
+/** Kinds of changes are not shown, because the text of the action says them. */
 const CHANGE_KIND = /^\w+\.[\w-]+$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 const words = texts.activity;
-/** Words for values that are recorded by names of the service's own, by the field. */
+/** Texts for values that are recorded under internal names, by field. */
 const VALUES: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
   scopes: texts.keys.scopes,
   problem: texts.webhooks.problems,
@@ -37,7 +37,7 @@ const ActivityQuery = Type.Object({
   before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
 });
 
-/** The audit log of an account, for those who decide there. */
+/** The audit log of an account, for its admins or owners. */
 export function registerActivity(app: TypedApp, deps: PanelDependencies): void {
   registerActivityOf('merchant', app, deps);
   registerActivityOf('partner', app, deps);
@@ -85,7 +85,7 @@ ${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(ur
   }
 }
 
-/** What, with its details, before who, when and from where. */
+/** First what was done, with its details; then who did it, when and from where. */
 function renderEntry(row: ActivityRow): Html {
   const { actor, address, at, personName } = row;
   const who = personName === null ? actor : words.person(personName, actor);

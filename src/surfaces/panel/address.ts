@@ -1,4 +1,4 @@
-/** An address with a query of what is given. */
+/** A path with a query of those parameters that are defined. */
 export function addressOf(
   path: string,
   query: Readonly<Record<string, string | undefined>>,

@@ -14,14 +14,14 @@ declare module 'fastify' {
     onEveryHost?: boolean;
   }
   interface FastifyRequest {
-    /** Whether the panel was asked for on a host that is not its own. */
+    /** Whether the panel was requested on a host that is not its own. */
     isPanelElsewhere: boolean;
   }
 }
 
 interface ApartOptions extends PanelFailureOptions {
   readonly limits: RateLimits;
-  /** Sends browsers the page of the documentation for an address without a page. */
+  /** Sends browsers the documentation's page for an address that has none. */
   readonly sendMissing: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
 
@@ -32,9 +32,9 @@ interface ApartOptions extends PanelFailureOptions {
 type SendApart = (request: FastifyRequest, reply: FastifyReply, failure?: unknown) => FastifyReply;
 
 /**
- * Keeps a panel with a host of its own apart from the rest of the service: it is served on no other host,
- * and its host serves nothing else (OWASP ASVS 5.0, 3.5.4) but leads from `/` to the panel. A request is for
- * the panel if the router found it in the panel's scope: the same path can be spelt in many ways.
+ * Keeps a panel with a host of its own apart from the rest of the service: it is served on no other host, and its
+ * host serves nothing else (OWASP ASVS 5.0, 3.5.4) but redirects from `/` to the panel. A request is for the panel if
+ * the router found it in the panel's scope: the same path can be spelt in many ways.
  */
 export function keepPanelApart(app: FastifyInstance, options: ApartOptions): void {
   const { panelUrl, publicUrl, limits, sendMissing } = options;
@@ -57,7 +57,7 @@ export function keepPanelApart(app: FastifyInstance, options: ApartOptions): voi
       ? sendMissing(request, reply)
       : sendError(failure ?? missing(), request, reply, options);
 
-  /** Throws nothing: the route's own error handler is that of the other part of the service. */
+  /** Never throws: the error would reach the route's own handler, which belongs to the other part of the service. */
   function count(request: FastifyRequest, reply: FastifyReply, send: SendApart): void {
     limits.countPage(request).then(
       () => send(request, reply),
@@ -73,14 +73,14 @@ export function keepPanelApart(app: FastifyInstance, options: ApartOptions): voi
       request.isPanelElsewhere = true;
       return count(request, reply, sendElsewhere);
     }
-    // Nearly every request is for the public host as it is written.
+    // Fast path: nearly every request names the public host exactly as it is configured.
     if (!isOwnHost || request.host === publicHost || !isPanelHost(request)) return done();
     if (request.routeOptions.config.onEveryHost === true) return done();
     count(request, reply, sendOnPanelHost);
   });
 }
 
-/** Whether requests are for the panel's host. On loopback, any of its names and any port will do. */
+/** Whether requests are for the panel's host. On loopback, any of its names and any port match. */
 function createPanelHosts(panelUrl: string): (request: FastifyRequest) => boolean {
   const { host, hostname, protocol } = new URL(panelUrl);
   const scheme = protocol.slice(0, -1);

@@ -7,14 +7,15 @@ import {
 import { type Html, html } from '../pages/html.ts';
 import { texts } from './texts/index.ts';
 
-/** How long people are told of what an operator has changed, in milliseconds: a day, as most look in once. */
+/** How long an operator's change is shown as a notice, in milliseconds: a day, since most people visit once a day. */
 const TOLD_MS = 24 * 60 * 60_000;
-/** Most that a page tells of; the page of addresses has all. */
+/** Most notices on a page; the page of addresses has all. */
 const TOLD_MAXIMUM = 3;
 
 /**
- * What every page of a merchant tells a person of changes of where its money goes: one more than is shown. What an
- * operator has set before the person was there, as while an account is set up, is no change to them.
+ * Reads the changes of where a merchant's money goes that each of its pages shows to a person: one more than is
+ * shown, to tell whether there are more. Changes that an operator made before the person joined, for example during
+ * setup, are left out.
  */
 export function readChangeNotices(
   db: Connection,
@@ -32,7 +33,7 @@ interface ChangeNotice {
   readonly path: string;
 }
 
-/** Notices of changes: each that waits, and what an operator has changed in one. */
+/** One notice for each change that waits, and one for all that an operator has changed. */
 function noticesOf(changes: readonly NamedChange[]): ChangeNotice[] {
   const { moreWait, severalByOperator } = texts.changes;
   const waiting = changes.filter(({ outcome }) => outcome === null);
@@ -62,7 +63,7 @@ export function renderChangeNotices(
   )}</ul></div>`;
 }
 
-/** What is paid on which network a change is about; null where it is about none. */
+/** The asset and network of a change; null if it is about none. */
 export function networkOf({ networkName, asset }: NamedChange): string | null {
   return networkName === null || asset === null ? null : texts.changes.network(networkName, asset);
 }

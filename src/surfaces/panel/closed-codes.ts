@@ -7,10 +7,10 @@ import { texts } from './texts/index.ts';
 /** How long the warning is shown, unless the password is changed before, in milliseconds. */
 const SHOWN_MS = 7 * 24 * 60 * 60_000;
 
-/** The page for a person who did not enter those codes themselves, without the base path. */
+/** The page for a person who did not enter the wrong codes themselves, without the base path. */
 export const CHANGE_PASSWORD = `${PANEL_PREFIX}/profile/password`;
 
-/** The warning that somebody has recently guessed at a person's codes; null if nobody has. */
+/** The warning that somebody recently tried to guess a person's codes; null if nobody did. */
 export function describeClosedCodes(
   { code_closed_at: at }: OpenSession['person'],
   now: Date,
@@ -19,7 +19,7 @@ export function describeClosedCodes(
   return texts.profile.closedCodes(ATTEMPT_LIMITS.failures, at);
 }
 
-/** The same as a notice. */
+/** The warning as a notice with a link. */
 export function renderClosedCodes(
   person: OpenSession['person'],
   now: Date,

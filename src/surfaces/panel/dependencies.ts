@@ -14,7 +14,7 @@ import type { PanelCookies } from './hooks/cookies.ts';
 export interface PanelDependencies extends PasswordHashing {
   /** For sessions, and for changes. */
   readonly db: Database;
-  /** For reading what pages show: another pool, so that the creation of payments keeps its connections. */
+  /** For what pages show: a separate pool, so that the creation of payments keeps its connections. */
   readonly reports: Database;
   readonly clock: Clock;
   /** Whether a password was found in a breach. */
@@ -24,7 +24,7 @@ export interface PanelDependencies extends PasswordHashing {
   /** Collects payments on US accounts; null refuses to create them. */
   readonly processor: Processor | null;
   readonly limits: RateLimits;
-  /** What explanations of signatures may take, all together. */
+  /** Processor time that all explanations of signatures share. */
   readonly explaining: ProcessorBudget;
   readonly cookies: PanelCookies;
   /** Base URL of the panel. */
@@ -33,13 +33,13 @@ export interface PanelDependencies extends PasswordHashing {
   readonly publicUrl: string;
   /** Whether people of the demo, who have neither password nor code, may sign in: never in production. */
   readonly admitsDemo: boolean;
-  /** How long changes of where money goes wait, in milliseconds. */
+  /** How long changes of where money goes wait before they take effect, in milliseconds. */
   readonly addressDelayMs: number;
-  /** Whether payers may be led, and webhooks sent, to local hosts: never in production. */
+  /** Whether payers may be redirected, and webhooks sent, to local hosts: never in production. */
   readonly allowsLoopback: boolean;
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
-  /** Whether people are told of things by mail. */
+  /** Whether the service sends mail to people. */
   readonly sendsMail: boolean;
   /** Which requests of API keys the request log keeps. */
   readonly requestsKept: RequestsKept;

@@ -15,7 +15,7 @@ export function renderTestBand(): Html {
 `;
 }
 
-/** Beside the name of an account in a list: whether it is a test merchant, or inactive. */
+/** Tags beside the name of an account in a list: test merchant, inactive. */
 export function renderAccountTags(account: Membership): Html {
   const isInactive = account.status !== 'active';
   return html`${isTest(account) && renderTestTag()}${isInactive && html` <span class="tag">${choice.inactive}</span>`}`;

@@ -7,7 +7,7 @@ import { texts } from './texts/index.ts';
 const { download, file } = texts.lists;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Most UTC days that a file covers: of any year all, and never the millions of rows of a long history. */
+/** Most UTC days in a file: enough for any whole year, but not for the millions of rows of a long history. */
 export const EXPORT_DAYS_MAXIMUM = 366;
 
 /** The first and the last instant that a file covers. */
@@ -17,7 +17,7 @@ interface ExportBounds {
 }
 
 /**
- * The time that a file of a list covers: the days of the list, or the last 366 up to their end if it has no first day.
+ * The time range of a list's file: the days of the list or, if it has no first day, the last 366 up to its end.
  * @returns null for more days than a file may cover.
  */
 export function exportBounds({ from, to }: Days, now: Date): ExportBounds | null {
@@ -28,12 +28,12 @@ export function exportBounds({ from, to }: Days, now: Date): ExportBounds | null
   return start < earliest ? null : { from: start, to: last };
 }
 
-/** What the audit log keeps of the time that a file covers. */
+/** The time range of a file, as the audit log records it. */
 export function auditedBounds({ from, to }: ExportBounds) {
   return { from: from.toISOString(), to: to.toISOString() };
 }
 
-/** The link to a list's file, with what it leaves out; or why there is none. */
+/** The link to a list's file, with a note on what it leaves out, or the reason why there is none. */
 export function renderDownload(url: string, days: Days, now: Date): Html {
   const bounds = exportBounds(days, now);
   if (bounds === null) {

@@ -7,9 +7,9 @@ import type { PanelDependencies } from './dependencies.ts';
 import { operatorOf, sessionOf } from './hooks/access.ts';
 import { requireOwnPage } from './hooks/same-origin.ts';
 
-/** Rows that are read at once. */
+/** Rows that are read from the database at once. */
 export const EXPORT_PAGE = 1_000;
-/** Retry-After while the person's former file is still being sent, in seconds. */
+/** Retry-After while the person's previous file is still being sent, in seconds. */
 const RUNNING_RETRY_SECONDS = 10;
 
 /** Media type of comma-separated values. */
@@ -23,13 +23,13 @@ interface ExportFile {
   readonly action?: 'payment.export' | 'commission.export' | 'accounting.export';
   /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The next one is made once the client has taken the former. */
+  /** Backpressure: the next part is made once the client has taken the previous one. */
   readonly parts: AsyncIterable<FilePart>;
 }
 
 /**
- * Sends files of rows. A file may hold millions of them, so each person gets one at a time from this replica,
- * and a few in an hour.
+ * Sends files of rows. A file may hold millions of them, so each person gets one at a time from this replica, and a
+ * few an hour.
  */
 export class Exports {
   readonly #deps: PanelDependencies;
@@ -41,9 +41,9 @@ export class Exports {
   }
 
   /**
-   * Sends a file that a person has asked for on one of our own pages, and audits it at its end. HEAD gets the
-   * headers, and counts as no file.
-   * @throws PanelRefusal for a link of another site, ApiError E9001 for too many files.
+   * Sends a file that a person requested on one of our own pages, and audits it when it ends. HEAD gets only the
+   * headers, and is not counted.
+   * @throws PanelRefusal for a link from another site, ApiError E9001 for too many files.
    */
   async send(
     request: FastifyRequest,
@@ -70,7 +70,7 @@ export class Exports {
         retryAfterSeconds: RUNNING_RETRY_SECONDS,
       });
     }
-    // The client is gone already: its close event will not come again.
+    // The client is gone: `close` was emitted already and will not be again.
     if (response.destroyed) return;
     this.#running.add(id);
     response.on('close', () => this.#running.delete(id));

@@ -89,14 +89,14 @@ function explainRefusal(
   { panelUrl }: PanelFailureOptions,
 ): Shown {
   noteRefusal(request, reason.kind);
-  // After a refused form its page is opened again.
+  // After a refused form, this returns to the page that it was sent from.
   const isForm = !['GET', 'HEAD'].includes(request.method);
   const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
   const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
   switch (reason.kind) {
-    // The cookie stays: while this request was under way, a form may have given the session a new one.
+    // The cookie stays: a concurrent form may have given the session a new token meanwhile.
     case 'signed-out':
-      // The page of a link can be opened without signing in, and leads to it where that is needed.
+      // The page of a link opens without signing in, and asks for it where it is needed.
       if (isLinkPath(next)) return leadTo(next);
       return leadTo(`${PANEL_PREFIX}/sign-in${suffix}`);
     case 'half-signed-in':

@@ -53,7 +53,7 @@ export function renderSearch(
   return renderField({ ...field, label, placeholder, value, maxlength });
 }
 
-/** In place of a list without rows: the way back to all of it. */
+/** Shown instead of a list without rows, with a link that clears the filters. */
 export function renderNoMatch(text: string, url: string): Html {
   return html`<p>${text} <a href="${url}">${filterTexts.clear}</a></p>`;
 }

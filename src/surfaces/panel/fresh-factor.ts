@@ -11,10 +11,10 @@ import { operatorOf, sessionOf, visitOf } from './hooks/access.ts';
 import { texts } from './texts/index.ts';
 
 /**
- * Makes a change that takes a fresh second factor in its own form, in the transaction in which the code is used up. A
- * person of the demo, who has none, makes it without.
- * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E9001 for too many attempts; and what `work` throws,
- * after which the code is used up nevertheless.
+ * Makes a change whose form asks for a fresh second factor, in the transaction that uses up the code. A person of the
+ * demo has no second factor, and needs none.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E9001 for too many attempts; and what `work` throws:
+ * the code is used up even then.
  */
 export async function changeWithFactor<T>(
   request: FastifyRequest,
@@ -34,7 +34,8 @@ export async function changeWithFactor<T>(
     result = await attemptIn(db, session, () =>
       proveCode(deps, code, {
         ...proverOf(request),
-        // As operators do, who may change or deactivate the person at the same moment.
+        // Locks the account first, as operators' commands do: they may change or deactivate the person at the same
+        // moment.
         ...(membership === null ? {} : { before: tx => lockAccount(tx, membership) }),
         work: tx => work({ ...operator, db: tx }),
       }),
@@ -44,7 +45,7 @@ export async function changeWithFactor<T>(
   return result;
 }
 
-/** Somebody who proves in a form who they are, which gives their session a new token. */
+/** The person who proves their identity in a form, and what gives their session its new token. */
 export function proverOf(request: FastifyRequest) {
   const { visitor } = visitOf(request);
   const renewed = (newToken: string) => {
@@ -53,7 +54,7 @@ export function proverOf(request: FastifyRequest) {
   return { ...sessionOf(request), visitor, renewed };
 }
 
-/** The field of the code; a line that there is none in the demo. */
+/** The field for the code; in the demo, a line that no code is needed. */
 export function renderFactor(isDemo: boolean, fault: FormFault | null): Html {
   const { code, codeHint, demo } = texts.changes;
   if (isDemo) return html`<p class="quiet">${demo}</p>`;

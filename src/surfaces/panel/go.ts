@@ -25,7 +25,7 @@ const setting = (name: string): Place => ({
   permission: 'settings.read',
 });
 
-/** Settings that pages outside of an account link to, where they are in an account of each kind. */
+/** Settings that pages outside of an account link to, with their place in each kind of account. */
 const PLACES = {
   business: { merchant: setting('business') },
   branches: { merchant: setting('branches') },
@@ -57,7 +57,9 @@ export function goPath(setting: LinkedSetting): string {
 const SETTINGS = Object.keys(PLACES) as LinkedSetting[];
 const params = Type.Object({ setting: StringEnum(SETTINGS, 'What to set.') });
 
-/** Leads from outside to a setting of the person's only account that has it, or of the one that they choose. */
+/**
+ * Redirects from outside to a setting of the person's only account that has it, or lists the accounts to choose from.
+ */
 export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): void {
   app.get(
     '/go/:setting',

@@ -20,11 +20,11 @@ export interface PanelPage {
   readonly fault?: FormFault | null;
   /** HTTP status. Default: 422 with a fault, else 200. */
   readonly status?: number;
-  /** Seconds after which the script looks for news. */
+  /** Seconds after which the script refreshes the page. */
   readonly refreshSeconds?: number;
 }
 
-/** Where a page is, and whose it is. */
+/** The path of a page, and the session and account that it is for. */
 export interface PageFrame {
   /** The page's own path, without the base path. */
   readonly path: string;
@@ -36,7 +36,7 @@ export interface PageFrame {
   readonly membership: Membership | null;
   /** What is wrong with the account, for the top of each of its pages. */
   readonly banner: string | null;
-  /** Changes of where its money goes, for the same place. */
+  /** Changes of where its money goes, also for the top of each page. */
   readonly changes: readonly NamedChange[];
 }
 

@@ -11,7 +11,7 @@ import { DEVELOPER_PATHS } from './requests/paths.ts';
 import { TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
-/** What tells a person of something: paragraphs, and the page that shows it. */
+/** The content of a mail about something: paragraphs, and the page that shows it. */
 interface Draft {
   readonly subject: string;
   readonly paragraphs: readonly string[];
@@ -31,9 +31,9 @@ const { mails } = texts;
 const PROFILE = `${PANEL_PREFIX}/profile`;
 
 /**
- * Writes what a mail says, and to whom: plain text without links but to the panel. The link for a new password is made
- * now, so that nothing but the mail ever has it.
- * @returns null for a mail that needs not be sent: to nobody, or too late.
+ * Writes a mail and its recipient: plain text whose only links are to the panel. The link for a new password is made
+ * now, so that only the mail ever contains it.
+ * @returns null for a mail that need not be sent: it has no recipient any more, or is too late.
  */
 export async function writeLetter(
   deps: LetterDependencies,
@@ -71,8 +71,8 @@ function letterTo(
 }
 
 /**
- * Facts with the names that people have chosen as a mail may say them: of accounts, keys, branches and people, and
- * in a reason of whoever gives it.
+ * Makes texts that people have chosen safe for a mail: names of accounts, keys, branches and people, and the reason
+ * that somebody gave.
  */
 function withPlainNames(facts: unknown): unknown {
   return JSON.parse(JSON.stringify(facts), (key, value) =>

@@ -12,7 +12,7 @@ export interface PanelLink {
 
 /** A part of the menu. */
 export interface PanelSection {
-  /** null for the pages that stand first. */
+  /** null for the first section, which has no title. */
   readonly title: string | null;
   readonly links: readonly PanelLink[];
 }

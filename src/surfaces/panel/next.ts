@@ -5,7 +5,7 @@ import { PANEL_PREFIX } from './assets.ts';
 /** Longest path to return to after signing in, in characters. */
 const LENGTH_MAXIMUM = 500;
 
-/** The query of pages that lead on to another one. */
+/** The query of pages that redirect to another one afterwards. */
 export const NextQuery = Type.Object({ next: Type.Optional(Type.String()) });
 
 /** Whether a path contains the token of a link. It must not get into a query, which proxies and browsers keep. */

@@ -19,18 +19,19 @@ export interface Attention {
 
 const attentionTexts = texts.home.attention;
 
-/** Where people look at their sign-ins. */
+/** The page that shows a person's own sign-ins. */
 export const PROFILE = `${PANEL_PREFIX}/profile`;
 
-/** Actions of the audit log by which others make a link for somebody. */
+/** Actions in the audit log of making a link for somebody else. */
 const LINK_ACTIONS: readonly string[] = ['user.link', 'member.link'];
 
-/** How long a new key, what concerns a person's sign-in, and that somebody decides no more, are told of. */
+/** How long new keys, events of a person's sign-in, and losses of an admin or owner are shown. */
 export const LATELY_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * What needs attention of API keys, whosever they are: new ones, those that expire, and former secrets that work still.
- * @param path Of the pages of keys, without the base path.
+ * API keys that need attention, whoever owns them: new ones, those about to expire, and those whose former secret
+ * still works.
+ * @param path Path of the pages of keys, without the base path.
  */
 export function describeKeys(keys: readonly KeySign[], path: string, now: Date): Attention[] {
   return keys.flatMap(key => {
@@ -49,7 +50,7 @@ export function describeKeys(keys: readonly KeySign[], path: string, now: Date):
   });
 }
 
-/** What is asked for `describePerson`. Who does not see the team learns nothing of it. */
+/** The query for `describePerson`. People who may not see the team learn nothing about it. */
 export function personQuestionOf(
   { kind, accountId, memberId, role }: Membership,
   personId: string,
@@ -65,7 +66,9 @@ export function personQuestionOf(
   };
 }
 
-/** Sign-ins from a new device, changes of what the person signs in with, and of who decides in the account. */
+/**
+ * Describes sign-ins from a new device, changes of what the person signs in with, and losses of an admin or owner.
+ */
 export function describePerson(signs: readonly PersonSign[], membership: Membership): Attention[] {
   const { kind } = membership;
   const team = accountPath(membership) + TEAM_PATHS[kind];

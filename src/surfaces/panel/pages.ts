@@ -17,12 +17,12 @@ export interface PageSettings {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The policy of a route of the panel that has another than all others. */
+    /** The Content Security Policy of a route that needs another one than the rest of the panel. */
     policy?: PagePolicy;
   }
 }
 
-/** Where a change leads to: a path without the base path. */
+/** A redirect after a change: a path without the base path. */
 interface Onward {
   readonly onward: string;
 }
@@ -32,7 +32,7 @@ export type Shown = PanelPage | Onward;
 
 const { banners, onboardingStatuses } = texts.shell;
 
-/** What every page loads and sends. */
+/** What every page may load, and where it may send to. */
 const ALLOWED = [
   "script-src 'self'",
   "style-src 'self'",
@@ -72,7 +72,7 @@ export function registerPages(
 }
 
 /**
- * Prepares a reply for a page, in the frame of the person who looks at it, or for a redirect.
+ * Prepares a reply for a page, with the navigation of the person who requested it, or for a redirect.
  * @returns The body.
  */
 export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSettings): string {
@@ -100,7 +100,7 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
   });
 }
 
-/** Leads on after a change, so that reloading does not repeat it. */
+/** Redirects after a change, so that reloading does not repeat it. */
 export function leadTo(path: string): Onward {
   return { onward: path };
 }

@@ -1,12 +1,12 @@
 /**
- * Makes pages of the panel more convenient: times in the reader's zone, copy buttons, no second sending
- * of a form, and news of a payment that is pending. Every page works without it.
+ * Makes pages of the panel more convenient: times in the reader's zone, copy buttons, no form sent twice, and updates
+ * of a pending payment. Every page works without it.
  */
 
-/** Time limit of a request for news, in milliseconds. */
+/** Timeout of a refresh, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 const COPIED_MS = 2_000;
-/** After the last key, so that a preview is not asked for with each. */
+/** Delay after the last keystroke, so that not every one requests a preview. */
 const PREVIEW_MS = 500;
 
 const announcer = document.getElementById('announcer');
@@ -27,7 +27,7 @@ document.addEventListener('click', copy);
 document.addEventListener('submit', refuseSecondSubmit);
 document.addEventListener('submit', openPreview);
 document.addEventListener('input', schedulePreview);
-// A page that comes back from the browser's memory still has its forms marked as sent.
+// A page restored from the back/forward cache still has its forms marked as sent.
 addEventListener('pageshow', event => {
   if (!event.persisted) return;
   for (const form of document.forms) delete form.dataset.sent;
@@ -64,7 +64,7 @@ async function copy({ target }) {
 }
 
 function refuseSecondSubmit(event) {
-  // What opens in a frame leaves the page, and its form, as they are.
+  // A form that opens in a frame does not leave the page, and may be sent again.
   if (event.submitter?.formTarget) return;
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   else if (event.target.method === 'post') event.target.dataset.sent = '';
@@ -75,8 +75,8 @@ let previewed = document.querySelector('button[data-first]');
 let previewTimer;
 
 /**
- * Opens a preview in a frame of its own, which takes the place of the former one when it has loaded: another page
- * in the same frame would be a step in the window's history.
+ * Opens a preview in a new frame, which replaces the previous one once it has loaded: loading another page in the
+ * same frame would add an entry to the window's history.
  */
 function openPreview({ submitter }) {
   const shown = document.querySelector(`iframe[name="${submitter?.formTarget}"]`);
@@ -86,7 +86,7 @@ function openPreview({ submitter }) {
   next.removeAttribute('src');
   next.hidden = true;
   shown.removeAttribute('name');
-  // Chromium keeps the name of a frame whose attribute is gone.
+  // Chromium keeps a frame's name after its attribute is removed.
   shown.contentWindow.name = '';
   shown.after(next);
   next.addEventListener('load', () => {
@@ -99,7 +99,7 @@ function openPreview({ submitter }) {
   });
 }
 
-/** A preview follows what is typed. */
+/** Updates the preview after typing. */
 function schedulePreview({ target }) {
   if (previewed === null || target.form !== previewed.form) return;
   clearTimeout(previewTimer);
@@ -111,14 +111,16 @@ function scheduleRefresh() {
   if (seconds > 0) setTimeout(refresh, seconds * 1_000);
 }
 
-/** Takes over the page as it is now, unless somebody is filling in a form on it. */
+/**
+ * Loads the page again and replaces the content, unless the page is hidden or somebody is filling in a form on it.
+ */
 async function refresh() {
   const main = document.getElementById('content');
   const isBusy = document.visibilityState === 'hidden' || main.contains(document.activeElement);
   if (!isBusy) {
     try {
       const response = await fetch(location.href, {
-        // Nobody has asked for it, so that it keeps no session open.
+        // Nobody asked for this request, so it must not keep the session open.
         headers: { 'x-panel-refresh': '1' },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });

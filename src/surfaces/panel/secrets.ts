@@ -10,7 +10,7 @@ import type { PanelPage } from './layout.ts';
 import { texts } from './texts/index.ts';
 
 /**
- * Makes a secret, once for each form, in the transaction that notes the form.
+ * Makes a secret, once for each form, in the transaction that records the form's ID.
  * @param intent ID of the form.
  * @returns undefined if the form was sent before.
  * @throws ApiError E9001 for too many secrets of an account; and what `make` throws.
@@ -39,7 +39,7 @@ export function renderSecret(id: string, title: string, value: string): Html {
 <button type="button" class="plain copy" data-copy="${id}" hidden>${texts.shell.copy}</button></div>`;
 }
 
-/** The form was sent before: what it made exists, and its secret cannot be shown again. */
+/** The page for a form that was sent before: its secret exists, and cannot be shown again. */
 export function alreadyDonePage(
   { title, text }: { readonly title: string; readonly text: string },
   back: { readonly url: string; readonly text: string },

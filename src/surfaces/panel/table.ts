@@ -54,7 +54,7 @@ interface RowsPage<T> {
   readonly last: string | undefined;
 }
 
-/** A page of a list that was read as a whole: what follows on the row with an ID; nothing for an unknown one. */
+/** A page of a list that was read whole: the rows after the one with the ID; none for an unknown ID. */
 export function pageAfter<T extends { readonly id: string }>(
   rows: readonly T[],
   after: string | undefined,
@@ -83,7 +83,7 @@ export function isFirstPage({ after, before }: PagePlace): boolean {
 }
 
 /**
- * In place of a page beyond the last: the way back.
+ * Shown instead of a page beyond the last, with a link to the first.
  * @param url Of the first page, with its filters.
  */
 export function renderNoneFurther(url: string): Html {

@@ -48,7 +48,7 @@ interface PartnerDependencies {
   readonly clock: Clock;
 }
 
-/** Registers the reports. Each takes several statements, and is given up if all of them take too long. */
+/** Registers the reports. Each runs several statements, and fails if together they take too long. */
 export function registerPartnerRoutes(
   app: TypedApp,
   { reports, clock }: PartnerDependencies,

@@ -1,4 +1,7 @@
-/** Counts down to the end of a payment, and loads the page again then. Without it, the page names the time. */
+/**
+ * Counts down to the end of a payment, and loads the page again then. Without this script, the page shows the time of
+ * the deadline.
+ */
 
 const element = document.querySelector('[data-countdown]');
 

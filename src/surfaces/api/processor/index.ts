@@ -11,7 +11,7 @@ import type { ProcessorDependencies } from './dependencies.ts';
 import { PROCESSOR_ASSETS, PROCESSOR_PREFIX, renderDone, sendPage } from './page.ts';
 import { registerSandbox } from './sandbox.ts';
 
-/** Forms name a button and a network. */
+/** A form contains only a button and a network. */
 const FORM_LIMIT_BYTES = 4 * 1024;
 
 /** Routes for a processor and its customers. None of them is signed with an API key. */
@@ -19,7 +19,7 @@ export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies
   if (deps.processor === null) {
     app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
   }
-  // Notifications are read as bytes, over which their signature is.
+  // Notifications are read as bytes, because their signature covers the bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   app.decorateRequest('rawBody');
@@ -66,8 +66,8 @@ function registerNotifications(app: TypedApp, deps: ProcessorDependencies): void
 }
 
 /**
- * Whether the sender is at fault: not for E5…, a failure of the service, nor for E1040 (the amount differs),
- * whose signature proves that the processor sent it.
+ * Whether the sender is at fault: not for E5…, which are failures of the service, nor for E1040 (the amount differs),
+ * where the signature proves that the processor sent the notification.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && !/^(E5|E1040)/.test(error.errorCode);

@@ -10,7 +10,7 @@ const HEADERS = {
   ...PRIVATE_PAGE_HEADERS,
 };
 
-/** Sends a page for one customer: its URL alone gives access to it. */
+/** Sends a page for one customer; whoever has its URL can open it. */
 export function sendPage(reply: FastifyReply, status: number, page: string): FastifyReply {
   return reply.status(status).type('text/html; charset=utf-8').headers(HEADERS).send(page);
 }

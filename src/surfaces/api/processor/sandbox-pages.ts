@@ -48,7 +48,7 @@ ${actions.length === 0 ? null : renderForm(actions, open ? networks : [], locale
   );
 }
 
-/** The page's script counts down to it. */
+/** A deadline; the page's script counts down to it. */
 function renderDeadline(at: Date, now: Date, { texts, format }: Locale): Html {
   const text = texts.waiting.payBefore(format.timeOfDay(at));
   return html`<p class="quiet" role="timer" data-countdown="${at.toISOString()}" data-now="${now.toISOString()}" data-left="${texts.script.leftToPay}">${text}</p>`;
@@ -69,7 +69,7 @@ ${networks.length > 0 && choice}
 ${actions.map(action => html`<button name="action" value="${action}">${buttons[action]}</button>\n`)}</form>`;
 }
 
-/** Test networks stand apart, where there are both. */
+/** Groups test networks separately if there are both kinds. */
 function renderNetworks(networks: readonly Network[], tag: Locale['tag']): Html {
   const { mainNetworks, testNetworks } = SANDBOX_TEXTS[tag];
   const groups = [

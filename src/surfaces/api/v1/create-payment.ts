@@ -11,8 +11,8 @@ import type { V1Dependencies } from './dependencies.ts';
 import { CREATE_PAYMENT } from './operations.ts';
 
 /**
- * Only a processor that is down makes a stored failure E5002. Any other that is stored is E5001, since E5002 invites a
- * retry under the same key, which would only replay the stored failure.
+ * A stored failure is E5002 only if the processor is down; any other is stored as E5001, since E5002 invites a retry
+ * under the same key, which would only replay the stored failure.
  */
 const isProcessorUnavailable = (error: unknown) => error instanceof ProcessorUnavailable;
 

@@ -6,9 +6,9 @@ import type { Clock } from '#time/clock.ts';
 
 export interface V1Dependencies {
   readonly db: Database;
-  /** Where short queries are read. */
+  /** Connections that all requests share for short reads. */
   readonly reads: Database;
-  /** The networks offered, under one key. */
+  /** Cache of the offered networks, under a single key. */
   readonly networks: FreshCache<Network[]>;
   readonly clock: Clock;
   readonly payments: CreatePaymentDependencies;

@@ -15,10 +15,10 @@ import type { V1Dependencies } from './dependencies.ts';
 import { LIST_EVENTS, READ_EVENT } from './operations.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** What events carry are payments. */
+/** Events carry payments, so they take the scope that reads payments. */
 const ACCESS: AccessRule = { principals: ['merchant'], scope: 'payment_prompts:read' };
 
-/** GET /external/v1/events and GET /external/v1/events/:id, which the specified contract does not have. */
+/** GET /external/v1/events and GET /external/v1/events/:id. They are not in the specified contract. */
 export function registerReadEvents(
   app: TypedApp,
   { db, clock, retentionDays }: V1Dependencies,
@@ -54,7 +54,7 @@ export function registerReadEvents(
   );
 }
 
-/** Sends JSON as it is, since its data must not be written anew. */
+/** Sends stored JSON unchanged: its data must not be serialized again. */
 function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(Buffer.from(json));
 }

@@ -4,7 +4,7 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { CHECKOUT_PREFIX } from '#payments/checkout-path.ts';
 import { contrast, mix, parseRgb, type Rgb, toHex } from './contrast.ts';
 
-/** Contrast of text with its ground that WCAG 2.2 asks for at level AA (1.4.3). */
+/** Least contrast between text and background under WCAG 2.2, level AA (1.4.3). */
 const READABLE = 4.5;
 /** The backgrounds in base.css on which text in the accent colour has the least contrast: page and card. */
 const LIGHT_GROUND = parseRgb('#f4f6f6');
@@ -21,7 +21,7 @@ export function accentPath(basePath: string, color: string): string {
 
 /**
  * GET /checkout/accents/:name, the style sheet of the accent colour in its name.
- * @param config Who may have it, where that is not everybody.
+ * @param config Restricts who may load it; everybody by default.
  */
 export function registerAccents(app: TypedApp, config: FastifyContextConfig = {}): void {
   const params = Type.Object({ name: Type.String({ pattern: '^[0-9a-f]{6}\\.css$' }) });
@@ -34,8 +34,8 @@ export function registerAccents(app: TypedApp, config: FastifyContextConfig = {}
 }
 
 /**
- * The shades of a merchant's colour that are readable on light and on dark pages, and the text colours that
- * are readable on them. The colour itself is taken if its contrast suffices.
+ * The shades of a merchant's colour that are readable on light and on dark pages, and the text colours that are
+ * readable on them. The colour itself is used if its contrast suffices.
  * @param color As `#rrggbb`.
  */
 export function renderAccent(color: string): string {
@@ -50,7 +50,7 @@ export function renderAccent(color: string): string {
 `;
 }
 
-/** The colour, mixed with as little of `toward` as makes it readable on the background. */
+/** The colour, mixed with just enough of `toward` to be readable on the background. */
 function untilReadable(color: Rgb, ground: Rgb, toward: Rgb): Rgb {
   for (let step = 0; step < STEPS; step += 1) {
     const shade = mix(color, toward, step / STEPS);

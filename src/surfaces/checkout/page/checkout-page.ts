@@ -93,7 +93,7 @@ function renderOptions(view: CheckoutView): Html {
   const { options: texts } = locale.texts;
   const isOpen = stage === 'choose' || stage === 'waiting';
   const others = checkout.choices.filter(({ network }) => network.id !== checkout.network?.id);
-  // Otherwise what has arrived would be lost to the payment.
+  // Once something has arrived, changing the network or cancelling would lose it for this payment.
   const isFree = checkout.progress.rest === null;
   const due = checkout.progress.rest === 'awaited' ? null : dueOf(checkout);
   const options = [

@@ -10,7 +10,7 @@ export function renderConfirmations(confirmations: Confirmations, locale: Locale
   return html`<p class="confirmations"><progress value="${blocks}" max="${required}" aria-hidden="true"></progress> ${text}</p>`;
 }
 
-/** The same in a sentence. */
+/** How far a transfer is from being final, as a sentence. */
 export function describeConfirmations(
   { blocks, required, usualMs }: Confirmations,
   { texts, format }: Locale,

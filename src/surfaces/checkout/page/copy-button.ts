@@ -3,7 +3,7 @@ import type { Locale } from './locale.ts';
 
 /**
  * A copy button. It needs the script, so it is hidden until the script shows it.
- * @param id Tells those of several transactions apart.
+ * @param id Distinguishes the buttons of several transactions.
  */
 export function copyButton(
   { texts: { waiting } }: Locale,

@@ -3,7 +3,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { Locale } from './locale.ts';
 import type { CheckoutView } from './view.ts';
 
-/** Characters at each end of a transaction's hash that are shown of it. */
+/** How many characters at the start and the end of a transaction's hash are shown. */
 const START = 10;
 const END = 8;
 
@@ -18,7 +18,7 @@ export function renderExplorerLink(
   return html`<a class="explorer" href="${url}" target="_blank" rel="noreferrer noopener">${outcome.explorer(new URL(url).host)}<span class="visually-hidden"> (${opensNewTab})</span></a>`;
 }
 
-/** The ends of a transaction's hash, which lead to it in the operator's block explorer if the network has one. */
+/** A shortened transaction hash, linked to the operator's block explorer if the network has one. */
 export function renderShortHash(
   { texts: { outcome, opensNewTab } }: Locale,
   transactionHash: string,

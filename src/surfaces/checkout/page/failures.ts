@@ -10,7 +10,7 @@ import type { CheckoutTexts } from './texts/en.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a checkout route is for scripts, whose failures are JSON, instead of people. */
+    /** Whether a checkout route is for scripts, which get failures as JSON, not for people. */
     readonly isForScripts?: boolean;
   }
 }
@@ -21,7 +21,7 @@ export interface CheckoutFailureOptions extends ErrorHandlerOptions {
   readonly simulation: boolean;
 }
 
-/** The text of each error of the catalogue. Any other is `broken`. */
+/** The text that explains an error code; any other code is `broken`. */
 const FAILURES: Partial<Record<ErrorCode, keyof CheckoutTexts['failures']>> = {
   E1000: 'malformed',
   E1001: 'malformed',

@@ -3,7 +3,7 @@ import { PRICE_SCALE } from '#payments/rates/price.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import { html } from '../../pages/html.ts';
 
-/** Decimals of a price in dollars: cents, or enough of them below a dollar. */
+/** Decimals of a price in dollars: cents, or more below a dollar. */
 const PRICE_DECIMALS = 2;
 const SMALL_PRICE_DECIMALS = 6;
 /** More than any asset has. */
@@ -17,8 +17,7 @@ export type Format = ReturnType<typeof createFormat>;
 const formats = new Map<string, Format>();
 
 /**
- * The formats of a locale, which are kept. Times are UTC; the page's script shows them in the reader's time
- * zone.
+ * The formats of a locale, cached. Times are UTC; the page's script shows them in the reader's time zone.
  * @param locale BCP 47 tag.
  */
 export function formatIn(locale: string): Format {
@@ -50,7 +49,7 @@ function createFormat(locale: string) {
   return {
     /** 123456 cents is $1,234.56 in English. */
     dollars: (cents: number) => inOrder(dollars.format(exact(toDollarText(cents)))),
-    /** An exact amount of an asset, all its digits, from an integer of its smallest unit. */
+    /** An exact amount of an asset with all its digits, from an integer in its smallest unit. */
     tokens: plain,
     /** The same with its asset: `0.0125 ETH`. Number and unit stay on one line and in this order. */
     amount: (units: bigint, decimals: number, symbol: string) =>
@@ -73,7 +72,7 @@ function createFormat(locale: string) {
     duration(milliseconds: number) {
       const whole = Math.round(milliseconds / 1000);
       const text = whole < 60 ? seconds.format(whole) : minutes.format(Math.round(whole / 60));
-      // A number stays on the line of its unit.
+      // Keeps the number on one line with its unit.
       return text.replaceAll(' ', '\u00a0');
     },
   };
@@ -83,7 +82,7 @@ function inDollars(locale: string, maximumFractionDigits = PRICE_DECIMALS): Intl
   return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency: 'USD',
-    // The sign of `US$` changes sides in a text from right to left.
+    // In right-to-left text, the sign of `US$` would change sides.
     currencyDisplay: isRightToLeft(locale) ? 'code' : 'symbol',
     maximumFractionDigits,
   });
@@ -94,8 +93,8 @@ function isRightToLeft(locale: string): boolean {
 }
 
 /**
- * Keeps number and unit of an amount in this order, as wallets show them, in a text from right to left: there
- * the letters around them would decide.
+ * Keeps number and unit of an amount in this order, as wallets show them. In right-to-left text, the letters around
+ * them would decide the order.
  */
 function isolate(text: string): string {
   return `\u2066${text.replaceAll(/[\u200e\u200f]/g, '')}\u2069`;

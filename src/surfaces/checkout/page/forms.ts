@@ -91,7 +91,7 @@ export function registerForms(
     });
   }
 
-  // After a refused form, the address bar has the form's URL. Loading it leads to the page.
+  // After a refused form, the address bar has the form's URL. Loading it redirects to the page.
   for (const form of ['network', 'cancel', ...(simulation ? ['simulate', 'clock'] : [])]) {
     app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
       reply.redirect(pages.locationOf(request), 303),
@@ -139,7 +139,9 @@ async function attempt(perform: () => Promise<string | null>): Promise<ApiError 
   }
 }
 
-/** An open payment cannot be cancelled once something has arrived, too little included. */
+/**
+ * The stage that explains a refusal: an open payment cannot be cancelled once anything has arrived, even too little.
+ */
 function reasonStage(failure: Action['failure'], stage: CheckoutStage): CheckoutStage {
   const isOpen = stage === 'choose' || stage === 'waiting';
   return failure === 'cancel' && isOpen ? 'confirming' : stage;

@@ -32,7 +32,7 @@ export function localeOf({ query, headers }: Pick<FastifyRequest, 'query' | 'hea
   return createLocale(tag, localeFor(tag, accepted), isChosen ? `?lang=${tag}` : '');
 }
 
-/** For pages that nobody asks for in a language. */
+/** For pages that are in English whatever the browser prefers. */
 export const ENGLISH = createLocale('en', languageOf('en').locale, '');
 
 function createLocale(tag: LanguageTag, formatTag: string, query: string): Locale {

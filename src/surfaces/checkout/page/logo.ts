@@ -6,7 +6,7 @@ import { CHECKOUT_PREFIX } from '#payments/checkout-path.ts';
 import { findLogo } from '#storage/repositories/accounts/merchant-logos.ts';
 import type { CheckoutDependencies } from './dependencies.ts';
 
-/** @param basePath What a proxy serves the service under; empty at the root. */
+/** @param basePath The path that a proxy serves the service under; empty at the root. */
 export function logoPath(basePath: string, hash: string): string {
   return `${basePath}${CHECKOUT_PREFIX}/logos/${hash}`;
 }
@@ -26,7 +26,10 @@ export function registerLogos(app: TypedApp, { db }: Pick<CheckoutDependencies, 
   });
 }
 
-/** Also one that was stored with more than shows it; undefined for none that browsers would show. */
+/**
+ * Cuts a stored logo to the image itself, since older ones were stored with more; undefined if browsers would not
+ * show it.
+ */
 function cut(content: Buffer): Logo | undefined {
   try {
     return parseLogo(content);

@@ -8,7 +8,7 @@ import { renderCoinMark } from './coin-marks.ts';
 import type { Locale } from './locale.ts';
 import type { CheckoutView } from './view.ts';
 
-/** A list of at least as many networks can be searched; a shorter one is read at a glance. */
+/** A list of at least this many networks gets a search field; a shorter one is read at a glance. */
 const SEARCHED_FROM = 8;
 
 /** A submit button for each network, below its coin: choosing takes one click and no script. */
@@ -32,7 +32,7 @@ ${buttons}</ul>
   const search = html`<p class="search" hidden><input type="search" id="network-search" aria-label="${choose.search}" placeholder="${choose.search}" autocomplete="off" spellcheck="false"></p>
 <p class="no-match" role="status" hidden>${choose.noMatch}</p>
 `;
-  // Outside of the form, in which Enter would choose the first network.
+  // The search field is outside of the form: inside, Enter would choose the first network.
   return html`<div class="picker">
 ${choices.length >= SEARCHED_FROM && search}<form method="post" action="${path}/network${locale.query}">
 <ul class="networks" aria-label="${label}">

@@ -8,7 +8,7 @@ export function renderReceipt(view: CheckoutView, quote: Quote | null): Html {
   const { checkout, locale } = view;
   const { receipt, orderReference } = locale.texts;
   const { paid_at: paidAt, customer_reference_id: reference } = checkout.payment;
-  // It may differ: more than the quote is accepted, and what the merchant tolerates of less.
+  // May differ from the quote: more is accepted, and so is less within the merchant's tolerance.
   const sent = quote && { ...quote, tokenAmount: checkout.received ?? quote.tokenAmount };
   const rows: readonly (readonly [string, string | Html | null])[] = [
     [receipt.to, merchantOf(view)],

@@ -175,7 +175,7 @@ async function replacePage() {
     (same ?? document.getElementById('title')).focus({ preventScroll: true });
   }
   if (moved) scrollTo({ top: 0 });
-  // Each block changes the page, and is not worth an interruption.
+  // Each new block changes the page; screen readers are not interrupted for that.
   if (moved || main.dataset.announcement !== announcement) announce(main.dataset.announcement);
 }
 
@@ -258,7 +258,7 @@ async function copy(event) {
   } catch {
     // Without a clipboard, for example over plain HTTP, select the text to copy it by hand.
     const shown = button.parentElement.querySelector('.text');
-    // As wallets take it, whatever the language of the page.
+    // In the form that wallets accept, whatever the language of the page.
     if (shown.id === 'amount') shown.textContent = text;
     getSelection().selectAllChildren(shown);
     announce(texts.pressCopy);
@@ -268,7 +268,7 @@ async function copy(event) {
   announce(texts.copied);
   if (before === texts.copied) return;
   button.textContent = texts.copied;
-  // What is read out contains what is seen.
+  // The accessible name must contain the visible text.
   button.ariaLabel = null;
   setTimeout(() => {
     Object.assign(button, { textContent: before, ariaLabel });
@@ -283,7 +283,7 @@ function search(event) {
   if (event.target.type === 'search') filter(event.target);
 }
 
-/** Hides the networks whose names have not all of the words. */
+/** Hides the networks whose names lack one of the words. */
 function filter(input) {
   const picker = input.closest('.picker');
   const words = input.value.toLowerCase().split(/\s+/);
@@ -305,7 +305,7 @@ function refuseSecondSubmit(event) {
   const { target: form } = event;
   if (form.dataset.sent !== undefined) event.preventDefault();
   form.dataset.sent = '';
-  // If the page was not left after all, its forms work again.
+  // If the page is still open by then, its forms work again.
   setTimeout(() => delete form.dataset.sent, 5_000);
 }
 

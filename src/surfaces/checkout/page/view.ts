@@ -18,7 +18,7 @@ export interface CheckoutView {
   readonly now: Date;
   /** Path of the page. Its forms post to paths below it. */
   readonly path: string;
-  /** What a proxy serves the service under; empty at the root. */
+  /** The path that a proxy serves the service under; empty at the root. */
   readonly basePath: string;
   readonly locale: Locale;
   /** Why the customer's last action was refused, or its result; null without a notice. */
@@ -60,7 +60,7 @@ export function quoteOf({ payment, network }: Checkout): Quote | null {
   };
 }
 
-/** What is still to be paid: the whole, or the rest after a transfer of too little. */
+/** What is still to be paid: the whole, or the rest after an underpayment. */
 export function dueOf(checkout: Checkout): Quote | null {
   const quote = quoteOf(checkout);
   const { rest } = checkout.progress;
@@ -76,7 +76,7 @@ export function amountOf(
   return locale.format.amount(tokenAmount, decimals, symbol);
 }
 
-/** The amount as wallets take it: with a decimal point in every language. */
+/** The amount as wallets accept it: with a decimal point in every language. */
 export function plainAmountOf({ tokenAmount, decimals }: Quote): string {
   return formatBaseUnits(tokenAmount, decimals);
 }

@@ -56,7 +56,7 @@ ${renderProgress(view, waiting.progress)}
 </section>`;
 }
 
-/** Another code and link, for wallets that refuse the first ones; null where there is nothing to refuse. */
+/** A QR code and link without `reference`, for wallets that refuse one; null if the first code has none. */
 export function renderPlainCode({ locale }: CheckoutView, quote: Quote): Html | null {
   const { waiting } = locale.texts;
   const wallet = plainWalletUri(quote);
@@ -69,7 +69,7 @@ ${renderQrCode(wallet, waiting.qrOfBoth)}
   return renderDisclosure('plain-code', waiting.refusedCode, content);
 }
 
-/** While too little is on its way no amount is shown: a payer who sent the whole now would pay too much. */
+/** Shows no amount until an underpayment is final: a payer who sent the whole amount now would pay too much. */
 function renderAwaited(view: CheckoutView, quote: Quote): Html {
   const { waiting } = view.locale.texts;
   return html`<section class="card">
@@ -136,7 +136,7 @@ function renderRest(view: CheckoutView, due: Quote, { received }: Remaining): Ht
 <dl class="sums">${row(waiting.asked, whole)}${row(waiting.received, { ...whole, tokenAmount: received })}${row(waiting.due, due)}</dl></div>`;
 }
 
-/** Whether what is missing could not be sent. */
+/** Whether the missing amount is too little to be sent, so that more is due. */
 function isRaised({ checkout: { payment, network } }: CheckoutView, received: bigint): boolean {
   const { address, token_amount: whole } = payment;
   if (network === null || address === null || whole === null) return false;

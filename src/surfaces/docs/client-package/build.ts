@@ -18,10 +18,9 @@ import { CLIENT_NAME, OUTPUT, packageFile, readVersion } from './package-file.ts
 import { writeSchemaTypes } from './schema-types.ts';
 
 /**
- * `npm run build:client`: makes the npm package of the client. The compiler is a development dependency,
- * so the image builds it in a stage of its own; in a checkout `npm start` does whenever a source is
- * newer. A running service only reads the file: it needs no compiler, and all replicas of an image
- * serve the same bytes.
+ * `npm run build:client`: makes the npm package of the client. The compiler is a development dependency, so the image
+ * builds the package in a stage of its own; in a checkout, `npm start` builds it whenever a source is newer. A
+ * running service only reads the file: it needs no compiler, and all replicas of an image serve the same bytes.
  */
 
 const run = promisify(execFile);
@@ -41,7 +40,7 @@ const SOURCES = [
   ...['sent-target', 'webhooks', 'mistakes/*', 'vectors/*'].map(name => `src/signing/${name}.ts`),
   ...['src/errors/api-error.ts', 'src/errors/catalogue.ts'],
 ];
-/** What it exports, and what runs as `mp`. */
+/** The module that the package exports, and the program that runs as `mp`. */
 const ENTRIES = { library: 'client/index', program: 'cli/client/main' };
 /** Everything that the package depends on. */
 const INPUTS = [
@@ -50,7 +49,7 @@ const INPUTS = [
   'package.json',
 ];
 
-/** Node 20 is the oldest that the client supports; the library of ES2023 is all there. */
+/** The client supports Node 20 and later, which has the whole library of ES2023. */
 const COMPILER_OPTIONS = {
   target: 'es2022',
   lib: ['es2023'],
@@ -66,7 +65,7 @@ const COMPILER_OPTIONS = {
   outDir: '../package',
 };
 
-/** Builds the package, at once or not at all. */
+/** Builds the package atomically. */
 export async function buildClientPackage(): Promise<void> {
   await mkdir(OUTPUT, { recursive: true });
   const directory = await mkdtemp(fileURLToPath(new URL('build-', OUTPUT)));
@@ -79,7 +78,7 @@ export async function buildClientPackage(): Promise<void> {
   }
 }
 
-/** Builds it if it is missing, or older than what it is made of. */
+/** Builds the package if it is missing or older than one of its inputs. */
 export async function buildIfStale(): Promise<void> {
   const built = await stat(packageFile(readVersion())).catch(() => undefined);
   for await (const input of glob(INPUTS, { cwd: ROOT })) {
@@ -90,8 +89,8 @@ export async function buildIfStale(): Promise<void> {
 }
 
 /**
- * Compiles a copy of the sources, in which the types of the schemas are plain ones, and imports are relative: a
- * package has no subpaths of this repository.
+ * Compiles a copy of the sources with plain types for the schemas and relative imports: the subpath imports of this
+ * repository do not exist in the package.
  */
 async function compile(sources: string): Promise<void> {
   for await (const path of glob(SOURCES, { cwd: ROOT })) {
@@ -116,7 +115,7 @@ async function compile(sources: string): Promise<void> {
   await finish(process.execPath, [compiler, '-p', '.'], sources);
 }
 
-/** Where a source of the repository stands in the package: as its subpath says. */
+/** The path of a source in the package, which is that of its subpath import. */
 function pathInPackage(path: string): string {
   return path.replace(/^clients\/javascript\//, 'client/').replace(/^src\//, '');
 }
@@ -127,7 +126,7 @@ function pathInPackage(path: string): string {
  * @returns The path of the archive.
  */
 async function pack(directory: string): Promise<string> {
-  // The compiler rewrites the imports of programs only.
+  // The compiler rewrites imports in JavaScript only, not in declarations.
   await editAll(directory, text => text.replace(/( from '\.[^']+)\.ts'/g, "$1.js'"));
   await cp(README, join(directory, 'README.md'));
   await writeFile(
@@ -179,6 +178,6 @@ async function finish(program: string, args: readonly string[], cwd: string): Pr
 
 if (import.meta.main) {
   if (!process.argv.includes('--if-stale')) await buildClientPackage();
-  // The service does without it: it serves its documentation and says that there is no package.
+  // The service starts without the package: it serves its documentation and says that there is none.
   else await buildIfStale().catch(error => process.stderr.write(`${error.message}\n`));
 }

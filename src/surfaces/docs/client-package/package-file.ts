@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { integrityOf } from '../downloads/serve-download.ts';
 
-/** Name of the client on npm's side: what programs import. */
+/** npm name of the client, which programs import. */
 export const CLIENT_NAME = 'external-payments-client';
 /** Where the service serves it. */
 export const CLIENT_PATH = '/client.tgz';
 
 const ROOT = new URL('../../../../', import.meta.url);
-/** Folder of what is built, which git ignores. */
+/** Folder for build output, which git ignores. */
 export const OUTPUT = new URL('dist/', ROOT);
 
 /** The package, as the service serves it. */
@@ -23,7 +23,7 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')).version;
 }
 
-/** The built package of a version; the name is that which `npm pack` gives it. */
+/** The built package of a version, under the name that `npm pack` gives it. */
 export function packageFile(version: string): URL {
   return new URL(`${CLIENT_NAME}-${version}.tgz`, OUTPUT);
 }

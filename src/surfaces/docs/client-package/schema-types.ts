@@ -37,14 +37,14 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   UnmatchedDeposit: UnmatchedDepositSchema,
 };
 
-/** Names by schema; as text, because TypeBox copies a schema that it makes optional. */
+/** Names by the schema's JSON: TypeBox copies a schema that it makes optional, so objects cannot be compared. */
 const NAMES = new Map(
   Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]),
 );
 
 /**
- * Writes the types of the schemas as plain TypeScript, with descriptions as comments: the package has
- * them in place of TypeBox's. The types of events are there as values too.
+ * Writes the types of the schemas as plain TypeScript, with descriptions as comments. In the package they replace
+ * TypeBox's. Event types are exported as values too.
  */
 export function writeSchemaTypes(): string {
   const types = Object.entries(NAMED).map(([name, schema]) => {
@@ -57,7 +57,7 @@ export function writeSchemaTypes(): string {
   return [...types, ...words].join('\n');
 }
 
-/** A type by its name if it has one, else in full. */
+/** The name of a type if it has one, else the whole type. */
 function typeOf(schema: JsonSchema): string {
   return NAMES.get(JSON.stringify(schema)) ?? write(schema);
 }
@@ -78,7 +78,7 @@ function writeOne(type: string, { items, properties, required = [] }: JsonSchema
   if (type === 'array' && items !== undefined) return `Array<${typeOf(items)}>`;
   if (type === 'object' && properties !== undefined) {
     const fields = Object.entries(properties).map(([name, field]) => {
-      // Callers may pass on what they do not have, also with exactOptionalPropertyTypes.
+      // Lets callers pass `undefined`, even with exactOptionalPropertyTypes.
       const [mark, or] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];
       return `${comment(field)}${name}${mark}: ${typeOf(field)}${or};`;
     });

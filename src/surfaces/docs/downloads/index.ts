@@ -5,7 +5,7 @@ import { LIBRARIES, packLibrary } from './libraries.ts';
 import { type Download, integrityOf, sendDownload } from './serve-download.ts';
 import { packWooCommerce, WOOCOMMERCE_PATH } from './woocommerce.ts';
 
-/** Where the service serves the examples that an implementation of signatures can be held against. */
+/** Path of the examples that an implementation of signing can be tested with. */
 export const VECTORS_PATH = '/signing-vectors.json';
 
 /** The libraries for other languages, the plugin, and the examples that they are tested with. */
@@ -15,7 +15,7 @@ export function registerDownloads(app: FastifyInstance): void {
   serveOnce(app, WOOCOMMERCE_PATH, packWooCommerce);
 }
 
-/** Makes a file when it is first asked for, and keeps it. */
+/** Makes a file on the first request for it, and keeps it. */
 function serveOnce(app: FastifyInstance, path: string, make: () => Download): void {
   let made: Download | undefined;
   app.get(path, (request, reply) => {

@@ -13,7 +13,7 @@ interface Library {
   readonly path: string;
   /** Its folder in `clients/`. */
   readonly folder: string;
-  /** What of it is packed. */
+  /** Patterns of the files to pack. */
   readonly files: readonly string[];
 }
 
@@ -48,8 +48,8 @@ export function packLibrary({ folder, files, path }: Library): Download {
 }
 
 /**
- * Reads files of a folder in `clients/` as those of an archive, in the order of their names, so that it does not
- * depend on the file system.
+ * Reads files of a folder in `clients/` for an archive, sorted by name so that the archive does not depend on the
+ * file system.
  * @param top Folder of the archive that holds them.
  * @throws Error when there are none.
  */

@@ -12,7 +12,7 @@ interface Beginning {
 }
 
 /**
- * Reads how a library is installed, and its first example, for the guide: it shows what the README does.
+ * Reads a library's install commands and its first example from its README, so that the guide shows the same.
  * @param folder Its folder in `clients/`.
  * @throws Error when the README has no commands, or no program after them.
  */

@@ -15,7 +15,7 @@ export function integrityOf(bytes: Buffer): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 
-/** Sends a file, or says that the caller has it. */
+/** Sends a file, or 304 if the caller has it already. */
 export function sendDownload(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -29,7 +29,7 @@ function headerOf(path: string, size: number): Buffer {
   // User and group: root, whom archivers map to the user that unpacks.
   header.write(octal(0, 7) + octal(0, 7), 108);
   header.write(octal(size, 11) + octal(MODIFIED_SECONDS, 11), 124);
-  // The checksum is that of a header with blanks in its place.
+  // The checksum is computed with blanks in its own place.
   header.write(' '.repeat(8), 148);
   header.write('0', 156);
   header.write('ustar\x0000', 257);

@@ -12,9 +12,9 @@ const PLUGIN = 'external-payments';
 const NAMESPACE = 'ExternalPayments\\WooCommerce';
 
 /**
- * Packs the plugin with the library for PHP inside; the same sources make the same bytes. The plugins of a shop
- * share one PHP process, and one of them may have brought this library or the interfaces of PSR in another
- * version: in the plugin, both are in its own namespace.
+ * Packs the plugin with the library for PHP inside; the same sources make the same bytes. The plugins of a shop share
+ * one PHP process, and another one may bring this library or the PSR interfaces in another version. So this plugin
+ * has both in its own namespace.
  */
 export function packWooCommerce(): Download {
   const plugin = readFiles(

@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import type { ArchivedFile } from './tar.ts';
 
-/** 2.0, which reads what is deflated. */
+/** 2.0, the first version that reads deflated files. */
 const VERSION = 20;
 /** Made on Unix, so that the mode of files counts. */
 const MADE_BY = (3 << 8) | VERSION;
@@ -48,7 +48,7 @@ export function packZip(files: readonly ArchivedFile[]): Buffer {
   return Buffer.concat([...members, listed, ...end]);
 }
 
-/** What a member's own header and the directory have in common. */
+/** The fields that a file's own header shares with its entry in the directory. */
 function commonFields(name: Buffer, bytes: Buffer, deflated: Buffer): Buffer {
   return Buffer.concat([
     bytes2(VERSION),

@@ -43,7 +43,7 @@ export function describeRoute({ config, schema }: RouteOptions): DescribedRoute 
   return { operation, refusals, legacyReasons: [] };
 }
 
-/** The route's schemas with the properties that @fastify/swagger reads beside them. */
+/** The route's schemas with the further properties that @fastify/swagger reads. */
 export function schemaOf({ operation }: DescribedRoute, route: RouteOptions): FastifySchema {
   const { schema = {}, config } = route;
   const { params } = operation.example;
@@ -66,7 +66,7 @@ export function schemaOf({ operation }: DescribedRoute, route: RouteOptions): Fa
   } as FastifySchema;
 }
 
-/** The older contract does not validate its paths: it finds the ID or not. */
+/** The older contract does not validate its paths: an ID that it does not find is a 404. */
 function textParameters(names: readonly string[]): object {
   const properties = names.map(name => [
     name,

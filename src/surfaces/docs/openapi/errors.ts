@@ -7,7 +7,7 @@ import type { Operation } from '../../api/operation.ts';
 import type { Example, Reference, ResponseObject } from './document.ts';
 import { headerReferences } from './headers.ts';
 
-/** The request of the example errors. */
+/** ID of the request in the example errors. */
 const REQUEST_ID = '019e35ce-c1a4-7f2b-a6d0-3e5c7b9f1d20';
 
 /** Refusals of every signed route; see the order of checks in http/authentication.ts. */

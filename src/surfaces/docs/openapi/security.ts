@@ -53,8 +53,8 @@ export const SECURITY_SCHEMES: Readonly<Record<string, SecurityScheme>> = {
 };
 
 /**
- * The security requirement of a signed operation: all five headers. It names no scope, since linters
- * know those of OAuth alone; an operation has its own in `x-scope`.
+ * The security requirement of a signed operation: all five headers. It names no scope, since linters know OAuth
+ * scopes only; `x-scope` has the scope of an operation.
  */
 export const SIGNED: Record<string, string[]>[] = [
   Object.fromEntries(Object.keys(SIGNING_SCHEMES).map(scheme => [scheme, []])),

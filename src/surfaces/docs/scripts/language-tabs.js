@@ -1,6 +1,6 @@
 /**
- * Makes tabs of examples that do the same in several languages, as the WAI-ARIA pattern describes them.
- * The language that is chosen is chosen for all examples, and on the next page again.
+ * Makes tabs of examples that do the same in several languages, as the WAI-ARIA pattern describes them. A choice
+ * applies to all examples, and is remembered for the next page.
  */
 
 const REMEMBERED = 'docs-language';
@@ -8,7 +8,8 @@ const REMEMBERED = 'docs-language';
 const groups = [...document.querySelectorAll('.languages')].map(createTabs);
 const remembered = recall();
 if (remembered !== null) choose(remembered);
-// What is hidden now has moved the part that the address names; who comes back is where they were.
+// Hiding examples has moved the part of the page that the URL names. After a reload or "back", the browser restores
+// the position itself.
 const [visit] = performance.getEntriesByType('navigation');
 if (visit?.type === 'navigate') document.querySelector(':target')?.scrollIntoView();
 

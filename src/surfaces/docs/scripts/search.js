@@ -7,7 +7,7 @@ const PART_MINIMUM = 5;
 const TYPO_MINIMUM = 4;
 /** Time limit for loading the index, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** What a match is worth. The beginning of a word of the heading counts by its share of that word. */
+/** Scores of matches. The beginning of a word of the heading scores by its share of that word. */
 const WORTH = { term: 64, heading: 16, page: 2, title: 4, wordStart: 2, wordPart: 1 };
 
 const search = document.querySelector('.search');
@@ -26,7 +26,7 @@ search.addEventListener('keydown', move);
 search.addEventListener('focusout', ({ relatedTarget }) => {
   if (!search.contains(relatedTarget)) close();
 });
-// Some browsers give no focus to a link that is clicked: the list would be gone before the click.
+// Some browsers do not focus a link that is clicked: losing the focus would close the list before the click.
 found.addEventListener('pointerdown', event => event.preventDefault());
 document.addEventListener('keydown', event => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
@@ -99,7 +99,9 @@ function countOf(count, query) {
   return count > SHOWN_MAXIMUM ? `${SHOWN_MAXIMUM} of ${count} results` : `${count} results`;
 }
 
-/** The term itself where it finds something; else a word that differs by one letter, headings first. */
+/**
+ * The term itself if it finds something, else a word that differs by one letter; words of headings are tried first.
+ */
 function correct(term, sections) {
   if (term.length < TYPO_MINIMUM) return term;
   if (sections.some(section => worthOf(section, [term]) > 0)) return term;
@@ -113,7 +115,7 @@ function correct(term, sections) {
   return term;
 }
 
-/** Whether one letter is missing, too many, another, or swapped with the next. */
+/** Whether the words differ by one letter: missing, extra, replaced, or swapped with the next. */
 function differsByOne(one, other) {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   let at = 0;
@@ -124,7 +126,7 @@ function differsByOne(one, other) {
   return left.slice(1) === right.slice(1) || (isSwapped && left.slice(2) === right.slice(2));
 }
 
-/** Zero unless a term is found in the section itself; what has more of the terms is worth more. */
+/** Zero unless a term is found in the section itself; sections with more of the terms score higher. */
 function worthOf({ named, titled, words, isPage }, terms) {
   let sum = isPage ? WORTH.page : 0;
   let isOwn = false;
@@ -140,7 +142,7 @@ function worthOf({ named, titled, words, isPage }, terms) {
   return isOwn ? sum : 0;
 }
 
-/** The index has one of the singular and the plural of a word. */
+/** The index has either the singular or the plural of a word, so a final `s` is ignored. */
 function worthBelow(words, asked) {
   const term = asked.replace(/(?<=...)s$/, '');
   if (words.some(word => word.startsWith(term) || word.includes(`-${term}`)))
@@ -159,7 +161,7 @@ function link({ href, heading, title, isPage }) {
     page.textContent = title;
     anchor.append(' ', page);
   }
-  // A part of this page is no new page: nothing else would close the list.
+  // A link to a part of this page loads no new page: nothing else would close the list.
   anchor.addEventListener('click', close);
   item.append(anchor);
   return item;

@@ -7,9 +7,9 @@ import { authorizeUser, verifyUser } from '../verify-user.ts';
 import type { LegacyDependencies } from './dependencies.ts';
 
 /**
- * Asks for Basic credentials of an active Merchant Admin on every route of `app`. A failure counts
- * against the address. A success counts against the client ID, and is stored as use of the older contract by
- * the merchant, which operators see.
+ * Requires Basic credentials of an active Merchant Admin on every route of `app`. A failure counts against the
+ * address, a success against the client ID. Successes are also stored as the merchant's use of the older contract,
+ * which operators see.
  */
 export function registerBasicAuthentication(app: FastifyInstance, deps: LegacyDependencies): void {
   const { db, keyring, limits, admission } = deps;
@@ -45,7 +45,7 @@ function authorizationsOf({ raw: { rawHeaders } }: FastifyRequest): string[] {
   );
 }
 
-/** A lost count is logged: it must not fail a merchant's request. */
+/** A count that cannot be stored is only logged: it must not fail a merchant's request. */
 async function countUsage(
   request: FastifyRequest,
   merchantId: string,

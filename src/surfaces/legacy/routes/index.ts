@@ -12,7 +12,7 @@ import { LIST_BLOCKCHAINS } from './operations.ts';
 import { registerPrompts } from './prompts.ts';
 
 /**
- * The contract that v1 replaced, over the same payments: prompts in dollars, the active networks, Basic
+ * The contract that v1 replaced, with the same payments as v1: prompts in dollars, the active networks, Basic
  * authentication and errors of its own.
  */
 export async function legacyPlugin(app: FastifyInstance, deps: LegacyDependencies): Promise<void> {

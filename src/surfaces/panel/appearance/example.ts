@@ -9,7 +9,7 @@ import { NO_PROGRESS } from '../../checkout/progress.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
 import { texts } from '../texts/index.ts';
 
-/** Stages of which the panel shows an example. The contact is on the page of a payment that failed alone. */
+/** Stages of which the panel shows an example. Only the page of a payment that failed shows the contact. */
 export const EXAMPLE_STAGES = [
   'choose',
   'waiting',
@@ -17,16 +17,16 @@ export const EXAMPLE_STAGES = [
   'expired',
 ] as const satisfies readonly CheckoutStage[];
 export type ExampleStage = (typeof EXAMPLE_STAGES)[number];
-/** The one that is shown first: it has more of the accent colour than the list of coins. */
+/** Shown first, because it has more of the accent colour than the list of coins. */
 export const FIRST_STAGE: ExampleStage = 'waiting';
 
 /**
- * Looks like an address and is none: `b`, `i` and `o` are no characters of Bech32 (BIP-173), so no wallet pays to
- * it, also where somebody scans the code.
+ * Looks like an address but is not one: `b`, `i` and `o` are not characters of Bech32 (BIP-173), so no wallet pays to
+ * it, even if somebody scans the code.
  */
 export const EXAMPLE_ADDRESS = 'bc1qexample0nobody0has0this0address0do0not0pay';
 
-/** What the example's networks are priced at, in whole dollars. */
+/** Prices on the example's networks, in whole dollars. */
 const PRICES: Readonly<Record<string, bigint>> = {
   btc: 100_000n,
   eth: 4_000n,
@@ -41,7 +41,7 @@ const CENTS = 2_450;
 const MINUTE_MS = 60_000;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A checkout in a stage that nobody pays: nothing of it is in the database but the networks' names. */
+/** An example checkout in a stage. Only the names of its networks are from the database. */
 export function exampleCheckout(
   stage: ExampleStage,
   shop: Shop,

@@ -21,13 +21,13 @@ export const AppearanceForm = Type.Object({
 });
 export type AppearanceFields = Static<typeof AppearanceForm>;
 
-/** What payers see of a merchant, where it is to change; what is undefined stays. */
+/** Changes to what payers see of a merchant; a field that is undefined stays as it is. */
 export type AppearanceChange = Pick<
   MerchantChange,
   'supportContact' | 'accentColor' | 'showsNote' | 'logo'
 >;
 
-/** The fields of what is saved. */
+/** The form's fields with the saved values. */
 export function fieldsOf({
   support_contact: support,
   accent_color: accent,
@@ -41,7 +41,7 @@ export function fieldsOf({
   };
 }
 
-/** What a form changes, and what is wrong with it, in the order of the page. A field with a fault changes nothing. */
+/** What a form changes, and its faults in the order of the page. A field with a fault changes nothing. */
 export function readAppearance(
   fields: AppearanceFields,
   saved: Merchant,
@@ -73,7 +73,7 @@ function orNone(text: string, parse: (text: string) => string | undefined) {
 
 /**
  * The logo that was chosen; null to remove the present one, undefined to leave it.
- * @param refuse Gets what is wrong with the image, to complete a sentence about it.
+ * @param refuse Called with what is wrong with the image, as the end of a sentence.
  */
 function readLogo(
   { logo, 'removes-logo': removes }: AppearanceFields,

@@ -27,8 +27,8 @@ import { appearancePage } from './views.ts';
 const PATH = '/merchants/:accountId/settings/appearance';
 
 /**
- * Size of the largest form, in bytes. A logo has at most LOGO_BYTES_MAXIMUM; most pictures that are taken for one
- * fit as well, so that they are refused without what was typed beside them being lost.
+ * Size of the largest form, in bytes. It is well above LOGO_BYTES_MAXIMUM, so that most pictures that are too large
+ * for a logo can be refused without losing what was typed beside them.
  */
 const FORM_LIMIT_BYTES = 256 * 1024;
 
@@ -36,7 +36,7 @@ const stage = StringEnum(EXAMPLE_STAGES, 'Which page of the checkout is shown.')
 const PreviewQuery = Type.Object({ stage: Type.Optional(stage) });
 const PreviewForm = Type.Object({ ...AppearanceForm.properties, stage });
 
-/** What payers see of a merchant, with examples of the pages on which they do. */
+/** What payers see of a merchant, with examples of the pages that show it. */
 export function registerAppearance(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, panelUrl, reports } = deps;
   const words = texts.appearance;

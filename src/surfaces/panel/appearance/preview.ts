@@ -9,12 +9,12 @@ import type { FormFault } from '../form.ts';
 import { texts } from '../texts/index.ts';
 import { type ExampleStage, exampleCheckout } from './example.ts';
 
-/** Where the checkout's files are below the panel, whose host may serve nothing else. */
+/** Where the checkout's files are served below the panel, whose host may serve nothing else. */
 const FILES_BASE = '/preview';
-/** The same with the checkout's own prefix, below the panel's. */
+/** The same with the checkout's own prefix, relative to the panel's. */
 export const CHECKOUT_FILES = `${FILES_BASE}${CHECKOUT_PREFIX}`;
 
-/** A logo that is not saved has no address, so it is in the page. */
+/** A logo that is not saved has no URL, so the page embeds it as `data:`. */
 export const PREVIEW_POLICY = framedPageHeaders("style-src 'self'", "img-src 'self' data:");
 
 export interface PreviewParts {
@@ -26,7 +26,7 @@ export interface PreviewParts {
   readonly accentColor: string | null;
   readonly showsNote: boolean;
   readonly logo: Pick<MerchantLogosTable, 'type' | 'content'> | null;
-  /** Fields that could not be taken: what is saved is shown instead. */
+  /** Faults of fields; their saved values are shown instead. */
   readonly faults: readonly FormFault[];
   readonly networks: readonly Network[];
   readonly now: Date;
@@ -34,7 +34,9 @@ export interface PreviewParts {
   readonly basePath: string;
 }
 
-/** An example of a checkout page, by what renders the real ones. It has no script, and nothing on it works. */
+/**
+ * An example of a checkout page, rendered by the code of the real ones. It has no script, and nothing on it works.
+ */
 export function renderPreview(parts: PreviewParts): string {
   const { stage, logo, faults, networks, now, ...shop } = parts;
   const basePath = `${parts.basePath}${PANEL_PREFIX}${FILES_BASE}`;

@@ -69,7 +69,10 @@ function renderSaved({ fields, hasLogo }: AppearanceParts): Html {
   ]);
 }
 
-/** The example, with a button for each of its pages, which send the form as it is into the frame. */
+/**
+ * The example in a frame, with a button for each page that it can show. A button sends the form as it is, into the
+ * frame.
+ */
 function renderPreviewFrame({ mayChange, url }: AppearanceParts): Html {
   const { preview } = words;
   const target =

@@ -26,20 +26,23 @@ import { texts } from '../texts/index.ts';
 const attentionTexts = texts.home.attention;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Counted up to this; the page itself lists them all. */
+/** Unmatched deposits are counted up to this; their own page lists all. */
 const UNMATCHED_MAXIMUM = 100;
-/** How long an endpoint that somebody disabled is told of. */
+/** How long an endpoint is shown that somebody disabled. */
 const TOLD_MS = 14 * DAY_MS;
 const RECOVERY_CODES_FEW = 4;
-/** Since when refused requests are counted, in milliseconds. */
+/** Period over which refused requests are counted, in milliseconds. */
 const REFUSED_WITHIN_MS = 60 * 60_000;
-/** Refused requests in that time, by error, of which a mistake or two in a shop's software does not make more. */
+/**
+ * Refused requests per error in that period that are still usual: a mistake or two in a shop's software makes no
+ * more.
+ */
 const REFUSED_USUAL = 10;
-/** Errors of who signs a request, and of what they may do. */
+/** Errors of authentication and authorization. */
 const REFUSALS = ERROR_CODES.filter(code => code.startsWith('E2'));
 const ENDPOINTS_MAXIMUM = 100;
 
-/** Finds what needs attention in a merchant's account, beside changes of addresses, which every page tells of. */
+/** Finds what needs attention in a merchant's account, except changes of addresses, which every page shows. */
 export async function readAttention(
   db: Connection,
   membership: Membership,

@@ -14,7 +14,7 @@ interface Place {
   readonly permission: Permission;
 }
 
-/** Where people do what an operator's `mp NOUN` does, below an account's settings. */
+/** The page for what an operator does by `mp NOUN`, below an account's settings. */
 const PLACES: Readonly<Partial<Record<string, Place>>> = {
   branch: { path: '/branches', text: stepTexts.addBranch, permission: 'branches.add' },
   address: { path: '/addresses', text: stepTexts.setAddress, permission: 'money.change' },
@@ -28,8 +28,8 @@ const PLACES: Readonly<Partial<Record<string, Place>>> = {
 };
 
 /**
- * The steps without which no payment settles and, until a first one has settled, those that are advised;
- * null if none is left.
+ * The steps without which no payment settles and, until a first payment has settled, the advised steps; null if none
+ * is left.
  */
 export function renderSteps(
   { steps, canSettle, hasSettled }: FirstPayment,
@@ -40,7 +40,7 @@ export function renderSteps(
   const open = steps.filter(
     ({ name, state }) =>
       (state === 'missing' || (state === 'advised' && !hasSettled)) &&
-      // Nothing else can be set up before.
+      // Nothing else can be set up until the account is active.
       (isActive || name === 'account'),
   );
   if (open.length === 0) return null;

@@ -21,7 +21,7 @@ import { requireSameOrigin } from './same-origin.ts';
 /** An account in a path of the panel: its kind, and its ID. */
 const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 
-/** What `script.js` sends when an open page looks for news by itself. */
+/** Header that `script.js` sends when an open page refreshes itself. */
 const REFRESH_HEADER = 'x-panel-refresh';
 
 /** Who may use a route of the panel. */
@@ -30,7 +30,10 @@ type PanelRule =
   | { readonly for: 'anybody' }
   /** Somebody who has given the password, and is asked for the second factor. */
   | { readonly for: 'half-signed-in' }
-  /** Everybody who has signed in, for what is their own; `recent` asks for a second factor of the last ten minutes. */
+  /**
+   * Everybody who has signed in, for what is their own; `recent` requires a second factor given in the last ten
+   * minutes.
+   */
   | { readonly for: 'person'; readonly recent?: true }
   /** People with this permission in the account that the path names. */
   | { readonly for: Membership['kind']; readonly permission: Permission };
@@ -54,16 +57,16 @@ interface PanelVisit {
   readonly visitor: Visitor;
   /** The session's new token, which the response sets; none if it keeps its own. */
   readonly newToken?: string;
-  /** Changes of where the account's money goes, which each of its pages tells of. */
+  /** Changes of where the account's money goes, which each of its pages shows. */
   readonly changes: readonly NamedChange[];
 }
 
-/** What a request on an account's page is told of it. */
+/** What is read about the account of a page. */
 interface OwnAccount extends Pick<PanelVisit, 'changes'> {
   readonly membership: Membership;
 }
 
-/** Access is decided before paths are validated. */
+/** `accountId` may be missing or any text, since access is decided before paths are validated. */
 type AccountRoute = { Params: { accountId?: string } };
 
 export const FOR_ANYBODY = { config: { panel: { for: 'anybody' } } } as const;
@@ -71,7 +74,7 @@ export const FOR_HALF_SIGNED_IN = { config: { panel: { for: 'half-signed-in' } }
 export const FOR_PERSON = { config: { panel: { for: 'person' } } } as const;
 export const FOR_PERSON_LATELY = { config: { panel: { for: 'person', recent: true } } } as const;
 
-/** Options of a route that takes a permission in an account. */
+/** Options of a route that requires a permission in an account. */
 export function withPermission<S extends FastifySchema = FastifySchema>(
   kind: Membership['kind'],
   permission: Permission,
@@ -92,7 +95,7 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelDependencie
   app.addHook<AccountRoute>('onRequest', async request => {
     const rule = request.routeOptions.config.panel;
     if (rule === undefined) {
-      // A path without a route. Its page has the navigation of the account, if the visitor has it.
+      // A path without a route. The page that says so has the account's navigation, if the visitor may enter it.
       await recognize(request, deps);
       throw deps.explainUnknownRoute(request);
     }
@@ -121,7 +124,7 @@ async function visit(
   };
   const token = cookies.readSession(request);
   const now = new Date(clock());
-  // Whoever forges it ends a session sooner at most.
+  // Forging this header can only make a session end sooner.
   const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
   const open =
     token === undefined ? undefined : await openSession(db, token, { now, admitsDemo, isRefresh });
@@ -149,7 +152,7 @@ async function recognize(request: FastifyRequest, deps: PanelDependencies): Prom
 
 /**
  * Refuses a visitor who may not use a route.
- * @throws PanelRefusal; ApiError E3001 for an account of others, E9001 for too many requests.
+ * @throws PanelRefusal; ApiError E3001 for somebody else's account, E9001 for too many requests.
  */
 async function admit(
   request: FastifyRequest<AccountRoute>,

@@ -15,8 +15,8 @@ export interface PanelCookies {
 }
 
 /**
- * @param panelUrl With https, the names begin with `__Host-`, so that no other host of the domain can set them
- * (RFC 6265bis, 4.1.3.2). Browsers take no such cookies over http, which is for loopback.
+ * @param panelUrl With https, the names begin with `__Host-`, so that no other host of the domain can set them (RFC
+ * 6265bis, 4.1.3.2). Browsers reject such cookies over http, which is used on loopback only.
  */
 export function createPanelCookies(panelUrl: string): PanelCookies {
   const secure = new URL(panelUrl).protocol === 'https:';

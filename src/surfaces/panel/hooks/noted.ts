@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Adds to the log line of a request whose it is: people and accounts by their IDs. */
+/** Adds the IDs of the person and the account to the log line of a request. */
 export function noteOwner(
   request: FastifyRequest,
   owner: { readonly personId?: string; readonly accountId?: string },
@@ -10,7 +10,7 @@ export function noteOwner(
 
 /**
  * Adds to the log line of a request why it is refused, unless a more exact reason is there already.
- * @param refusal A word of the code, never a text that was sent.
+ * @param refusal A constant of the code, never text that was sent.
  * @param field The field of a form that the refusal is about, if it is about one.
  */
 export function noteRefusal(

@@ -1,10 +1,10 @@
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 
-/** Why the panel refuses a request, beside the errors that the API has as well. */
+/** Why the panel refuses a request, besides the errors that it shares with the API. */
 export type PanelRefusalReason =
   /** The visitor has not signed in, or the session has ended. */
   | { readonly kind: 'signed-out' }
-  /** The second factor is still asked for. */
+  /** The visitor has not given the second factor yet. */
   | { readonly kind: 'half-signed-in' }
   /** A page of another site sent the form or led to the file, or the request does not say where it is from. */
   | { readonly kind: 'foreign-origin' }

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { PanelRefusal } from './refusal.ts';
 
 /**
- * Refuses a form that another site has sent: by `Sec-Fetch-Site` or, from older browsers, by `Origin`. A
- * request with neither is refused too, since a browser that sends neither cannot protect the cookie.
- * @param panelUrl Base URL of the panel. With http, on loopback, it may be called by other names.
+ * Refuses a form that another site has sent: by `Sec-Fetch-Site` or, from older browsers, by `Origin`. A request with
+ * neither is refused too, since a browser that sends neither cannot protect the cookie.
+ * @param panelUrl Base URL of the panel. With http, on loopback, the host may have other names.
  * @throws PanelRefusal
  */
 export function requireSameOrigin(request: FastifyRequest, panelUrl: string): void {
@@ -16,8 +16,7 @@ export function requireSameOrigin(request: FastifyRequest, panelUrl: string): vo
 }
 
 /**
- * Refuses a download that a link of another site leads to, so that no other site causes an entry in the audit
- * log.
+ * Refuses a download that a link on another site leads to, so that no other site can cause an entry in the audit log.
  * @throws PanelRefusal
  */
 export function requireOwnPage({ headers }: FastifyRequest): void {

@@ -17,10 +17,10 @@ import { accountPath } from '../navigation.ts';
 import { leadTo } from '../pages.ts';
 import { acceptPage } from './views.ts';
 
-/** Where an invitation is continued after signing in for it, below the panel. */
+/** Path, below the panel, at which an invitation continues after signing in for it. */
 export const INVITATION = '/invitation';
 
-/** Any text: the page says that an incomplete link does not work. */
+/** Accepts any text, so that the page can say that an incomplete link does not work. */
 const params = Type.Object({ token: Type.Optional(Type.String()) });
 
 type InvitedRequest = FastifyRequest & { params: Static<typeof params> };

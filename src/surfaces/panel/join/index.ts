@@ -20,11 +20,11 @@ import { leadTo, type Shown } from '../pages.ts';
 import { registerAccept, showInvitation } from './accept.ts';
 import { demoPage, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
 
-/** Any text: the page says that an incomplete link does not work. */
+/** Accepts any text, so that the page can say that an incomplete link does not work. */
 const params = Type.Object({ token: Type.String() });
 
 const field = Type.String({ default: '' });
-/** Each kind of link asks for some of these, and refuses those that are empty. */
+/** Each kind of link uses some of these fields, and refuses those that are empty. */
 const JoinForm = Type.Object({ email: field, password: field, secret: field, code: field });
 
 type Form = Static<typeof JoinForm>;
@@ -54,7 +54,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
 
   registerAccept(app, deps);
 
-  /** Whose link it is, if somebody has it for their own factors, is for the log. */
+  /** Finds the link, and notes for the log whose it is if it renews a person's own factors. */
   async function requireLink(request: JoinRequest): Promise<PanelLink> {
     const { token } = request.params;
     if (!isToken(token)) throw new LinkEnded();

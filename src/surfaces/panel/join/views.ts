@@ -14,7 +14,7 @@ const { join: joinTexts, shell } = texts;
 interface JoinParts {
   readonly basePath: string;
   readonly token: string;
-  /** Of the authenticator app that is set up. */
+  /** Secret of the authenticator app that is being set up. */
   readonly secret: string;
   readonly fault: FormFault | null;
 }

@@ -63,7 +63,9 @@ const REQUESTS_SHOWN = 100;
 
 type KeyRequest = FastifyRequest & { params: Static<typeof KeyParams> };
 
-/** API keys of a merchant, or of a partner's members. A form sent twice makes one secret, shown once. */
+/**
+ * API keys of a merchant, or of a partner's members. A form that is sent twice makes one secret, which is shown once.
+ */
 export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
   registerKeysOf('merchant', app, deps);
   registerKeysOf('partner', app, deps);
@@ -105,7 +107,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const key = {
       owner: ownerOf(membershipOf(request)),
       name,
-      // None grants all, as the specification says of keys.
+      // Without a ticked scope the key gets all of them, as the specification says.
       ...(kind === 'merchant' && scopes.length > 0 ? { scopes } : {}),
       expiresAt: expiryOf(form),
     };

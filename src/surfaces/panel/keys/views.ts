@@ -28,7 +28,7 @@ export const EXPIRIES = ['never', '90', '365', 'date'] as const;
 const PAGE_SIZE = 25;
 
 interface KeysFrame {
-  /** ID of the key before the page; undefined for the first one. */
+  /** ID of the last key of the previous page; undefined on the first page. */
   readonly after: string | undefined;
   /** The page's address, with the base path. */
   readonly url: string;
@@ -43,7 +43,7 @@ export function keysPage(
 ): PanelPage {
   const { shown, last } = pageAfter(keys, after, PAGE_SIZE);
   const none = after === undefined ? html`<p>${keyTexts.none}</p>` : renderNoneFurther(url);
-  // A merchant's belong to nobody of its people.
+  // A merchant's keys belong to no person.
   const owner: Column<KeyWithUse> = {
     title: keyTexts.columns.owner,
     secondary: true,

@@ -74,7 +74,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     requireOwnPage(request);
     const { month } = request.query;
     const { accountId } = membershipOf(request);
-    // The page says why an unfinished month has none.
+    // The page says why an unfinished month has no file.
     if (month === undefined || !isClosed(month, new Date(clock()))) {
       return leadTo(addressOf(`${pathOf(request)}/commission`, { month }));
     }
@@ -82,7 +82,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
       .header('content-disposition', `attachment; filename="commission-${month}.json"`)
       .type('application/json; charset=utf-8')
       .serializer(String);
-    // Headers alone hand out no document, so nothing is audited.
+    // HEAD hands out no document, so nothing is audited.
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
     const signing = { db, reports, keyring, clock, publicUrl };
     const signed = await signCommission(signing, accountId, month);

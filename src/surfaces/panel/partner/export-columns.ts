@@ -2,7 +2,7 @@ import type { CsvColumn } from '#payments/csv.ts';
 import type { PartnerPaymentRow } from '#schemas/partner-reports.ts';
 import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 
-/** A payment of a list, and whether its merchant takes real money: who adds a file up leaves out the others. */
+/** A payment of a list, and whether its merchant takes real money: test payments must be left out of sums. */
 export interface ExportedPayment extends PartnerPaymentRow {
   readonly environment: MerchantEnvironment;
 }

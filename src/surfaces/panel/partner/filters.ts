@@ -125,7 +125,7 @@ export function renderPartnerFilters(
   ]);
 }
 
-/** Filters by a part of one text; the search looks into all of them. */
+/** Filters that each search one field; the search field searches all of them. */
 function renderParts(list: PartnerListRequest): Html {
   const { parts } = paymentTexts;
   const isOpen = [list.payment, list.name, list.address, list.hash].some(Boolean);

@@ -56,7 +56,7 @@ const { lists, partner: partnerTexts, payments: paymentTexts } = texts;
 
 const PATH = '/partners/:accountId';
 const PAGE_SIZE = 25;
-/** What the overview tells of keys at most; their page has all. */
+/** Most notices about keys on the overview; the page of keys has all. */
 const KEYS_TOLD = 20;
 
 const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
@@ -224,7 +224,7 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
   });
 }
 
-/** Links to the pages before and after this one; none beyond the last, which leads back to the first. */
+/** Links to the pages before and after this one; none beyond the last page, which links back to the first. */
 function renderPages(address: (page: number) => string, page: number, total: number) {
   if (page > 1 && (page - 1) * PAGE_SIZE >= total) return null;
   const hasMore = page * PAGE_SIZE < total;

@@ -44,7 +44,7 @@ export function registerAccounting(
     app.get(`${PATH}/accounting.${format}`, exporting, async (request, reply) => {
       requireOwnPage(request);
       const { month } = request.query;
-      // The list offers those months that there are files of.
+      // The list offers the months that have files.
       if (month === undefined || !isClosed(month, new Date(clock()))) {
         return leadTo(`${accountPath(membershipOf(request))}/payments`);
       }

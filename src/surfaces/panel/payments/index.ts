@@ -43,7 +43,9 @@ const SimulateForm = Type.Object({ case: Type.String() });
 
 type PaymentRequest = FastifyRequest & { params: Static<typeof params> };
 
-/** The payments of a merchant: list and file, one with its timeline, returns of its parts, simulation. */
+/**
+ * The payments of a merchant: their list and its file, a payment with its timeline, returns of parts, and simulation.
+ */
 export function registerPayments(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, keyring, panelUrl, publicUrl, rates, reports, simulation } = deps;
 
@@ -63,7 +65,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
       .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
       .type('application/json; charset=utf-8')
       .serializer(String);
-    // Headers alone hand out no document, so nothing is audited.
+    // HEAD hands out no document, so nothing is audited.
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
     const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
     await note(request, 'payment.evidence', payment, { keyId: signed.keyId });

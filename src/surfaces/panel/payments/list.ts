@@ -50,7 +50,7 @@ export function wantedBy({ status, from, to, arrived, search: text }: ListReques
   return { filters: { status, deviation: arrived, ...bounds }, text };
 }
 
-/** A time, its ends included, as the bounds of a list, which are strict. */
+/** Converts a time range that includes its ends to the bounds of a list, which exclude them. */
 export function strictBounds({ from, to }: { from: Date | undefined; to: Date | undefined }) {
   return {
     createdAfter: from && new Date(from.getTime() - 1),
@@ -84,7 +84,7 @@ export function renderListFilters(url: string, list: ListRequest, fault: FormFau
 
 /**
  * @param path Of the list of payments, with the base path.
- * @param arrivals What has arrived for each, by their IDs.
+ * @param arrivals What has arrived for each payment, by its ID.
  */
 export function renderPayments(
   path: string,

@@ -23,7 +23,10 @@ export interface PartFormShown {
   readonly maySettle: boolean;
 }
 
-/** The form to record that a part of a payment was given back, which ended without the rest; null if none is left. */
+/**
+ * The form to record the return of a part of a payment that ended without the rest; null if no part is left to
+ * return.
+ */
 export function renderPartForm(
   url: string,
   deposits: readonly HistoricDeposit[],

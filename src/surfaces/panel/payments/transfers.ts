@@ -15,7 +15,9 @@ export interface TransferParts {
   readonly accountUrl: string;
 }
 
-/** What arrived for the payment, or was meant for it, what each transfer was counted for, and what became of it. */
+/**
+ * The transfers that arrived for the payment or were meant for it, what each was counted for, and what became of it.
+ */
 export function renderTransfers(parts: TransferParts): Html | null {
   const { listed, earlier } = parts.transfers;
   if (listed.length === 0) return null;

@@ -111,7 +111,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     return leadTo(own);
   });
 
-  // Who has stolen a session must not lock the person out of the others.
+  // Requires a recent second factor: a stolen session must not be enough to end the person's other sessions.
   const endingOthers = { ...FOR_PERSON_LATELY, schema: { body: EmptyForm } };
   app.post(`${PROFILE}/sessions/end-others`, endingOthers, async request => {
     const { session, person } = sessionOf(request);

@@ -16,7 +16,7 @@ interface ProfileParts {
   readonly basePath: string;
   readonly person: Pick<Person, 'name' | 'email' | 'is_demo'>;
   readonly sessions: readonly PanelSession[];
-  /** ID of the session that looks at the page. */
+  /** ID of the session that requests the page. */
   readonly ownSession: string;
   readonly recoveryCodesLeft: number;
   /** A warning at the top. */
@@ -78,7 +78,7 @@ export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
 /** What a form is shown with. */
 export interface ProfileFormParts {
   readonly email: string;
-  /** Of the new authenticator app. */
+  /** Secret of the new authenticator app. */
   readonly secret: string;
   readonly fault: FormFault | null;
 }

@@ -15,7 +15,7 @@ const text = texts.requests;
 interface RequestFrame {
   /** Path of the account's pages for developers, with the base path. */
   readonly developerUrl: string;
-  /** Path of its payments; null for who does not see them. */
+  /** Path of its payments; null for people who may not see them. */
   readonly paymentsUrl: string | null;
   readonly publicUrl: string;
 }
@@ -47,12 +47,12 @@ ${row.error_code === 'E2007' && renderSignature(row, developerUrl)}`,
   };
 }
 
-/** The error with what it means, and its page. */
+/** The error code with its meaning, linked to its page. */
 export function renderError(code: string, publicUrl: string): Html {
   return html`<a href="${publicUrl}/docs/errors/${code}">${code}</a> ${meaningOf(code)}`;
 }
 
-/** Empty for a code that the catalogue has no longer. */
+/** Empty for a code that is no longer in the catalogue. */
 export function meaningOf(code: string): string {
   return code in ERRORS ? ERRORS[code as ErrorCode].meaning : '';
 }

@@ -7,7 +7,7 @@ const text = texts.requests.explain;
 
 /**
  * What is wrong with a signature, and what to do; never the signature that would be right.
- * @param tried What was tried in vain, where that is known.
+ * @param tried Mistakes that were tried and ruled out, if known.
  */
 export function renderFindings(
   { matches, readable, findings }: Explanation,

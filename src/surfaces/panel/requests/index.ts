@@ -103,7 +103,7 @@ ${renderRequestPaging(url, wanted, page)}`,
 
   const asking = withPermission(kind, 'signatures.explain', { querystring: ExplainQuery });
   app.get(`${path}/explain`, asking, async request => {
-    // What is sent in an inactive account is refused.
+    // Without the form, which an inactive account could not send.
     if (!isChangeAllowed(membershipOf(request), 'signatures.explain')) {
       const { title, lead } = text.explain;
       return { title, lead, content: html`` };
@@ -145,7 +145,7 @@ ${renderRequestPaging(url, wanted, page)}`,
       : { rows, hasNewer: after !== undefined, hasOlder: hasMore };
   }
 
-  /** What surrounds the form: keys that are not revoked, of those that the visitor may have signed with. */
+  /** What surrounds the form. Its keys are those that the visitor may have signed with and that are not revoked. */
   async function frameOf(request: FastifyRequest) {
     const keys: KeyWithUse[] = await listKeysWithUse(db, ownKeysOf(membershipOf(request)));
     const url = developerUrl(request);

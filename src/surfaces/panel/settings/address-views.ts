@@ -16,9 +16,9 @@ import { inFours } from './fours.ts';
 
 const { addresses: words, secondAdmin } = texts.settings;
 
-/** Branches that the page of addresses leads to. */
+/** Branches that the page of addresses links to. */
 const BRANCHES_SHOWN = 20;
-/** Addresses of a network in the list of networks: all of 24 networks would make the page long. */
+/** Addresses shown for a network in the list of networks: all addresses of 24 networks would make the page long. */
 const ADDRESSES_SHOWN = 3;
 
 /** What the pages of addresses have in common. */
@@ -205,7 +205,7 @@ interface ReviewParts extends AddressFrame {
   readonly fault: FormFault | null;
 }
 
-/** The new address beside the present one, and the code that proposes it. */
+/** The new address beside the present one, and the form that proposes it with a code. */
 export function reviewPage(parts: ReviewParts): PanelPage {
   const { url, network, branch, kind, checked, delay, isDemo, fault } = parts;
   const { address, present } = checked;

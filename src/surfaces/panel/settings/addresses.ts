@@ -60,7 +60,7 @@ const ProposeForm = Type.Object({
 
 type NetworkRequest = FastifyRequest & { params: Static<typeof params> };
 
-/** Deposit addresses of a merchant's branches: what is there, and changes, which wait. */
+/** Deposit addresses of a merchant's branches: the present ones, and changes, which wait before they take effect. */
 export function registerAddresses(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, db, panelUrl } = deps;
   const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
@@ -139,7 +139,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     return leadTo(networkUrl({ url, branch: own }, blockchainId));
   });
 
-  /** The page that compares; if the address is refused, the form again. */
+  /** The page that compares the old and the new address; if the address is refused, the form again. */
   async function review(
     request: NetworkRequest,
     { branch: branchId, kind, address: text }: Static<typeof ReviewForm>,
@@ -162,7 +162,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     }
   }
 
-  /** The form again, and the operator is told. */
+  /** Reports the refused address to the operator, and shows the form again. */
   async function refuseTaken(
     request: NetworkRequest,
     own: Branch,
@@ -196,7 +196,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     });
   }
 
-  /** @param network Whose changes are shown alone. */
+  /** @param network Shows only the changes of this network. */
   async function readFrame(request: FastifyRequest, own: Branch, network?: Network) {
     const membership = membershipOf(request);
     const { accountId } = membership;

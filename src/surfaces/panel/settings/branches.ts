@@ -37,7 +37,7 @@ const BranchesQuery = Type.Object({
 });
 const BranchForm = Type.Object({ name: Type.String() });
 
-/** A merchant's branches: adding one, and making one the main one, which waits. */
+/** A merchant's branches: adding one, and making one the main branch, which waits before it takes effect. */
 export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, db, panelUrl } = deps;
   const words = texts.settings.branches;
@@ -56,7 +56,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
         return list(request, { field: 'name', message: words.fault }, { name });
       }
       const { accountId: merchantId } = membershipOf(request);
-      // Never the main one: that waits.
+      // Never as the main branch: that change has to wait.
       await createBranch(operatorOf(request, deps), { merchantId, name, main: false });
       return leadTo(`${settingsOf(request)}/branches`);
     },

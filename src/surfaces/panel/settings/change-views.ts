@@ -12,7 +12,7 @@ import { inFours } from './fours.ts';
 
 const { changes } = texts;
 
-/** What is there and what would be there, side by side. */
+/** The present and the proposed value, side by side. */
 export interface Comparison {
   readonly kind: AddressChange['kind'];
   /** Addresses, or the ID of the main branch. */

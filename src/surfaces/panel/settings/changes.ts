@@ -29,7 +29,10 @@ const params = Type.Object({ changeId: Uuid('ID of the change.') });
 /** A form whose one field is the code; the demo's has none. */
 export const FactorForm = Type.Object({ code: Type.String({ default: '' }) });
 
-/** Changes of where money goes that wait: to be looked at, approved and cancelled; and when a second admin is asked for. */
+/**
+ * Changes of where money goes that wait: shows, approves and cancels them. Also sets whether they need a second
+ * admin.
+ */
 export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, db, panelUrl } = deps;
   const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;

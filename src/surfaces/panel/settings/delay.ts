@@ -3,7 +3,7 @@ import { texts } from '../texts/index.ts';
 
 const HOUR_MS = 60 * 60_000;
 
-/** When a change would hold, in words. */
+/** When a change would take effect, in words. */
 export function renderDelay({ waitsMs, needsApproval }: Delay): string {
   const { changes } = texts;
   if (needsApproval) return changes.untilApproved;

@@ -23,7 +23,7 @@ import { texts } from '../texts/index.ts';
 const PATH = '/merchants/:accountId/settings/domains';
 const DomainForm = Type.Object({ domain: Type.String() });
 
-/** Where a merchant's customers may be led back to. */
+/** Domains that a merchant's customers may be redirected to. */
 export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
   const { allowsLoopback, db, panelUrl } = deps;
   const words = texts.settings.domains;

@@ -51,7 +51,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     return findMembership(db, sessionOf(request).person.id, 'merchant', merchantId);
   }
 
-  /** The name of the other one of two, as a link for those who are in it too. */
+  /** The name of the other twin, as a link for people who are members of it too. */
   async function nameOf(request: FastifyRequest, { id, name }: Merchant): Promise<Html> {
     const own = await membershipIn(request, id);
     return own === undefined

@@ -18,7 +18,9 @@ export const FORGOTTEN_PATH = '/forgotten-password';
 const ASKED = `${FORGOTTEN_PATH}/asked`;
 const ForgottenForm = Type.Object({ email: Type.String() });
 
-/** Asking for a link for a new password: one response, whoever has the e-mail that was typed, or nobody. */
+/**
+ * Requests a link for a new password. The response is the same whether or not anybody has the e-mail that was typed.
+ */
 export function registerForgotten(app: TypedApp, deps: PanelDependencies): void {
   const { limits, panelUrl, sendsMail } = deps;
   const action = basePathOf(panelUrl) + PANEL_PREFIX + FORGOTTEN_PATH;

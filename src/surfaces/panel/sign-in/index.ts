@@ -91,8 +91,8 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       noteRefusal(request, signedIn.refusal);
       return show(request, email, { field: null, message: texts.signIn.refused });
     }
-    // A session that waits for its code is replaced now. A complete one must not end by a password alone:
-    // the second factor ends it.
+    // A former session that still waits for its code is replaced now. A complete one must not end by a password
+    // alone: it ends once the second factor is given.
     if (before?.isComplete === false) await endSession(request);
     cookies.setSession(reply, token);
     return leadTo(withNext(PANEL_PREFIX + CODE, nextOf(request)));
@@ -131,7 +131,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   });
 
   app.post('/sign-out', { ...FOR_ANYBODY, schema: { body: EmptyForm } }, async (request, reply) => {
-    // First, so that the browser is rid of it also while writes are refused.
+    // First, so that the browser drops the cookie even while the database refuses writes.
     cookies.clearSession(reply);
     await endSession(request);
     return leadTo(PANEL_PREFIX + SIGN_IN);

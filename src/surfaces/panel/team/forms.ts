@@ -2,20 +2,20 @@ import { Type } from '@sinclair/typebox';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 
-/** The roles of each kind of account, the one that decides last. */
+/** The roles in each kind of account; the one that decides is last. */
 export const TEAM_ROLES = {
   merchant: ['member', 'admin'],
   partner: ['developer', 'owner'],
 } as const satisfies Readonly<Record<Membership['kind'], readonly Membership['role'][]>>;
 
-/** What a link for somebody who has joined replaces; the one that leaves most in place first. */
+/** What a link for somebody who has joined replaces; the choice that replaces least is first. */
 export const LINK_PURPOSES = ['factors', 'password', 'both'] as const;
 
 const code = Type.String({ default: '' });
 const intent = Uuid('ID under which a link is made once, however often the form is sent.');
 const role = StringEnum([...TEAM_ROLES.merchant, ...TEAM_ROLES.partner], 'What they may do.');
 
-/** Who follows on a page of the list. */
+/** Where a page of the list begins. */
 export const TeamQuery = Type.Object({
   after: Type.Optional(Uuid('ID of the one before the page.')),
 });

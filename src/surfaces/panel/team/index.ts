@@ -39,7 +39,7 @@ import { alreadyDonePage, invitePage, issuedLinkPage, type TeamFrame, teamPage }
 
 const PAGE_SIZE = 25;
 
-/** Who may enter an account: seen by all that see its settings, changed by those who decide there. */
+/** The people who may enter an account. Admins and owners change the list; members of a merchant may see it. */
 export function registerTeam(app: TypedApp, deps: PanelDependencies): void {
   registerTeamOf('merchant', app, deps);
   registerTeamOf('partner', app, deps);
@@ -84,7 +84,7 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   const opening = withPermission(kind, 'team.manage', { params: MemberParams });
   app.get(`${path}/:memberId/role`, opening, async request => {
     const frame = await stepOf(request, request.params.memberId, null);
-    // The other one of the two: to keep the role nobody comes here.
+    // Offers the other role first: nobody opens this form to keep the present one.
     const [chosen = ''] = TEAM_ROLES[kind].filter(role => role !== frame.member.role);
     return rolePage(frame, chosen);
   });
@@ -152,7 +152,7 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     await changeWithFactor(request, deps, code, operator =>
       changeMember(operator, account, memberId, wanted),
     );
-    // Who has changed themselves may not see the team any more.
+    // People who changed themselves may not see the team any more.
     return leadTo(account.memberId === memberId ? PANEL_PREFIX : pathOf(request));
   }
 
@@ -202,7 +202,7 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   }
 }
 
-/** @throws FieldRefused for what is no name, or no e-mail address. */
+/** @throws FieldRefused for an invalid name or e-mail address. */
 function readNewcomer<T extends { readonly name: string; readonly email: string }>(fields: T): T {
   const name = parseName(fields.name.trim());
   const { faults } = texts.team.invite;

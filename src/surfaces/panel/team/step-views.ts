@@ -9,7 +9,7 @@ import { rolesOf, type TeamFrame } from './views.ts';
 
 const { team: words } = texts;
 
-/** A change of somebody of the team; each has a form, and takes a code of its own. */
+/** A change to somebody in the team. Each has its own form, and needs its own code. */
 export type TeamStep = 'role' | 'status' | 'link';
 
 export interface StepFrame extends TeamFrame {

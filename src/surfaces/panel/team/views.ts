@@ -16,7 +16,7 @@ export interface TeamFrame {
   readonly kind: Membership['kind'];
   /** The list's address, with the base path. */
   readonly url: string;
-  /** ID of the user or member as whom the visitor signs in. */
+  /** ID of the visitor's own user or member. */
   readonly ownId: string;
   readonly isDemo: boolean;
   readonly mayManage: boolean;
@@ -65,7 +65,7 @@ ${
 }</li>`;
 }
 
-/** Whether somebody has joined, what they sign in with, and when they were last there. */
+/** Whether somebody has joined, what they sign in with, and when they were last seen. */
 function renderStanding(member: TeamMember): Html | string {
   const { personId, isDemo, factorsSince, recoveredAt, lastSeenAt, linkUntil, status } = member;
   if (personId === null) {

@@ -1,8 +1,8 @@
 import { en } from './en/index.ts';
 
 /**
- * What the panel says. A second language is a catalogue of the same type, since a text that it lacks does
- * not compile, and a choice here.
+ * The panel's texts. A second language is another catalogue of this type, so that a missing text does not compile,
+ * and a choice here.
  */
 export type PanelTexts = typeof en;
 

@@ -6,7 +6,7 @@ import type { AssignFields, DepositParts, Wanted } from './deposit-parts.ts';
 
 const { consent } = texts.unmatched;
 
-/** The form by which somebody consents to an assignment that was refused without. */
+/** The form to consent to an assignment that was refused without consent. */
 export function renderConsent(parts: DepositParts, { payment, refusal, fields }: Wanted): Html {
   const { url, asked, personId } = parts;
   const { id: paymentId, amount, customer_reference_id: reference } = payment;

@@ -15,7 +15,7 @@ export const AskForm = Type.Object({ payment: Uuid('ID of the payment.') });
 const consent = {
   /** `yes` from somebody who has read that another payment had asked for this amount. */
   sure: Type.String({ default: '' }),
-  /** Both amounts, typed. */
+  /** Both amounts, as the second person typed them to confirm. */
   arrived: Type.String({ default: '' }),
   due: Type.String({ default: '' }),
 };
@@ -24,7 +24,7 @@ export const AssignForm = Type.Object({ ...AskForm.properties, ...consent });
 /** Fields of a form that assigns, without the payment. */
 export type AssignFields = Omit<Static<typeof AssignForm>, 'payment'>;
 
-/** An assignment that takes somebody's consent. */
+/** An assignment that needs somebody's consent. */
 export interface Wanted {
   readonly payment: Payment;
   readonly refusal: ConsentNeeded;

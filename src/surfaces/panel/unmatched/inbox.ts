@@ -20,7 +20,7 @@ import { type RemedyFields, renderRemedy } from './remedy.ts';
 const { lists, unmatched: unmatchedTexts } = texts;
 const { dismissal, facts, filters } = unmatchedTexts;
 
-/** Shared addresses that are named: there are few, unless an operator shares all. */
+/** Most shared addresses that are listed: there are few, unless an operator shares all. */
 const SHARED_SHOWN = 5;
 
 /** What the inbox shows, by the query of its address. */
@@ -62,7 +62,7 @@ export interface InboxParts {
   /** How many more are at addresses that other accounts have too, counted up to a maximum. */
   readonly hidden: number;
   readonly hiddenMaximum: number;
-  /** Addresses that another account has too. */
+  /** Addresses that another account also has. */
   readonly sharedAddresses: readonly string[];
   /** Whether the reader may dismiss them. */
   readonly maySettle: boolean;

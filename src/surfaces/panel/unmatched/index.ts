@@ -53,7 +53,7 @@ const PAGE_SIZE = 25;
 const HIDDEN_MAXIMUM = 100;
 
 const params = Type.Object({ depositId: Uuid('ID of the deposit.') });
-/** Dismisses those that are ticked on a page of the inbox. */
+/** Dismisses the deposits that are ticked on a page of the inbox. */
 const DismissForm = Type.Object({
   deposit: Type.Array(Uuid('ID of the deposit.'), { maxItems: PAGE_SIZE }),
   ...RemedyForm.properties,

@@ -56,7 +56,7 @@ export function readRemedy(fields: RemedyFields): RemedyOf | FormFault {
   }
 }
 
-/** Undefined for none. */
+/** undefined for an empty note. */
 function readNote({ note: text }: Pick<ReturnFields, 'note'>): string | undefined | FormFault {
   const note = text.trim();
   if (note === '') return undefined;
@@ -80,8 +80,8 @@ ${renderReturn(remedyTexts, false, problem, fields)}
 }
 
 /**
- * The questions how money was returned.
- * @param isRequired Whether it was.
+ * The fields that ask how money was returned.
+ * @param isRequired Whether it was certainly returned, so that the fields must be filled in.
  */
 export function renderReturn(
   labels: Readonly<Record<keyof ReturnFields, Pick<Field, 'label' | 'hint'>>>,

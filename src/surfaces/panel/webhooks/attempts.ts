@@ -21,7 +21,7 @@ ${renderResponse(attempt, withExcerpts)}</li>`,
 }
 
 /**
- * What a server made of an event, and what to do about it.
+ * How a server responded to an event, and what to do about it.
  * @param withExcerpt Whether the beginning of the response is shown, which may repeat the URL.
  */
 export function renderResponse(response: Response, withExcerpt: boolean): Html {

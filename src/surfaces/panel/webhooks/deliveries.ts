@@ -27,14 +27,14 @@ import { DeliveryParams } from './forms.ts';
 import { WEBHOOKS_PATH, webhooksPath } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId/deliveries/:deliveryId`;
-/** Attempts that a page shows: ten are made, and those of a killed worker again. */
+/** Most attempts on a page: ten are made, plus repeats of those that a killed worker left. */
 const ATTEMPTS_SHOWN = 100;
 
 type DeliveryRequest = FastifyRequest & {
   readonly params: { readonly endpointId: string; readonly deliveryId: string };
 };
 
-/** One delivery: its page, its payload, and the same again. */
+/** One delivery: its page, its payload, and its redelivery. */
 export function registerDeliveries(
   app: TypedApp,
   deps: PanelDependencies,
@@ -69,7 +69,7 @@ export function registerDeliveries(
     }
   });
 
-  /** @throws ApiError E3001 for a delivery, or an endpoint, of others as for a missing one. */
+  /** @throws ApiError E3001 for a missing delivery or endpoint, and for one of another merchant. */
   async function requireDelivery(request: DeliveryRequest) {
     const endpoint = await pages.require(request);
     const own = { merchantId: membershipOf(request).accountId, endpointId: endpoint.id };

@@ -29,7 +29,7 @@ interface EndpointFrame {
   readonly test: EndpointTest | null;
   readonly since: string | undefined;
   readonly isFailing: boolean;
-  /** When the oldest event that waits is given up. */
+  /** When the service gives up on the oldest event that waits. */
   readonly givenUpAt: Date | null;
   readonly seesPaths: boolean;
   readonly mayManage: boolean;

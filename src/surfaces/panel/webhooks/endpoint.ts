@@ -30,7 +30,7 @@ import { webhooksPath } from './paths.ts';
 
 const HOUR_MS = 60 * 60_000;
 const PAGE_SIZE = 25;
-/** Attempts that are read for a page of deliveries; a killed worker's is made again. */
+/** Most attempts read for a page of deliveries; an attempt of a killed worker is repeated. */
 const ATTEMPTS_READ = PAGE_SIZE * 20;
 /** Endpoints of a merchant that are looked at for failures. */
 const ENDPOINTS_LOOKED_AT = 100;
@@ -39,9 +39,9 @@ interface EndpointState {
   /** Which deliveries are listed; the newest unless given. */
   readonly wanted?: WantedDeliveries;
   readonly fault?: FormFault | null;
-  /** What came of a test. */
+  /** Result of a test. */
   readonly test?: EndpointTest | null;
-  /** What the form that redelivers held. */
+  /** The time that was sent in the form to redeliver. */
   readonly since?: string;
 }
 
@@ -54,7 +54,7 @@ export function readTroubled(
   return listTroubledEndpoints(reports, merchantId, { since, limit: ENDPOINTS_LOOKED_AT });
 }
 
-/** The page of an endpoint, which all its forms come back to. */
+/** The page of an endpoint, which all its forms return to. */
 export class EndpointPages {
   readonly #deps: PanelDependencies;
 
@@ -62,7 +62,7 @@ export class EndpointPages {
     this.#deps = deps;
   }
 
-  /** @throws ApiError E3001 for an endpoint of others, as for a missing one. */
+  /** @throws ApiError E3001 for a missing endpoint, and for one of another merchant. */
   async require(
     request: FastifyRequest & { readonly params: { readonly endpointId: string } },
   ): Promise<WebhookEndpoint> {

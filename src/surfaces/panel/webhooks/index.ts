@@ -37,7 +37,7 @@ const text = texts.webhooks;
 
 /** How long the former secret signs after a rotation. */
 const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
-/** Endpoints that the list shows, disabled ones among them. */
+/** Most endpoints in the list, including disabled ones. */
 const ENDPOINTS_SHOWN = 100;
 
 /** The webhook endpoints of a merchant, and what was delivered to them. */

@@ -17,7 +17,7 @@ import { texts } from '../texts/index.ts';
 import { type EndpointFields, TYPE_CHOICES } from './forms.ts';
 
 const text = texts.webhooks;
-/** What events tell of. */
+/** What each type of event reports. */
 const TYPES: Readonly<Record<EventType, string>> = text.types;
 /** Longest part of a URL that the list shows, in characters. */
 const URL_SHOWN = 50;
@@ -30,7 +30,7 @@ interface EndpointsFrame {
   readonly now: Date;
   /** IDs of those to which nothing can be delivered. */
   readonly failing: ReadonlySet<string>;
-  /** How many can be added. */
+  /** How many more can be added. */
   readonly left: number;
   /** Whether the visitor may see paths and queries of URLs. */
   readonly seesPaths: boolean;

@@ -5,10 +5,10 @@ import { DEVELOPER_PATHS } from '../requests/paths.ts';
 
 const OWN_PATH = `${DEVELOPER_PATHS.merchant}/webhooks`;
 
-/** Of the routes. */
+/** Path of the routes. */
 export const WEBHOOKS_PATH = `/merchants/:accountId${OWN_PATH}`;
 
-/** Of a merchant's webhooks, without the base path. */
+/** Path of a merchant's webhooks, without the base path. */
 export function webhooksPath(request: FastifyRequest): string {
   return accountPath(membershipOf(request)) + OWN_PATH;
 }

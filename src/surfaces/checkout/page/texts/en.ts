@@ -2,7 +2,7 @@ import { type Html, html } from '../../../pages/html.ts';
 
 /** English, which every other language follows: a text that one of them lacks does not compile. */
 export const en = {
-  /** Stands in a sentence for a merchant without a name. */
+  /** Replaces the name of a merchant without one, in sentences. */
   merchant: 'the merchant',
   simulation: 'Simulation: payments can be marked as paid without money.',
   /** On every page of a test merchant. */
@@ -165,7 +165,7 @@ export const en = {
   /** What has arrived, transfer by transfer. */
   transfers: {
     title: 'What has arrived',
-    /** @param count Of those that are older than what is listed. */
+    /** @param count How many are older than those listed. */
     earlier: (count: string) => `Earlier transfers that are not listed: ${count}.`,
     seenAt: (time: Html) => html`Seen ${time}`,
     states: {

@@ -9,7 +9,7 @@ import { pt } from './pt.ts';
 import { tr } from './tr.ts';
 
 interface Language {
-  /** As it is called in itself. */
+  /** The language's name in the language itself. */
   readonly name: string;
   /** BCP 47 tag for numbers and dates. Digits are those that wallets show, in Arabic as well. */
   readonly locale: string;

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../pages/html.ts';
 
-/** What an action of the audit log is, in words. One that is not here is shown by its name. */
+/** Texts for the actions in the audit log. An action without one is shown by its name. */
 const actions: Readonly<Partial<Record<string, string>>> = {
   'accounting.export': 'Exported a month for the books',
   'address.add': 'Added a deposit address',
@@ -67,7 +67,7 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'webhook.test': 'Tested a webhook endpoint',
 };
 
-/** Names of what the audit log records of a change. One that is not here is shown as it is. */
+/** Labels of the fields that the audit log records. A field without one is shown as it is. */
 const fields: Readonly<Partial<Record<string, string>>> = {
   accent_color: 'accent colour',
   address: 'address',

@@ -25,7 +25,7 @@ export const failures = {
   },
   other: {
     title: 'Something went wrong on our side',
-    // A commit may have taken effect and not have been confirmed.
+    // A commit may have taken effect without being confirmed.
     text: 'Try again in a minute. If you have sent a form, look first whether it was done. If it stays, tell your operator the ID of the request.',
   },
   request: (id: Html) => html`Request ${id}`,

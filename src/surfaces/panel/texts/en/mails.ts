@@ -1,6 +1,6 @@
 import { counted, minuteOf } from './formats.ts';
 
-/** Who has no account in the panel. */
+/** Names an operator, who has no account in the panel. */
 const OPERATOR = 'your operator';
 
 /** What a change of where money goes would do, in the subject and as the beginning of a sentence. */
@@ -29,7 +29,7 @@ const changed = {
 
 interface MoneyChange {
   readonly kind: keyof typeof money;
-  /** What is paid on which network; null where it is about none. */
+  /** Asset and network; null if the change is about none. */
   readonly network: string | null;
   readonly branch: string;
   /** null for an operator. */
@@ -48,7 +48,7 @@ function thingOf({ kind, network, branch }: MoneyChange): string {
 /** Mail to people. A subject is one line; a text is its paragraphs. */
 export const mails = {
   greeting: (name: string) => `Hello ${name},`,
-  /** Who gets it. */
+  /** Why the person gets it. */
   because: {
     person: 'You get this because it is about your own sign-in.',
     merchant: (account: string) =>

@@ -35,7 +35,7 @@ export const payments = {
     status: 'Status',
     created: 'Created',
     expires: 'Expires',
-    /** Once it waits no more. */
+    /** Instead of `expires`, once the payment no longer waits; for partners always. */
     expired: 'Time to pay until',
     paid: 'Paid',
     received: 'Received',
@@ -75,7 +75,7 @@ export const payments = {
     created: (amount: string, creator: Html) => html`Created for ${amount} by ${creator}`,
     deposit: (amount: string, outcome: string, state: string, hash: Html) =>
       html`${amount} arrived: ${outcome}, ${state}. ${hash}`,
-    /** Those of deposits that a payment took. */
+    /** Outcomes of deposits that a payment took. */
     outcomes: {
       exact: 'the exact amount',
       over: 'a little more than asked for',

@@ -46,7 +46,7 @@ export const profile = {
     proof: 'Proof that it is you',
     back: 'Back to your profile',
     password: 'Password',
-    /** Where the form asks for a new one as well. */
+    /** Label if the form asks for a new one as well. */
     presentPassword: 'Present password',
     code: 'Code, or a recovery code',
     presentAppCode: 'Code of the present app, or a recovery code',

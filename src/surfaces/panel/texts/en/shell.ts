@@ -1,4 +1,4 @@
-/** What stands around every page, and what many pages have in common. */
+/** Texts around every page, and texts that many pages share. */
 export const shell = {
   /** Of the document (BCP 47). */
   language: 'en',

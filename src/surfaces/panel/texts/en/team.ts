@@ -9,7 +9,7 @@ export const team = {
     partner:
       'Who may enter this account. Owners see everything of the partner; developers the overview and their own API keys.',
   },
-  /** Nobody else. */
+  /** For a team of one person. */
   alone: {
     merchant:
       'Just you: a second admin can approve address changes, and help when you lose your phone.',
@@ -29,7 +29,7 @@ export const team = {
     owner: 'owner',
     developer: 'developer',
   },
-  /** Where it is not the e-mail that they were invited with. */
+  /** Only if it is not the e-mail that they were invited with. */
   signsInWith: (email: string) => `Signs in with ${email}`,
   factors: (since: Html) => html`Password and authenticator app, since ${since}`,
   recovered: (at: Html) => html`A link gave them new ones on ${at}`,
