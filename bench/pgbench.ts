@@ -56,15 +56,15 @@ export async function pgbenchContender(
   return { name: options.name, warmUp: async () => void (await run()), round: run };
 }
 
-/** The statement with its value inlined; a CTE before it makes the fresh pieces. */
-function toScript({ text: statement, value, bytes, fresh }: RepeatedStatement): string {
+/** The statement with its values inlined; a CTE before it makes the fresh pieces. */
+function toScript({ text: statement, values, fresh }: RepeatedStatement): string {
   const columns = Object.entries(fresh).map(([name, made]) => `${made} as "${name}"`);
-  const pieces = value.map(piece =>
-    typeof piece === 'string' ? toLiteral(piece) : `(select "${piece.fresh}" from ${FRESH})`,
-  );
-  const inlined = statement
-    .replaceAll('$1', () => `(${pieces.join(' || ')})`)
-    .replaceAll('$2', () => toLiteral(`\\x${bytes.toString('hex')}`));
+  const inlined = statement.replaceAll(/\$(\d+)/g, (_, number) => {
+    const pieces = values[number - 1]?.map(piece =>
+      typeof piece === 'string' ? toLiteral(piece) : `(select "${piece.fresh}" from ${FRESH})`,
+    );
+    return `(${pieces?.join(' || ')})`;
+  });
   const rest = inlined.trim().replace(/^with\s/i, '');
   const made = `with ${FRESH} as materialized (select ${columns.join(', ')})`;
   return `${`${made}, ${rest}`.replaceAll(/\s+/g, ' ')};\n`;

@@ -97,10 +97,8 @@ export const SIX_ROUND_TRIPS = {
 /** A statement that pgbench repeats. */
 export interface RepeatedStatement {
   readonly text: string;
-  /** The value of $1: pieces of text, and names of expressions that each execution evaluates. */
-  readonly value: readonly (string | { readonly fresh: string })[];
-  /** The value of $2. */
-  readonly bytes: Buffer;
+  /** The value of each parameter: pieces of text, and names of expressions that each execution evaluates. */
+  readonly values: readonly (readonly (string | { readonly fresh: string })[])[];
   /** SQL expressions by name. */
   readonly fresh: Readonly<Record<string, string>>;
 }
@@ -148,13 +146,31 @@ export function repeatedCreate(merchant: BenchMerchant): RepeatedStatement {
     [request.body.customerReferenceId, 'reference'],
     [token.toString('hex'), 'token'],
   ]);
-  const { creations, bytes } = toCreations([{ payment, event, scope, response, now, expiresAt }]);
-  const pieces = creations.split(new RegExp(`(${[...unique.keys()].join('|')})`));
-  const value = pieces.map(piece => {
-    const name = unique.get(piece);
-    return name === undefined ? piece : { fresh: name };
-  });
-  return { text: createPaymentsOnce.text, value, bytes, fresh: FRESH };
+  const values = toCreations([{ payment, event, scope, response, now, expiresAt }]);
+  const anyUnique = new RegExp(`(${[...unique.keys()].join('|')})`);
+  return {
+    text: createPaymentsOnce.text,
+    values: createPaymentsOnce.parameters.map(({ name, value }) =>
+      toText(name === undefined ? value : values[name])
+        .split(anyUnique)
+        .map(piece => {
+          const fresh = unique.get(piece);
+          return fresh === undefined ? piece : { fresh };
+        }),
+    ),
+    fresh: FRESH,
+  };
+}
+
+/** A value as pg writes it: of arrays the literal. */
+function toText(value: unknown): string {
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  if (value instanceof Date) return value.toISOString();
+  if (!Array.isArray(value)) return String(value);
+  const elements = value.map(each =>
+    each === null ? 'NULL' : `"${toText(each).replaceAll(/["\\]/g, '\\$&')}"`,
+  );
+  return `{${elements}}`;
 }
 
 /** Values that must be unique. */

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import { type BoundColumns, selectRows } from '../../database/bound-rows.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { RequestLogTable, SignatureExplanation } from '../../database/key-tables.ts';
 import { firstIdOf } from '../payments/events.ts';
@@ -23,6 +24,24 @@ export interface LoggedRequest {
   readonly paymentId: string | null;
   readonly explanation: SignatureExplanation | null;
 }
+
+const COLUMNS: BoundColumns<LoggedRequest> = {
+  id: ['uuid', ({ id }) => id],
+  at: ['timestamptz', ({ at }) => at],
+  key_id: ['text', ({ keyId }) => keyId],
+  verified: ['boolean', ({ verified }) => verified],
+  requests: ['integer', ({ requests }) => requests],
+  method: ['text', ({ method }) => method],
+  target: ['text', ({ target }) => target],
+  status: ['smallint', ({ status }) => status],
+  error_code: ['text', ({ errorCode }) => errorCode],
+  param: ['text', ({ param }) => param],
+  milliseconds: ['integer', ({ milliseconds }) => milliseconds],
+  address: ['text', ({ address }) => address],
+  replayed: ['boolean', ({ replayed }) => replayed],
+  payment_id: ['uuid', ({ paymentId }) => paymentId],
+  explanation: ['jsonb', ({ explanation }) => explanation],
+};
 
 /** Columns by which a row that stands for several requests shows one of them. */
 const SHOWN = [
@@ -50,17 +69,14 @@ export async function writeRequests(db: Connection, rows: readonly LoggedRequest
     insert into request_log as known
       (id, at, account_id, key_id, verified, requests, method, target, status, error_code, param,
        milliseconds, address, replayed, payment_id, explanation)
-    select given.id, at, coalesce(api_keys.merchant_id, member.partner_id), "keyId", verified,
-           requests, method, target, given.status, "errorCode", param, milliseconds, address, replayed,
-           "paymentId", explanation
-    from json_to_recordset(${JSON.stringify(rows)}::json) as given
-      (id uuid, at timestamptz, "keyId" text, verified boolean, requests integer, method text,
-       target text, status smallint, "errorCode" text, param text, milliseconds integer,
-       address text, replayed boolean, "paymentId" uuid, explanation jsonb)
-    join api_keys on api_keys.id = "keyId"
+    select given.id, at, coalesce(api_keys.merchant_id, member.partner_id), key_id, verified,
+           requests, method, target, given.status, error_code, param, milliseconds, address, replayed,
+           payment_id, explanation
+    from (${selectRows(COLUMNS, rows)}) as given
+    join api_keys on api_keys.id = key_id
     left join partner_members as member on member.id = api_keys.partner_member_id
     -- In a fixed order, so that processes that update the same rows do not deadlock.
-    order by "keyId", "errorCode", at, given.id
+    order by key_id, error_code, at, given.id
     on conflict (key_id, error_code, at) where not verified do update set
       requests = known.requests + excluded.requests, ${sql.join(shown)}`.execute(db);
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { type BoundColumns, bindRows, selectBoundRows } from '../../database/bound-rows.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
@@ -23,8 +24,8 @@ export interface ClaimedCreation extends Creation {
 /** `created`, or why not: another request is executing under the key, or has executed under it. */
 export type Written = 'created' | 'in progress' | 'finished';
 
-/** Columns of `payments` that a creation sets, with their types. */
-const PAYMENT_COLUMNS = {
+/** Columns of `payments` that a creation sets, with their types. A list of networks is a text with commas. */
+const PAYMENT_TYPES = {
   id: 'uuid',
   merchant_id: 'uuid',
   branch_id: 'uuid',
@@ -36,7 +37,7 @@ const PAYMENT_COLUMNS = {
   commission_bps: 'integer',
   commission_payer: 'text',
   settlement_model: 'text',
-  offered_blockchain_ids: 'text[]',
+  offered_blockchain_ids: 'text',
   expires_at: 'timestamptz',
   created_at: 'timestamptz',
   redirect_url: 'text',
@@ -49,64 +50,71 @@ const PAYMENT_COLUMNS = {
   inquire_at: 'timestamptz',
 } as const satisfies Partial<Record<keyof Payment, string>>;
 
-const PAYMENT_NAMES = Object.keys(PAYMENT_COLUMNS) as (keyof typeof PAYMENT_COLUMNS)[];
+const PAYMENT_NAMES = Object.keys(PAYMENT_TYPES) as (keyof typeof PAYMENT_TYPES)[];
 
-/** Columns of the event, with their types. */
-const EVENT_COLUMNS = {
-  event_id: 'uuid',
-  event_type: 'text',
-  event_data: 'text',
-  traceparent: 'text',
-  tracestate: 'text',
-} as const;
+/** What a creation without an idempotency key binds. */
+const COLUMNS: BoundColumns<Creation> = {
+  ...Object.fromEntries(
+    PAYMENT_NAMES.map(name => [
+      name,
+      [PAYMENT_TYPES[name], ({ payment }: Creation) => payment[name]],
+    ]),
+  ),
+  // An array of arrays would have to be rectangular.
+  offered_blockchain_ids: ['text', ({ payment }) => payment.offered_blockchain_ids.join()],
+  event_id: ['uuid', ({ event }) => event.id],
+  event_type: ['text', ({ event }) => event.type],
+  event_data: ['text', ({ event }) => event.data],
+  traceparent: ['text', ({ event }) => event.traceparent],
+  tracestate: ['text', ({ event }) => event.tracestate],
+};
+
+/** A claimed creation in its batch. */
+interface Placed {
+  readonly creation: ClaimedCreation;
+  readonly place: number;
+  /** Where the body's hash and the response begin and end in the bytes of all. */
+  readonly hashFrom: number;
+  readonly responseFrom: number;
+  readonly responseEnd: number;
+}
 
 /**
- * Columns of the claim on the idempotency key, with their types. Bytes are bound beside the JSON, which would take two
- * characters for each byte: these columns have the offsets at which the body's hash and the response begin and end.
+ * What a creation binds beside the claim on its idempotency key. Bytes are bound together, since an array of them would
+ * take two characters for each byte.
  */
-const CLAIM_COLUMNS = {
-  place: 'integer',
-  lock_name: 'text',
-  account_id: 'uuid',
-  route: 'text',
-  key: 'text',
-  hash_from: 'integer',
-  response_from: 'integer',
-  response_end: 'integer',
-  http_status: 'smallint',
-  response_key_version: 'integer',
-  kept_from: 'timestamptz',
-  kept_until: 'timestamptz',
-} as const;
+const CLAIMED_COLUMNS: BoundColumns<Placed> = {
+  ...Object.fromEntries(
+    Object.entries(COLUMNS).map(([name, [type, value]]) => [
+      name,
+      [type, ({ creation }: Placed) => value(creation)],
+    ]),
+  ),
+  place: ['integer', ({ place }) => place],
+  lock_name: ['text', ({ creation }) => lockNameOf(creation.scope)],
+  account_id: ['uuid', ({ creation }) => creation.scope.accountId],
+  route: ['text', ({ creation }) => creation.scope.route],
+  key: ['text', ({ creation }) => creation.scope.key],
+  hash_from: ['integer', ({ hashFrom }) => hashFrom],
+  response_from: ['integer', ({ responseFrom }) => responseFrom],
+  response_end: ['integer', ({ responseEnd }) => responseEnd],
+  http_status: ['smallint', ({ creation }) => creation.response.status],
+  response_key_version: ['integer', ({ creation }) => creation.response.masterKeyVersion],
+  kept_from: ['timestamptz', ({ creation }) => creation.now],
+  kept_until: ['timestamptz', ({ creation }) => creation.expiresAt],
+};
 
-type Columns = Readonly<Record<string, string>>;
-type Row<C extends Columns> = Readonly<Record<keyof C, unknown>>;
-
-interface Creations {
-  /** JSON of a list of rows. */
-  readonly creations: string;
-}
-
-interface ClaimedCreations extends Creations {
-  /** Hashes and responses of all rows, one after the other. */
-  readonly bytes: Buffer;
-}
-
-/** The step `creation`: rows from a JSON list, which binds any number of them as one value. */
-function creationRows(given: Given<Creations>, columns: Columns): RawBuilder<unknown> {
-  const names = Object.keys(columns).map(name => sql.ref(name));
-  const types = Object.entries(columns).map(
-    ([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`,
-  );
-  return sql`
-    creation as materialized (
-      select ${sql.join(names)} from json_to_recordset(${given('creations')}::json) as row (${sql.join(types)}))`;
-}
+/** An array for each column, and `bytes`: hashes and responses of all rows, one after the other. */
+type BoundCreations = Readonly<Record<string, unknown>>;
 
 /** The steps `payment`, `event` and `delivery` for all rows of `source`. */
 function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
   const names = PAYMENT_NAMES.map(name => sql.ref(name));
-  const values = PAYMENT_NAMES.map(name => sql.ref(`creation.${name}`));
+  const values = PAYMENT_NAMES.map(name =>
+    name === 'offered_blockchain_ids'
+      ? sql`string_to_array(creation.offered_blockchain_ids, ',')`
+      : sql.ref(`creation.${name}`),
+  );
   return sql`
     payment as (
       insert into payments (${sql.join(names)}) select ${sql.join(values)} from ${source}
@@ -119,8 +127,8 @@ function creationSteps(source: RawBuilder<unknown>): RawBuilder<unknown> {
 
 const createPayment = prepare(
   'create_payment',
-  (_db, given: Given<Creations>) => sql<never>`
-    with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS })},
+  (_db, given: Given<BoundCreations>) => sql<never>`
+    with creation as materialized (${selectBoundRows(COLUMNS, given)}),
     ${creationSteps(sql`creation`)}
     select`,
 );
@@ -133,12 +141,12 @@ const createPayment = prepare(
  */
 export const createPaymentsOnce = prepare(
   'create_payments_once',
-  (_db, given: Given<ClaimedCreations>) => sql<{
+  (_db, given: Given<BoundCreations>) => sql<{
     place: number;
     locked: boolean;
     claimed: boolean;
   }>`
-    with ${creationRows(given, { ...PAYMENT_COLUMNS, ...EVENT_COLUMNS, ...CLAIM_COLUMNS })},
+    with creation as materialized (${selectBoundRows(CLAIMED_COLUMNS, given)}),
     kept_bytes as materialized (select ${given('bytes')}::bytea as bytes),
     attempt as materialized (
       select place, is_first and pg_try_advisory_xact_lock(hashtextextended(lock_name, 0)) as locked
@@ -167,7 +175,7 @@ export const createPaymentsOnce = prepare(
 
 /** Writes a payment with its first event and the deliveries of it, in one statement. */
 export async function insertCreation(db: Connection, creation: Creation): Promise<void> {
-  await createPayment(db, { creations: JSON.stringify([creationRow(creation)]) });
+  await createPayment(db, bindRows(COLUMNS, [creation]));
 }
 
 /**
@@ -190,57 +198,19 @@ export async function insertCreationsOnce(
 }
 
 /** The values that `createPaymentsOnce` binds. */
-export function toCreations(all: readonly ClaimedCreation[]): ClaimedCreations {
+export function toCreations(all: readonly ClaimedCreation[]): BoundCreations {
   const bytes: Buffer[] = [];
   // PostgreSQL counts from 1.
   let end = 1;
-  const place = (some: Buffer) => {
+  const append = (some: Buffer) => {
     bytes.push(some);
     end += some.length;
     return end - some.length;
   };
-  const rows = all.map((each, index) => {
-    const { bodySha256, body } = each.response;
-    const places = { hash_from: place(bodySha256), response_from: place(body), response_end: end };
-    return { ...creationRow(each), ...claimRow(each, index), ...places };
+  const rows = all.map((creation, place): Placed => {
+    const hashFrom = append(creation.response.bodySha256);
+    const responseFrom = append(creation.response.body);
+    return { creation, place, hashFrom, responseFrom, responseEnd: end };
   });
-  return { creations: JSON.stringify(rows), bytes: Buffer.concat(bytes) };
-}
-
-function creationRow({
-  payment,
-  event,
-}: Creation): Row<typeof PAYMENT_COLUMNS & typeof EVENT_COLUMNS> {
-  const columns = PAYMENT_NAMES.map(name => [name, payment[name]]);
-  return {
-    ...Object.fromEntries(columns),
-    checkout_token_hash: toHex(payment.checkout_token_hash),
-    event_id: event.id,
-    event_type: event.type,
-    event_data: event.data,
-    traceparent: event.traceparent,
-    tracestate: event.tracestate,
-  };
-}
-
-function claimRow(
-  { scope, response, now, expiresAt }: ClaimedCreation,
-  place: number,
-): Omit<Row<typeof CLAIM_COLUMNS>, 'hash_from' | 'response_from' | 'response_end'> {
-  return {
-    place,
-    lock_name: lockNameOf(scope),
-    account_id: scope.accountId,
-    route: scope.route,
-    key: scope.key,
-    http_status: response.status,
-    response_key_version: response.masterKeyVersion,
-    kept_from: now,
-    kept_until: expiresAt,
-  };
-}
-
-/** Bytes as PostgreSQL reads them from text. */
-function toHex(bytes: Buffer | null): string | null {
-  return bytes === null ? null : `\\x${bytes.toString('hex')}`;
+  return { ...bindRows(CLAIMED_COLUMNS, rows), bytes: Buffer.concat(bytes) };
 }

@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely';
+import { type BoundColumns, bindRows, selectBoundRows } from '../../database/bound-rows.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { PaymentTransitionsTable } from '../../database/payment-tables.ts';
 import { type Given, prepare } from '../../database/prepared.ts';
@@ -11,23 +12,32 @@ export interface MoveRecords {
   readonly event: NewEvent | null;
 }
 
-interface Values {
-  /** JSON of a list of rows. */
-  readonly moves: string;
-  readonly paymentIds: readonly string[];
-  readonly releasedAt: Date | null;
-}
+/** Columns of the transition, and of the event where there is one. */
+const COLUMNS: BoundColumns<MoveRecords> = {
+  id: ['uuid', ({ transition }) => transition.id],
+  payment_id: ['uuid', ({ transition }) => transition.payment_id],
+  from_status: ['text', ({ transition }) => transition.from_status],
+  from_session_status: ['text', ({ transition }) => transition.from_session_status],
+  to_status: ['text', ({ transition }) => transition.to_status],
+  to_session_status: ['text', ({ transition }) => transition.to_session_status],
+  at: ['timestamptz', ({ transition }) => transition.at],
+  actor: ['text', ({ transition }) => transition.actor],
+  reason: ['text', ({ transition }) => transition.reason],
+  event_id: ['uuid', ({ event }) => event?.id],
+  merchant_id: ['uuid', ({ event }) => event?.merchantId],
+  type: ['text', ({ event }) => event?.type],
+  data: ['text', ({ event }) => event?.data],
+  traceparent: ['text', ({ event }) => event?.traceparent],
+  tracestate: ['text', ({ event }) => event?.tracestate],
+};
+
+/** An array for each column, and what is bound beside them. */
+type Values = Readonly<Record<string, unknown>>;
 
 const recordMoves = prepare(
   'record_moves',
   (_db, given: Given<Values>) => sql<never>`
-    with moved as materialized (
-      select id, payment_id, from_status, from_session_status, to_status, to_session_status, at, actor,
-             reason, event_id, merchant_id, type, data, traceparent, tracestate
-      from json_to_recordset(${given('moves')}::json) as row (
-        id uuid, payment_id uuid, from_status text, from_session_status text, to_status text,
-        to_session_status text, at timestamptz, actor text, reason text, event_id uuid,
-        merchant_id uuid, type text, data text, traceparent text, tracestate text)
+    with moved as materialized (${selectBoundRows(COLUMNS, given)}
     ), transition as (
       insert into payment_transitions (id, payment_id, from_status, from_session_status, to_status,
                                        to_session_status, at, actor, reason)
@@ -54,12 +64,6 @@ export async function insertMoveRecords(
   records: readonly MoveRecords[],
   releasedAt: Date | null,
 ): Promise<void> {
-  const moves = records.map(({ transition, event }) => {
-    const { id: event_id, merchantId: merchant_id, ...ofEvent } = event ?? {};
-    // JSON must not contain a lone surrogate; this replaces it, as sending it as text would.
-    const reason = transition.reason.toWellFormed();
-    return { ...ofEvent, ...transition, reason, event_id, merchant_id };
-  });
   const paymentIds = records.map(({ transition }) => transition.payment_id);
-  await recordMoves(db, { moves: JSON.stringify(moves), paymentIds, releasedAt });
+  await recordMoves(db, { ...bindRows(COLUMNS, records), paymentIds, releasedAt });
 }

@@ -73,8 +73,10 @@ export async function insertRedeliveries(
     insert into webhook_deliveries
       (id, event_id, endpoint_id, redelivery_of, next_attempt_at, created_at)
     select id, event_id, ${endpointId}, redelivery_of, ${now}, ${now}
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as given (id uuid, event_id uuid, redelivery_of uuid)`.execute(db);
+    from unnest(${rows.map(row => row.id)}::uuid[], ${rows.map(row => row.event_id)}::uuid[],
+                ${rows.map(row => row.redelivery_of)}::uuid[]) as given (id, event_id, redelivery_of)`.execute(
+    db,
+  );
 }
 
 export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
