@@ -25,7 +25,7 @@ const OTHER_ADDRESS = '1BoatSLRHtKNngkdXEeobR76b53LETtpyT';
 let service: TestApp;
 let merchant: Merchant;
 let serial = 0;
-/** Amounts far from each other, so that no test meets the payments of another. */
+/** Amounts far apart, so that no test matches the payments of another. */
 let asked = 1_000_000n;
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ const stateOf = async (id: string) => {
   return `${status}/${session}`;
 };
 const remainingOf = async (id: string) => readRemaining(service.db, await read(id));
-/** An open payment with its rest reserved, and what has arrived for it. */
+/** An open payment that has received too little and has its rest reserved. */
 async function underpaid(part = (asked * 3n) / 7n) {
   const payment = await open();
   const first = send(part);
@@ -88,7 +88,7 @@ describe('after a final transfer of too little', () => {
     const part = (asked * 3n) / 7n;
     const first = send(part);
     expect(await first.tell('seen')).toMatchObject({ outcome: 'under', payment_id: payment.id });
-    // What may be undone is not completed yet.
+    // A transfer that may still be reversed is no part yet.
     expect(await remainingOf(payment.id)).toBeNull();
     expect((await read(payment.id)).last_error_message).toContain('once the transfer is final');
     service.clock.now += MINUTE_MS;
@@ -121,7 +121,7 @@ describe('after a final transfer of too little', () => {
     ]);
   });
 
-  test('the whole amount settles the payment too, and the rest is a duplicate then', async () => {
+  test('the whole amount settles the payment too, and the rest is then a duplicate', async () => {
     const { id, rest } = await underpaid();
     expect(await send(asked).tell('seen')).toMatchObject({ outcome: 'exact', payment_id: id });
     expect(await send(rest).tell('seen')).toMatchObject({ outcome: 'duplicate' });
@@ -130,7 +130,7 @@ describe('after a final transfer of too little', () => {
 
   test('parts of other amounts go to the inbox', async () => {
     const { id, part, rest } = await underpaid();
-    // Neither what could not be sent is missing, nor has a wallet rounded it.
+    // These differ from the rest by more than could not be sent, and by no wallet's rounding.
     const more = rest % 10n === 9n ? 2n : 1n;
     for (const amount of [rest - 2_000n, rest + more, part]) {
       const told = await send(amount).tell('final');
@@ -140,7 +140,7 @@ describe('after a final transfer of too little', () => {
     expect(await remainingOf(id)).toEqual({ received: part, remaining: rest });
   });
 
-  test('a rest that is undone is asked for again, and what replaces it is taken', async () => {
+  test('a reversed rest is asked for again, and its replacement is accepted', async () => {
     const { id, rest, part } = await underpaid();
     const undone = send(rest);
     await undone.tell('seen');
@@ -157,7 +157,7 @@ describe('after a final transfer of too little', () => {
     expect((await read(id)).transaction_hash).toBe(replaced.transactionHash);
   });
 
-  test('a rest is asked for when the whole, which came before it was final, is undone', async () => {
+  test('a rest is asked for when the whole amount, sent before the part was final, is reversed', async () => {
     const { id } = await open();
     const [part, whole] = [send(asked / 2n), send(asked)];
     await part.tell('seen');
@@ -168,7 +168,7 @@ describe('after a final transfer of too little', () => {
     expect(await remainingOf(id)).toMatchObject({ received: asked / 2n });
   });
 
-  test('the payment ends as unsuccessful when its time is over, and the rest is late then', async () => {
+  test('the payment ends as unsuccessful when its time is over, and the rest is then late', async () => {
     const { id, rest } = await underpaid();
     service.clock.now = (await read(id)).expires_at.getTime();
     await expirePayments(service.db, now(), 50);
@@ -177,7 +177,7 @@ describe('after a final transfer of too little', () => {
     expect(await send(asked).tell('final')).toMatchObject({ outcome: 'late', payment_id: null });
   });
 
-  test('no payment waits longer than a day, and none a shorter time than before', async () => {
+  test('no payment waits longer than a day, and none gets a shorter deadline than before', async () => {
     const payment = await open();
     const window = 60 * MINUTE_MS;
     const latest = payment.created_at.getTime() + 24 * window;
@@ -224,8 +224,8 @@ describe('after a final transfer of too little', () => {
     expect(await remainingOf(payment.id)).toBeNull();
   });
 
-  test('nobody’s amount is asked for: if none is free, only the whole settles the payment', async () => {
-    // So little that a single amount is within 0.5 % above the rest.
+  test('no amount of another payment is asked for: if none is free, only the whole settles the payment', async () => {
+    // So small that only one amount is within 0.5 % above the rest.
     const payment = await open(200n);
     const part = send(120n);
     await part.tell('seen');
@@ -240,12 +240,12 @@ describe('after a final transfer of too little', () => {
     expect(await stateOf(payment.id)).toBe('successful/completed');
   });
 
-  test('a rest below what wallets can send is raised to that, and said so', async () => {
+  test('a rest below what wallets can send is raised to that amount, and the message says so', async () => {
     const { id } = await open(45_671n);
     await send(45_600n).tell('final');
     const { last_error_message: message } = await read(id);
     const remaining = (await remainingOf(id))?.remaining ?? 0n;
-    // P2WPKH: 294 satoshi, doubled.
+    // P2WPKH: twice 294 satoshi.
     expect(remaining).toBeGreaterThanOrEqual(588n);
     expect(remaining).toBeLessThan(700n);
     expect(message).toContain(`remaining ${formatBaseUnits(remaining, 8)} BTC.`);
@@ -267,7 +267,7 @@ describe('after a final transfer of too little', () => {
     expect(await stateOf(id)).toBe('successful/completed');
   });
 
-  test('that its customer cancelled before it was final is late', async () => {
+  test('of which the customer cancelled the payment before it was final is late', async () => {
     const { id } = await open();
     const part = send(asked / 2n);
     await part.tell('seen');
@@ -282,7 +282,7 @@ describe('after a final transfer of too little', () => {
 describe('several addresses', () => {
   test('the rest is asked for where the part arrived, and counts nowhere else', async () => {
     const { id, rest } = await underpaid();
-    // At another address the same amount is another payment's.
+    // At another address, the same amount belongs to another payment.
     const slot = { blockchainId: 'btc', address: OTHER_ADDRESS, tokenAmount: rest };
     const elsewhere = await openAt(slot, 8);
     expect(await send(rest, OTHER_ADDRESS).tell('final')).toMatchObject({
@@ -299,7 +299,7 @@ describe('too little that the merchant tolerates', () => {
     setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps });
   afterAll(() => tolerate(0));
 
-  test('settles the payment, to the last unit of the tolerance as it is then', async () => {
+  test('settles the payment, down to the last unit of the current tolerance', async () => {
     const { id } = await open();
     await tolerate(50);
     const least = asked - (asked * 50n) / 10_000n;
@@ -311,14 +311,14 @@ describe('too little that the merchant tolerates', () => {
     const { id: other } = await open();
     const less = send(asked - (asked * 50n) / 10_000n - 1n);
     expect(await less.tell('seen')).toMatchObject({ outcome: 'under', payment_id: other });
-    // A match stays, also if the tolerance changes later.
+    // A match stays even if the tolerance changes later.
     await tolerate(200);
     expect(await less.tell('final')).toMatchObject({ outcome: 'under' });
     expect(await send(asked - asked / 100n).tell('final')).toMatchObject({ outcome: 'tolerated' });
     expect(await stateOf(other)).toBe('successful/completed');
   });
 
-  test('does not where several payments are open', async () => {
+  test('does not settle any where several payments are open', async () => {
     await tolerate(200);
     await open();
     await open(asked + 1n);
@@ -329,18 +329,18 @@ describe('too little that the merchant tolerates', () => {
 interface Sent {
   readonly amount: bigint;
   readonly transfer: ReturnType<typeof send>;
-  /** When it was seen first, in milliseconds. */
+  /** When it was first seen, in milliseconds. */
   readonly at: number;
   state: 'seen' | 'final' | 'reversed';
-  /** As what the model expects it to be recorded. */
+  /** How the model expects it to be recorded. */
   as: 'pays' | 'part' | 'duplicate' | 'inbox';
 }
 
-/** What one payment at an address of its own is expected to become. */
+/** The expected state of one payment that has an address to itself. */
 class Model {
   readonly sent: Sent[] = [];
   rest: bigint | null = null;
-  /** Since when the rest is asked for, in milliseconds: what came before cannot be meant as the rest. */
+  /** When the rest was reserved, in milliseconds: no earlier transfer can be meant as the rest. */
   restSince = Number.POSITIVE_INFINITY;
   readonly whole: bigint;
 
@@ -374,12 +374,15 @@ class Model {
     return 'part';
   }
 
-  /** Whether it is all but what could not be sent of the rest, or what a wallet has left of that. */
+  /**
+   * Whether the amount completes the payment: it lacks only what could not be sent, or what a wallet cut or rounded
+   * off.
+   */
   #completes(amount: bigint): boolean {
     const part = this.find('part', 'final');
     if (part === undefined || this.rest === null) return false;
     const missing = this.whole - part.amount;
-    // The payment is of 5,000 cents, and 588 satoshi are the least to its address.
+    // The payment is for 5,000 cents; 588 satoshi are the least that can be sent to its address.
     const [cent, least] = [this.whole / 5_000n, 588n];
     const isLeft = leavings(this.rest, 8).includes(amount);
     if (amount > this.rest) return isLeft && (amount - this.rest) * 50n <= this.rest;
@@ -388,7 +391,7 @@ class Model {
     return amount >= missing - cent && this.rest - amount < least;
   }
 
-  /** What is undone pays nothing; what no payment took is judged again, as if it came only now. */
+  /** A reversed transfer pays nothing. Transfers that no payment took are matched again, as if they came only now. */
   undo(it: Sent): void {
     it.state = 'reversed';
     if (it.as !== 'pays' && it.as !== 'part') return;
@@ -406,7 +409,7 @@ class Model {
   }
 }
 
-test('a payment is completed by exact amounts alone, with any parts in any order', async () => {
+test('only exact amounts complete a payment, with any parts in any order', async () => {
   const amounts = {
     whole: ({ whole }: Model) => whole,
     rest: ({ whole, rest }: Model) => rest ?? whole / 3n,

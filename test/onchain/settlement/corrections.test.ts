@@ -62,7 +62,7 @@ const depositsAt = (address: string) =>
 
 const statusOf = (id: string) => stateOfPayment(service.db, id);
 
-test('a duplicate takes the payment of a deposit that is corrected beside it', async () => {
+test('a duplicate takes the payment of a deposit that is corrected in the same batch', async () => {
   const { db } = service;
   const id = await ask('A', 10_000_000n);
   await observeTransfer(db, transfer('a1', 'A', 10_000_000n, 'seen'), now());
@@ -81,7 +81,7 @@ test('a duplicate takes the payment of a deposit that is corrected beside it', a
 });
 
 test.each(['seen', 'final'] as const)(
-  'one that was dismissed, %s, pays nothing',
+  'a deposit that was dismissed while %s pays nothing once it is corrected',
   async finality => {
     const { db } = service;
     const address = `dismissed ${finality}`;
@@ -110,7 +110,7 @@ test.each(['seen', 'final'] as const)(
   },
 );
 
-test('a final deposit that is only in another block stays what it was decided to be', async () => {
+test('a final deposit that only moves to another block keeps its outcome', async () => {
   const { db } = service;
   await observeTransfer(db, transfer('b1', 'B', 7_000_000n, 'final'), now());
   const id = await ask('B', 7_000_000n);
@@ -123,7 +123,7 @@ test('a final deposit that is only in another block stays what it was decided to
   expect((await events.execute(db)).rows).toEqual(before.rows);
 });
 
-test('one reading alone that differs takes nothing from a payment', async () => {
+test('a single reading with another amount takes nothing from a payment', async () => {
   const { db } = service;
   const id = await ask('C', 3_000_000n);
   await observeTransfer(db, transfer('c1', 'C', 3_000_000n, 'seen'), now());
@@ -168,7 +168,7 @@ test.each<[string, 'seen' | 'final', Correct]>([
   },
 );
 
-test('transfers of which one is reversed lock their addresses in the order of all others', async () => {
+test('a batch with a reversed transfer locks addresses in the same order as any other', async () => {
   const { db } = service;
   await observeTransfer(db, transfer('y1', 'Y', 4_000_000n, 'seen'), now());
   const undone = { ...transfer('y1', 'Y', 4_000_000n, 'seen'), finality: 'reversed' } as const;

@@ -25,8 +25,8 @@ const ASSETS = [
   { symbol: 'TRX', decimals: 6, price: usd('0.25') },
 ];
 
-describe('of any amounts that wait at an address', () => {
-  /** Prices near each other, and any of the amounts of each. */
+describe('any amounts reserved at one address', () => {
+  /** Prices close to each other, and any of the amounts of each. */
   const live = fc.array(
     fc.record({
       cents: fc.oneof(fc.integer({ min: 4_990, max: 5_010 }), fc.integer({ min: 50, max: 10_000 })),
@@ -35,7 +35,7 @@ describe('of any amounts that wait at an address', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  test('what a wallet has left of one pays that one, or nobody', () => {
+  test('what a wallet cuts or rounds one of them to pays that payment, or none', () => {
     let settled = 0;
     fc.assert(
       fc.property(fc.constantFrom(...ASSETS), live, (asset, drawn) => {
@@ -64,7 +64,7 @@ describe('of any amounts that wait at an address', () => {
               ({ tokenAmount }) =>
                 range !== null && tokenAmount >= range.from && tokenAmount < range.to,
             );
-            // Nothing that a wallet may have left is overlooked.
+            // No payment that a wallet may have cut the amount of is overlooked.
             expect(cut.map(({ paymentId }) => paymentId)).toContain(own);
             expect(waiting.has(sent)).toBe(false);
             const { paymentId } = matchTransfer(sent, {
@@ -87,7 +87,7 @@ describe('of any amounts that wait at an address', () => {
   });
 });
 
-describe('a second payer of a price, whose wallet cuts', () => {
+describe('a second payer of the same price, whose wallet cuts decimals', () => {
   let service: TestApp;
   let merchant: Merchant;
   let serial = 0;
@@ -145,23 +145,23 @@ describe('a second payer of a price, whose wallet cuts', () => {
     expect((await findPayment(service.db, second.id))?.status).toBe('successful');
     const history = await listTransitions(service.db, second.id);
     expect(history.at(-1)?.reason).toContain('a little short, which is tolerated');
-    // Alone, what is left of the first one is its own as well.
+    // With only the first payment open, its cut amount pays it as well.
     expect(await send(first, first.asked - (first.asked % unit))).toMatchObject({
       outcome: 'tolerated',
       payment_id: first.id,
     });
   });
 
-  test('what may be left of several is nobody’s, and the inbox names them', async () => {
+  test('a cut amount that fits several pays none, and the inbox names them', async () => {
     const [first, second] = [await open('btc-test', 500), await open('btc-test', 500)];
     const sent = second.asked - (second.asked % 100n);
     expect(first.asked - (first.asked % 100n)).toBe(sent);
     expect(await send(second, sent)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
   });
 
-  test('more than a tenth of a per cent, or a cent, may not be missing', async () => {
+  test('a cut amount may lack at most a tenth of a per cent, or a cent', async () => {
     const { id, asked, ...place } = await open('eth-usdt-test', 9_199);
-    // 91.99 are asked for, and 90 sent; 91.9 is less by 9 cents.
+    // 91.99 is asked for, and 90 sent; 91.9 is 9 cents less.
     expect(await send({ ...place }, 91_900_000n)).toMatchObject({ outcome: 'tolerated' });
     expect((await findPayment(service.db, id))?.status).toBe('successful');
     const other = await open('eth-usdt-test', 8_899);

@@ -23,12 +23,14 @@ import { reportTogether } from './truth/watch.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** As on EVM chains, and far less than the clocks of these histories differ. */
+/** As on EVM chains, and far less than block clocks are off in these histories. */
 const SKEW_MS = 2 * SECOND_MS;
-/** One of those on which any address will do. */
+/** A network for which these tests can use any text as an address. */
 const NETWORK = 'eth-usdc';
 const BASE = 1_000_000n;
-/** Amounts that are asked for lie within 2 % of one another, so that each could be too much for the next. */
+/**
+ * Amounts asked for lie within 2 % of one another, so that each may be mistaken for a slight overpayment of the next.
+ */
 const STEP = 2_000n;
 
 let service: TestApp;
@@ -49,17 +51,17 @@ const tenths = fc.integer({ min: 2, max: 9 }).map(count => (BASE * BigInt(count)
 const sent = fc.record({
   place,
   amount: fc.oneof(
-    // One of those that are reserved at the address, or were: the latest first.
+    // An amount that is or was reserved at the address, counted from the latest.
     { weight: 5, arbitrary: fc.nat(4).map(back => ({ back })) },
     { weight: 1, arbitrary: amount.map(exactly => ({ exactly })) },
     {
       weight: 1,
       arbitrary: fc.constantFrom(1n, STEP / 2n, -1n).map(off => ({ exactly: BASE + off })),
     },
-    // Too little, whose rest is asked for then.
+    // Too little, after which the rest is asked for.
     { weight: 1, arbitrary: tenths.map(exactly => ({ exactly })) },
   ),
-  /** How long ago it was made, in milliseconds, and by how much its block's clock is ahead. */
+  /** How long ago it was made, and how far its block's clock is ahead, both in milliseconds. */
   foundAfter: fc.constantFrom(0, 20 * SECOND_MS, 2 * MINUTE_MS, 15 * MINUTE_MS),
   ahead: fc.integer({ min: -10 * MINUTE_MS, max: 10 * MINUTE_MS }),
   isPolled: fc.constantFrom(true, false, false),
@@ -82,18 +84,18 @@ const step = fc.oneof(
   { weight: 5, arbitrary: send },
   { weight: 2, arbitrary: wait },
 );
-/** Two payments at least, some minutes apart, and then any events. */
+/** At least two payments, some minutes apart, and then any events. */
 const history = fc
   .tuple(ask, wait, ask, fc.array(step, { minLength: 3, maxLength: 14 }))
   .map(([first, then, second, steps]) => [first, then, second, ...steps]);
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 type Sent = typeof sent extends fc.Arbitrary<infer T> ? T : never;
 
-/** What became of transfers of amounts that are or were reserved. */
+/** Outcomes of transfers of amounts that are or were reserved. */
 const outcomes = new Set<string>();
 const now = () => new Date(service.clock.now);
 
-/** One merchant's addresses, and the payments that wait there. */
+/** One merchant's addresses, and the payments that are open there. */
 class World {
   readonly #run = ++serial;
   readonly #payments: { readonly id: string; readonly address: string }[] = [];
@@ -186,7 +188,7 @@ interface ReservedAmount {
   readonly isOpen: boolean;
 }
 
-/** For whom exactly the amount of a transfer is reserved, or was within a day. */
+/** The payments for which exactly this amount is reserved, or was within a day. */
 async function readReserved(told: ObservedTransfer): Promise<ReservedAmount[]> {
   const { address, tokenAmount, earliestAt = told.occurredAt } = told;
   const { rows } = await sql<ReservedAmount>`
@@ -201,7 +203,7 @@ async function readReserved(told: ObservedTransfer): Promise<ReservedAmount[]> {
   return rows;
 }
 
-/** @param isAlone Whether no other transfer was told of with it. */
+/** @param isAlone Whether the transfer was reported on its own. */
 async function check(
   told: ObservedTransfer,
   before: readonly ReservedAmount[],
@@ -219,14 +221,17 @@ async function check(
     expect(payment).toBe(waiting.payment);
   }
   if (payment === null) return;
-  // What is asked for as the rest since this report counts as well.
+  // Includes a rest that has been reserved since this report.
   const reserved = [...before, ...(await readReserved(told))];
   expect(['exact', 'rest'], `${told.tokenAmount} of ${told.address}`).toContain(outcome);
   expect(reserved.map(each => each.payment)).toContain(payment);
 }
 
 const told = { place: 0, foundAfter: 0, ahead: 0, isPolled: true, finality: 'final' } as const;
-/** What the second of two payments asks for, by a clock that is behind; and too little, and its rest. */
+/**
+ * The amount of the second of two payments, by a block clock that is behind; and an underpayment followed by its
+ * rest.
+ */
 const EXAMPLES: readonly Step[][] = [
   [
     { kind: 'ask', place: 0, amount: BASE },
@@ -239,7 +244,7 @@ const EXAMPLES: readonly Step[][] = [
     sendOne({ ...told, amount: { exactly: (BASE * 4n) / 10n } }),
     sendOne({ ...told, amount: { back: 0 } }),
   ],
-  // What it asked for before its quote was renewed, when that price is not promised any more.
+  // The amount of a former quote, whose price is no longer promised.
   [
     { kind: 'ask', place: 0, amount: BASE },
     { kind: 'renew', payment: 0, amount: BASE + STEP },
@@ -252,7 +257,7 @@ function sendOne(only: Sent): Step {
   return { kind: 'send', sent: [only], areTogether: true };
 }
 
-test('an amount is that of whom it is reserved for, or in the inbox, by any clocks', async () => {
+test('an amount pays the payment it is reserved for, or goes to the inbox, whatever the clocks say', async () => {
   await fc.assert(
     fc.asyncProperty(history, async steps => {
       const world = new World();

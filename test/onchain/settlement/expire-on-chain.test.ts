@@ -24,7 +24,7 @@ const add = (expiresInMs: number) =>
   });
 const statusOf = async (id: string) => (await findPayment(service.db, id))?.status;
 
-test('ends what is due to the millisecond and nothing else, once, among several workers', async () => {
+test('several workers expire exactly the payments that are due, to the millisecond, and each once', async () => {
   const due = await Promise.all(Array.from({ length: 60 }, () => add(0)));
   const waiting = await add(1);
   const ended = await Promise.all([1, 2, 3, 4].map(() => expirePayments(service.db, now(), 50)));
@@ -38,7 +38,7 @@ test('ends what is due to the millisecond and nothing else, once, among several 
   expect(rows[0]?.events).toBe(60);
 });
 
-test('an error that does not come again is told of', async () => {
+test('an error that does not recur is reported', async () => {
   const { id } = await add(0);
   await sql`create sequence attempts`.execute(service.db);
   await sql`
@@ -64,7 +64,7 @@ test('an error that does not come again is told of', async () => {
   expect(warnings).toHaveLength(1);
 });
 
-test('one payment that cannot be ended does not keep the others', async () => {
+test('one payment that cannot be ended does not hold up the others', async () => {
   const stuck = await add(-10);
   const others = await Promise.all([add(-5), add(-4)]);
   await sql`

@@ -51,7 +51,7 @@ const read = async ({ id }: Payment) => {
   if (payment === undefined) throw new Error('no payment');
   return payment;
 };
-/** A transfer of what a payment asked for, or of so much. */
+/** A transfer of what a payment asked for, or of the given amount. */
 function transfer(quote: Payment, amount = BigInt(quote.token_amount ?? 0)) {
   const told = {
     blockchainId: quote.blockchain_id ?? '',
@@ -67,8 +67,8 @@ function transfer(quote: Payment, amount = BigInt(quote.token_amount ?? 0)) {
   return (finality: Finality) => observeTransfer(service.db, { ...told, finality }, now());
 }
 
-describe('who comes back to a network', () => {
-  test('is asked for the same amount as before, and pays it by any of the two codes', async () => {
+describe('a customer who comes back to a network', () => {
+  test('is asked for the same amount as before, and pays it by either code', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     const send = transfer(first);
@@ -80,7 +80,7 @@ describe('who comes back to a network', () => {
     expect((await read(payment)).status).toBe('successful');
   });
 
-  test('is asked for another one if the price has moved, and the first settles it all the same', async () => {
+  test('is asked for another amount if the price has moved, and the first still settles the payment', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     await choose(payment, 'btc');
@@ -96,7 +96,7 @@ describe('who comes back to a network', () => {
     });
   });
 
-  test('is asked for the rest again where too little has arrived', async () => {
+  test('is asked for the rest again where too little had arrived', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     await transfer(first, BigInt(first.token_amount ?? 0) / 3n)('final');
@@ -109,8 +109,8 @@ describe('who comes back to a network', () => {
   });
 });
 
-describe('what arrives for a network that was left', () => {
-  test('settles the payment while the price is promised, which asks for that again', async () => {
+describe('a transfer to a network that the customer has left', () => {
+  test('settles the payment while the price is promised, and the payment asks for that amount again', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     service.clock.now += MINUTE_MS;
@@ -127,7 +127,7 @@ describe('what arrives for a network that was left', () => {
     });
     const [detected] = await listTransitions(service.db, payment.id);
     expect(detected?.reason).toContain('for what was asked before another quote');
-    // Undone, both are waited for, and no price is promised for longer.
+    // Once it is reversed, both amounts are accepted, and no price is promised for longer.
     await send('reversed');
     expect(await reservedSince(payment, 'eth')).toEqual(first.quoted_at);
     expect(await read(payment)).toMatchObject({
@@ -140,11 +140,11 @@ describe('what arrives for a network that was left', () => {
       payment_id: payment.id,
     });
     expect(await read(payment)).toMatchObject({ status: 'successful', blockchain_id: 'btc' });
-    // The other one came a second time then.
+    // The payment is paid, so the first transfer is a duplicate now.
     expect(await transfer(first)('final')).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('completes it as the rest', async () => {
+  test('completes the payment as its rest', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     await transfer(first, BigInt(first.token_amount ?? 0) / 3n)('final');
@@ -161,7 +161,7 @@ describe('what arrives for a network that was left', () => {
     });
   });
 
-  test('is never another payment’s: its amount is not asked for meanwhile', async () => {
+  test('is never another payment’s: nobody else is asked for its amount meanwhile', async () => {
     const payment = await add();
     const first = await choose(payment, 'eth');
     await choose(payment, 'btc');
@@ -173,18 +173,18 @@ describe('what arrives for a network that was left', () => {
     expect(amounts).not.toContain(first.token_amount);
   });
 
-  describe('when the price is not promised any more', () => {
+  describe('when the price is no longer promised', () => {
     async function arriveLater() {
       const payment = await add();
       const first = await choose(payment, 'eth');
       service.clock.now += 10 * MINUTE_MS;
       const second = await choose(payment, 'btc');
-      // 30 minutes of Ether's window are over, and those of Bitcoin's are not.
+      // The 30 minutes of Ether's window are over, those of Bitcoin's are not.
       service.clock.now += 22 * MINUTE_MS;
       return { payment, first, second, deposit: await transfer(first)('final') };
     }
 
-    test('is in the inbox, with its payment first, and on the payment’s page', async () => {
+    test('the transfer is in the inbox, with its payment first, and on the payment’s page', async () => {
       const { payment, deposit, second } = await arriveLater();
       expect(deposit).toMatchObject({ outcome: 'superseded', payment_id: null });
       expect(await read(payment)).toEqual(second);
@@ -199,7 +199,7 @@ describe('what arrives for a network that was left', () => {
       ]);
     });
 
-    test('can be assigned to it, across networks', async () => {
+    test('the transfer can be assigned to it, across networks', async () => {
       const { payment, first, deposit } = await arriveLater();
       await assignDeposit(operatorOf(service), deposit.id, payment.id);
       expect(await read(payment)).toMatchObject({
@@ -209,7 +209,7 @@ describe('what arrives for a network that was left', () => {
       });
     });
 
-    test('can be assigned to no payment that never asked for anything there', async () => {
+    test('the transfer can be assigned to no payment that never asked for anything there', async () => {
       const { deposit } = await arriveLater();
       const other = await choose(await add(), 'btc');
       const assigned = assignDeposit(operatorOf(service), deposit.id, other.id, {
@@ -219,7 +219,7 @@ describe('what arrives for a network that was left', () => {
     });
   });
 
-  test('is late once the payment has ended, whatever was promised', async () => {
+  test('a transfer is late once the payment has ended, whatever price was promised', async () => {
     const payment = await add();
     await choose(payment, 'btc');
     const second = await choose(payment, 'eth');
@@ -232,7 +232,7 @@ describe('what arrives for a network that was left', () => {
     });
   });
 
-  test('keeps the payment from expiring until its chain is watched as far', async () => {
+  test('keeps the payment from expiring until its chain has been scanned up to that time', async () => {
     const payment = await add();
     await choose(payment, 'eth');
     service.clock.now += 5 * MINUTE_MS;
@@ -259,7 +259,7 @@ describe('what arrives for a network that was left', () => {
   });
 });
 
-test('what a wallet has left of what was asked before is no stranger’s', async () => {
+test('a cut amount of a former quote does not go to another payment', async () => {
   const p1 = await add();
   const q1 = await choose(p1, 'eth-usdt');
   service.clock.now += MINUTE_MS;
@@ -274,14 +274,14 @@ test('what a wallet has left of what was asked before is no stranger’s', async
   expect(d.payment_id).not.toBe(p2.id);
 });
 
-test('who comes back gets no amount that another payment was promised since', async () => {
+test('a customer who comes back gets no amount that another payment has been promised since', async () => {
   const p1 = await add();
   const q1 = await choose(p1, 'eth-usdt');
   await choose(p1, 'btc');
   service.clock.now += 25 * MINUTE_MS;
   await choose(p1, 'eth');
   service.clock.now += 20 * MINUTE_MS;
-  // The third one is asked for the same, and leaves.
+  // The third payment asks for the same amount, and leaves the network.
   const p3 = await add();
   await choose(p3, 'btc');
   await releaseReservation(service.db, p3.id, now());
@@ -303,7 +303,7 @@ test('who comes back gets no amount that another payment was promised since', as
   expect(again.token_amount).not.toBe(q1.token_amount);
 });
 
-test('a price is held no longer by transfers that are seen and replaced', async () => {
+test('transfers that are seen and then replaced do not hold a price longer', async () => {
   const p = await add();
   const first = await choose(p, 'eth');
   for (let round = 0; round < 20; round++) {
@@ -321,7 +321,7 @@ test('a price is held no longer by transfers that are seen and replaced', async 
   expect(d.outcome).not.toBe('exact');
 }, 30000);
 
-test('a rest that a wallet has cut is told from its whole', async () => {
+test('a rest that a wallet has cut is told apart from the whole amount', async () => {
   const p = await add(22_200);
   const first = await choose(p, 'eth');
   const whole = BigInt(first.token_amount ?? 0);
@@ -332,7 +332,7 @@ test('a rest that a wallet has cut is told from its whole', async () => {
   expect(d.outcome).toBe('rest');
 });
 
-test('a payment does not expire while a transaction cannot be read where it asked before', async () => {
+test('a payment does not expire while a transaction on a network it has left cannot be read', async () => {
   const p = await add();
   const q = await choose(p, 'eth');
   const second = await choose(p, 'btc');
@@ -356,7 +356,7 @@ test('a payment does not expire while a transaction cannot be read where it aske
   expect(ids).toEqual([]);
 });
 
-test('what a wallet has cut settles its payment also if that left before it was seen', async () => {
+test('a cut amount settles its payment even if the customer left the network before it was seen', async () => {
   const p = await add();
   const q = await choose(p, 'eth-usdt');
   service.clock.now += 1000;
@@ -369,7 +369,7 @@ test('what a wallet has cut settles its payment also if that left before it was 
   expect(d.payment_id ?? rows.length).toBe(p.id);
 });
 
-test('an amount of the previous release, which others may be cut to, is not asked for again', async () => {
+test('an amount of the previous release that another amount may be cut to is not asked for again', async () => {
   const p = await add();
   const q = await choose(p, 'eth-usdt');
   await releaseReservation(service.db, p.id, now());
@@ -377,7 +377,7 @@ test('an amount of the previous release, which others may be cut to, is not aske
   await sql`delete from reservations where payment_id = ${p.id} and blockchain_id='eth-usdt'`.execute(
     service.db,
   );
-  // As the previous release wrote it.
+  // As the previous release stored it.
   await sql`insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at) values (${p.id}, 'eth-usdt', ${q.address}, ${(BigInt(q.token_amount ?? 0) / 10_000n) * 10_000n}, ${now()}, ${now()})`.execute(
     service.db,
   );
@@ -385,7 +385,7 @@ test('an amount of the previous release, which others may be cut to, is not aske
   expect(again.token_amount).not.toMatch(/0000$/);
 });
 
-test('what arrived on another network settles the payment once its funds are undone', async () => {
+test('a transfer on another network settles the payment once its funds are reversed', async () => {
   const p = await add();
   const e = await choose(p, 'eth');
   const b = await choose(p, 'btc');
@@ -408,7 +408,7 @@ async function reservedOn({ id }: Payment, network: string): Promise<string[]> {
   return rows.map(({ token_amount: amount }) => amount);
 }
 
-/** Since when a payment has its amount on a network reserved. */
+/** When a payment's amount on a network was reserved. */
 async function reservedSince({ id }: Payment, network: string): Promise<Date | undefined> {
   const row = await service.db
     .selectFrom('reservations')

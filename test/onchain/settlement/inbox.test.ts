@@ -32,7 +32,7 @@ let merchant: Merchant;
 let ada: { personId: string };
 let grace: { personId: string };
 let serial = 0;
-/** Amounts far from each other, so that no test meets the payments of another. */
+/** Amounts far apart, so that no test matches the payments of another. */
 let asked = 1_000_000n;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const now = () => new Date(service.clock.now);
 const as = ({ personId }: { personId: string }) => ({ ...operatorOf(service), personId });
 const statusOf = async (id: string) => (await findPayment(service.db, id))?.status;
 
-/** A final transfer, and another payment open so that nothing but an exact amount is taken. */
+/** A final transfer, while another payment is open, so that only an exact amount is matched. */
 function arrive(tokenAmount: bigint, place: { blockchainId: string; address: string } = BTC) {
   serial += 1;
   const told = simulatedTransfer({
@@ -64,7 +64,7 @@ function arrive(tokenAmount: bigint, place: { blockchainId: string; address: str
 }
 const BTC = { blockchainId: 'btc', address: ADDRESSES.btc };
 
-/** The refusal of an assignment that needs consent, and to what. */
+/** What consent an assignment needs, by its refusal; undefined if it is not refused. */
 async function refusalOf(work: Promise<unknown>): Promise<ConsentNeeded['to'] | undefined> {
   try {
     await work;
@@ -75,12 +75,12 @@ async function refusalOf(work: Promise<unknown>): Promise<ConsentNeeded['to'] | 
   return undefined;
 }
 
-describe('a deposit of too little', () => {
+describe('an underpaid deposit', () => {
   test.each([
     ['btc', 8, ADDRESSES.btc],
     ['eth', 18, ADDRESSES.eth],
     ['eth-usdc', 6, ADDRESSES['eth-usdc']],
-  ])('in %s settles nothing for one person', async (blockchainId, decimals, address) => {
+  ])('in %s is not settled by one person alone', async (blockchainId, decimals, address) => {
     const place = { blockchainId, address };
     const due = asked * 10n ** BigInt(decimals);
     const slot = { ...place, tokenAmount: due };
@@ -93,7 +93,7 @@ describe('a deposit of too little', () => {
     expect(await findDepositById(service.db, dust.id)).toMatchObject({ payment_id: null });
   });
 
-  test('settles it when an operator types both amounts, which are recorded', async () => {
+  test('settles the payment when an operator types both amounts, which are recorded', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const dust = await arrive(7n);
     await valueDeposits(service.db, service.rates, now(), 1_000);
@@ -121,7 +121,7 @@ describe('a deposit of too little', () => {
     });
   });
 
-  test('settles it when a second person types what the first has asked for', async () => {
+  test('settles the payment when a second person types what the first has requested', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
     const half = await arrive(asked / 2n);
@@ -146,7 +146,7 @@ describe('a deposit of too little', () => {
   test.each([
     ['no admin', { role: 'member' }],
     ['inactive', { status: 'inactive' }],
-  ] as const)('is not settled by the word of somebody who is %s by then', async (_, change) => {
+  ] as const)('is not settled by a request of somebody who is %s by then', async (_, change) => {
     const mallory = await addMerchantUser(service, merchant.id, 'admin', { name: 'Mallory' });
     const { id } = await addOpenPayment(service, merchant, asked);
     await addOpenPayment(service, merchant, asked + 1n);
@@ -164,7 +164,7 @@ describe('a deposit of too little', () => {
     expect(await statusOf(id)).toBe('successful');
   });
 
-  test('is settled by no admin who is new, or has new factors, by neither step', async () => {
+  test('is neither requested nor confirmed by an admin who is new or has new factors', async () => {
     const day = 24 * HOUR_MS;
     service.clock.now += day;
     const mallory = await addMerchantUser(service, merchant.id, 'admin', { name: 'Mallory' });
@@ -190,7 +190,7 @@ describe('a deposit of too little', () => {
     await expect(confirm(grace)).rejects.toThrow('for long enough');
     expect(await statusOf(id)).toBe('pending');
     await renewFactors(grace, 24);
-    // Whoever got hold of the one who asked since.
+    // Whoever has got hold of the first admin's account since could have made the request.
     await renewFactors(ada, 1);
     await expect(confirm(grace)).rejects.toThrow('another admin has to ask again');
     await renewFactors(ada, 24);
@@ -198,13 +198,13 @@ describe('a deposit of too little', () => {
     expect(await statusOf(id)).toBe('successful');
   });
 
-  test('is not asked for where it suffices', async () => {
+  test('needs no consent where it suffices', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const double = await arrive(asked * 2n);
     await expect(askToAssign(as(ada), double.id, id, 0)).rejects.toThrow('suffices');
   });
 
-  test('is what is short of the rest, once a part has arrived', async () => {
+  test('is measured against the rest, once a part has arrived', async () => {
     const payment = await addOpenPayment(service, merchant, asked);
     await arrive(asked / 2n);
     const open = await findPayment(service.db, payment.id);
@@ -218,7 +218,7 @@ describe('a deposit of too little', () => {
     expect(await statusOf(payment.id)).toBe('successful');
   });
 
-  test('is what a merchant does not tolerate, at all amounts', async () => {
+  test('is what exceeds the merchant’s tolerance, at all amounts', async () => {
     const shop = (await addMerchant(service)).merchant;
     const property = fc.asyncProperty(
       fc.bigInt({ min: 1_000n, max: 10n ** 12n }),
@@ -228,7 +228,7 @@ describe('a deposit of too little', () => {
         await releaseAll(service.db);
         const { id } = await addOpenPayment(service, shop, due);
         const arrived = due + (due * offBps) / 10_000n;
-        // Recorded while the payment is away, so that settlement does not take it by itself.
+        // Recorded while the merchant tolerates nothing, so that settlement does not match it by itself.
         await setMerchant(operatorOf(service), shop.id, { underpaymentToleranceBps: 0 });
         const deposit = await leave(arrived);
         await setMerchant(operatorOf(service), shop.id, { underpaymentToleranceBps: bps });
@@ -243,7 +243,7 @@ describe('a deposit of too little', () => {
   });
 });
 
-/** A deposit in the inbox, straight into the table. */
+/** Inserts a deposit that is in the inbox. */
 async function leave(tokenAmount: bigint): Promise<string> {
   serial += 1;
   const { id } = await service.db
@@ -275,7 +275,7 @@ async function leave(tokenAmount: bigint): Promise<string> {
 describe('a late deposit', () => {
   const end = () => expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 1_000);
 
-  test('and the ended payment that it fits exactly know of each other', async () => {
+  test('and the ended payment that it fits exactly refer to each other', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
     await end();
@@ -287,7 +287,7 @@ describe('a late deposit', () => {
     expect(await listStrayDeposits(service.db, other)).toEqual([]);
   });
 
-  test('is that of the last payment that asked for it, up to 24 hours after its end', async () => {
+  test('belongs to the last payment that asked for it, up to 24 hours after its end', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const start = service.clock.now;
     await end();
@@ -308,7 +308,7 @@ describe('a late deposit', () => {
     expect(await listStrayDeposits(service.db, id)).toMatchObject([{ id: late.id }]);
   });
 
-  test('goes to another order only once that is asked again', async () => {
+  test('is assigned to another order only with the operator’s consent to that', async () => {
     const { id: ended } = await addOpenPayment(service, merchant, asked);
     await end();
     const late = await arrive(asked);
@@ -321,7 +321,7 @@ describe('a late deposit', () => {
     ]);
   });
 
-  test('that is undone, or pays after all, is not told of', async () => {
+  test('is not reported if it is reversed, or pays after all', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const first = { ...told(asked), finality: 'seen' as const };
     await observeTransfer(service.db, first, now());
@@ -371,7 +371,7 @@ describe('dismissing', () => {
     expect(detail).toMatchObject(remedy);
   });
 
-  test('several is all or none', async () => {
+  test('several deposits dismisses all or none', async () => {
     const [one, two, gone] = [await leave(5n), await leave(6n), await leave(7n)];
     await dismissDeposit(as(ada), gone, { remedy: 'kept' });
     await expect(dismissDeposits(as(ada), [one, two, gone], { remedy: 'kept' })).rejects.toThrow(
@@ -388,7 +388,7 @@ describe('dismissing', () => {
 });
 
 describe('the value of a deposit', () => {
-  test('is that at the price of its arrival, once, and waits for a price', async () => {
+  test('is computed once, at the price of its arrival, and waits until that is known', async () => {
     service.rates.switchOff('BTC');
     const deposit = await leave(123_456n);
     await valueDeposits(service.db, service.rates, now(), 1_000);
@@ -416,7 +416,7 @@ describe('the value of a deposit', () => {
     }
   });
 
-  test('of more than can be told is capped', async () => {
+  test('is capped where it exceeds what the column can hold', async () => {
     const deposit = await leave(10n ** 60n);
     await valueDeposits(service.db, service.rates, now(), 1_000);
     const { value_cents: cents } = (await findDepositById(service.db, deposit)) ?? {};

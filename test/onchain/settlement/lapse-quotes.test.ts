@@ -14,7 +14,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
 const HOUR_MS = 3_600_000;
-/** As the older contract has it. */
+/** The expiry that the older contract sets. */
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 4, 17, 12);
 
@@ -94,7 +94,7 @@ describe('a payment that waits longer than its network', () => {
     await lapse();
     const lapsed = await read(chosen);
     expect(lapsed).toMatchObject({ ...UNQUOTED, expires_at: new Date(START + DAY_MS) });
-    // Not within the minute that two polls may be apart.
+    // Later than the minute that two polls may be apart.
     service.clock.now += 60_001;
     expect(await pay(chosen, 'final')).toMatchObject({ outcome: 'superseded', payment_id: null });
     expect((await read(chosen)).status).toBe('pending');
@@ -115,7 +115,7 @@ describe('a payment that waits longer than its network', () => {
     expect(await read(chosen)).toEqual(again);
   });
 
-  test('keeps its quote once funds are seen, and loses it when they are undone', async () => {
+  test('keeps its quote once funds are seen, and loses it when they are reversed', async () => {
     const chosen = await select(await addFixed(), 'btc');
     await pay(chosen, 'seen');
     service.clock.now += 2 * HOUR_MS;

@@ -1,7 +1,7 @@
 /**
- * What wallets send of an amount of which they leave out decimals, cutting them off or rounding, up to the last one.
+ * Every amount that a wallet may send that cuts off or rounds decimals of an amount, up to the last one.
  * @param decimals Of the asset.
- * @returns Each other amount than the one that was asked for, and none of nothing.
+ * @returns Only amounts other than `asked`, and never 0.
  */
 export function leavings(asked: bigint, decimals: number): bigint[] {
   const sent = new Set<bigint>();

@@ -61,7 +61,7 @@ const depositOf = ({ transactionHash }: ObservedTransfer) =>
     .where('transaction_hash', '=', transactionHash)
     .executeTakeFirst();
 
-/** Waits until so many sessions wait for another one's lock. */
+/** Waits until this many sessions wait for a lock. */
 async function untilWaiting(sessions: number): Promise<void> {
   const waiting = sql`
     select from pg_stat_activity
@@ -69,7 +69,7 @@ async function untilWaiting(sessions: number): Promise<void> {
   await expect.poll(async () => (await waiting.execute(service.db)).rows.length).toBe(sessions);
 }
 
-/** How a transfer is recorded: alone, or as one of a block. */
+/** How a transfer is recorded: alone, or with the others of its block. */
 const WAYS: readonly [string, (tx: Connection, transfer: ObservedTransfer) => Promise<unknown>][] =
   [
     ['alone', (tx, transfer) => observeIn(tx, transfer, now())],
@@ -77,18 +77,18 @@ const WAYS: readonly [string, (tx: Connection, transfer: ObservedTransfer) => Pr
   ];
 
 test.each(WAYS)(
-  'an amount that is asked for while a transfer of it is matched %s is exact',
+  'an amount that is reserved while a transfer of it is matched %s is exact',
   async (_, observe) => {
     const payment = await add();
     const transfer = transferOf(await choose(payment));
-    // The payment gets the same amount the second time, as the first that ever asks for it.
+    // The second choice gets the same amount, as if nobody had ever asked for it.
     await forgetTransfers(service.db);
     await sql`update payments set blockchain_id = null where id = ${payment.id}`.execute(
       service.db,
     );
     let observing: Promise<unknown> = Promise.resolve();
     await transact(service.db, async tx => {
-      // The holders of the amount are read without it, those who wait at the address are not.
+      // Blocks the query of who waits at the address, but not that of who holds the amount.
       await sql`lock table merchants in access exclusive mode`.execute(tx);
       observing = transact(service.db, each => observe(each, transfer));
       await untilWaiting(1);
@@ -100,7 +100,7 @@ test.each(WAYS)(
 );
 
 test.each(WAYS)(
-  'an amount whose price has lapsed pays nothing %s while its payment gets another one',
+  'an amount whose price has lapsed pays nothing %s while its payment is quoted again',
   async (_, observe) => {
     const payment = await add();
     const before = await choose(payment);
@@ -110,7 +110,7 @@ test.each(WAYS)(
     let observing: Promise<unknown> = Promise.resolve();
     await transact(service.db, async tx => {
       await sql`select from deposit_addresses for update`.execute(tx);
-      // It has the payment's row locked, and the former amount released, when it waits for the addresses.
+      // By the time it waits for the addresses, it has locked the payment's row and released the former amount.
       choosing = choose(payment, createFixedRates({ USDC: '0.5' }));
       await untilWaiting(1);
       observing = transact(service.db, each => observe(each, transfer));
@@ -123,12 +123,12 @@ test.each(WAYS)(
   },
 );
 
-// A wallet that cuts to dollars leaves 50 of 50.90 as well, but that is too little for it.
+// A wallet that cuts to whole dollars makes 50 of 50.90 as well, but 50 is too little for that payment.
 test.each([9_000, 5_090])(
-  'a payment that is cancelled while one like its amount is matched makes nothing ambiguous beside %i cents',
+  'cancelling a payment of nearly the same amount during matching makes nothing ambiguous beside %i cents',
   async cents => {
     const [one, other] = [await choose(await add(5_000)), await choose(await add(cents))];
-    // What a wallet with two decimals leaves of the first one's amount.
+    // What a wallet with two decimals makes of the first payment's amount.
     const transfer = { ...transferOf(one), tokenAmount: 50_000_000n };
     let cancelled: Promise<unknown> | undefined;
     const by = { actor: 'test', reason: 'cancelled', now: now() };

@@ -16,7 +16,7 @@ import { runs } from '../../helpers/property-runs.ts';
 import { reportTogether } from './truth/watch.ts';
 
 let service: TestApp;
-/** Merchants to whom the same happens, to one by single transfers and to the other by many together. */
+/** Two merchants with the same history: one gets its transfers one by one, the other in batches. */
 let merchants: readonly [Merchant, Merchant];
 let serial = 0;
 
@@ -52,16 +52,16 @@ const history = fc.record({
     fc.record({
       /** Index of the payment that it is meant for. */
       to: fc.nat(ASKED.length - 1),
-      /** Exact for the most part; too much, too little, its rest, and dust. */
+      /** Mostly exact; also too much, too little, its rest, and dust. */
       perMille: fc.constantFrom(1000n, 1000n, 1000n, 1015n, 900n, 100n, 5n),
-      /** In which chunks it is told of; in none from the fourth on. */
+      /** The batches that report it; a batch after the third does not exist. */
       seen: fc.nat(2),
       final: fc.integer({ min: 1, max: CHUNKS }),
       reversed: fc.option(fc.integer({ min: 1, max: 2 }), { freq: 12 }),
     }),
     { minLength: 4, maxLength: 8 },
   ),
-  /** A payment that fails by other means before the second chunk. */
+  /** A payment that fails for another reason before the second batch. */
   failing: fc.option(fc.nat(ASKED.length - 1), { freq: 4 }),
 });
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
@@ -79,7 +79,10 @@ async function ask(merchant: Merchant, address: string, tokenAmount: bigint): Pr
   return (await addPaymentAt(service, merchant, slot, { token_decimals: 6 })).id;
 }
 
-/** Plays a history for a merchant, and tells what has become of everything. */
+/**
+ * Plays a history for a merchant.
+ * @returns The resulting payments and deposits.
+ */
 async function play(merchant: Merchant, { sent, failing }: History, areTogether: boolean) {
   const { db } = service;
   const run = `${++serial}`;
@@ -138,7 +141,7 @@ async function play(merchant: Merchant, { sent, failing }: History, areTogether:
   return { payments, deposits };
 }
 
-test('what is taken together becomes what it becomes one after the other', async () => {
+test('transfers recorded together have the same outcome as one after the other', async () => {
   await fc.assert(
     fc.asyncProperty(history, async each => {
       const start = service.clock.now;
@@ -155,7 +158,7 @@ test('what is taken together becomes what it becomes one after the other', async
   );
 });
 
-test('one that may be for what a payment asked for elsewhere is taken in its place', async () => {
+test('a transfer that may match a former quote elsewhere is recorded in its turn', async () => {
   const { db } = service;
   const outcomes = [];
   for (const areTogether of [false, true]) {
@@ -181,7 +184,7 @@ test('one that may be for what a payment asked for elsewhere is taken in its pla
       occurredAt: now(),
       source: 'chain',
     });
-    // What a wallet may leave of either payment's amount on eth-test, and then what the first one asks for now.
+    // What a wallet may cut either payment's amount on eth-test to, and then what the first payment asks for now.
     const cut = told('eth-test', 10n ** 16n);
     const both = [cut, told('eth-usdc-test', BigInt(paid?.token_amount ?? 0))];
     if (areTogether) await transact(db, tx => observeAll(tx, both, now()));
@@ -196,7 +199,7 @@ test('one that may be for what a payment asked for elsewhere is taken in its pla
   expect(outcomes).toEqual([[{ outcome: 'ambiguous' }], [{ outcome: 'ambiguous' }]]);
 });
 
-test('takes any number of exact transfers, also of one address, by the same few statements', async () => {
+test('records any number of exact transfers, also of one address, with the same few statements', async () => {
   const { db } = service;
   const counts: number[] = [];
   for (const size of [2, 40]) {

@@ -30,7 +30,7 @@ const HOUR_MS = 60 * 60 * 1000;
 let service: TestApp;
 let merchant: Merchant;
 let serial = 0;
-/** Amounts far from each other, so that no test meets the payments of another. */
+/** Amounts far apart, so that no test matches the payments of another. */
 let asked = 1_000_000n;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked *= 2n;
-  // What earlier tests left in the inbox came before any payment of this one.
+  // Deposits that earlier tests left in the inbox are older than any payment of this one.
   service.clock.now += 1_000;
   return releaseAll(service.db);
 });
@@ -63,7 +63,7 @@ const observe = (told: ObservedTransfer) => observeTransfer(service.db, told, no
 const stateOf = (id: string) => stateOfPayment(service.db, id);
 const open = () => addOpenPayment(service, merchant, asked);
 
-test('a reference names the payment, also when a transfer comes back that was undone', async () => {
+test('a reference names the payment, also when a reversed transfer comes back', async () => {
   const [, named] = [await open(), await addOpenPayment(service, merchant, asked + asked / 500n)];
   const seen = {
     ...transfer(asked + asked / 100n, 'seen'),
@@ -88,7 +88,7 @@ test('a reference gives no payment the amount that another one asks for', async 
   await cancel(other.id);
   expect(await observe(marked(more))).toMatchObject({ outcome: 'late', payment_id: null });
   expect(await stateOf(named.id)).toBe('pending/pending');
-  // What it has asked for itself, before its quote was renewed, and was promised an hour.
+  // What the payment itself asked for before its quote was renewed; that price was promised for an hour.
   await releaseReservation(service.db, named.id, now());
   const less = asked - asked / 100n;
   const slot = { blockchainId: 'btc', address: ADDRESSES.btc, tokenAmount: less };
@@ -105,7 +105,7 @@ test('a reference gives no payment the amount that another one asks for', async 
   expect(await observe(marked(asked))).toMatchObject({ outcome: 'exact', payment_id: named.id });
 });
 
-test('what names a payment that has its funds is for no other one', async () => {
+test('a transfer that names a funded payment is for no other payment', async () => {
   const more = asked + asked / 100n;
   const [{ id }, near] = [await open(), await addOpenPayment(service, merchant, asked + 1n)];
   const marked = (amount: bigint) => ({
@@ -141,7 +141,7 @@ describe('an exact transfer', () => {
     expect(await stateOf(id)).toBe('successful/completed');
   });
 
-  test('is recorded once, however often and in any order it is reported', async () => {
+  test('is recorded once, however often and in whatever order it is reported', async () => {
     const { id } = await open();
     const told = transfer(asked, 'final');
     await Promise.all(
@@ -160,7 +160,7 @@ describe('an exact transfer', () => {
   });
 
   test.each(['seen', 'reversed', 'failed'] as const)(
-    'that is final stays so, and is not %s',
+    'that is final stays final, and is not %s',
     async finality => {
       const { id } = await open();
       const told = transfer(asked, 'final');
@@ -170,7 +170,7 @@ describe('an exact transfer', () => {
     },
   );
 
-  test('undone by a reorganisation opens the payment again, and may come back', async () => {
+  test('reversed by a reorganisation opens the payment again, and may come back', async () => {
     const { id } = await open();
     const told = transfer(asked, 'seen');
     await observe(told);
@@ -192,7 +192,7 @@ describe('an exact transfer', () => {
     expect((await findPayment(service.db, id))?.last_error_code).toBe('transaction_reverted');
   });
 
-  test('replaced by two is paid by the one that came in time', async () => {
+  test('replaced by two transfers, is paid by the one that came in time', async () => {
     const payment = await open();
     const first = transfer(asked, 'seen');
     await observe(first);
@@ -210,7 +210,7 @@ describe('an exact transfer', () => {
     });
   });
 
-  test('replaced by its wallet pays with the replacement', async () => {
+  test('replaced by its wallet, pays with the replacement', async () => {
     const { id } = await open();
     const first = transfer(asked, 'seen');
     const replacement = transfer(asked, 'seen');
@@ -225,7 +225,7 @@ describe('an exact transfer', () => {
     });
   });
 
-  test('undone, leaves its payment to another amount that came meanwhile and names it', async () => {
+  test('reversed, leaves its payment to another amount that came meanwhile, and names it', async () => {
     const [{ id }, other] = [await open(), await addOpenPayment(service, merchant, asked * 8n)];
     const first = transfer(asked, 'seen');
     await observe(first);
@@ -242,7 +242,7 @@ describe('an exact transfer', () => {
     expect(await stateOf(other.id)).toBe('pending/pending');
   });
 
-  test('undone, leaves its payment to what came meanwhile, in that order, as if it had never been', async () => {
+  test('reversed, leaves its payment to what came meanwhile, in that order, as if it had never existed', async () => {
     const payment = await open();
     const first = transfer(asked, 'seen');
     await observe(first);
@@ -280,7 +280,7 @@ describe('an exact transfer', () => {
     }
   });
 
-  test('undone, takes nothing that came before it, and nothing for another payment', async () => {
+  test('reversed, leaves its payment to no earlier transfer, and to none for another payment', async () => {
     const [{ id }, other] = [
       await open(),
       await addOpenPayment(service, merchant, asked + asked / 200n),
@@ -349,7 +349,7 @@ describe('another amount', () => {
     expect(await stateOf(id)).toBe('unsuccessful/expired');
   });
 
-  test('followed by the exact one is successful without an error', async () => {
+  test('that is too little, followed by the exact one, is successful without an error', async () => {
     const { id } = await open();
     await observe(transfer((asked * 3n) / 7n, 'final'));
     await observe(transfer(asked, 'final'));
@@ -359,7 +359,7 @@ describe('another amount', () => {
     });
   });
 
-  test('for nobody is unknown', async () => {
+  test('that fits no payment is unknown', async () => {
     expect(await observe(transfer(asked, 'final'))).toMatchObject({
       outcome: 'unknown',
       payment_id: null,
@@ -367,8 +367,8 @@ describe('another amount', () => {
   });
 });
 
-describe('what belongs to somebody else', () => {
-  test('too little for one payment is not a little too much for its neighbour', async () => {
+describe('transfers for other payments', () => {
+  test('a slight underpayment of one payment is no overpayment of another', async () => {
     const cheaper = await open();
     const dearer = await addOpenPayment(service, merchant, asked + asked / 100n);
     expect(await observe(transfer(asked + asked / 200n, 'final'))).toMatchObject({
@@ -381,13 +381,13 @@ describe('what belongs to somebody else', () => {
     ]);
   });
 
-  test('dust is nobody’s', async () => {
+  test('dust pays no payment', async () => {
     const { id } = await open();
     expect(await observe(transfer(asked / 101n, 'final'))).toMatchObject({ outcome: 'unknown' });
     expect((await findPayment(service.db, id))?.last_error_code).toBeNull();
   });
 
-  test('a second time after the payment is paid is a duplicate, and after it has ended late', async () => {
+  test('a second transfer is a duplicate after the payment is paid, and late after it has ended', async () => {
     await open();
     await observe(transfer(asked, 'final'));
     const again = transfer(asked, 'seen');
@@ -412,12 +412,12 @@ describe('what belongs to somebody else', () => {
     expect(await stateOf(later.id)).toBe('pending/pending');
   });
 
-  test('a payment whose customer chooses another network meanwhile is paid all the same', async () => {
+  test('a payment is paid even if its customer chooses another network meanwhile', async () => {
     const { id } = await open();
     const [deposit] = await service.db.transaction().execute(async tx => {
       await lockPayment(tx, id);
       const observed = observe(transfer(asked, 'final'));
-      // The transfer has read the reservation and waits for the payment's row.
+      // The transfer has read the reservation, and waits for the lock on the payment's row.
       await blocked(service.db);
       await releaseReservation(tx, id, now());
       await updateOpenPayment(tx, id, { blockchain_id: 'eth', address: ADDRESSES.eth });
@@ -456,7 +456,7 @@ describe('what belongs to somebody else', () => {
 });
 
 describe('a transaction that failed', () => {
-  test('and succeeds in the block that replaces its own goes to the inbox', async () => {
+  test('and succeeds in a replacement block goes to the inbox', async () => {
     const { id } = await open();
     const told = transfer(asked, 'failed');
     await observe(told);
@@ -468,7 +468,7 @@ describe('a transaction that failed', () => {
     expect(await stateOf(id)).toBe('unsuccessful/completed');
   });
 
-  test('does not hide that another one was too little', async () => {
+  test('does not hide an underpayment', async () => {
     const { id } = await open();
     await observe(transfer((asked * 3n) / 7n, 'final'));
     await observe(transfer((asked * 2n) / 7n, 'failed'));
@@ -499,7 +499,7 @@ describe('a transfer for a payment that has ended', () => {
     const released = service.clock.now + 2 * HOUR_MS;
     const start = service.clock.now;
     try {
-      // A later customer asks for slightly less at the same address, and rounds up.
+      // A later customer is asked for slightly less at the same address, and this transfer rounds that up.
       service.clock.now = released + 24 * HOUR_MS - 1;
       const later = await addOpenPayment(service, merchant, asked - 1n);
       expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'late' });
@@ -517,7 +517,7 @@ describe('a transfer for a payment that has ended', () => {
     }
   });
 
-  test('counts from when it was first seen, however late it becomes final', async () => {
+  test('counts from when the transfer was first seen, however late it becomes final', async () => {
     await open();
     await expirePayments(service.db, new Date(service.clock.now + 2 * HOUR_MS), 100);
     const start = service.clock.now;
@@ -539,7 +539,7 @@ describe('a transfer for a payment that has ended', () => {
     expect(await observe(transfer(asked, 'final'))).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('seen, undone, and back only after the end, is late', async () => {
+  test('seen, reversed, and back only after the end, is late', async () => {
     const { id } = await open();
     const told = transfer(asked, 'seen');
     await observe(told);
@@ -553,7 +553,7 @@ describe('a transfer for a payment that has ended', () => {
   });
 });
 
-describe('by when a transfer happened', () => {
+describe('the time of a transfer', () => {
   const MINUTE_MS = 60_000;
   const at = (told: ObservedTransfer, occurredAt: number) => ({
     ...told,
@@ -561,7 +561,7 @@ describe('by when a transfer happened', () => {
     occurredAt: new Date(occurredAt),
   });
 
-  test('one that is found later pays the payment that had the amount, not one that came in between', async () => {
+  test('found later pays the payment that had the amount then, not one that has it since', async () => {
     const start = service.clock.now;
     try {
       const former = await open();
@@ -573,7 +573,7 @@ describe('by when a transfer happened', () => {
       const told = at(transfer(asked, 'final'), start + 5 * MINUTE_MS);
       expect(await observe(told)).toMatchObject({ outcome: 'late', payment_id: null });
       expect(await stateOf(later.id)).toBe('pending/pending');
-      // Nor does another amount, which only the former one waited for, belong to the later one.
+      // An underpayment of the former payment does not go to the later one either.
       const less = at(transfer((asked * 3n) / 7n, 'seen'), start + 5 * MINUTE_MS);
       expect(await observe(less)).toMatchObject({ outcome: 'late', payment_id: null });
       const before = at(transfer(asked, 'final'), start - MINUTE_MS);
@@ -584,7 +584,7 @@ describe('by when a transfer happened', () => {
     }
   });
 
-  test('one of exactly what a later payment asks for is not too much or too little for an earlier one', async () => {
+  test('of exactly what a later payment asks for is no overpayment or underpayment of an earlier one', async () => {
     const start = service.clock.now;
     const tolerate = (underpaymentToleranceBps: number) =>
       setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps });
@@ -604,7 +604,7 @@ describe('by when a transfer happened', () => {
           'pending/pending',
         ]);
         expect((await findPayment(service.db, first.id))?.last_error_code).toBeNull();
-        // Nor once the other one has ended.
+        // This holds once the other payment has ended, too.
         await cancel(second.id);
         const again = at(transfer(asked + difference, 'final'), service.clock.now - 2 * MINUTE_MS);
         expect(await observe(again)).toMatchObject({ outcome: 'ambiguous', payment_id: null });
@@ -616,7 +616,7 @@ describe('by when a transfer happened', () => {
     }
   });
 
-  test('a customer who chose the network again has the amount as before', async () => {
+  test('of a customer who chose the network again has the amount as before', async () => {
     const start = service.clock.now;
     try {
       const { id } = await open();
@@ -632,7 +632,7 @@ describe('by when a transfer happened', () => {
     }
   });
 
-  test('a minute after the end is in time and any later is late, though the payment is still open', async () => {
+  test('up to a minute after the end is in time, and any later is late, though the payment is still open', async () => {
     for (const [amount, late] of [
       [0n, 'late'],
       [-(asked / 3n), 'unknown'],
@@ -649,7 +649,7 @@ describe('by when a transfer happened', () => {
     }
   });
 
-  test('in rows of earlier releases is when they were first seen', async () => {
+  test('is, in rows of earlier releases, when they were first seen', async () => {
     const { id } = await open();
     const told = at(transfer(asked, 'seen'), service.clock.now);
     const { id: depositId } = await observe(told);
@@ -663,7 +663,7 @@ describe('by when a transfer happened', () => {
   });
 });
 
-describe('a transfer of a watcher', () => {
+describe('a transfer that a watcher reports', () => {
   const watched = (finality: Finality, hash?: string) => ({
     ...transfer(asked, finality, hash),
     source: 'chain' as const,
@@ -754,7 +754,7 @@ describe('the inbox', () => {
     await expect(assignDeposit(operator, unknown.id, id)).rejects.toThrow('belongs to payment');
   });
 
-  test('gives what was dismissed to nobody, also where it was undone and is there again', async () => {
+  test('gives a dismissed deposit to no payment, also after it was reversed and came back', async () => {
     const { id } = await open();
     const [first, second] = [transfer(asked, 'seen'), transfer(asked, 'seen')];
     await observe(first);
@@ -788,7 +788,7 @@ async function cancel(paymentId: string): Promise<void> {
     .execute(tx => movePayment(tx, { paymentId, move: 'cancel', ...reason, now: now() }));
 }
 
-/** Resolves when some statement of the test's database waits for a lock. */
+/** Resolves when a statement of the test's database waits for a lock. */
 async function blocked(db: Database): Promise<void> {
   await vi.waitUntil(async () => {
     const { rows } = await sql`
@@ -799,7 +799,7 @@ async function blocked(db: Database): Promise<void> {
   }, SOON);
 }
 
-test('an address pays each payment at most once, also if everything happens at once', async () => {
+test('an address pays each payment at most once, even if everything happens concurrently', async () => {
   await setAddress(operatorOf(service), { merchantId: merchant.id }, 'btc', ADDRESSES.btc);
   await fc.assert(
     fc.asyncProperty(

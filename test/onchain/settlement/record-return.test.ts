@@ -14,7 +14,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addOpenPayment, releaseAll } from '../../helpers/open-payment.ts';
 import { addMerchantUser } from '../../helpers/panel.ts';
 
-/** A part of an ended payment that was given back. */
+/** The return of a part that an ended payment had received. */
 
 const DAY_MS = 24 * 60 * 60_000;
 const GIVEN = { to: 'bc1qada', hash: 'back', note: 'ticket 7' };
@@ -22,7 +22,7 @@ const GIVEN = { to: 'bc1qada', hash: 'back', note: 'ticket 7' };
 let service: TestApp;
 let merchant: Merchant;
 let serial = 0;
-/** Amounts far from each other, so that no test meets the payments of another. */
+/** Amounts far apart, so that no test matches the payments of another. */
 let asked = 1_000_000n;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(() => service.close());
 
 const now = () => new Date(service.clock.now);
 
-/** A transfer on Bitcoin, reported as often as wanted. */
+/** A transfer on Bitcoin, which can be reported any number of times. */
 function transferOf(tokenAmount: bigint) {
   serial += 1;
   const place = { blockchainId: 'btc', address: ADDRESSES.btc };
@@ -54,7 +54,7 @@ function transferOf(tokenAmount: bigint) {
   return (finality: Finality) => observeTransfer(service.db, { ...transfer, finality }, now());
 }
 
-/** Half of what a payment asks for. */
+/** A deposit of half of what a payment asks for. */
 async function addPart() {
   const payment = await addOpenPayment(service, merchant, asked);
   const deposit = await transferOf(asked / 2n)('final');
@@ -62,7 +62,7 @@ async function addPart() {
   return { payment, deposit };
 }
 
-/** One of a payment that has ended without the rest. */
+/** A part of a payment that has ended without the rest. */
 async function addEndedPart() {
   const part = await addPart();
   service.clock.now += DAY_MS;
@@ -82,7 +82,7 @@ async function auditedOf(depositId: string) {
     .execute();
 }
 
-test('it is recorded with whom, by which transaction and when, and audited', async () => {
+test('it is recorded with person, transaction and time, and audited', async () => {
   const { payment, deposit } = await addEndedPart();
   const before = await findDepositById(service.db, deposit.id);
   const ada = await addMerchantUser(service, merchant.id, 'admin');
@@ -95,14 +95,14 @@ test('it is recorded with whom, by which transaction and when, and audited', asy
     transaction_hash: 'back',
     note: 'ticket 7',
   });
-  // A previous release reads the deposit, and makes its row of the books of that.
+  // The deposit's row is unchanged: the previous release reads it, and books the part by it.
   expect(await findDepositById(service.db, deposit.id)).toEqual(before);
   expect(await auditedOf(deposit.id)).toMatchObject([
     { person_id: ada.personId, at: now(), detail: { ...GIVEN, paymentId: payment.id } },
   ]);
 });
 
-test('of two people who record it at once, one does', async () => {
+test('of two people who record it at once, one succeeds', async () => {
   const { deposit } = await addEndedPart();
   const results = await Promise.allSettled([1, 2, 3].map(() => record(deposit.id)));
   const refused = results.flatMap(each => (each.status === 'rejected' ? [each.reason] : []));
@@ -113,7 +113,7 @@ test('of two people who record it at once, one does', async () => {
   expect(await auditedOf(deposit.id)).toHaveLength(1);
 });
 
-test('it is later than the part was booked, also by a clock that is behind', async () => {
+test('it is later than the booking of the part, even if the clock is behind', async () => {
   const { deposit } = await addEndedPart();
   const { booked_at: bookedAt } = await service.db
     .selectFrom('booked_deposits')
@@ -144,19 +144,19 @@ describe('refused', () => {
     expect(await findReturns(service.db, [depositId])).toEqual(new Map());
   };
 
-  test('is what is no deposit', async () => {
+  test('is an ID that is no deposit', async () => {
     const id = crypto.randomUUID();
     await refuses(id, `There is no deposit ${id}.`);
   });
 
-  test('is a deposit that no payment took, and one that was dismissed', async () => {
+  test('is a deposit that no payment took, or that was dismissed', async () => {
     const { id } = await transferOf(asked)('final');
     await refuses(id, 'waits in the inbox: dismiss it as returned instead');
     await dismissDeposit(operatorOf(service), id, { remedy: 'returned', to: 'Ada', hash: 'back' });
     await refuses(id, 'The deposit is dismissed.');
   });
 
-  test('is what is not final, or was undone', async () => {
+  test('is a deposit that is not final, or was reversed', async () => {
     await addOpenPayment(service, merchant, asked);
     const report = transferOf(asked / 2n);
     const { id, payment_id: paymentId } = await report('seen');
@@ -166,7 +166,7 @@ describe('refused', () => {
     await refuses(id, 'The deposit is reversed: only one that is final');
   });
 
-  test('is a part of a payment that is still open, and one that it was paid with', async () => {
+  test('is a part of a payment that is still open, or that the payment was paid with', async () => {
     const { payment, deposit } = await addPart();
     await refuses(deposit.id, `Payment ${payment.id} is still open`);
     const { payment: paid, deposits } = await simulate(service, payment.id, 'rest', now());

@@ -71,7 +71,7 @@ describe('choosing a network', () => {
     expect(BigInt(chosen.token_amount ?? 0) / 10_000n).toBe(5075n);
   });
 
-  test('gives each open payment of a price an amount of its own, in all groups that wallets tell apart', async () => {
+  test('gives each open payment of a price its own amount, which no wallet’s cutting confuses with another', async () => {
     const chosen = await Promise.all(
       Array.from({ length: 30 }, async () => select(await newPayment({ amount: 777 }), 'eth-usdc')),
     );
@@ -82,11 +82,11 @@ describe('choosing a network', () => {
       // Half a per cent.
       expect(BigInt(amount ?? 0)).toBeLessThan(7_770_000n + 38_850n);
     }
-    // Two decimals are left of each.
+    // All four stay distinct with two decimals only.
     expect(new Set(amounts.map(amount => BigInt(amount ?? 0) / 10_000n)).size).toBe(4);
   });
 
-  test('asks for an amount that wallets cut to another one than what others are asked for', async () => {
+  test('asks for an amount that wallets cut to another value than the amounts of others', async () => {
     const asked: (string | null)[] = [];
     for (let index = 0; index < 4; index++) {
       asked.push((await select(await newPayment({ amount: 5432 }), 'eth-usdc')).token_amount);
@@ -94,7 +94,7 @@ describe('choosing a network', () => {
     expect(asked).toEqual(['54320100', '54330100', '54340100', '54350100']);
   });
 
-  test('again changes nothing, another one frees the amount', async () => {
+  test('again changes nothing; choosing another network frees the amount', async () => {
     const payment = await newPayment({ amount: 4321 });
     const first = await select(payment, 'eth-usdc');
     service.clock.now += MINUTE_MS;
@@ -179,7 +179,8 @@ describe('refuses', () => {
   });
 
   test('when every amount of the price is taken', async () => {
-    // 3 cents are 30 satoshi, half a per cent of 2 dollars is less, and none ends in zero: 27 amounts.
+    // Up to 3 cents (30 satoshi; half a per cent of 2 dollars is less) above the price, not ending in zero: 27
+    // amounts.
     const taken: string[] = [];
     for (let index = 0; index < 29; index++) taken.push(await quoteCheap(merchant));
     expect(taken.slice(27)).toEqual(['E5002', 'E5002']);
@@ -187,7 +188,7 @@ describe('refuses', () => {
   });
 
   test('a price below what can be sent to any address of the branch', async () => {
-    // P2WPKH: 294 satoshi, doubled; a cent is 10.
+    // P2WPKH: twice 294 satoshi; a cent is 10.
     expect(await quoteCheap(merchant, 58)).toBe('E1040');
     expect(await quoteCheap(merchant, 59)).toContain(ADDRESSES.btc);
     await setNetwork(operatorOf(service), 'btc', { leastAmount: 5_000n });
@@ -210,7 +211,7 @@ describe('several addresses of a branch', () => {
     await addAddress(operatorOf(service), { merchantId: own.id }, 'btc', SECOND);
   });
 
-  test('take turns: a quote is at the one longest unused', async () => {
+  test('take turns: a quote goes to the least recently used one', async () => {
     const places: (string | undefined)[] = [];
     for (let index = 0; index < 4; index++) places.push(addressOf(await quoteCheap(own)));
     expect(places).toEqual([FIRST, SECOND, FIRST, SECOND]);
@@ -220,7 +221,7 @@ describe('several addresses of a branch', () => {
     warnings.length = 0;
     const before = await quotesCounted();
     const places = new Set<string>();
-    // Four of the 54 amounts are taken. Fewer than a fifth are free once 44 are.
+    // Four of the 54 amounts are taken. Once 44 are, fewer than a fifth are free.
     for (let taken = 4; taken < 54; taken++) places.add(await quoteCheap(own));
     expect(places.size).toBe(50);
     expect(new Set([...places].map(addressOf))).toEqual(new Set([FIRST, SECOND]));
@@ -243,7 +244,7 @@ describe('several addresses of a branch', () => {
     });
   });
 
-  test('offer their network once, until the last one is removed', async () => {
+  test('offer their network once, until the last address is removed', async () => {
     const networks = async () => (await findMerchantSetup(service.db, own.id))?.networks;
     const branchId = (await findMainBranch(service.db, own.id))?.id ?? '';
     const btc = { id: 'btc', windowMinutes: 60, isActive: true, settledBy: 'simulation' };
@@ -260,7 +261,7 @@ describe('several addresses of a branch', () => {
   });
 });
 
-/** Quotes on Bitcoin so far, by how many amounts were free. */
+/** Quotes on Bitcoin so far, by the level of free amounts. */
 async function quotesCounted(): Promise<Record<string, number>> {
   const metric = await register.getSingleMetric('eps_quotes_total')?.get();
   const values = metric?.values.filter(({ labels }) => labels.blockchain_id === 'btc') ?? [];

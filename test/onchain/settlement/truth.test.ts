@@ -8,7 +8,7 @@ import { playGroup } from './truth/play.ts';
 import { type Rows, readRows } from './truth/rows.ts';
 import { openStage, type Stage } from './truth/stage.ts';
 
-/** Histories of each group; groups differ in when watchers and workers do their work. */
+/** Histories of each group; groups differ in when watchers and workers run. */
 const EACH = 64;
 const GROUPS = [0, 1];
 
@@ -35,7 +35,7 @@ test.each(GROUPS)('nothing is lost or credited wrongly in random histories of gr
   }),
 );
 
-/** What would go wrong, put into rows that are right; undefined where a history has nothing of the kind. */
+/** Puts a wrong outcome into correct rows; returns undefined where the history has no row for it. */
 const WRONGS: readonly [string, FaultKind, (rows: Rows) => Rows | undefined][] = [
   [
     'a transfer that another payment got',
@@ -111,7 +111,7 @@ test('every kind of wrong outcome is found', () =>
       });
       expect(kinds.length, what).toBeGreaterThan(0);
       const found = kinds.filter(list => list.includes(kind));
-      // Who was paid is found out only where the payer was in time and sent exactly what was asked for.
+      // Who sent the transfer is known only where the payer was in time and sent exactly what was asked for.
       if (kind === 'expired though paid') expect(found.length, what).toBeGreaterThan(0);
       else expect(found.length, what).toBe(kinds.length);
     }

@@ -56,7 +56,7 @@ const told = async (merchant: Merchant) => {
   return rows.map(({ data, ...row }) => ({ ...row, data: data as object }));
 };
 
-test('a deposit that no payment took is told of once, when it is final, with the payments it fits', async () => {
+test('a deposit that no payment took is reported once, when it is final, with the payments it fits', async () => {
   const near = await addOpenPayment(service, one, 2_000n);
   const far = await addOpenPayment(service, one, 9_000n);
   const theirs = await addOpenPayment(service, other, 3_000n);
@@ -81,12 +81,12 @@ test('a deposit that no payment took is told of once, when it is final, with the
     { id: far.id, tokenAmount: '0.00009' },
   ];
   expect(await told(one)).toEqual([{ ...event, data: { ...data, payments } }]);
-  // Each is told of its own payments only.
+  // Each merchant gets only its own payments.
   const own = [{ id: theirs.id, tokenAmount: '0.00003' }];
   expect(await told(other)).toEqual([{ ...event, data: { ...data, payments: own } }]);
 });
 
-test('what its payment did not wait for is told of when it becomes final', async () => {
+test('a deposit that its payment did not wait for is reported when it becomes final', async () => {
   const { id: paymentId } = await addOpenPayment(service, one, 50_000n);
   const tell = send(20_000n);
   expect(await tell('seen')).toMatchObject({ outcome: 'under', payment_id: paymentId });
@@ -98,7 +98,7 @@ test('what its payment did not wait for is told of when it becomes final', async
   expect(await told(one)).toMatchObject([{ data: { outcome: 'late', payments: [] } }]);
 });
 
-test('nobody is told of what was paid, undone, or settled elsewhere before', async () => {
+test('no event is sent for a deposit that was paid, reversed, or settled elsewhere before', async () => {
   await addOpenPayment(service, one, 70_000n);
   await send(70_000n)('final');
   await send(1n)('reversed');
@@ -115,7 +115,7 @@ async function addEndpoint(path: string, types?: Subscription): Promise<string> 
   return (await createEndpoint(operatorOf(service), service.keyring, place)).endpoint.id;
 }
 
-/** The endpoints that are told of the last deposit. */
+/** The endpoints that get an event for a new deposit. */
 async function toldOfNext(): Promise<string[]> {
   const { id } = await send(1n)('final');
   const deliveries = await service.db
@@ -128,7 +128,7 @@ async function toldOfNext(): Promise<string[]> {
   return deliveries.map(({ endpoint_id: endpoint }) => endpoint).toSorted();
 }
 
-test('goes to the endpoints that name it, and to no other', async () => {
+test('the event goes to the endpoints that subscribe to it by name, and to no other', async () => {
   const wanted = [
     await addEndpoint('unmatched', [TYPE]),
     await addEndpoint('all-and-unmatched', ['all', TYPE]),
@@ -139,7 +139,7 @@ test('goes to the endpoints that name it, and to no other', async () => {
   expect(await toldOfNext()).toEqual(wanted.toSorted());
 });
 
-test('goes on to the endpoints that got it before it had to be named', async () => {
+test('endpoints that got the event before it had to be named still get it', async () => {
   const earlier = [await addEndpoint('omitted'), await addEndpoint('unmatched', [TYPE])];
   await addEndpoint('paid', ['payment_prompt.successful']);
   await sql`alter table webhook_endpoints drop column deposit_events`.execute(service.db);

@@ -14,7 +14,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addOpenPayment } from '../../helpers/open-payment.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
-/** The end of payments on networks whose chain is watched: Bitcoin, in these tests. */
+/** Expiry of payments on networks whose chain is watched: Bitcoin, in these tests. */
 
 const MINUTE_MS = 60_000;
 const WAITING = 10_000;
@@ -59,7 +59,7 @@ test('a payment waits for its watcher; one on another network, or on none, does 
   for (const payment of [elsewhere, unchosen]) expect(await statusOf(payment)).toBe('expired');
   await watch('chain', new Date(held.expires_at.getTime() - 1));
   expect(await expire()).toBe(0);
-  // It is not the worker that is behind.
+  // The worker is not behind; the payment waits for the watcher.
   expect(await findOverdue(service.db, now())).toEqual([]);
   await watch('chain', held.expires_at);
   const overdue = { flow: 'crypto', since: held.expires_at };
@@ -68,7 +68,7 @@ test('a payment waits for its watcher; one on another network, or on none, does 
   expect(await statusOf(held)).toBe('expired');
 });
 
-test('a watcher’s clock that runs ahead expires nothing early', async () => {
+test('a watcher whose clock is ahead expires nothing early', async () => {
   const { id } = await addPayment(service.db, merchant, {
     created_at: now(),
     expires_at: new Date(service.clock.now + 1),
@@ -80,7 +80,7 @@ test('a watcher’s clock that runs ahead expires nothing early', async () => {
   expect(await expire()).toBe(1);
 });
 
-test('nodes that do not suffice for a network hold as well, and one without nodes does not', async () => {
+test('nodes that do not suffice for a network hold its payments too; a network without nodes does not', async () => {
   const payment = await addDue('btc');
   await watch('nobody', null);
   expect(await expire()).toBe(0);
@@ -89,7 +89,7 @@ test('nodes that do not suffice for a network hold as well, and one without node
   expect(await statusOf(payment)).toBe('expired');
 });
 
-test('any number of payments that wait are in nobody’s way', async () => {
+test('any number of waiting payments does not hold up others', async () => {
   const due = await addDue('btc');
   await sql`
     insert into payments (id, merchant_id, branch_id, created_by, flow, amount, commission_bps,
@@ -119,7 +119,7 @@ test('any number of payments that wait are in nobody’s way', async () => {
     where status = 'pending'`.execute(service.db);
 });
 
-test('too little that may still be undone keeps a payment from expiring', async () => {
+test('an underpayment that may still be reversed keeps a payment from expiring', async () => {
   const payment = await addOpenPayment(service, merchant, 1_000_000n);
   const part = {
     blockchainId: 'btc',
@@ -140,7 +140,7 @@ test('too little that may still be undone keeps a payment from expiring', async 
   await tell('reversed');
   await tell('seen');
   await tell('final');
-  // Another window, in which the rest can be paid.
+  // The payment gets another window, in which the rest can be paid.
   expect(await expire()).toBe(0);
   const { expires_at } = (await findPayment(service.db, payment.id)) ?? payment;
   expect(expires_at.getTime()).toBeGreaterThan(payment.expires_at.getTime());
@@ -150,7 +150,7 @@ test('too little that may still be undone keeps a payment from expiring', async 
   expect(await statusOf(payment)).toBe('unsuccessful');
 });
 
-test('what a watcher saw of too little holds nobody when the chain has no node any more', async () => {
+test('a seen underpayment holds no payment once the chain has no node any more', async () => {
   const payment = await addOpenPayment(service, merchant, 3_000_000n);
   const part = {
     blockchainId: 'btc',
@@ -173,7 +173,7 @@ test('what a watcher saw of too little holds nobody when the chain has no node a
   expect(await statusOf(payment)).toBe('unsuccessful');
 });
 
-test('a quote lapses only once the watcher has covered its time', async () => {
+test('a quote lapses only once the watcher has scanned up to its end', async () => {
   const { id } = await addOpenPayment(service, merchant, 5_000_000n);
   const quoted_until = now();
   await updateOpenPayment(service.db, id, { quoted_until });
@@ -186,7 +186,7 @@ test('a quote lapses only once the watcher has covered its time', async () => {
   expect((await findPayment(service.db, id))?.blockchain_id).toBeNull();
 });
 
-test('a quote does not lapse while too little has been seen that may be undone', async () => {
+test('a quote does not lapse while a seen underpayment may still be reversed', async () => {
   const { id } = await addOpenPayment(service, merchant, 7_000_000n);
   const part = {
     blockchainId: 'btc',
@@ -208,7 +208,7 @@ test('a quote does not lapse while too little has been seen that may be undone',
   expect(await lapseQuotes(service.db, now(), 50)).toBe(1);
 });
 
-test('a payment whose quote has lapsed does not expire while too little is seen again', async () => {
+test('a payment whose quote has lapsed does not expire while an underpayment is seen again', async () => {
   const payment = await addOpenPayment(service, merchant, 8_000_000n);
   const part = {
     blockchainId: 'btc',

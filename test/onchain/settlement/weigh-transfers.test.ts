@@ -44,7 +44,7 @@ interface Hold {
   readonly cents: number;
   /** The rest of a payment, after a deposit of too little; null for none. */
   readonly rest: bigint | null;
-  /** `seen` has its funds; a number of hours is since when it has ended. */
+  /** `seen`: the payment has its funds; a number: it ended that many hours ago. */
   readonly state: 'waits' | 'seen' | number;
 }
 
@@ -94,7 +94,7 @@ test('dust is less than a hundredth of the smallest amount, and less than fifty 
   expect(await weigh(499_999n, 500_000n, 10n ** 9n)).toEqual(['dust', 'awaited', 'awaited']);
 });
 
-test('where nothing is asked for, or was within a day, only nothing is dust', async () => {
+test('where nothing is or was asked for within a day, only a zero amount is dust', async () => {
   await begin();
   await hold({ amount: 1_000_000n, cents: 100, rest: null, state: 25 });
   expect(await weigh(0n, 1n)).toEqual(['dust', 'other']);
@@ -102,7 +102,7 @@ test('where nothing is asked for, or was within a day, only nothing is dust', as
   expect(await weigh(1n, 20_000n)).toEqual(['dust', 'other']);
 });
 
-test('what was asked for long after a transfer was made does not count', async () => {
+test('amounts asked for long after a transfer was made do not count', async () => {
   await begin();
   await hold({ amount: 1_000_000n, cents: 100, rest: null, state: 2 });
   const madeBefore = (hours: number) => {
@@ -116,7 +116,7 @@ test('what was asked for long after a transfer was made does not count', async (
   expect(await madeBefore(51)).toEqual(['dust']);
 });
 
-test('no transfer of a rest, however little, is dust, nor is one that is near', async () => {
+test('no transfer of a rest, however small, is dust, nor is one close to it', async () => {
   await begin();
   await hold({ amount: 100_000_000n, cents: 10_000, rest: 1_000n, state: 'waits' });
   expect(await weigh(1_020n, 1_000n, 1_000n, 980n, 979n)).toEqual([
@@ -125,7 +125,7 @@ test('no transfer of a rest, however little, is dust, nor is one that is near', 
   expect((await readDustLimits(service.db, [PLACE], within()))(PLACE)).toBe(0n);
 });
 
-test('what completes a payment is none before anything is reserved for it', async () => {
+test('a transfer that completes a payment is no dust before its rest is reserved', async () => {
   await begin();
   const { id } = await addPayment(service.db, merchant, {
     amount: 10_000,
@@ -143,13 +143,13 @@ test('what completes a payment is none before anything is reserved for it', asyn
   expect(await weigh(400_000n)).toEqual(['dust']);
 });
 
-test('nor is a rest that comes within a day of the end of its payment', async () => {
+test('a rest that comes within a day after the end of its payment is no dust', async () => {
   await begin();
   await hold({ amount: 100_000_000n, cents: 10_000, rest: 400_000n, state: 23 });
   expect(await weigh(400_000n, 4_000n)).toEqual(['other', 'dust']);
 });
 
-test('what is recorded as a deposit stays one', async () => {
+test('a transfer that is recorded as a deposit stays one', async () => {
   await begin();
   await hold({ amount: 1_000_000n, cents: 100, rest: null, state: 'waits' });
   const known = transfer(7n);
@@ -159,7 +159,7 @@ test('what is recorded as a deposit stays one', async () => {
   expect(weights).toEqual(['other', 'dust', 'dust']);
 });
 
-test('of amounts of any size, dust serves no payment, and what is not dust may', async () => {
+test('of amounts of any size, dust is useless to every payment, and anything else may be useful', async () => {
   const holds = fc.array(
     fc.record({
       amount: fc.bigInt({ min: 50n, max: 10n ** 13n }),
@@ -169,7 +169,7 @@ test('of amounts of any size, dust serves no payment, and what is not dust may',
     }),
     { maxLength: 5 },
   );
-  /** Millionths of one of the amounts, and units more or less than that. */
+  /** Millionths of one of the amounts, and how many units more or less. */
   const sent = fc.array(
     fc.record({
       of: fc.nat(9),

@@ -13,9 +13,9 @@ export interface ModelTransfer {
 export interface ModelTransaction {
   readonly hash: string;
   readonly transfers: readonly ModelTransfer[];
-  /** Outputs that its ancestors spend, as the mempool tells them with it. */
+  /** Outputs that its ancestors spend, as the mempool shows them with it. */
   readonly ancestry?: readonly string[];
-  /** Hashes of transactions that a block with this one undoes, since it spends what they depend on. */
+  /** Hashes of transactions that this one undoes when it is mined, because it spends what they depend on. */
   readonly undoes?: readonly string[];
 }
 
@@ -23,31 +23,31 @@ interface ModelBlock extends Block {
   readonly transactions: readonly ModelTransaction[];
 }
 
-/** Blocks that one scan takes at most, so that catching up takes several. */
+/** The most blocks of one scan, so that catching up takes several. */
 const BLOCKS_PER_SCAN = 3;
 
 /**
- * A chain of blocks that can be undone, and the adapter that reads it. Transactions wait in a pool until
- * they are mined; what a branch leaves out waits again, or is gone.
+ * A chain whose blocks can be undone, and the adapter that reads it. Transactions wait in a pool until they are
+ * mined; those of an abandoned branch wait again, or are gone.
  */
 export class ModelChain {
   readonly blocks: ModelBlock[] = [];
-  /** Hashes of transactions that the adapter cannot read, while they are in here. */
+  /** Hashes of transactions that the adapter cannot read at the moment. */
   readonly unreadable = new Set<string>();
-  /** Whether it cannot tell either which transactions those are, and whom they pay. */
+  /** Whether the adapter cannot even identify those transactions and their receivers. */
   isNameless = false;
   pool: ModelTransaction[] = [];
   readonly #clock: Clock;
-  /** Blocks above which one is final; null without a finality of its own, like Bitcoin. */
+  /** Blocks above a final one; null for a chain without a finality of its own, like Bitcoin. */
   readonly #finalDepth: number | null;
   #serial = 0;
   #listed: readonly ModelTransaction[] = [];
   #told = new Set<string>();
   /** When transactions were sent, in milliseconds since the epoch, by hash. */
   readonly #sentAt = new Map<string, number>();
-  /** Hashes of those that had waited before anybody looked. */
+  /** Hashes of transactions that had been in the pool before the first look. */
   readonly #waited = new Set<string>();
-  /** How often its waiting transactions were listed. */
+  /** How often the pool was listed. */
   lists = 0;
 
   constructor(clock: Clock, finalDepth: number | null) {
@@ -77,7 +77,7 @@ export class ModelChain {
     return this.sendAs({ transfers });
   }
 
-  /** Sends a transaction with more than its transfers. */
+  /** Sends a transaction that has more than transfers. */
   sendAs(made: Omit<ModelTransaction, 'hash'>): ModelTransaction {
     this.#serial += 1;
     const transaction = { ...made, hash: `tx${this.#serial}` };
@@ -86,7 +86,7 @@ export class ModelChain {
     return transaction;
   }
 
-  /** Mines a block with these transactions, or with all that wait. */
+  /** Mines a block with these transactions, or with the whole pool. */
   mine(transactions: readonly ModelTransaction[] = this.pool): void {
     this.#serial += 1;
     const parent = this.blocks.at(-1);
@@ -101,7 +101,7 @@ export class ModelChain {
   }
 
   /**
-   * Undoes blocks and mines one more than that.
+   * Undoes blocks and mines one block more.
    * @param forget Which of the undone transactions are gone for good; the others wait again.
    */
   reorganise(depth: number, forget: (transaction: ModelTransaction) => boolean): void {
@@ -158,7 +158,7 @@ export class ModelChain {
     lookUp: async (_node, request) => this.#lookUp(request),
   };
 
-  /** What a process that starts has not told yet. */
+  /** Forgets what was reported, like a process that has just started. */
   forgetTold(): void {
     this.#told = new Set();
   }

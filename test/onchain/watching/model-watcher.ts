@@ -19,22 +19,22 @@ const MINUTE_MS = 60_000;
 /** The process was ended with `kill -9`. */
 export class Killed extends Error {}
 
-/** Called before each call of a node, and before and after each commit. */
+/** Called before each call to a node, and before and after each commit. */
 export type Step = () => Promise<void> | void;
 
 export interface ModelWatcher {
   tick(step?: Step, signal?: AbortSignal): Promise<TickResult>;
-  /** Whether a check node is asked too, and the model that it shows. */
+  /** The model that the check node shows; null without one. */
   check: ModelChain | null;
-  /** What a second primary node shows that is asked what is right; null without one. */
+  /** The model that a second primary node shows when it is asked for confirmation; null without one. */
   second: ModelChain | null;
-  /** Whether the nodes answer. */
+  /** Whether the nodes respond. */
   up: boolean;
-  /** Whether a quota lets it look. */
+  /** Whether a quota permits the look. */
   mayLook(look: Look): boolean;
-  /** Failures that were told of the nodes. */
+  /** Failures that were reported for the nodes. */
   readonly failures: Error[];
-  /** Nodes of which a success was told, by their labels. */
+  /** Labels of nodes that a success was reported for. */
   readonly successes: string[];
   /** Why the primary node was set aside. */
   readonly distrusted: string[];
@@ -103,7 +103,7 @@ export function createModelWatcher({
   };
   return self;
 
-  /** The model's adapter, or that of the check node, with a step before each call. */
+  /** The adapter of the model or of the check node, with a step before each call. */
   function stepped(): ChainAdapter {
     return new Proxy(model.adapter, {
       get(own, name) {
@@ -121,7 +121,7 @@ export function createModelWatcher({
   }
 }
 
-/** The nodes of a chain, all well, but for what is given. */
+/** The healthy nodes of a chain, except as given. */
 export function nodeSetOf(own: Pick<NodeSet, 'primary'> & Partial<NodeSet>): NodeSet {
   return {
     refresh: async () => undefined,
@@ -173,12 +173,13 @@ export function stepping(lease: Lease, step: () => Promise<void> | void): Lease 
   };
 }
 
-/** Blocks that are on top of one when the model calls it final. */
+/** Blocks on top of one that the model calls final. */
 export const FINAL_DEPTH = 4;
 
 /**
- * Begins a test: two days later, with nothing of what earlier ones left, a new model of the chain and its
- * watcher. Bitcoin's is final after three confirmations, any other as the model says.
+ * Begins a test: two days later, without anything that earlier tests left, with a new model of the chain and its
+ * watcher.
+ * Bitcoin's is final after three confirmations, any other when the model says so.
  */
 export async function beginModel(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,
@@ -193,7 +194,7 @@ export async function beginModel(
   return { model, watcher: createModelWatcher({ db, clock, model, chain }) };
 }
 
-/** Makes a network one that is watched on the model. */
+/** Configures a network so that it is watched on the model. */
 export async function watchModel(db: Database, chain: string, finality: string): Promise<void> {
   await sql`
     update chains set identity = 'model', cursor_height = null, cursor_hash = null, head_height = null,
@@ -206,7 +207,7 @@ export async function watchModel(db: Database, chain: string, finality: string):
   );
 }
 
-/** Ends the current lease, as if its time had passed. */
+/** Expires the current lease. */
 export async function lapseLease(db: Database, chain: string): Promise<void> {
   await sql`
     update chains set lease_until = now() - interval '1 second' where id = ${chain}`.execute(db);

@@ -71,7 +71,7 @@ async function look(): Promise<void> {
   await loop.run(AbortSignal.timeout(15_000), () => undefined);
 }
 
-/** A look that is late enough to be the second one at what was scanned. */
+/** A look late enough to be the second one at the scanned blocks. */
 async function lookAgain(): Promise<void> {
   service.clock.now = Date.now() + MINUTE_MS;
   await loop.run(AbortSignal.timeout(15_000), () => undefined);
@@ -91,7 +91,7 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
   return selectNetwork(db, rates, choice, now);
 }
 
-/** Methods whose answers were kept when a payment's deposit became final. */
+/** Methods whose responses were stored when a payment's deposit became final. */
 async function responsesTo({ id }: Payment): Promise<string[]> {
   const kept = await listResponses(service.db, await listPaymentDeposits(service.db, id));
   return kept.flatMap(({ answers }) =>
@@ -99,7 +99,7 @@ async function responsesTo({ id }: Payment): Promise<string[]> {
   );
 }
 
-/** Holds the blocks with final deposits of a network against the chain. */
+/** Audits the blocks with final deposits of a network. */
 async function audit(networkId: string) {
   const { db, keyring } = service;
   const { from, to } = await db
@@ -161,7 +161,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     ]);
   });
 
-  test('who comes back from another network is asked for the same, and pays it', async () => {
+  test('a customer who comes back from another network is asked for the same amount, and pays it', async () => {
     const { db, rates, clock } = service;
     await setAddress(
       operatorOf(service),
@@ -180,7 +180,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     const first = await choose(CHAIN);
     await choose('btc');
     expect((await choose(CHAIN)).token_amount).toBe(first.token_amount);
-    // Whoever is on the other network again is paid by what was asked for first.
+    // On the other network again, the customer may still pay what was asked for first.
     await choose('btc');
     await send(first);
     await mine(13);
@@ -189,7 +189,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     expect(await findPayment(db, payment.id)).toMatchObject({ blockchain_id: CHAIN });
   });
 
-  test('what a wallet has left of a second payer’s amount is theirs', async () => {
+  test('a cut amount of a second payer pays the second payment', async () => {
     const [first, second] = [await ask(CHAIN, 123_400), await ask(CHAIN, 123_400)];
     const asked = BigInt(second.token_amount ?? 0);
     await send(second, asked - (asked % 10n ** 12n));
@@ -205,7 +205,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     expect(await statusOf(first)).toBe('successful/completed');
   });
 
-  test('a reorganisation takes it back, until it is in a block again', async () => {
+  test('a reorganisation reverses it, until it is in a block again', async () => {
     const payment = await ask(CHAIN, 2_000);
     await send(payment);
     await mine();
@@ -263,7 +263,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     expect(await responsesTo(payment)).toContain('getrawtransaction');
   });
 
-  test('too little is completed by the exact rest', async () => {
+  test('an underpayment is completed by the exact rest', async () => {
     const payment = await ask(CHAIN, 5_000);
     await send(payment, Math.floor(Number(payment.token_amount) / 2));
     await look();
@@ -286,7 +286,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     expect((await findPayment(service.db, payment.id))?.transaction_hash).toBe(hash);
   });
 
-  test('what a wallet has left of a second payer’s amount is theirs', async () => {
+  test('a cut amount of a second payer pays the second payment', async () => {
     const [first, second] = [await ask(CHAIN, 500_000), await ask(CHAIN, 500_000)];
     const sent = Number(second.token_amount) - (Number(second.token_amount) % 100);
     await send(second, sent);
@@ -305,7 +305,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     expect(await statusOf(first)).toBe('successful/completed');
   });
 
-  test('a rest that no wallet could send is asked for as the least that can be', async () => {
+  test('a rest that no wallet could send is raised to the least that can be sent', async () => {
     const payment = await ask(CHAIN, 4_567);
     await send(payment, 45_600);
     await bitcoind.mine(6);
@@ -341,7 +341,7 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     expect(found.transfers).toBeGreaterThan(0);
   });
 
-  test('whoever spends an unconfirmed ancestor’s inputs in a block undoes what descends from it', async () => {
+  test('a block that spends the inputs of an unconfirmed ancestor reverses its descendants', async () => {
     const { rpc } = bitcoind;
     const [child, grandchild] = [await ask(CHAIN, 2_100), await ask(CHAIN, 2_200)];
     const own: string = await rpc('getnewaddress');
@@ -363,10 +363,10 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     expect(await Promise.all([child, grandchild].map(statusOf))).toEqual([
       ...['pending/completed', 'pending/completed'],
     ]);
-    // Another process goes on, which has not seen any of them.
+    // Another process takes over, which has not seen any of them.
     await loop.end?.();
     loop = resume(CHAIN);
-    // What the parent has spent pays the first one once more, which has to find its amount free.
+    // A transaction with the parent's inputs pays the first payment once more, whose amount has to be free.
     const { vin } = await rpc('getrawtransaction', parent, true);
     const coins = vin.map(({ txid, vout }: { txid: string; vout: number }) => ({ txid, vout }));
     const paid = (Number(child.token_amount) / 1e8).toFixed(8);
@@ -428,7 +428,7 @@ describe('Tron (a node in the shapes of java-tron)', () => {
     expect(await responsesTo(payment)).toContain('/wallet/gettransactioninfobyid');
   });
 
-  test('a transfer that is undone is taken back, and counts once in its next block', async () => {
+  test('a reversed transfer counts once in its next block', async () => {
     const payment = await ask(CHAIN, 2_000);
     pay(CHAIN, payment);
     tron.mine();
@@ -535,7 +535,7 @@ describe('Solana (litesvm)', () => {
     expect(await responsesTo(payment)).toContain('getTransaction');
   });
 
-  test('a payment is successful only where the server that shows it has finalized it', async () => {
+  test('a payment is successful only once the server that shows it has finalized it', async () => {
     const payment = await ask(CHAIN, 1_500);
     await look();
     pay(CHAIN, payment);
@@ -549,7 +549,7 @@ describe('Solana (litesvm)', () => {
     expect(await statusOf(payment)).toBe('successful/completed');
   });
 
-  test('a transfer whose block a fork has undone is taken back', async () => {
+  test('a transfer whose block a fork has undone is reversed', async () => {
     const payment = await ask(CHAIN, 2_000);
     await look();
     pay(CHAIN, payment);
@@ -562,15 +562,15 @@ describe('Solana (litesvm)', () => {
     expect(await statusOf(payment)).toBe('pending/pending');
   });
 
-  test('what came and left between two looks pays, though the payment ends meanwhile', async () => {
+  test('funds that come and leave between two looks pay, although the payment ends meanwhile', async () => {
     const payment = await ask(CHAIN, 5_000);
     await look();
     const end = new Date(service.clock.now + 2_000);
     await updateOpenPayment(service.db, payment.id, { expires_at: end });
     pay(CHAIN, payment);
-    // Swept at once: the balance is what it was.
+    // Swept at once: the balance is unchanged.
     solana.send([sendLamports(wallet.address, sender.address, amountOf(payment))], [wallet]);
-    // A list of what is confirmed may lag, whenever it is asked for.
+    // A list of confirmed signatures may lag, whenever it is requested.
     solana.hidesNewest = true;
     expect(await lookAt(end.getTime())).toBeLessThan(end.getTime());
     solana.hidesNewest = false;
@@ -586,12 +586,12 @@ describe('Solana (litesvm)', () => {
     expect(await statusOf(payment)).toBe('successful/completed');
   });
 
-  test('what the only node leaves out holds the payment with a finding', async () => {
+  test('a transfer that the only node leaves out holds the payment with a finding', async () => {
     const payment = await ask(CHAIN, 6_000);
     await look();
     solana.hidden = pay(CHAIN, payment);
     await look();
-    // The test before has looked ahead.
+    // The previous test has moved the clock ahead.
     const end = new Date(service.clock.now + 60_000);
     await updateOpenPayment(service.db, payment.id, { expires_at: end });
     for (const seconds of [3, 20, 34, 40]) {
@@ -612,7 +612,7 @@ describe('Solana (litesvm)', () => {
     expect(await listOpenFindings(service.db, 10)).toEqual([]);
   });
 
-  test('the reference decides whose a transfer is, where the amount does not', async () => {
+  test('the reference decides which payment a transfer is for where the amount does not', async () => {
     const [one, other] = [await ask(CHAIN, 3_000), await ask(CHAIN, 3_000)];
     await look();
     const more = (amountOf(other) * 101n) / 100n;

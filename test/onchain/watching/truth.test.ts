@@ -22,7 +22,11 @@ async function onStage(work: (stage: ChainStage) => Promise<void>): Promise<void
   }
 }
 
-/** In each of them a node leaves out what a payment would expire without, if nothing else were asked. */
+/**
+ * Each of these groups has a node that leaves out a transaction, without which a payment would expire if no other
+ * node
+ * were asked.
+ */
 test.each([18, 25, 48])(
   'nothing is lost or credited wrongly on the generated chains of group %i',
   group =>
@@ -51,7 +55,7 @@ const FALSE_HOLD: ChainRows['findings'][number] = {
   resolved_at: null,
 };
 
-/** What would go wrong, put into rows that are right; undefined where a chain has nothing of the kind. */
+/** Puts a wrong outcome into correct rows; returns undefined where the chain has no row for it. */
 const WRONGS: readonly [string, FaultKind, (rows: ChainRows) => ChainRows | undefined][] = [
   [
     'a transfer at another position',

@@ -38,14 +38,14 @@ async function setContract(contract: string): Promise<void> {
   );
 }
 
-test('an address is watched for the token that its network has now', async () => {
+test('an address is watched for the current token of its network', async () => {
   await addPaymentAt(service, merchant, SLOT);
   expect(await read()).toEqual([['A', '0x1']]);
   await setContract('0x2');
   expect(await read()).toEqual([['A', '0x2']]);
 });
 
-test('an address that was released is watched for a day without a gap, also by a worker that starts', async () => {
+test('a released address is watched for another day without a gap, also by a worker that has just started', async () => {
   const { id } = await addPaymentAt(service, merchant, SLOT);
   expect(await read()).toHaveLength(1);
   await releaseReservation(service.db, id, now());

@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-/** Histories that run side by side, and so share the hours at which watchers and workers do their work. */
+/** Histories that run side by side, and therefore share the times at which watchers and workers run. */
 export const GROUP = 128;
 
 const SECOND = 1_000;
@@ -10,11 +10,11 @@ const HOUR = 60 * MINUTE;
 /** A whole millisecond, and a Monday. */
 export const START = Date.UTC(2026, 4, 18, 12);
 
-/** Pauses between two steps: within and beyond a minute, a quote's window, and a day. */
+/** Pauses between two steps: shorter and longer than a minute, a quote's window, and a day. */
 const PAUSES = [5, 15, 30, 50, 50, 120, 180, 300, 540, 960]
   .map(seconds => seconds * SECOND)
   .concat([5, 31, 61, 300, 1500].map(minutes => minutes * MINUTE));
-/** How far behind its clock a watcher may be that works. */
+/** How far a working watcher may lag behind the clock. */
 const LAGS = [0, 0, 0, 10 * SECOND, 45 * SECOND, 150 * SECOND];
 
 /** The networks that histories are played on. Chains of the first four are watched, the last is simulated. */
@@ -26,7 +26,7 @@ export const NETWORKS = [
   'sol-usdc-dev',
 ] as const;
 export type NetworkId = (typeof NETWORKS)[number];
-/** Chains of these networks, with the most that their block clocks differ from ours, in milliseconds. */
+/** The chains of these networks, with the maximum difference of their block clocks from ours, in milliseconds. */
 export const CHAINS = {
   'eth-usdc-test': { chain: 'eth-test', skewMs: 2 * SECOND, offeredLagMs: 3 * MINUTE },
   'eth-test': { chain: 'eth-test', skewMs: 2 * SECOND, offeredLagMs: 3 * MINUTE },
@@ -38,13 +38,13 @@ export type ChainName = (typeof CHAINS)[NetworkId]['chain'];
 export const SIMULATED: ChainName = 'sol-dev';
 const CHAIN_NAMES: readonly ChainName[] = ['eth-test', 'btc-test', 'tron-test', 'sol-dev'];
 
-/** How far a chain is watched at a step. */
+/** How far a chain has been scanned at a step. */
 export interface Watched {
-  /** Whether its nodes answer: otherwise nothing is reported at this step. */
+  /** Whether its nodes respond; otherwise nothing is reported at this step. */
   readonly isPolled: boolean;
-  /** Up to when it is watched before this step, as somebody finds who chooses a network. */
+  /** Up to when it has been scanned before this step, as a customer who chooses a network finds it. */
   readonly before: number;
-  /** Up to when all transfers have been reported after this step, in milliseconds since the epoch. */
+  /** Up to when all transfers are reported after this step, in milliseconds since the epoch. */
   readonly until: number;
 }
 
@@ -57,11 +57,11 @@ export interface Step {
   readonly at: number;
   readonly watched: Readonly<Record<ChainName, Watched>>;
   readonly sweeps: readonly Sweep[];
-  /** Payments in a transaction of a sweep. */
+  /** Payments per transaction of a sweep. */
   readonly limit: number;
-  /** Whether two workers sweep at once. */
+  /** Whether two workers sweep concurrently. */
   readonly isDouble: boolean;
-  /** The sweeping worker dies after so many statements, and another one goes on; 0 for none. */
+  /** After how many statements the sweeping worker dies, and another one continues; 0 for never. */
   readonly dieAfter: number;
 }
 
@@ -82,7 +82,7 @@ function drawCourse(group: number): readonly Step[] {
   let isDown = false;
   const until = new Map<ChainName, number>(CHAIN_NAMES.map(chain => [chain, START]));
   for (let index = 0; index < count + 2; index++) {
-    // In the end everything is read, and every window is over, also one that was extended.
+    // In the end everything is scanned, and every window is over, even an extended one.
     const isEnd = index >= count;
     at += isEnd ? 26 * HOUR : random.pick(PAUSES);
     isDown = !isEnd && random.chance(isDown ? 60 : 20);
@@ -90,7 +90,7 @@ function drawCourse(group: number): readonly Step[] {
       const isPolled = isEnd || chain === SIMULATED || !(isDown && random.chance(60));
       const lag = isEnd || chain === SIMULATED ? 0 : random.pick(LAGS);
       const reached = Math.max(until.get(chain) ?? 0, isPolled ? at - lag : 0);
-      // Between two polls of the course there were others.
+      // The watcher also polls between two steps of the course.
       const wasPolled = steps.at(-1)?.watched[chain].isPolled ?? true;
       const before = isPolled && wasPolled ? at : (until.get(chain) ?? 0);
       until.set(chain, reached);

@@ -3,19 +3,20 @@ import type { Act, Amount, Report } from './history.ts';
 import { createRandom } from './random.ts';
 import type { Drawn } from './transfers.ts';
 
-/** Of a hundred histories, those that have a crowd. */
+/** Percentage of histories that have a crowd. */
 const CROWDS_PERCENT = 3;
-/** What it sends: of too little a payment takes one transfer, and of enough as well. */
+/** What the crowd sends: a payment takes one transfer of too little, and one of enough. */
 const AMOUNTS: readonly Amount[] = ['half', 'half', 'half', 'most', 'bit over', 'exact'];
 const SENT = 3;
-/** What else may happen at its moment, so that all orders can be tried. */
+/** How much else may happen at the same step: few enough to try all orders. */
 const BESIDE_MAXIMUM = 1;
 
 /**
- * Lets several transfers of other amounts than the exact one arrive at the address of one payment at the same
- * moment, each told by a connection of its own, and perhaps an operator assign another one beside.
+ * Lets several transfers of inexact amounts arrive at one payment's address at the same moment, each reported on its
+ * own
+ * connection; an operator may assign another one at the same time.
  * @param opened When each payment was opened, in milliseconds since the epoch.
- * @returns The step at which they meet; null in most histories.
+ * @returns The step at which they arrive; null in most histories.
  */
 export function drawCrowd(
   seed: number,
@@ -43,7 +44,7 @@ export function drawCrowd(
       (course[polled[place - 1] ?? 0]?.at ?? 0) > (opened[payment] ?? 0) &&
       isQuiet(step),
   );
-  // Soon, while the payment is open.
+  // Early, while the payment is open.
   const [step] = steps;
   if (step === undefined) return null;
   const before = polled[polled.indexOf(step) - 1] ?? 0;

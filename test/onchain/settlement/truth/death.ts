@@ -1,9 +1,9 @@
 import type { Database } from '#storage/database/connection.ts';
 
-/** The process has ended in the middle of its work. */
+/** The process died in the middle of its work. */
 export class Dead extends Error {}
 
-/** A process's connections, which answers after its first so many statements no longer reach. */
+/** Connections of a process that dies: responses arrive for the first `statements` statements, and no more. */
 export function mortal(db: Database, statements: number): Database {
   let left = statements;
   return db.withPlugin({

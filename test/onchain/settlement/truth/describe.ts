@@ -4,7 +4,7 @@ import type { Played } from './played.ts';
 import type { Rows } from './rows.ts';
 import { clock } from './send.ts';
 
-/** A history with its faults, for whoever has to find the reason. */
+/** A history with its faults, for debugging. */
 export function describeHistory(
   { history, taken, payments }: Played,
   rows: Rows,

@@ -6,11 +6,11 @@ import { playGroup } from './play.ts';
 import { type Rows, readRows } from './rows.ts';
 import type { Stage } from './stage.ts';
 
-/** What is counted of histories. */
+/** Counts over histories. */
 export interface Tally {
   readonly histories: number;
   readonly payments: number;
-  /** Transfers by what became of them, as in `final exact, credited`. */
+  /** Transfers by outcome, as in `final exact, credited`. */
   readonly transfers: Readonly<Record<string, number>>;
   /** Payments by status. */
   readonly statuses: Readonly<Record<string, number>>;
@@ -20,7 +20,7 @@ export interface Tally {
 export interface Failure {
   readonly seed: number;
   readonly faults: readonly Fault[];
-  /** What happened, for readers. */
+  /** What happened, for humans. */
   readonly text: string;
 }
 
@@ -51,7 +51,7 @@ export function groupOf(seed: number): number {
   return Math.floor(seed / GROUP);
 }
 
-/** Adds up what was counted; nothing for no tallies. */
+/** Adds up tallies; all zero for none. */
 export function sumTallies(tallies: readonly Tally[]): Tally {
   const sum = (counts: readonly Readonly<Record<string, number>>[]) => {
     const total: Record<string, number> = {};

@@ -29,11 +29,11 @@ export interface Transfer {
   /** The payment that it is meant for; its amount and address are known when it is first reported. */
   readonly payment: number;
   readonly amount: Amount;
-  /** Whether it goes to another of the branch's addresses than that of the payment. */
+  /** Whether it goes to another address of the branch than the payment's. */
   readonly astray: boolean;
   /** When it was made, in milliseconds since the epoch. */
   readonly madeAt: number;
-  /** When it was made as far as its watcher knows, at the latest and at the earliest. */
+  /** The latest and the earliest time at which it was made, as its watcher knows it. */
   readonly occurredAt: number;
   readonly earliestAt: number;
 }
@@ -65,13 +65,13 @@ export interface Report {
 }
 
 /**
- * How the reports of a step come: in one transaction; from a worker that dies, and then from another one;
- * from two workers at once; one by one, from two workers in orders of their own; at the same moment as
- * what people do in this step.
+ * How the reports of a step arrive: in one transaction; from a worker that dies, and then from another one;
+ * from two workers at once; one by one, from two workers in different orders; concurrently with what people
+ * do in this step.
  */
 export type Manner = 'together' | 'after a death' | 'twice' | 'one by one' | 'in a race';
 
-/** What happens between two steps of the course, and at the end of that. */
+/** What happens between two steps of the course, and at the later one. */
 export interface Turn {
   readonly acts: readonly Act[];
   readonly reports: readonly Report[];
@@ -80,22 +80,22 @@ export interface Turn {
   readonly dieAfter: number;
 }
 
-/** A small world of its own: a merchant's branch, its addresses on a network, payments and transfers. */
+/** A small self-contained world: a merchant's branch, its addresses on a network, payments and transfers. */
 export interface History {
   readonly seed: number;
   readonly network: NetworkId;
   /** Another network at the same addresses; null for none. */
   readonly other: NetworkId | null;
   readonly addresses: number;
-  /** Whether another merchant has the addresses as well, and every second payment. */
+  /** Whether another merchant shares the addresses, and has every second payment. */
   readonly isShared: boolean;
   readonly toleranceBps: number;
-  /** Cents of each payment, and whether its expiry is fixed at creation, as in the older contract. */
+  /** Price of each payment in cents, and whether its expiry is fixed at creation, as in the older contract. */
   readonly payments: readonly { readonly cents: number; readonly isFixed: boolean }[];
   readonly transfers: readonly Transfer[];
   /** One for each step of the course. */
   readonly turns: readonly Turn[];
-  /** Whether its turns have transactions of their own, as in a worker, with deaths and races. */
+  /** Whether its turns run in transactions of their own, as in a worker, with deaths and races. */
   readonly isRough: boolean;
 }
 
@@ -105,7 +105,7 @@ const PRICES = [100, 100, 250, 1_999];
 export function drawHistory(seed: number): History {
   const course = courseOf(seed);
   const random = createRandom('history', seed);
-  // Bitcoin most of all, which has the fewest amounts for a price.
+  // Mostly Bitcoin, which has the fewest amounts for a price.
   const network = random.chance(50) ? 'btc-test' : random.pick(NETWORKS);
   const base = random.pick(PRICES);
   const count = random.pick([2, 2, 2, 2, 3, 3, 4, 5]);
@@ -140,7 +140,7 @@ export function drawHistory(seed: number): History {
       at,
     });
   }, 20);
-  // Who changes their mind may come back.
+  // A customer who changes their mind may come back.
   if (hasOther) {
     act((step, at) => {
       const wanted = payment();
@@ -164,7 +164,7 @@ export function drawHistory(seed: number): History {
     const reports = drawn.reports[step] ?? [];
     const manner =
       step === crowd ? 'in a race' : isRough ? drawManner(random, own, reports) : 'together';
-    // Reversals first, as watchers tell them.
+    // Reversals first, in the order in which watchers report.
     const sorted = reports.toSorted(
       (a, b) => Number(b.finality === 'reversed') - Number(a.finality === 'reversed'),
     );
@@ -192,7 +192,7 @@ function drawManner(random: Random, acts: readonly Act[], reports: readonly Repo
   return random.pick(['together', 'after a death', 'after a death', 'twice']);
 }
 
-/** A moment between a step and the one before. */
+/** A moment between a step and the previous one. */
 export function momentIn(random: Random, course: readonly Step[], step: number): number {
   const from = course[step - 1]?.at ?? START;
   const to = course[step]?.at ?? from + 2;

@@ -6,7 +6,7 @@ import type { Played, Sent, Taken } from './played.ts';
 import { ASSETS, isProperRest } from './quote-rules.ts';
 import type { Rows } from './rows.ts';
 
-/** What must not be, by how bad it is. */
+/** Kinds of faults, worst first. */
 export const FAULTS = {
   'wrong credit': 'transfers credited to a payment that they do not pay',
   'lost transfer': 'transfers not recorded, not credited or not told of, as they must be',
@@ -23,10 +23,10 @@ export interface Fault {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The most orders of simultaneous steps that are tried: five at one step have 120, beside those of others. */
+/** Maximum number of orders of simultaneous acts to try: five at one step have 120, times those of other steps. */
 const ORDERS_MAXIMUM = 20_000;
 
-/** Holds what has become of a history against the ledger, in each order that its steps may have had. */
+/** Compares a history's rows with the ledger, in each order in which its simultaneous acts may have happened. */
 export function judge(played: Played, rows: Rows): Fault[] {
   let first: Fault[] | undefined;
   for (const order of orders(played.taken)) {
@@ -105,7 +105,7 @@ function checkRest(
   }
 }
 
-/** Whether people and watchers acted at the same moment, which this is. */
+/** Whether people and watchers acted concurrently at this moment. */
 function isRaced({ turns, seed }: Played['history'], at: number): boolean {
   return courseOf(seed).some(
     (step, index) => step.at === at && turns[index]?.manner === 'in a race',
@@ -126,12 +126,12 @@ function compareDeposits(
       continue;
     }
     const wanted = `${deposit.state}, ${deposit.outcome}, payment ${deposit.payment?.id ?? 'none'}`;
-    // Whoever finds a payment open that has ended once it is locked calls the transfer late.
+    // A transfer is late if its payment was open when it was matched, but has ended once it is locked.
     const isOvertaken =
       deposit.outcome === 'unknown' &&
       (row.outcome === 'late' || row.outcome === 'superseded') &&
       isRaced(history, deposit.at);
-    // Exact ones are recorded first, and a payment that has its funds asks for nothing by a former quote.
+    // Exact transfers are recorded first, and a funded payment no longer accepts a former quote.
     const isBesideExact =
       deposit.outcome === 'superseded' &&
       row.outcome === 'late' &&
@@ -164,7 +164,7 @@ function compareDeposits(
     rows.deposits.map(row => [row.id, `${row.transaction_hash} ${row.position}`]),
   );
   const told = events.map(({ deposit_id: id }) => ids.get(id ?? '') ?? 'another');
-  // Each merchant that has the address.
+  // Every merchant that has the address gets the event.
   const merchants = history.isShared ? 2 : 1;
   const unmatched = ledger.unmatched.flatMap(key => Array<string>(merchants).fill(key));
   different(unmatched.toSorted(), told.toSorted(), what =>
@@ -228,7 +228,7 @@ function different(
   complain(`[${got.join(', ')}], and not [${wanted.join(', ')}]`);
 }
 
-/** Without the ledger: whoever has paid has paid with funds that are final and suffice. */
+/** Without the ledger: a successful payment has final and sufficient funds. */
 function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): Fault[] {
   return payments.flatMap((payment): Fault[] => {
     if (payment.status !== 'successful') return [];
@@ -245,9 +245,9 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
     const isHere =
       deposit.address === payment.address && deposit.blockchain_id === payment.blockchain_id;
     if (!isHere || deposit.transaction_hash !== payment.transaction_hash) return false;
-    // An operator answers for what was assigned.
+    // The operator who assigned it answers for the amount.
     if (deposit.outcome === 'assigned') return true;
-    // A cent or 0.1 % may be missing of the price, where a wallet has cut it short or it could not be sent.
+    // A cent or 0.1 % of the price may be missing, because a wallet cut it off or it could not be sent.
     const { perCent } = ASSETS[payment.blockchain_id as NetworkId];
     const price = BigInt(payment.amount) * perCent;
     const least = price - (perCent * 104n > price / 10n ? (perCent * 104n) / 100n : price / 1000n);
@@ -262,7 +262,7 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
       });
     }
     if (received >= least && received * 50n <= asked * 51n) return true;
-    // Who paid before the price was renewed owes what was asked for then.
+    // The customer may have paid what was asked for before the price was renewed.
     return reservations.some(({ payment_id: id, rest_of: rest, token_amount: amount }) => {
       const due = BigInt(amount);
       if (id !== payment.id || rest !== null) return false;
@@ -274,8 +274,9 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
 }
 
 /**
- * Without the ledger: an amount that was reserved when its transfer was first seen, or within a day before it
- * was made, has paid nobody else, whatever the clocks say.
+ * Without the ledger: an amount that was reserved when its transfer was first seen, or within a day before it was
+ * made,
+ * has paid no other payment, whatever the clocks say.
  */
 function checkExact({ deposits, reservations }: Rows): Fault[] {
   return deposits.flatMap((deposit): Fault[] => {
@@ -300,8 +301,8 @@ function checkExact({ deposits, reservations }: Rows): Fault[] {
 }
 
 /**
- * Without the ledger: nobody's payment has expired who sent exactly what was asked for, while it was asked
- * for, by a transfer that the chain has kept and no operator has put elsewhere.
+ * Without the ledger: no payment has expired whose customer sent exactly what was asked for, while it was asked for,
+ * unless the chain reversed the transfer or an operator assigned it elsewhere.
  */
 function checkInTime(
   { history, sent }: Played,
@@ -326,7 +327,7 @@ function checkInTime(
             hold.address === transfer.address &&
             BigInt(hold.token_amount) === transfer.tokenAmount &&
             hold.reserved_at.getTime() <= transfer.madeAt &&
-            // What was too little gives more time, but only once it is known.
+            // An underpayment extends the deadline, but only once it is seen.
             transfer.madeAt <=
               Math.min(end, hold.reserved_at.getTime() + (windows.get(hold.blockchain_id) ?? 0)),
         ),
@@ -342,13 +343,13 @@ function checkInTime(
   });
 }
 
-/** Whether an operator has given a transfer to a payment, or has dismissed it. */
+/** Whether an operator has assigned a transfer to a payment, or has dismissed it. */
 function isTaken(row: Deposit, { hash, position }: Sent): boolean {
   const isSame = row.transaction_hash === hash && row.position === position;
   return isSame && (row.outcome === 'assigned' || row.dismissed_at !== null);
 }
 
-/** Whether a transfer was never undone, and was known by the time its chain is said to be watched to. */
+/** Whether a transfer was never reversed, and was reported before its chain was marked as scanned up to its time. */
 function isKept({ turns, transfers, network, seed }: Played['history'], index: number): boolean {
   const told = turns.flatMap(({ reports }, step) =>
     reports

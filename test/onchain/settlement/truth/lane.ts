@@ -6,9 +6,10 @@ import { sessionConfig } from '#storage/database/session.ts';
 import type { Tables } from '#storage/database/tables.ts';
 
 /**
- * One connection and one open transaction for many histories that touch no row of each other: their
- * statements are prepared, and sent without waiting for each other's answers, which is what makes a
- * million of them possible. What begins and commits transactions on `db` becomes a part of that one.
+ * One connection with one open transaction, shared by many histories that touch none of each other's rows. Statements
+ * are
+ * prepared and pipelined, which is what makes a million histories possible. Transactions that are begun and
+ * committed on `db` become part of the shared one.
  */
 export interface Lane {
   readonly db: Database;
@@ -17,7 +18,7 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-/** Names of statements by their text: prepared once, they are not planned again and again. */
+/** Names of prepared statements by their text, so that each is planned once. */
 const names = new Map<string, string>();
 
 function nameOf(text: string): string {
@@ -29,8 +30,9 @@ function nameOf(text: string): string {
 }
 
 /**
- * Connections like a worker's, on which every statement is prepared. The beginning of a transaction is sent with
- * its first statement: much of a run is waiting for the other side.
+ * Connections like a worker's, on which every statement is prepared. `begin` is sent together with the first
+ * statement, since
+ * much of a run is spent waiting for the server.
  */
 export function openPool(url: string, size: number): Database {
   const pool = new pg.Pool({
@@ -39,7 +41,7 @@ export function openPool(url: string, size: number): Database {
     idleTimeoutMillis: 0,
     pipeline: true,
   });
-  // Servers that a run throws away end before their connections.
+  // Servers that a run discards stop before their connections are closed.
   pool.on('error', () => undefined);
   return new Kysely<Tables>({
     dialect: new PostgresDialect({
@@ -72,7 +74,7 @@ export function openPool(url: string, size: number): Database {
   });
 }
 
-/** Something had to be undone, which in a lane would undo what others have done. */
+/** A transaction was rolled back, which in a lane would roll back the work of other histories. */
 export class LaneSpoilt extends Error {}
 
 export async function openLane(url: string): Promise<Lane> {
@@ -83,7 +85,7 @@ export async function openLane(url: string): Promise<Lane> {
   await client.connect();
   const { stream } = client.connection;
   let isCorked = false;
-  /** Sends what one turn of the event loop asks as one packet. */
+  /** Batches what is written within one tick of the event loop into one packet. */
   function cork(): void {
     if (isCorked) return;
     isCorked = true;
@@ -99,7 +101,7 @@ export async function openLane(url: string): Promise<Lane> {
       let wrote = false;
       const query = async (text: string, values: unknown[]) => {
         if (/^(savepoint|rollback)/.test(text)) {
-          // A transaction that has only read is as good as undone.
+          // A read-only transaction has nothing to roll back.
           if (text === 'rollback' && !wrote) return { command: 'ROLLBACK', rows: [] };
           throw new LaneSpoilt(text);
         }

@@ -1,6 +1,7 @@
 /**
- * What has to become of payments and transfers, in memory and in few rules: written from what is promised
- * to merchants and payers, and sharing no code with the service.
+ * The reference model: what must become of payments and transfers, in memory and in few rules. It is written from
+ * what is
+ * promised to merchants and payers, and shares no code with the service.
  */
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -20,7 +21,7 @@ export interface LedgerPayment {
   readonly id: string;
   readonly createdAt: number;
   readonly isFixed: boolean;
-  /** The end at creation, and since the last choice of a network; then until when the price is held. */
+  /** The expiry, set at creation and again when a network is chosen; and until when the price is held. */
   end: number;
   quotedUntil: number | null;
   network: string | null;
@@ -32,9 +33,9 @@ export interface LedgerPayment {
   hash: string | null;
   paidAt: number | null;
   error: string | null;
-  /** Every state it came to, and when. */
+  /** Every state that it entered, and when. */
   readonly moves: string[];
-  /** What its merchant was told, and when. */
+  /** Every event that its merchant got, and when. */
   readonly events: string[];
 }
 
@@ -60,7 +61,7 @@ export interface Hold {
   readonly amount: bigint;
   readonly from: number;
   readonly isRest: boolean;
-  /** The least that settles it where a wallet has cut it short, and where nobody else waits. */
+  /** The least amount that settles it, if a wallet cut it, and if no other payment is open at the address. */
   readonly cutFrom: bigint;
   readonly aloneFrom: bigint;
   to: number | null;
@@ -79,16 +80,13 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 export interface Rules {
   readonly toleranceBps: bigint;
-  /** How long a network waits for its payer, in milliseconds. */
+  /** How long a payment on this network waits, in milliseconds. */
   windowOf(network: string): number;
-  /**
-   * The amount that was asked for as the rest of a payment at this time, as the service chose it; null if
-   * it asked for none.
-   */
+  /** The rest that the service asked for at this time; null if it asked for none. */
   restOf(payment: string, at: number): bigint | null;
-  /** The least that wallets can send on a network, to an address that has something already. */
+  /** The least that wallets can send on a network, to an address that already has funds. */
   leastOf(network: string): bigint;
-  /** Smallest units of the asset of a network. */
+  /** Smallest units in one whole unit of a network's asset. */
   unitOf(network: string): bigint;
 }
 
@@ -96,7 +94,7 @@ export class Ledger {
   readonly payments = new Map<string, LedgerPayment>();
   readonly deposits = new Map<string, LedgerDeposit>();
   readonly holds: Hold[] = [];
-  /** Deposits of which merchants were told that no payment took them. */
+  /** Deposits that merchants got an event about because no payment took them. */
   readonly unmatched: string[] = [];
   readonly #rules: Rules;
 
@@ -133,21 +131,21 @@ export class Ledger {
     return chosen === network && (quotedUntil === null || quotedUntil > now);
   }
 
-  /** The whole amount that a payment asked for last on a network. */
+  /** The whole amount that a payment last asked for on a network. */
   formerQuote(id: string, network: string): Hold | undefined {
     return this.holds.findLast(
       hold => hold.payment === id && hold.network === network && !hold.isRest,
     );
   }
 
-  /** Whether the price of what an open payment asked for is promised still. */
+  /** Whether the price of what an open payment asked for is still promised. */
   isPromised({ payment, network, from }: Hold, at: number): boolean {
     return this.#payment(payment).state === OPEN && from + this.#rules.windowOf(network) > at;
   }
 
   /**
-   * A network is chosen, and this amount asked for.
-   * @param quote `due` is the exact price, `isBack` whether it is what the payment asked for there before.
+   * A customer chooses a network, and is asked for this amount.
+   * @param quote `due` is the exact price, `isBack` whether the payment asked for the same amount there before.
    */
   choose(
     id: string,
@@ -180,7 +178,7 @@ export class Ledger {
     }
   }
 
-  /** A merchant is inactive: what nobody has paid of its payments is cancelled. */
+  /** Cancels the unpaid payments of an inactive merchant. */
   cancelAll(ids: readonly string[], now: number): void {
     for (const id of ids) if (this.payments.has(id)) this.cancel(id, now);
   }
@@ -190,7 +188,7 @@ export class Ledger {
     for (const payment of this.payments.values()) {
       if (payment.state !== OPEN) continue;
       if (payment.end > (payment.network === null ? now : known(payment.network))) continue;
-      // What it asked for elsewhere may have been sent, until nobody was promised the price any more.
+      // A former quote elsewhere may have been paid as long as its price was promised.
       const isUnknown = this.holds.some(
         ({ payment: id, network, from, to }) =>
           id === payment.id &&
@@ -205,7 +203,7 @@ export class Ledger {
     }
   }
 
-  /** Prices that are held no longer, of payments that wait on. */
+  /** Ends quotes whose price is no longer held, of payments that stay open. */
   lapse(known: (network: string) => number, now: number): void {
     for (const payment of this.payments.values()) {
       const { state, network, quotedUntil } = payment;
@@ -225,7 +223,7 @@ export class Ledger {
     const before = isHere ? undefined : this.#askedBefore(payment, deposit);
     if (!isHere && (before === undefined || deposit.state !== 'final')) return;
     const whole = before?.amount ?? payment.amount ?? 0n;
-    // One person alone lets no payment be settled with too little.
+    // One person alone cannot settle a payment with too little.
     const own = this.holds.filter(hold => hold.payment === id && hold.to === null);
     const asked = isHere
       ? (own.find(hold => hold.isRest) ?? own.find(hold => !hold.isRest))
@@ -261,7 +259,7 @@ export class Ledger {
       state: told.finality,
     };
     this.deposits.set(told.key, deposit);
-    // What did not arrive pays nobody; a stranger's failed attempt ends nobody's payment.
+    // A failed transaction pays nothing, and a stranger's failed attempt must not end a payment.
     const isFunds = told.finality === 'seen' || told.finality === 'final';
     const mayPay = isFunds || (told.finality === 'failed' && told.isSimulated);
     const isUndecided =
@@ -273,13 +271,13 @@ export class Ledger {
     const payer = deposit.payment;
     deposit.state = told.finality;
     this.#apply(deposit, now);
-    // A wallet may replace a transfer: what had no payment to be for pays, once the first is undone.
+    // A wallet may replace a transfer: one that had no payment pays, once the first is reversed.
     if (told.finality === 'reversed' && payer !== null) this.#rematch(deposit, payer, now);
     const isLeft = deposit.state === 'final' && deposit.payment === null && !deposit.isDismissed;
     if (isLeft) this.unmatched.push(deposit.key);
   }
 
-  /** Whose it is: by the amount, and by who waited when it was made. */
+  /** Finds the payment by the amount, among those that were open when the transfer was made. */
   #match({ network, address, amount, at, earliest }: LedgerDeposit) {
     const here = this.holds.filter(hold => hold.network === network && hold.address === address);
     const asked = here.filter(hold => hold.from <= at);
@@ -313,10 +311,10 @@ export class Ledger {
     });
     const whole = waited.filter(hold => !hold.isRest);
     const [only] = whole;
-    // What has been asked for since then may be paid by it, if a clock is wrong; nobody else is.
+    // If a clock is wrong, it may pay a payment that has asked for the amount since then; it pays no other one.
     const isAskedSince = here.some(hold => hold.amount === amount && hold.from > at);
     if (only !== undefined && isAskedSince) return { outcome: 'ambiguous', payment: null };
-    // What was left, at a price that is promised still.
+    // Former quotes on networks that were left, at a price that is still promised.
     const left = asked.filter(hold => {
       const payment = this.#payment(hold.payment);
       const isOpen = payment.state === OPEN && payment.end >= earliest - MINUTE;
@@ -371,7 +369,7 @@ export class Ledger {
     return this.#inTime(payment, only, 'under', earliest);
   }
 
-  /** Whether a wallet that leaves out decimals, however many, may make the one of the other. */
+  /** Whether a wallet that cuts or rounds any number of decimals may turn the amount asked for into this one. */
   #isCut(sent: bigint, { network, amount: asked }: Hold): boolean {
     for (let unit = 10n; unit <= this.#rules.unitOf(network); unit *= 10n) {
       const cut = asked - (asked % unit);
@@ -385,7 +383,7 @@ export class Ledger {
     return at <= end + MINUTE;
   }
 
-  /** The whole amount that a payment asked for last where a deposit arrived, and for which it was. */
+  /** The whole amount that the payment last asked for where the deposit arrived, and which the deposit pays. */
   #askedBefore(
     payment: LedgerPayment,
     { network, address, amount, outcome }: LedgerDeposit,
@@ -404,7 +402,7 @@ export class Ledger {
     );
   }
 
-  /** Whoever pays what was asked before asks for that again. */
+  /** A payment that gets the amount of a former quote asks for that amount again. */
   #returnTo(payment: LedgerPayment, deposit: LedgerDeposit, now: number): void {
     const { network, address, amount, outcome } = deposit;
     const before = this.#askedBefore(payment, deposit);
@@ -430,14 +428,14 @@ export class Ledger {
           other.amount === hold.amount &&
           other.to === null,
       );
-      // At the price of then: its time goes on.
+      // At the original price, whose window continues.
       if (!isTaken) this.holds.push({ ...hold, to: null });
     }
     payment.quotedUntil = Math.min(before.from + this.#rules.windowOf(network), payment.end);
     Object.assign(payment, { network, address, amount: before.amount });
   }
 
-  /** Whoever asks for something else by now is not paid. A poll may come a minute after what it finds. */
+  /** A payment that asks for something else by now does not take it. A poll may find a transfer a minute late. */
   #inTime(payment: LedgerPayment, { network, address }: Hold, outcome: string, earliest: number) {
     const { state, quotedUntil, end } = payment;
     const isHere = payment.network === network && payment.address === address;
@@ -472,7 +470,7 @@ export class Ledger {
     if (state === 'reversed') Object.assign(deposit, { outcome: 'unknown', payment: null });
   }
 
-  /** Too little has arrived, or has gone again: once it is final, the rest is asked for. */
+  /** An underpayment was seen or reversed: once one is final, the payment asks for the rest. */
   #assess(payment: LedgerPayment, now: number): void {
     if (payment.state !== OPEN) return;
     const under = this.#under(payment);
@@ -507,7 +505,7 @@ export class Ledger {
       for (const deposit of this.deposits.values()) {
         const isThere = `${deposit.network} ${deposit.address}` === place;
         const match = isThere && isWaiting(deposit) ? this.#match(deposit) : undefined;
-        // Others may be too late, or for somebody else.
+        // Others may be too late, or for another payment.
         if (match?.payment !== payer) continue;
         Object.assign(deposit, match);
         this.#apply(deposit, now);
@@ -523,7 +521,7 @@ export class Ledger {
     );
   }
 
-  /** What counts of several: the first that is final, or else the first. */
+  /** The underpayment that counts: the first final one, or else the first. */
   #under(payment: LedgerPayment): LedgerDeposit | undefined {
     const own = this.#unders(payment);
     return own.find(({ state }) => state === 'final') ?? own[0];
@@ -543,7 +541,7 @@ export class Ledger {
     }
   }
 
-  /** @param price What is due, and the whole, which is so many cents. */
+  /** @param price What is due, and the whole amount, which costs this many cents. */
   #hold(
     { id }: LedgerPayment,
     slot: Pick<Hold, 'network' | 'address' | 'amount' | 'isRest'>,
@@ -552,7 +550,7 @@ export class Ledger {
   ): void {
     const cent = whole / BigInt(cents);
     const cutBy = cent > whole / 1000n ? cent : whole / 1000n;
-    // What would be missing could not be sent.
+    // If less than this were missing, it could not be sent.
     const unsendable = slot.amount - this.#rules.leastOf(slot.network) + 1n;
     const most = (one: bigint, other: bigint) => (one > other ? one : other);
     this.holds.push({

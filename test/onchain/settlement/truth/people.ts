@@ -14,22 +14,25 @@ import { type Played, payeeOf, type Taken } from './played.ts';
 import { checkQuote, type Quote } from './quote-rules.ts';
 import { addressOf } from './stage.ts';
 
-/** Longest window of the networks, in milliseconds: how long a payment waits for the choice of one. */
+/** Longest window of the networks, in milliseconds: how long a payment waits until a network is chosen. */
 const LONGEST_WINDOW_MS = 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 const RATES = createFixedRates();
 
-/** What an act goes by, besides itself. */
+/** What an act depends on. */
 export interface Scene {
   readonly db: Database;
-  /** Up to when the chain of a network is watched. */
+  /** Up to when the chain of a network has been scanned. */
   readonly watchedUntil: (network: NetworkId) => number;
-  /** Whether others act at the same moment, so that what was used last cannot be told. */
+  /** Whether others act concurrently, so that the least recently used amount is unknown. */
   readonly isRace?: boolean;
 }
 
-/** Does what a customer or an operator does, and tells how. Refusals are answers like others. */
+/**
+ * Performs an act of a customer or an operator.
+ * @returns What was done. A refusal is a result too.
+ */
 export async function perform(
   { db, watchedUntil, isRace = false }: Scene,
   played: Played,
@@ -99,7 +102,7 @@ export async function perform(
   };
 }
 
-/** The payments that are asked for in a step, as rows. */
+/** Rows of the payments that are created in a step. */
 export function newPayments(played: Played, acts: readonly Act[]) {
   return acts.flatMap(act => {
     if (act.kind !== 'open') return [];
@@ -137,7 +140,7 @@ export function newPayments(played: Played, acts: readonly Act[]) {
   });
 }
 
-/** The code of a refusal in place of a result. */
+/** The result, or the code of the refusal. */
 async function refusable<T>(work: Promise<T>): Promise<T | string> {
   try {
     return await work;

@@ -26,8 +26,8 @@ import type { Stage } from './stage.ts';
 import { reportTogether } from './watch.ts';
 
 /**
- * Plays histories of one group side by side, all of them or some, up to their end. Those that are not
- * rough share the transactions of a lane, unless `apart`.
+ * Plays histories of one group side by side to their end, all of them or some. Those that are not rough share
+ * the transactions of a lane, unless `apart`.
  */
 export async function playGroup(
   stage: Stage,
@@ -89,7 +89,7 @@ interface Context {
   readonly rests: Rests;
 }
 
-/** What is left to pay, of those whose customers send it now. */
+/** The rests of payments whose customers pay them at this step. */
 async function readRests({ db }: Stage, played: readonly Played[], index: number): Promise<Rests> {
   const isWanted = played.some(({ history, sent }) =>
     history.turns[index]?.reports.some(({ transfer }) => {
@@ -104,7 +104,7 @@ async function readRests({ db }: Stage, played: readonly Played[], index: number
   return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
 }
 
-/** One statement after the other for each history, and many histories on one connection. */
+/** Statements of one history run one after the other, those of many histories pipelined on one connection. */
 async function takeSmoothly(
   { lane }: Stage,
   smooth: readonly Played[],
@@ -128,7 +128,7 @@ async function takeSmoothly(
     const told = reports.flatMap(({ list }) => list.map(({ observed }) => observed));
     if (told.length === 0) return;
     const now = new Date(step.at);
-    // The lane has one transaction, whose addresses are locked in their order at once.
+    // The lane is one transaction, so the addresses of all histories are locked at once, in order.
     await lockAddresses(scene.db, told);
     await all(
       reports.map(async ({ each, list }) => {
@@ -210,12 +210,12 @@ async function takeTurn(
     case 'after a death':
       await dying(db, turn, mortalDb => reportTogether(mortalDb, list, step.at));
       await reportTogether(db, list, step.at);
-      // It may have died before its commit or behind it.
+      // It may have died before or after its commit.
       played.taken.push([taken, [...taken, ...taken]]);
       return;
     case 'twice':
       await all([reportTogether(db, list, step.at), reportTogether(db, list, step.at)]);
-      // The addresses that one has locked keep the other waiting.
+      // The second waits for the addresses that the first has locked.
       played.taken.push([[...taken, ...taken]]);
       return;
     case 'one by one': {
@@ -230,7 +230,7 @@ async function takeTurn(
   }
 }
 
-/** People and watchers act at the same moment. */
+/** People and watchers act concurrently. */
 async function race(
   played: Played,
   scene: Scene,
@@ -248,7 +248,7 @@ async function race(
   played.taken.push(permutations(taken));
 }
 
-/** Begins work as a worker that dies: what it had not committed never happened. */
+/** Starts work in a worker that dies: what it has not committed never happened. */
 async function dying(
   db: Database,
   { dieAfter }: Pick<Turn, 'dieAfter'>,
@@ -303,7 +303,7 @@ function repeatSweep(sweep: Sweep, step: Step, played: Played): Taken {
   };
 }
 
-/** Waits for all of it, also where some fails, so that nothing goes on behind a failure. */
+/** Waits for all promises, even if one rejects, so that nothing runs on after a failure. */
 async function all<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

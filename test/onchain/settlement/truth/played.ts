@@ -3,11 +3,11 @@ import type { History, Transfer } from './history.ts';
 import type { Ledger } from './ledger.ts';
 import type { Quote } from './quote-rules.ts';
 
-/** A step of a history as it was taken, which the ledger repeats. */
+/** An act of a history, which the ledger repeats. */
 export interface Taken {
-  /** For readers. */
+  /** For humans. */
   readonly text: string;
-  /** @param complain Told of an answer that the rules do not allow. */
+  /** @param complain Called for a result that the rules do not allow. */
   readonly repeat: (ledger: Ledger, complain: (what: string) => void) => void;
 }
 
@@ -33,19 +33,19 @@ export interface Payee {
 /** What a history did to the service, in order. */
 export interface Played {
   readonly history: History;
-  /** The merchants whose payments these are: the second one where the addresses are shared alone. */
+  /** The merchants of the payments: the second one only where the addresses are shared. */
   readonly merchants: readonly [Payee, Payee];
   readonly payments: (Asked | undefined)[];
-  /** What each asks for, as its customer was last told. */
+  /** What each payment asks for, as its customer was last told. */
   readonly quotes: Map<string, Exclude<Quote, string>>;
   readonly sent: (Sent | undefined)[];
-  /** What happened, one after the other; where the order is not known, every order that is possible. */
+  /** What happened, in order; where the order is unknown, every possible order. */
   readonly taken: (readonly (readonly Taken[])[])[];
-  /** What was thrown, where nothing should be. */
+  /** Errors that should not have been thrown. */
   readonly errors: string[];
 }
 
-/** Whose a payment is, by its place. */
+/** The merchant of a payment, by its index. */
 export function payeeOf({ history, merchants }: Played, payment: number): Payee {
   return merchants[history.isShared && payment % 2 === 1 ? 1 : 0];
 }

@@ -1,20 +1,21 @@
 import type { NetworkId } from './course.ts';
 import type { Ledger } from './ledger.ts';
 
-/** What a choice of a network was answered with: a code, or what is asked for. */
+/** The answer to a choice of a network: a code, or what is asked for. */
 export type Quote =
   | string
   | { readonly network: NetworkId; readonly address: string; readonly amount: bigint };
 
 /**
- * The assets: smallest units a cent at the fixed rates, those of a step and of the last decimal, those of
- * the whole, and the least that can be sent, in a rest as well.
+ * Assets, in smallest units: the price of a cent at the fixed rates, the units of a step and of the last decimal, the
+ * whole
+ * unit, and the least amount that can be sent, also as a rest.
  */
 export const ASSETS = {
   'eth-usdc-test': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
   'sol-usdc-dev': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
   'tron-usdt-test': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },
-  // 4,000 and 100,000 dollars.
+  // At 4,000 and 100,000 dollars.
   'eth-test': {
     perCent: 25n * 10n ** 11n,
     steps: [10n ** 10n],
@@ -25,7 +26,7 @@ export const ASSETS = {
   'btc-test': { perCent: 10n, steps: [1n], unit: 10n ** 8n, least: 588n },
 } as const satisfies Record<NetworkId, object>;
 
-/** Most that an amount is above what is due: 3 cents, or 0.5 %, or up to the first amount of the shape. */
+/** The most that may be asked for: 3 cents or 0.5 % above what is due, or the first amount of the right shape. */
 function mostFor(network: NetworkId, due: bigint, cent: bigint): bigint {
   const share = due / 200n;
   const most = due + (share > 3n * cent ? share : 3n * cent);
@@ -36,7 +37,7 @@ function mostFor(network: NetworkId, due: bigint, cent: bigint): bigint {
   return first > most ? first : most;
 }
 
-/** Whether an amount never is what another one becomes when it is cut or rounded. */
+/** Whether no other amount can become this one by cutting or rounding. */
 function isDistinctive(network: NetworkId, amount: bigint): boolean {
   const [step, fine = step] = ASSETS[network].steps as readonly [bigint, bigint?];
   const isOf = (unit: bigint) => amount % unit === 0n && amount % (unit * 10n) !== 0n;
@@ -48,16 +49,16 @@ interface Wanted {
   readonly id: string;
   readonly network: NetworkId;
   readonly cents: number;
-  /** Those of the branch. */
+  /** The branch's addresses. */
   readonly addresses: readonly string[];
-  /** Whether the chain is seen too late for anybody to be sent there. */
+  /** Whether the chain's scan lags too much to offer its network. */
   readonly isLate: boolean;
-  /** Whether others choose at the same moment. */
+  /** Whether others choose concurrently. */
   readonly isRace: boolean;
   readonly at: number;
 }
 
-/** Holds an answer against the rules of quotes, and enters it. */
+/** Checks an answer against the rules of quotes, and records it in the ledger. */
 export function checkQuote(
   ledger: Ledger,
   { id, network, cents, addresses, isLate, isRace, at }: Wanted,
@@ -98,7 +99,7 @@ export function checkQuote(
   }
   const former = ledger.formerQuote(id, network);
   const isBack = former?.amount === quote.amount && former.address === quote.address;
-  // In a race somebody may have taken it just before.
+  // In a race, another payment may have taken it just before.
   if (former !== undefined && !isBack && !isRace && addresses.includes(former.address)) {
     complain(`${quote.amount} was asked for in place of ${former.amount} as before`);
   }
@@ -111,7 +112,7 @@ export function checkQuote(
   ledger.choose(id, { ...quote, due, cents, isBack }, at);
 }
 
-/** Whether an amount is a proper rest; null where there was none. */
+/** Whether an amount is a valid rest; null where none was asked for. */
 export function isProperRest(
   network: NetworkId,
   missing: bigint,
@@ -120,7 +121,7 @@ export function isProperRest(
 ): boolean {
   const { perCent, least } = ASSETS[network];
   const due = missing > least ? missing : least;
-  // The price is that of the quote, which lies above by up to the same budget: a cent is some more units.
+  // The price is that of the quote, which may exceed what is due by the same margin: a cent is some units more.
   const most = mostFor(network, due, (perCent * 104n) / 100n);
   if (rest === null) return mostFor(network, due, 0n) >= whole;
   return rest >= due && rest <= most && rest < whole && isDistinctive(network, rest);

@@ -1,16 +1,16 @@
-/** Numbers that a seed determines, whatever else runs. */
+/** Pseudo-random numbers that depend on the seed alone, whatever else runs. */
 export interface Random {
-  /** A whole number from 0 up to, and without, `limit`. */
+  /** An integer from 0 up to, but not including, `limit`. */
   below(limit: number): number;
-  /** True that many times in a hundred. */
+  /** True in this percentage of calls. */
   chance(percent: number): boolean;
   /** @throws RangeError for an empty list. */
   pick<T>(list: readonly T[]): T;
 }
 
-/** @param name Tells apart what is drawn from the same seed for different purposes. */
+/** @param name Separates streams that are drawn from one seed for different purposes. */
 export function createRandom(name: string, seed: number): Random {
-  // FNV-1a of name and seed starts mulberry32: both are short, public domain, and the same everywhere.
+  // FNV-1a of name and seed starts mulberry32: both are short, in the public domain, and the same everywhere.
   let state = 2_166_136_261;
   for (const character of `${name} ${seed}`) {
     state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16_777_619);

@@ -8,7 +8,7 @@ export interface EventRow {
   readonly payment_id: string | null;
   readonly type: string;
   readonly created_at: Date;
-  /** The deposit that it tells of; null where it tells of a payment. */
+  /** The deposit that the event is about; null where it is about a payment. */
   readonly deposit_id: string | null;
 }
 

@@ -5,13 +5,13 @@ import type { Played, Sent, Taken } from './played.ts';
 import { ASSETS } from './quote-rules.ts';
 import { addressOf } from './stage.ts';
 
-/** The amounts of the rests that payments wait for, by their IDs. */
+/** The rests that payments wait for, by payment ID. */
 export type Rests = ReadonlyMap<string, bigint>;
 
-/** What is sent where there is nothing to go by, since nothing was asked for. */
+/** What a customer sends to whom nothing was quoted. */
 const OUT_OF_THE_BLUE = 1_234_567n;
 
-/** The transfer as it is sent: its amount goes by what its payment asks for when it is first reported. */
+/** The transfer as it is sent. Its amount depends on what its payment asks for when it is first reported. */
 export function resolve(played: Played, transfer: number, rests: Rests): Sent {
   const before = played.sent[transfer];
   if (before !== undefined) return before;
@@ -47,7 +47,7 @@ function amountOf(
       return asked / 2n;
     case 'most':
       return (asked * 9n) / 10n;
-    // Who cannot know better sends the other half.
+    // A customer who was not told the rest sends the other half.
     case 'rest':
       return rest ?? asked - asked / 2n;
     case 'bit over':
@@ -75,17 +75,17 @@ function amountOf(
   }
 }
 
-/** Two decimals less than what is asked for has at least. */
+/** The unit of a wallet that keeps two decimals fewer than quotes at least have. */
 function unitOf(network: NetworkId): bigint {
   return ASSETS[network].steps[0] * 100n;
 }
 
-/** What a wallet that leaves decimals out sends; nothing at all is not sent. */
+/** The amount that a wallet sends which cuts decimals off; uncut if nothing would be left. */
 function cut(asked: bigint, unit: bigint): bigint {
   return asked < unit ? asked : asked - (asked % unit);
 }
 
-/** A report as settlement is told it, and as the ledger is. */
+/** A report in the form that settlement takes, and in that of the ledger. */
 export function reportOf(
   { history }: Played,
   sent: Sent,
@@ -118,7 +118,7 @@ export function reportOf(
   };
 }
 
-/** A moment as a reader of a history sees it. */
+/** A moment, for humans. */
 export function clock(at: number): string {
   return new Date(at).toISOString().slice(8, 19).replace('T', ' ');
 }

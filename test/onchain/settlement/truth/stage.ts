@@ -8,12 +8,12 @@ import type { History } from './history.ts';
 import { type Lane, openLane, openPool } from './lane.ts';
 import type { Payee } from './played.ts';
 
-/** Transactions at once of the histories that have their own. */
+/** Concurrent transactions of the histories that do not share the lane. */
 const POOL_SIZE = 8;
 
 /**
- * Indexes that serve lists, reports and watchers' own reading, and nothing that is played here. Without
- * them a write takes two thirds of the time.
+ * Indexes that serve lists, reports and the watchers' own queries, and nothing that is played here. With them, writes
+ * take three times as long.
  */
 const UNUSED = [
   ...['payments_list', 'payments_list_reference', 'payments_due', 'payments_inquiries'],
@@ -23,27 +23,27 @@ const UNUSED = [
   ...['events_payment', 'payment_transitions_payment', 'reservations_released'],
 ];
 
-/** A database that histories are played in, a group of them at a time. */
+/** A database in which one group of histories at a time is played. */
 export interface Stage {
   /** A worker's connections. */
   readonly db: Database;
   readonly lane: Lane;
-  /** One for each history of a group, and then one more for each. */
+  /** One for each history of a group, and then a second one for each. */
   readonly branches: readonly Payee[];
   /** Windows of the networks, in milliseconds. */
   readonly windows: ReadonlyMap<string, number>;
   /** Removes what was played before, and sets up a branch for each history. */
   prepare(histories: readonly History[]): Promise<void>;
-  /** Tells how far each chain is watched, before a step or after it. */
+  /** Sets how far each chain has been scanned, before a step or after it. */
   watch(step: Step, when: 'before' | 'until'): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param url Of a migrated database that nothing else uses; playing a second group takes a superuser. */
+/** @param url Of a migrated database that nothing else uses; playing a second group requires a superuser. */
 export async function openStage(url: string): Promise<Stage> {
   const db = openPool(url, POOL_SIZE);
   const lane = await openLane(url);
-  // Cleans tables that nobody may clean, and changes accounts without telling anybody.
+  // Deletes from tables that no role may delete from, and changes accounts without notifying anybody.
   const cleaner = new pg.Client(sessionConfig({ url, applicationName: 'truth-cleaner' }));
   await cleaner.connect();
   await cleaner.query(`drop index if exists ${UNUSED.join(', ')}`);
@@ -69,7 +69,7 @@ export async function openStage(url: string): Promise<Stage> {
     branches,
     windows: new Map(networks.map(({ id, window_minutes: minutes }) => [id, minutes * 60_000])),
     async prepare(histories) {
-      // Operators share addresses one by one, which would take longer than all that is played.
+      // Operators share addresses one at a time, which would take longer than all that is played.
       await cleaner.query('set session_replication_role = replica');
       if (isUsed)
         await cleaner.query(
@@ -107,7 +107,7 @@ export async function openStage(url: string): Promise<Stage> {
           addresses.map(({ address }) => address),
         ],
       );
-      // As the trigger does, which is off.
+      // Does what the disabled trigger would do.
       await cleaner.query(
         `insert into account_addresses (blockchain_id, address, merchant_id)
          select blockchain_id, address, merchant_id
@@ -133,12 +133,12 @@ export async function openStage(url: string): Promise<Stage> {
 
 /** Bytes of a witness program's hash. */
 const HASH_BYTES = 20;
-/** Last bytes of hashes, whose addresses are in the order of their text: p, q, z. */
+/** Last bytes of the hashes, chosen so that the addresses sort by their text: p, q, z. */
 const PLACES = [1, 0, 2];
 
 /**
- * One of the addresses of a history: P2WPKH, of which the service knows what can be sent to it. Networks that share a
- * chain share them.
+ * An address of a history: P2WPKH, for which the service knows the least amount. Networks that share a chain
+ * share them.
  */
 export function addressOf(seed: number, place: number): string {
   const hash = Buffer.alloc(HASH_BYTES);
@@ -147,7 +147,7 @@ export function addressOf(seed: number, place: number): string {
   return bech32.encode('bcrt', [0, ...bech32.toWords(hash)]);
 }
 
-/** The history whose address it is. */
+/** The seed of the history that has the address. */
 export function seedOf(address: string): number {
   const [, ...words] = bech32.decode(address as `bcrt1${string}`).words;
   return Buffer.from(bech32.fromWords(words)).readUInt32BE();

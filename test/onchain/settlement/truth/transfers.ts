@@ -2,14 +2,14 @@ import { CHAINS, type NetworkId, START, type Step } from './course.ts';
 import { type Amount, type Finality, momentIn, type Report, type Transfer } from './history.ts';
 import type { Random } from './random.ts';
 
-/** What customers send, as often as it stands here. */
+/** What customers send; repeated entries are more likely. */
 const AMOUNTS: readonly Amount[] = [
   ...(['exact', 'exact', 'exact', 'exact', 'exact', 'half', 'half', 'most', 'bit over'] as const),
   ...(['just over', 'too much', 'dust', 'least tolerated', 'less than tolerated'] as const),
   ...(['one unit off', 'cut', 'cut', 'cut to little', 'rounded'] as const),
 ];
 
-/** What becomes of transfers, as often as it stands here. */
+/** What becomes of transfers; repeated entries are more likely. */
 const LIVES: readonly (readonly Finality[])[] = [
   ...Array<readonly Finality[]>(10).fill(['seen', 'final']),
   ...Array<readonly Finality[]>(3).fill(['final']),
@@ -24,7 +24,7 @@ const LIVES: readonly (readonly Finality[])[] = [
   ['seen'],
 ];
 
-/** How long a customer takes at most who pays at once, in milliseconds. */
+/** The longest time that a prompt customer takes, in milliseconds. */
 const PROMPT_MS = 14 * 60_000;
 
 interface Setting {
@@ -53,7 +53,7 @@ export function drawTransfers(random: Random, setting: Setting): Drawn {
       : Math.max(from, momentIn(random, course, random.below(course.length - 2)));
     const amount = random.pick(AMOUNTS);
     const settled = send(random, setting, drawn, { payment, amount, madeAt });
-    // Who has sent too little is asked for the rest, once it is final.
+    // A customer who has sent too little is asked for the rest, once the transfer is final.
     if ((amount === 'half' || amount === 'most') && random.chance(70)) {
       const rest = random.pick([
         'rest',
@@ -70,7 +70,10 @@ export function drawTransfers(random: Random, setting: Setting): Drawn {
   return drawn;
 }
 
-/** Adds a transfer with its reports; returns when the last of them comes. */
+/**
+ * Adds a transfer with its reports.
+ * @returns The step of its last report.
+ */
 function send(
   random: Random,
   { course, network }: Setting,
@@ -79,14 +82,14 @@ function send(
 ): number {
   const { chain, skewMs } = CHAINS[network];
   const polled = course.flatMap(({ watched }, step) => (watched[chain].isPolled ? [step] : []));
-  // Nothing is sent when the end is being waited for.
+  // Nothing is sent during the last steps, which only wait for the end.
   const madeAt = Math.min(wanted.madeAt, course.at(-3)?.at ?? START);
   const first = polled.find(step => (course[step]?.at ?? 0) >= madeAt) ?? course.length - 1;
-  // A node may miss it at first, but not for longer than its chain is said to be watched.
+  // A node may miss it at first, but shows it before its chain is marked as scanned up to that time.
   const latest = course.findIndex(({ watched }) => watched[chain].until >= madeAt);
   const later = polled.filter(step => step > first && step <= latest);
   const found = later.length > 0 && random.chance(25) ? random.pick(later) : first;
-  // The second transfer of a transaction, or one of its own.
+  // Another transfer of the previous transaction, or a transaction of its own.
   const previous = random.chance(10) ? transfers.at(-1) : undefined;
   transfers.push({
     ...wanted,
@@ -100,7 +103,10 @@ function send(
   return course[last]?.at ?? madeAt;
 }
 
-/** Puts the reports of a transfer on the steps at which its chain is polled; returns the last of them. */
+/**
+ * Puts the reports of a transfer on steps at which its chain is polled.
+ * @returns The step of the last one.
+ */
 function tell(
   random: Random,
   {
@@ -122,20 +128,20 @@ function tell(
     const block = finality === 'reversed' || random.chance(8) ? null : 100 + step * 3 + index;
     const report: Report = { transfer, finality, block };
     reports[step]?.push(report);
-    // Told again, at once or after it has become something else.
+    // Reported again, at once or after its state has changed.
     if (random.chance(12)) {
       const again = polled[Math.min(place + random.below(4), polled.length - 1)] ?? step;
       if (finality !== 'reversed' && finality !== 'failed') reports[again]?.push(report);
     }
   }
-  // What is final stays so, whatever is told of it.
+  // A final transfer stays final, whatever is reported later.
   if (random.chance(4)) {
     reports.at(-1)?.push({ transfer, finality: random.pick(['seen', 'reversed']), block: null });
   }
   return polled[Math.min(place, polled.length - 1)] ?? 0;
 }
 
-/** When a transfer was made as far as its watcher knows: now if it polled lately, else by the block. */
+/** When the watcher thinks a transfer was made: now if it polled recently, else by the block's time. */
 function timesOf(
   random: Random,
   {
@@ -159,7 +165,7 @@ function timesOf(
   if (found === first && now - before <= 60_000) {
     return { occurredAt: now, earliestAt: now };
   }
-  // A mempool tells only that it was not there at the last poll.
+  // A mempool shows only that it was not there at the last poll.
   if (found === first && random.chance(15)) return { occurredAt: now, earliestAt: before };
   return { occurredAt: Math.min(now, madeAt + skewMs), earliestAt: Math.min(now, madeAt - skewMs) };
 }

@@ -8,7 +8,7 @@ import { transact } from '#storage/database/transaction.ts';
 
 const SILENT = pino({ level: 'silent' });
 
-/** Records transfers as a watcher does that holds its chain's lease. */
+/** Records transfers like a watcher that holds its chain's lease. */
 export function reportTogether(
   db: Database,
   observed: readonly ObservedTransfer[],

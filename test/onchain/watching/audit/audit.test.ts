@@ -26,7 +26,7 @@ const CONTRACT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
 const ADDRESS = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const OTHER_ADDRESS = 'TDGmmTC7xDgQGwH4FYRGuE7SFH2MePHYeH';
 const HOUR_MS = 60 * 60_000;
-/** Blocks behind which one is solid. */
+/** Blocks that make the one below them solid. */
 const SOLID = 19;
 const LOG = pino({ level: 'silent' });
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await addNode(operator, tools, { ...settings, label: 'second', role: 'check' });
   await configureNetwork({ ...operator, db }, tools, TOKEN, { contract: CONTRACT });
   await setAddress(operator, { merchantId: merchant.id }, TOKEN, ADDRESS);
-  // Of the two networks of the chain only one is audited.
+  // Only one of the chain's two networks is audited.
   await sql`update networks set settled_by = 'simulation' where id = ${CHAIN}`.execute(db);
   loop = watchChainLoop(
     { db, clock, keyring, logger: LOG, isProduction: false, watchIntervalMs: null },
@@ -92,7 +92,7 @@ beforeEach(async () => {
   clock.now = midnight + 27 * HOUR_MS;
 });
 
-/** A payment for more than anybody sends, and little enough for all of it to be more than dust. */
+/** A payment for more than anybody sends, but small enough that nothing sent is dust. */
 async function waitAt(address: string): Promise<void> {
   const { db, clock } = service;
   const now = new Date(clock.now);
@@ -119,7 +119,7 @@ async function becomeFinal(): Promise<void> {
   await look();
 }
 
-/** What the chain shows from now on of one of the day's transactions. */
+/** Sets what the chain shows from now on of one of the day's transactions; null hides it. */
 function change(hash: string, amount: bigint | null): void {
   const place = tron.blocks.findIndex(({ transactions }) =>
     transactions.some(({ id }) => id === hash),
@@ -170,7 +170,7 @@ describe('an audit of a range', () => {
     expect(logged?.detail).toMatchObject({ node: 'second', transfers: 3, differences: 0 });
   });
 
-  test('finds what the watcher was not shown', async () => {
+  test('finds what the watcher did not see', async () => {
     tron.hidesLogs = true;
     service.clock.now = midnight + 28 * HOUR_MS;
     const hash = send(4_000n);
@@ -188,7 +188,7 @@ describe('an audit of a range', () => {
     expect(finding?.detail).toContain(`mp network rescan ${TOKEN} --from ${from} --to ${from}`);
   });
 
-  test('finds an amount and an address that are others, and says so once', async () => {
+  test('finds another amount or address, and reports each once', async () => {
     const [first = '', second = ''] = hashes;
     change(first, 1_001n);
     await sql`update deposits set state = 'reversed' where transaction_hash = ${second}`.execute(
@@ -207,7 +207,7 @@ describe('an audit of a range', () => {
     expect(await findings()).toHaveLength(2);
   });
 
-  test('records what is final and was not credited as the chain shows it, if asked to', async () => {
+  test('records final transfers that were not credited, as the chain shows them, if asked to', async () => {
     const { db, clock } = service;
     const [first = '', second = ''] = hashes;
     const read = () =>
@@ -252,7 +252,7 @@ describe('an audit of a range', () => {
     expect(await audit({ ...blocks, corrects: true })).toMatchObject({ corrected: 0 });
   });
 
-  test('finds what the ledger has as final and the chain does not show', async () => {
+  test('finds deposits that are final in the ledger and that the chain does not show', async () => {
     const [first = '', second = ''] = hashes;
     change(first, null);
     const place = tron.blocks.findIndex(each => each.transactions.some(({ id }) => id === second));
@@ -264,14 +264,14 @@ describe('an audit of a range', () => {
     if (next !== undefined) tron.blocks[place + 5] = { ...next, transactions: [moved] };
     const { differences } = await audit();
     expect(differences).toMatchObject([
-      // The same transaction in another block than the ledger has it in.
+      // The same transaction in another block than in the ledger.
       { kind: 'differs', transactionHash: second },
       { kind: 'not_on_chain', transactionHash: first },
     ]);
     expect(differences[1]?.detail).toMatch(/second says that its transaction is \w+\.$/);
   });
 
-  test('leaves alone what went to an address that is configured no more', async () => {
+  test('ignores transfers to an address that is no longer configured', async () => {
     const operator = operatorOf(service);
     const place = { merchantId: merchant.id };
     await removeAddress(operator, place, TOKEN, ADDRESS);
@@ -282,7 +282,7 @@ describe('an audit of a range', () => {
     await setAddress(operator, place, TOKEN, ADDRESS);
   });
 
-  test('leaves alone what went to an address at which nobody waited', async () => {
+  test('ignores transfers to an address at which no payment was open', async () => {
     const operator = operatorOf(service);
     const place = { merchantId: merchant.id };
     await setAddress(operator, place, TOKEN, OTHER_ADDRESS);
@@ -324,7 +324,7 @@ describe('an audit of a range', () => {
 describe('the audit of yesterday', () => {
   const day = () => new Date(midnight).toISOString().slice(0, 10);
 
-  test('comes at a quiet hour, once, and covers the whole day', async () => {
+  test('runs at a quiet hour, once, and covers the whole day', async () => {
     service.clock.now = midnight + 27 * HOUR_MS - 1;
     expect(await daily()).toBe(false);
     expect(await audits()).toEqual([]);
@@ -346,7 +346,7 @@ describe('the audit of yesterday', () => {
     expect(await daily()).toBe(false);
   });
 
-  test('two workers divide it, and no difference is told twice', async () => {
+  test('two workers share it, and report no difference twice', async () => {
     for (const [index, hash] of hashes.entries()) change(hash, BigInt(5_000 + index));
     const asked = tron.requests;
     await daily();
@@ -359,7 +359,7 @@ describe('the audit of yesterday', () => {
     expect(await audits()).toMatchObject([{ differences: 3 }]);
   });
 
-  test('goes on where it stopped, and is taken over from a worker that died', async () => {
+  test('resumes where it stopped, and is taken over from a worker that died', async () => {
     while (await daily());
     await sql`update network_audits set done_at = null, next_height = to_height - 1,
               claimed_until = ${new Date(service.clock.now + 60_000)}`.execute(service.db);

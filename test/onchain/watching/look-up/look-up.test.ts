@@ -25,7 +25,7 @@ import { plainNode } from '../../../helpers/plain-node.ts';
 import { watchNetworks } from '../../../helpers/watch-networks.ts';
 
 const NOW = new Date();
-/** No block that a test makes is older. */
+/** Earlier than any block that a test makes. */
 const BEFORE = new Date(NOW.getTime() - 3_600_000);
 
 let database: TestDatabase;
@@ -71,7 +71,7 @@ describe.skipIf(BITCOIND === undefined)(
       return lookUpOnChain(database.db, { adapter, node: bitcoin.node }, { ...question, since });
     }
 
-    test('is followed from the mempool to its last block, and its block scanned again once', async () => {
+    test('is followed from the mempool to its last block, and its block is scanned again once', async () => {
       const hash: string = await bitcoin.rpc('sendtoaddress', own, 0.5);
       expect(await lookUp(hash)).toMatchObject({
         verdict: 'pending',
@@ -96,7 +96,7 @@ describe.skipIf(BITCOIND === undefined)(
       expect(await rescans()).toEqual([{ blockchain_id: 'btc-test', ...block }]);
     });
 
-    test('that the ledger has is told with its deposit, and not scanned again', async () => {
+    test('that the ledger has is answered with its deposit, and not scanned again', async () => {
       const hash: string = await bitcoin.rpc('sendtoaddress', own, 0.25);
       await bitcoin.mine(1);
       const found = await lookUp(hash);
@@ -122,7 +122,7 @@ describe.skipIf(BITCOIND === undefined)(
       expect(await rescans()).toEqual([]);
     });
 
-    test('older than the question is about is not scanned again', async () => {
+    test('older than the period in question is not scanned again', async () => {
       const hash: string = await bitcoin.rpc('sendtoaddress', own, 0.1);
       await bitcoin.mine(1);
       expect(await lookUp(hash, new Date(Date.now() + 7_200_000))).toMatchObject({
@@ -131,7 +131,7 @@ describe.skipIf(BITCOIND === undefined)(
       expect(await rescans()).toEqual([]);
     });
 
-    test('is asked for at the node that an operator has configured, in time', async () => {
+    test('is looked up at the node that an operator has configured, in time', async () => {
       const hash: string = await bitcoin.rpc('sendtoaddress', own, 0.3);
       await bitcoin.mine(1);
       const keyring = createKeyring([randomBytes(32)]);
@@ -152,7 +152,7 @@ describe.skipIf(BITCOIND === undefined)(
       expect(await ask()).toMatchObject({ verdict: 'included' });
     });
 
-    test('to nobody here, and one that nobody knows', async () => {
+    test('to no address here, and one that no node knows', async () => {
       const other = await bitcoin.rpc('getnewaddress');
       const hash: string = await bitcoin.rpc('sendtoaddress', other, 0.1);
       expect(await lookUp(hash)).toMatchObject({ verdict: 'other_address', transfers: [] });
@@ -164,7 +164,7 @@ describe.skipIf(BITCOIND === undefined)(
   },
 );
 
-describe('what an adapter tells', () => {
+describe('a report of an adapter', () => {
   const HASH = `0x${'1'.repeat(64)}`;
   const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
   const block = { height: 90, hash: '0x90', parentHash: '0x89', time: NOW };
@@ -197,7 +197,7 @@ describe('what an adapter tells', () => {
     return lookUpOnChain(database.db, { adapter, node }, question);
   }
 
-  test('is weighed unless it is older than the question is about', async () => {
+  test('is checked for dust unless it is older than the period in question', async () => {
     const weighed = async (time: Date) => {
       const own = { ...block, time };
       const nothing = { ...transfer, block: own, tokenAmount: 0n };
@@ -209,7 +209,7 @@ describe('what an adapter tells', () => {
     expect(await rescans()).toEqual([]);
   });
 
-  test('pending, where the adapter cannot tell yet what it pays', async () => {
+  test('pending, before the adapter can tell what it pays', async () => {
     const pending = { status: 'pending', transfers: [] } as const;
     expect((await judge(pending)).verdict).toBe('pending');
     const readMempool = () => Promise.reject(new Error('nobody asks'));
@@ -227,7 +227,7 @@ describe('what an adapter tells', () => {
     expect(await rescans()).toEqual([]);
   });
 
-  test('final by the chain’s own finality alone', async () => {
+  test('final by the chain’s own finality only', async () => {
     const report = { ...included, transfers: [transfer] };
     expect((await judge(report)).verdict).toBe('included');
     const early = { ...report, block: { ...block, height: 80 } };
@@ -236,17 +236,17 @@ describe('what an adapter tells', () => {
     expect((await judge(next)).verdict).toBe('included');
   });
 
-  test('another token: one of the chain’s networks, or any other contract', async () => {
+  test('of another token: one of the chain’s networks, or any other contract', async () => {
     const usdc = { ...transfer, blockchainId: 'eth-usdc' };
     const found = await judge({ ...included, transfers: [usdc] });
     expect(found).toMatchObject({ verdict: 'other_asset', transfers: [{ depositId: null }] });
-    // It arrived all the same, and the merchant should hear of it.
+    // It arrived all the same, so the merchant should get an event.
     expect(await rescans()).toMatchObject([{ blockchain_id: 'eth-usdc', from_height: 90 }]);
     const foreign = [{ address: ADDRESS, contract: '0x0000000000000000000000000000000000000001' }];
     expect((await judge({ ...included, foreign })).verdict).toBe('other_asset');
   });
 
-  test('what a contract may have sent, where the balance rose and the node traces nothing', async () => {
+  test('that a contract may have sent funds by, where the balance rose and the node traces nothing', async () => {
     expect((await judge(included)).verdict).toBe('other_address');
     const inflow = (height: number, id = newId()) =>
       addFinding(

@@ -16,14 +16,14 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 interface Script {
-  /** What the chain answers to a hash. */
+  /** The chain's report on a hash. */
   readonly lookUp?: (hash: string) => Promise<TransactionReport>;
   readonly primary?: (signal: AbortSignal) => Promise<Node>;
   readonly waitMs?: number;
   readonly open?: LookUpsOptions['open'];
 }
 
-/** Look-ups of a chain that answers by a script. */
+/** Look-ups of a chain that responds by a script. */
 function start({ lookUp = async () => ({ status: 'unknown' }), primary, waitMs, open }: Script) {
   const seen = { asked: [] as string[], opened: 0, closed: 0, logs: [] as unknown[] };
   const clock = { now: Date.UTC(2026, 0, 1) };
@@ -69,13 +69,13 @@ function start({ lookUp = async () => ({ status: 'unknown' }), primary, waitMs, 
   return { seen, clock, ask, close: () => lookUps.close() };
 }
 
-test('an answer is kept for 15 seconds, and asked for once at a time', async () => {
+test('an answer is cached for 15 seconds, and concurrent requests share one look-up', async () => {
   const { ask, seen, clock, close } = start({});
   const answers = await Promise.all([ask('0x1'), ask('0x1'), ask('0x2')]);
   expect(answers.map(answer => answer?.verdict)).toEqual(['unknown', 'unknown', 'unknown']);
   clock.now += 14_999;
   await ask('0x1');
-  // Either of the two may be asked for first.
+  // The order of the two look-ups is not defined.
   expect(seen.asked.toSorted()).toEqual(['0x1', '0x2']);
   expect(seen.opened).toBe(1);
   clock.now += 1;
@@ -85,7 +85,7 @@ test('an answer is kept for 15 seconds, and asked for once at a time', async () 
   expect(seen.closed).toBe(1);
 });
 
-test('nobody waits longer than three seconds, and the next question is asked again', async () => {
+test('nobody waits longer than three seconds, and the next request looks up again', async () => {
   const { ask, seen } = start({ waitMs: 20, lookUp: () => new Promise(() => undefined) });
   expect(await ask('0x1')).toBeNull();
   expect(await ask('0x1')).toBeNull();
@@ -93,13 +93,13 @@ test('nobody waits longer than three seconds, and the next question is asked aga
   expect(seen.logs).toHaveLength(2);
 });
 
-test('a node that fails is nobody’s error', async () => {
+test('a node that fails causes no error for the caller', async () => {
   const { ask, seen } = start({ primary: () => Promise.reject(new NodeFailure('eth is gone')) });
   expect(await ask('0x1')).toBeNull();
   expect(seen.logs).toEqual([{ err: new NodeFailure('eth is gone'), chain: 'eth' }]);
 });
 
-test('of many questions at once all but a few are turned away', async () => {
+test('of many concurrent requests, all but a few are rejected', async () => {
   const { promise, resolve } = Promise.withResolvers<TransactionReport>();
   const { ask, seen } = start({ lookUp: () => promise });
   const asked = Array.from({ length: 10 }, (_, index) => ask(`0x${index}`));
@@ -109,11 +109,11 @@ test('of many questions at once all but a few are turned away', async () => {
   const answers = await Promise.all(asked.slice(0, 4));
   expect(answers.map(answer => answer?.verdict)).toEqual(Array(4).fill('unknown'));
   expect(seen.asked).toHaveLength(4);
-  // Those that were turned away may ask again at once.
+  // Rejected requests may be retried at once.
   expect(await ask('0x9')).toMatchObject({ verdict: 'unknown' });
 });
 
-test('neither a payment nor a client takes the places of others', async () => {
+test('neither one payment nor one client takes all slots', async () => {
   const { promise, resolve } = Promise.withResolvers<TransactionReport>();
   const { ask, seen } = start({ lookUp: () => promise });
   const hashes = Array.from({ length: 10 }, (_, index) => `0x${index}`);
@@ -126,11 +126,11 @@ test('neither a payment nor a client takes the places of others', async () => {
   expect(await others).toMatchObject({ verdict: 'unknown' });
   await Promise.all([...ofPayment, ...ofClient]);
   expect(seen.asked.toSorted()).toEqual(['0x0', '0x0', '0x1', '0xa']);
-  // Their places are free again.
+  // Their slots are free again.
   expect(await ask('0xb', 'one', 'one')).toMatchObject({ verdict: 'unknown' });
 });
 
-test('a chain that this release cannot ask is opened once and never asked', async () => {
+test('a chain that this release cannot look up is opened once and never asked', async () => {
   let opened = 0;
   const open = () => {
     opened += 1;

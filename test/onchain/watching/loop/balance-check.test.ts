@@ -30,13 +30,13 @@ let service: TestApp;
 let merchant: Merchant;
 let model: ModelChain;
 let watcher: ModelWatcher;
-/** What nodes leave out, by their labels: hashes of transactions. */
+/** Hashes of the transactions that nodes leave out, by the label of the node. */
 let hidden: Map<string, Set<string>>;
-/** The label of the node that can prove what is in a block; none unless set. */
+/** Label of the node that can prove what is in a block; undefined for none. */
 let provenBy: string | undefined;
-/** Which nodes were asked for a proof, and of which block. */
+/** Which nodes were asked for a proof, and for which block. */
 let provenFor: string[];
-/** What the owners of addresses have sent elsewhere, by height. */
+/** What the owners of addresses have sent away, by height. */
 let spent: { readonly address: string; readonly amount: bigint; readonly height: number }[];
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ function isHidden(node: Node, hash: string): boolean {
   return hidden.get(node.label)?.has(hash) === true;
 }
 
-/** What is true of an address, or what a node shows of it. */
+/** What has arrived at an address, or what a node shows of it. */
 function arrived(address: string, from: number, to: number, shownBy?: Node): bigint {
   let sum = 0n;
   for (const { transaction, block } of model.transactions()) {
@@ -101,7 +101,7 @@ const holdings: Holdings = {
     })),
 };
 
-/** Of the native asset, where a node shows whole blocks and does not trace. */
+/** Balances of the native asset, for a node that shows whole blocks and cannot trace. */
 const internal: InternalTransfers = {
   readBalances: async (_node, { height, addresses }) =>
     addresses.map(address => arrived(address, -1, height) - left(address, -1, height)),
@@ -133,7 +133,7 @@ async function tick(): Promise<void> {
   while ((await watcher.tick()) === 'more');
 }
 
-/** Blocks are made and read for some minutes. */
+/** Makes and scans blocks for some minutes. */
 async function pass(minutes: number): Promise<void> {
   for (let half = 0; half < 2 * minutes; half++) {
     service.clock.now += 27_000;
@@ -144,14 +144,14 @@ async function pass(minutes: number): Promise<void> {
   }
 }
 
-/** Until after the end of what was asked for at the beginning. */
+/** Passes the end of the payments that were opened at the beginning. */
 async function passTheEnd(): Promise<void> {
   await pass(1);
   service.clock.now += 14 * MINUTE_MS;
   await pass(2);
 }
 
-test('what a lone node leaves out for good holds the payments of its address, until somebody has looked', async () => {
+test('a transfer that the only node never shows holds the payments of its address until somebody has looked', async () => {
   const [held, other] = [await ask(), await ask('B', 7_000n)];
   await tick();
   hidden.set('primary', new Set([send()]));
@@ -166,7 +166,7 @@ test('what a lone node leaves out for good holds the payments of its address, un
   expect(await statusOf(held)).toBe('expired/expired');
 });
 
-test('what a node shows wrongly for a moment is no finding, and nothing expires meanwhile', async () => {
+test('a balance that a node shows wrongly for a moment is no finding, and nothing expires meanwhile', async () => {
   const id = await ask();
   let [isWrong, compared] = [true, 0];
   const readMoved: Holdings['readMoved'] = async (...request) => {
@@ -186,7 +186,7 @@ test('what a node shows wrongly for a moment is no finding, and nothing expires 
   expect(await statusOf(id)).toBe('expired/expired');
 });
 
-test('what another node shows is credited', async () => {
+test('a transfer that another node shows is credited', async () => {
   const id = await ask();
   await tick();
   hidden.set('primary', new Set([send()]));
@@ -197,7 +197,7 @@ test('what another node shows is credited', async () => {
 });
 
 test.each(['primary', 'second'])(
-  'what a block proves is credited, whoever shows it: the %s one',
+  'a transfer that a block proves is credited, whichever node shows it: the %s one',
   async label => {
     const id = await ask();
     await tick();
@@ -213,7 +213,7 @@ test.each(['primary', 'second'])(
   },
 );
 
-test('what both left out when they were asked is credited when one shows it', async () => {
+test('a transfer that both nodes left out when asked is credited once one shows it', async () => {
   const id = await ask();
   await tick();
   const hash = send();
@@ -228,7 +228,7 @@ test('what both left out when they were asked is credited when one shows it', as
   expect(await findings()).toEqual([]);
 });
 
-test('what a server did not show while it lagged is found by the second look', async () => {
+test('a transfer that a lagging server did not show is found by the second look', async () => {
   const id = await ask();
   await tick();
   hidden.set('primary', new Set([send()]));
@@ -243,7 +243,7 @@ test('what a server did not show while it lagged is found by the second look', a
 });
 
 test.each([9_000n, AMOUNT])(
-  'an owner who spends %d hides nothing, and holds nobody',
+  'an owner who spends %d hides no transfer, and holds no payment',
   async amount => {
     const [paid, unpaid] = [await ask(), await ask('B', 7_000n)];
     await tick();
@@ -256,7 +256,7 @@ test.each([9_000n, AMOUNT])(
   },
 );
 
-test('what came before the first look at an address is not what that held before', async () => {
+test('a transfer before the first look at an address is not part of its initial balance', async () => {
   await ask('B', 7_000n);
   await tick();
   const held = await ask();
@@ -268,7 +268,7 @@ test('what came before the first look at an address is not what that held before
   expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
 });
 
-test('what comes right before the end is compared with the ledger before that passes', async () => {
+test('a transfer right before the end is compared with the ledger before the payment expires', async () => {
   const end = service.clock.now + 15 * MINUTE_MS;
   const id = await ask();
   await tick();
@@ -283,11 +283,11 @@ test('what comes right before the end is compared with the ledger before that pa
   expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
 });
 
-test('what is recorded beside it, or was before, explains no part of it', async () => {
+test('deposits that are recorded beside it, or were before, do not explain it', async () => {
   const [paid, held] = [await ask(), await ask('A', AMOUNT + 1n)];
   await tick();
   send();
-  // Whichever block balances are compared at, something has come in it.
+  // Every block at which balances are compared has some deposit.
   for (let half = 0; half < 4; half++) {
     send('A', 9_000n);
     service.clock.now += 27_000;
@@ -303,7 +303,7 @@ test('what is recorded beside it, or was before, explains no part of it', async 
   expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT + 1n}` }]);
 });
 
-test('what another node has shown of the native asset explains a rise that is found once more after a fork', async () => {
+test('a transfer of the native asset that another node has shown explains a rise found again after a fork', async () => {
   Object.assign(model.adapter, { internal });
   const id = await ask();
   await tick();
@@ -322,7 +322,7 @@ test('what another node has shown of the native asset explains a rise that is fo
   expect(await findings()).toEqual([]);
 });
 
-test('what has left within the same minute hides nothing that has arrived', async () => {
+test('funds that leave within the same minute do not hide funds that arrive', async () => {
   Object.assign(model.adapter, { internal });
   const id = await ask();
   await tick();
@@ -334,7 +334,7 @@ test('what has left within the same minute hides nothing that has arrived', asyn
   expect(await findings()).toMatchObject([{ address: 'A', amount: `${AMOUNT}` }]);
 });
 
-test('a branch that is left while its balances are explained makes no finding', async () => {
+test('a branch that is abandoned while its balances are explained causes no finding', async () => {
   const { readMovements } = internal;
   let hasForked = false;
   const forking: InternalTransfers['readMovements'] = async (...request) => {
@@ -355,7 +355,7 @@ test('a branch that is left while its balances are explained makes no finding', 
   expect(await statusOf(id)).toBe('pending/pending');
 });
 
-test('dust holds nobody', async () => {
+test('dust holds no payment', async () => {
   const id = await ask();
   await tick();
   const dust = [send('A', 3n), send('A', 4n)];
@@ -365,7 +365,7 @@ test('dust holds nobody', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('a former finding holds no payment that begins later', async () => {
+test('an earlier finding holds no payment that is opened later', async () => {
   await ask();
   await tick();
   hidden.set('primary', new Set([send()]));
@@ -376,7 +376,7 @@ test('a former finding holds no payment that begins later', async () => {
   expect(await statusOf(later)).toBe('expired/expired');
 });
 
-test('no payment expires before the blocks up to its end were looked at twice', async () => {
+test('no payment expires before the blocks up to its end have been looked at twice', async () => {
   const id = await ask();
   await tick();
   const end = service.clock.now + 15 * MINUTE_MS;
@@ -392,7 +392,7 @@ test('no payment expires before the blocks up to its end were looked at twice', 
     const swept = model.blocks[state?.swept_height ?? 0]?.time.getTime() ?? 0;
     expect(state?.expires_until?.getTime()).toBeLessThanOrEqual(swept);
     expect(service.clock.now - swept).toBeGreaterThanOrEqual(chainOf(CHAIN).secondLookAfterMs);
-    // Others may choose the network as soon as a block was looked at once.
+    // For the offer of the network, one look at a block suffices.
     expect(state?.watched_until?.getTime()).toBe(model.tip.time.getTime());
   }
   const late = service.clock.now - end;

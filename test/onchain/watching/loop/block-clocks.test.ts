@@ -23,19 +23,19 @@ afterAll(() => service.close());
 
 interface Course {
   readonly chain: ChainId;
-  /** How far the clocks of blocks are ahead of ours, in milliseconds. */
+  /** How far block clocks are ahead of ours, in milliseconds. */
   readonly ahead: number;
-  /** Since the watcher was there: when the customer asks, how much later it is paid, and how much later it is found. */
+  /** Times since the watcher has started: when the customer chooses; how much later it is paid, and found. */
   readonly asksAfter: number;
   readonly paysAfter: number;
   readonly foundAfter: number;
-  /** Whether another worker finds it, after the first one has ended. */
+  /** Whether another worker finds it, after the first has stopped. */
   readonly isNew: boolean;
   /** Whether the node leaves it out at the first look. */
   readonly isMissed: boolean;
 }
 
-/** @returns What became of an exact transfer that was made after it was asked for. */
+/** @returns The outcome of an exact transfer that was made after its amount was asked for. */
 async function play(course: Course) {
   const { chain, ahead, asksAfter, paysAfter, foundAfter, isNew, isMissed } = course;
   const { clock, db } = service;
@@ -99,7 +99,7 @@ const AT_ONCE: Course = {
   foundAfter: 2 * MINUTE_MS,
 };
 
-test('an exact amount never goes to the inbox where clocks of blocks are up to 15 s away from ours', async () => {
+test('an exact amount never goes to the inbox if block clocks differ from ours by up to 15 s', async () => {
   await fc.assert(
     fc.asyncProperty(course, async each => {
       const { deposits, status, id } = await play(each);
@@ -109,7 +109,7 @@ test('an exact amount never goes to the inbox where clocks of blocks are up to 1
     {
       numRuns: runs(12),
       examples: [
-        // Found after an outage, by the second look alone, and where the cursor is placed anew.
+        // Found at once, by the second look alone, after an outage, and where the cursor is placed anew.
         [AT_ONCE],
         [{ ...AT_ONCE, asksAfter: 0, foundAfter: 0, isMissed: true }],
         [{ ...AT_ONCE, foundAfter: 60 * MINUTE_MS, isNew: true }],

@@ -37,7 +37,7 @@ async function tick(afterMs: number): Promise<string[]> {
   return results;
 }
 
-test('what is in a block that has replaced the newest one of the last poll was made since then', async () => {
+test('a transfer in a block that has replaced the newest one of the last poll was made since that poll', async () => {
   model.mine([]);
   await tick(31_000);
   model.mine([]);
@@ -69,13 +69,13 @@ test('blocks whose clocks lag are not skipped as older than the payment', async 
   expect(await findPayment(service.db, id)).toMatchObject({ session_status: 'completed' });
 });
 
-test('blocks are not skipped by an estimate of when the newest one was made', async () => {
+test('blocks are not skipped because of an estimate of when the newest one was made', async () => {
   model.mine([]);
   await tick(31_000);
   await tick(31_000);
   service.clock.now += 10_000;
   const id = await ask();
-  // For so long no block is made, and heads are told by what a slot usually takes.
+  // No block is made for so long, and the times of heads are estimated from the usual slot time.
   const before = model.tip.time;
   service.clock.now += 30 * MINUTE_MS;
   model.send(SLOT);

@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const CHAIN = 'eth-test';
 const { secondLookAfterMs, staleHeadMs } = chainOf(CHAIN);
 
-describe('the time that blocks cover', () => {
+describe('the time up to which blocks cover a chain', () => {
   const POLLED = new Date('2026-07-01T12:00:00Z');
   const ago = (ms: number) => new Date(POLLED.getTime() - ms);
   const block = (height: number, time: Date) => ({ height, hash: 'b', parentHash: 'a', time });
@@ -33,14 +33,14 @@ describe('the time that blocks cover', () => {
       until === 'quiet' ? new Date(reached.time.getTime() + staleHeadMs) : (until as Date);
     const heads = { tip, finalHeight };
     expect(coveredUntil(chainOf(CHAIN), heads, POLLED, reached)).toEqual(expected);
-    // By blocks that were scanned twice, it does not come near the poll: the second look may lack what came just before.
+    // The time covered by two looks stays behind the poll, since the second look may lack the latest transfers.
     const latest = ago(secondLookAfterMs);
     expect(sweptUntil(chainOf(CHAIN), heads, POLLED, reached)).toEqual(
       expected < latest ? expected : latest,
     );
   });
 
-  test('is that of the poll where each poll shows all', () => {
+  test('is that of the poll where each poll shows everything', () => {
     const heads = { tip, finalHeight: null };
     for (const id of ['btc', 'sol'] as const)
       expect(coveredUntil(chainOf(id), heads, POLLED, tip)).toEqual(POLLED);
@@ -59,7 +59,7 @@ describe('a payment that nobody paid', () => {
     service = await startTestApp();
     ({ merchant } = await addMerchant(service));
   });
-  /** Its time ends between the newest block and the next one. */
+  /** Its end lies between the newest block and the next one. */
   beforeEach(async () => {
     ({ model, watcher } = await beginModel(service, CHAIN));
     end = service.clock.now + 5 * MINUTE_MS;
@@ -97,7 +97,7 @@ describe('a payment that nobody paid', () => {
 
   test('waits until blocks up to its end have been looked at twice', async () => {
     await mine(end);
-    // What is offered goes by the first look.
+    // Whether the network is offered depends on the first look.
     expect(await chain()).toEqual([end, end - 5 * SECOND_MS]);
     await look(secondLookAfterMs - 1);
     expect(await status()).toBe('pending/pending');
@@ -105,7 +105,7 @@ describe('a payment that nobody paid', () => {
     expect(await status()).toBe('expired/expired');
   });
 
-  test('does not come back to it when a node shows a block of an earlier time', async () => {
+  test('does not go back before its end when a node shows a block with an earlier time', async () => {
     await mine(end);
     await look(secondLookAfterMs);
     const before = await chain();

@@ -66,7 +66,7 @@ describe('a model of a chain', () => {
     while ((await watcher.tick()) === 'more');
   }
 
-  /** The second look at what was scanned, some time after the first, counts dust. */
+  /** The second look at the scanned blocks, some time after the first; it counts dust. */
   async function lookAgain(): Promise<void> {
     service.clock.now += chainOf(CHAIN).secondLookAfterMs;
     await tick();
@@ -111,7 +111,7 @@ describe('a model of a chain', () => {
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 5_601 }]);
   });
 
-  test('a part that is more than dust waits for a person, also while another payment is open', async () => {
+  test('a part larger than dust waits for a person, also while another payment is open', async () => {
     await ask(100_000n);
     await ask(100_100n);
     await tick();
@@ -121,7 +121,7 @@ describe('a model of a chain', () => {
     expect(await listDust(service.db, 10)).toEqual([]);
   });
 
-  test('a rest that is as little as dust completes its payment', async () => {
+  test('a rest as small as dust completes its payment', async () => {
     const whole = 10n ** 18n;
     const id = await ask(whole);
     await tick();
@@ -139,12 +139,12 @@ describe('a model of a chain', () => {
     await mineAndTick(FINAL_DEPTH);
     await lookAgain();
     expect(await statusOf(id)).toBe('successful/completed');
-    // Beside the part and the rest one that is near the rest, and one near what was missing.
+    // The part, the rest, a transfer close to the rest, and one close to what was missing.
     expect(await deposits()).toHaveLength(4);
     expect(await listDust(service.db, 10)).toMatchObject([{ transfers: 49 }]);
   });
 
-  test('is counted once where the check node fails in the middle of the second look', async () => {
+  test('dust is counted once if the check node fails in the middle of the second look', async () => {
     await ask(100_000n);
     await tick();
     const check = new ModelChain(service.clock, FINAL_DEPTH);
@@ -224,10 +224,10 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
 
   const receipts = () => proxy.calls.filter(({ method }) => method === 'eth_getTransactionReceipt');
 
-  test('worthless transfers cost no receipt, and others one in both looks', async () => {
+  test('worthless transfers cost no receipt, and others one in each look', async () => {
     const [payment, native] = [await ask(TOKEN), await ask('eth-test')];
     await look();
-    // Together they are more than what the payment asks for.
+    // The parts sum up to more than the payment asks for.
     const part = BigInt(native.token_amount ?? 0) / 101n;
     for (let sent = 0; sent < FLOOD; sent++) {
       await evm.transferToken(USDC_TEST, address, BigInt(sent % 2));
@@ -242,14 +242,14 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     await look();
     expect(await statusOf(payment.id)).toBe('pending/completed');
     expect(receipts().map(({ params }) => params[0])).toEqual([exact]);
-    // At ten calls a second all of them take less than 15 s.
+    // At ten calls a second, all of them take less than 15 s.
     expect(proxy.calls.length).toBeLessThan(100);
     await evm.mine(16);
     await look();
     await look(chainOf('eth-test').secondLookAfterMs);
     expect(await statusOf(payment.id)).toBe('successful/completed');
     expect(await statusOf(native.id)).toBe('pending/pending');
-    // The second one is what makes the deposit final.
+    // The second look makes the deposit final.
     expect(receipts().map(({ params }) => params[0])).toEqual([exact, exact]);
     const rows = await listDust(service.db, 10);
     expect(rows.map(row => [row.blockchainId, row.transfers, row.tokenAmount]).toSorted()).toEqual([
@@ -258,7 +258,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
     ]);
     expect(await deposits()).toMatchObject([{ transaction_hash: exact, outcome: 'exact' }]);
 
-    // Balances are looked at each minute: the blocks need not be read again to explain them.
+    // Balances are compared each minute, which must not scan the blocks again to explain them.
     const before = proxy.calls.length;
     await look(61_000);
     const methods = proxy.calls.slice(before).map(({ method }) => method);

@@ -10,7 +10,7 @@ function pollsAt(...polls: readonly (readonly [seconds: number, height: number])
   return found;
 }
 
-test('time is covered up to the last poll of which everything is final', () => {
+test('time is covered up to the last poll whose blocks are all final', () => {
   const polls = pollsAt([3, 110], [6, 117], [9, 125], [15, 140]);
   expect(new FinalPolls().find(100, ever)).toBeUndefined();
   expect(polls.find(109, ever)).toBeUndefined();
@@ -20,19 +20,19 @@ test('time is covered up to the last poll of which everything is final', () => {
   expect(polls.find(null, ever)).toBeUndefined();
 });
 
-test('a poll that came later than asked for does not count', () => {
+test('a poll later than the given time does not count', () => {
   const polls = pollsAt([3, 110], [6, 117], [9, 125]);
   expect(polls.find(200, at(9))?.at).toEqual(at(9));
   expect(polls.find(200, new Date(8_999))?.at).toEqual(at(6));
   expect(polls.find(200, at(2))).toBeUndefined();
 });
 
-test('a height that came after a poll is not taken for what that poll has shown', () => {
-  // The look after it was broken off, and the time of the last poll has stayed.
+test('a height learned after a poll does not count as shown by that poll', () => {
+  // The next look was aborted, so the time of the last poll has stayed.
   expect(pollsAt([3, 110], [3, 120]).find(110, ever)?.at).toEqual(at(3));
 });
 
-test('while nothing becomes final, a day of polls is not kept', () => {
+test('while nothing becomes final, the polls of a day are not all kept', () => {
   const polls = new FinalPolls();
   for (let second = 0; second <= 24 * 60 * 60; second += 3) {
     polls.add({ polled_at: at(second), head_height: second });
@@ -41,7 +41,7 @@ test('while nothing becomes final, a day of polls is not kept', () => {
   expect(polls.find(83_000, ever)).toBeUndefined();
 });
 
-test('polls to come, by a clock that was wrong, cover nothing', () => {
+test('polls in the future, by a clock that was wrong, cover nothing', () => {
   const polls = pollsAt([10, 100], [3_610, 110], [13, 120]);
   expect(polls.find(200, at(12))?.at).toEqual(at(10));
   expect(polls.find(200, at(15))?.at).toEqual(at(13));

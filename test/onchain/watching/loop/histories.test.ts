@@ -17,15 +17,15 @@ import { ModelChain, type ModelTransfer } from '../model-chain.ts';
 import { createModelWatcher, Killed, lapseLease, type Step, watchModel } from '../model-watcher.ts';
 
 const MINUTE_MS = 60_000;
-/** Blocks that the random histories undo at most: fewer than make a transfer final. */
+/** The most blocks that random histories undo: fewer than make a transfer final. */
 const UNDONE_MAXIMUM = 3;
-/** The same histories in each run of the suite; `HISTORIES=200` draws that many new ones. */
+/** Each run of the suite plays the same histories; `HISTORIES=200` draws that many new ones. */
 const RUNS = process.env.HISTORIES
   ? { numRuns: Number(process.env.HISTORIES) }
   : { numRuns: runs(12), seed: 1 };
 const ADDRESSES = ['A', 'B'];
 const AMOUNTS = [1000n, 2000n, 3000n];
-/** Less than a hundredth of any of them. */
+/** Less than a hundredth of any amount. */
 const DUST = 7n;
 
 let service: TestApp;
@@ -105,7 +105,10 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** Runs a history on a chain of its own kind, and returns what has to be compared in the end. */
+/**
+ * Plays a history on a chain of its own.
+ * @returns What to compare in the end.
+ */
 async function play(chain: ChainId, finalDepth: number | null, history: readonly Action[]) {
   const { db, clock } = service;
   await forgetTransfers(db);
@@ -113,11 +116,11 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
   const model = new ModelChain(clock, finalDepth);
   const create = (holder: string) => createModelWatcher({ db, clock, model, chain, holder });
   const workers = [create('a'), create('b')];
-  /** How many payments had been asked for when a transaction was sent. */
+  /** How many payments had been opened when a transaction was sent. */
   const sentAfter = new Map<string, number>();
   const asked: { id: string; address: string; amount: bigint; from: Date; until: Date }[] = [];
 
-  /** One tick, or several where there is more to do; a killed worker is replaced. */
+  /** One tick, or several while there is more to do; a killed worker is replaced. */
   async function tick(index: number, step?: Step): Promise<void> {
     try {
       for (let rounds = 0; rounds < 50; rounds++) {
@@ -192,7 +195,7 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
         });
       }
       case 'overtake': {
-        // The first worker stops in the middle, its lease passes, and the other one works meanwhile.
+        // The first worker stalls in the middle, its lease expires, and the other one works meanwhile.
         let left = each.at;
         return tick(0, async () => {
           left -= 1;
@@ -223,7 +226,7 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
     await run(each);
     if (each.kind === 'overtake' || each.kind === 'kill') await lapseLease(db, chain);
   }
-  // Everything that waits is mined and becomes final, and both workers have their turn.
+  // Everything in the pool is mined and becomes final, and both workers have their turn.
   for (let round = 0; round < 3; round++) {
     clock.now += 1_000;
     model.mine();
@@ -232,7 +235,7 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
     clock.now += 31_000;
     await tick(round % 2);
   }
-  // What was too little gives its payment more time.
+  // An underpayment extends its payment's deadline.
   clock.now += 180 * MINUTE_MS;
   model.mine([]);
   for (let mined = 0; mined < 6; mined++) model.mine([]);
@@ -244,7 +247,7 @@ async function play(chain: ChainId, finalDepth: number | null, history: readonly
   return { chain, model, asked, sentAfter };
 }
 
-/** The ledger, in ten lines: what the chain holds in the end, and what must have come of it. */
+/** The expected state in ten lines: what the chain has in the end, and what must have become of it. */
 async function compare({
   chain,
   model,
@@ -281,14 +284,15 @@ async function compare({
   const rows = await db.selectFrom('dust').selectAll().execute();
   const counted = rows.reduce((sum, { transfers }) => sum + transfers, 0);
   expect(counted, 'dust is counted').toBeGreaterThanOrEqual(dust.filter(wasAsked).length);
-  // Elsewhere what is looked at twice may be undone, and is counted again when it comes back in another block.
+  // Elsewhere, blocks looked at twice may still be undone, and dust that comes back in another block is counted
+  // again.
   if (chainOf(chain).isFinalSoon) expect(counted, 'and once').toBeLessThanOrEqual(dust.length);
   for (const { transfers, token_amount: sum } of rows)
     expect(BigInt(sum)).toBe(BigInt(transfers) * DUST);
   for (const deposit of deposits) {
     const exists = known.some(each => each.hash === deposit.transaction_hash);
     if (!exists) expect(deposit.state, 'nothing that is gone counts').toBe('reversed');
-    // Nobody gets what was sent before they asked, as far as block times and polls can tell.
+    // No payment gets a transfer that was sent before it was opened, as far as block times and polls can tell.
     const taker = asked.find(({ id }) => id === deposit.payment_id);
     const sent = known.find(each => each.hash === deposit.transaction_hash);
     if (taker !== undefined && sent !== undefined) {
@@ -322,7 +326,7 @@ test.each([
   ['Ethereum, whose blocks are final late', 'eth-test', UNDONE_MAXIMUM + 1],
   ['BNB, whose blocks are final soon', 'bnb-test', UNDONE_MAXIMUM + 1],
 ] as const)(
-  '%s: every transfer is recorded once and pays whom it must',
+  '%s: every transfer is recorded once and pays the right payment',
   async (_, chain, finalDepth) => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 30 }), async history => {

@@ -49,7 +49,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     await service?.close();
   });
 
-  /** One look at the chain by a worker that has just started: it looks at balances at once. */
+  /** One look by a worker that has just started, and therefore compares balances at once. */
   async function look(): Promise<void> {
     const { db, keyring, clock } = service;
     clock.now = Date.now();
@@ -76,7 +76,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     });
     const choice = { payment, blockchainId: CHAIN, simulation: false };
     const selected = await selectNetwork(db, rates, choice, now);
-    // The watcher has to know what the address held before.
+    // The watcher has to know the address's initial balance.
     await look();
     return selected;
   }
@@ -93,7 +93,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   const depositsOf = async ({ id }: Payment) =>
     (await listPaymentDeposits(service.db, id)).map(({ state, position }) => [state, position]);
 
-  /** A node that refuses to trace from now on, or does it again. */
+  /** Makes the node refuse to trace from now on, or trace again. */
   function refuseTraces(refuse: boolean): void {
     proxy.alter((method, _params, result) => {
       if (refuse && /trace/.test(method)) throw new RpcRefusal(-32_601, 'no such method');
@@ -101,7 +101,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     });
   }
 
-  test('what a contract sends completes a payment, also beside other transfers and fees', async () => {
+  test('a transfer by a contract completes a payment, also next to other transfers and fees', async () => {
     const payment = await ask(1_000);
     await evm.transferNative(someAddress(1), 10n ** 18n, address);
     await evm.transferNative(address, 10n ** 17n, RICH[2]);
@@ -131,7 +131,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await depositsOf(payment)).toEqual([['final', 1]]);
   });
 
-  test('nor does it undo what got into another block', async () => {
+  test('a node that stops tracing does not undo it when it moves to another block', async () => {
     const { rpc } = evm.anvil;
     const payment = await ask(2_500);
     const raw = await rpc('eth_getRawTransactionByHash', [await payByContract(payment)]);
@@ -185,7 +185,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     ]);
   });
 
-  test('dust that it cannot trace is no finding, also where funds leave in the same block', async () => {
+  test('dust that cannot be traced is no finding, even if funds leave in the same block', async () => {
     refuseTraces(true);
     const payment = await ask(3_500);
     const before = await findings();

@@ -26,7 +26,7 @@ const included = { status: 'included', block: { hash: '0xb' } } as TransactionRe
 const final = (...deposits: ReturnType<typeof deposit>[]) =>
   deposits.map(each => ({ deposit: each, report: included })) as unknown as LookedUp[];
 
-/** A node that gives each call an answer of this size, in characters. */
+/** Records the responses of a node to one call per hash, each of this size in characters. */
 async function answered(hashes: readonly string[], size: number) {
   const node = { ...plainNode('http://127.0.0.1:1'), call: async () => 'x'.repeat(size) };
   const recorded = recordResponses(node);
@@ -43,7 +43,7 @@ async function keep(recorded: ReturnType<typeof recordResponses>, placed: Looked
   return rows.map(row => ({ ...row, answers: JSON.parse(row.answers) }));
 }
 
-test('a payout to many is kept once, with the answers on its transaction alone', async () => {
+test('a payout to many addresses is stored once, with the responses about its transaction only', async () => {
   const recorded = await answered(['0x1', '0x2'], 10);
   const many = Array.from({ length: 50 }, () => deposit('eth-usdc', '0x1'));
   const rows = await keep(recorded, final(...many, deposit('eth-usdt', '0x1')));
@@ -53,12 +53,12 @@ test('a payout to many is kept once, with the answers on its transaction alone',
   }
 });
 
-test('answers that are too long are left out, and say so', async () => {
+test('responses that are too long are left out, which is noted', async () => {
   const [row] = await keep(await answered(['0x3'], 70_000), final(deposit('eth', '0x3')));
   expect(row?.answers).toEqual([{ method: 'receipt', omitted: '70002 characters' }]);
 });
 
-test('a later look replaces what was kept', async () => {
+test('a later look replaces what was stored', async () => {
   await keep(await answered(['0x4'], 1), final(deposit('eth', '0x4')));
   const rows = await keep(await answered(['0x4'], 2), final(deposit('eth', '0x4')));
   expect(rows).toMatchObject([{ answers: [{ result: 'xx' }] }]);

@@ -24,7 +24,7 @@ const CHAIN = 'eth-test';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const AMOUNT = 5_000n;
-/** How long a head below the cursor is taken for that of a node that lags. */
+/** How long a head below the cursor is taken for a lagging node's. */
 const PATIENCE_MS = chainOf(CHAIN).staleHeadMs;
 
 let service: TestApp;
@@ -73,7 +73,7 @@ async function isOffered(): Promise<boolean> {
 
 const statusOf = (id: string) => stateOfPayment(service.db, id);
 
-/** Puts the cursor at a block of another chain, as one that was behind the node's URL for a while. */
+/** Puts the cursor at a block of another chain, as if the node's URL had pointed to that for a while. */
 async function misplaceCursor(height: number): Promise<void> {
   const { db, clock } = service;
   await sql`
@@ -89,7 +89,7 @@ describe.each([
   ['while nobody pays', false],
   ['while somebody pays', true],
 ])('a cursor above the chain, %s,', (_, isPaid) => {
-  test.each([60, 9e15])('at %i halts it visibly, and goes back by itself', async height => {
+  test.each([60, 9e15])('at %i halts the chain visibly, and goes back by itself', async height => {
     const before = isPaid ? await ask() : undefined;
     await tick();
     mine();
@@ -119,7 +119,7 @@ describe.each([
   });
 });
 
-test('a node that lags halts the chain as well, undoes nothing, and is watched on', async () => {
+test('a lagging node halts the chain as well, undoes nothing, and is still polled', async () => {
   const id = await ask();
   await tick();
   send();
@@ -139,7 +139,7 @@ test('a node that lags halts the chain as well, undoes nothing, and is watched o
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-/** A node with these blocks. */
+/** A node that shows these blocks. */
 function showing(blocks: ModelChain['blocks']): ModelChain {
   return Object.assign(new ModelChain(service.clock, FINAL_DEPTH), { blocks: [...blocks] });
 }
@@ -147,7 +147,7 @@ function showing(blocks: ModelChain['blocks']): ModelChain {
 const kinds = async () => (await listOpenFindings(service.db, 10)).map(({ kind }) => kind);
 
 test.each(['check', 'second'] as const)(
-  'a node that lags is set aside where the %s node has the last recorded block',
+  'a lagging node is set aside if the %s node has the last recorded block',
   async other => {
     await ask();
     await tick();
@@ -164,19 +164,19 @@ test.each(['check', 'second'] as const)(
     expect(watcher.distrusted).toEqual([reason]);
     expect(await state()).toMatchObject({ halted: null, cursor_height: all.length - 1 });
     expect(await kinds()).toEqual(['node_set_aside']);
-    // Another node has read on since, and the first one still lags.
+    // Another node has scanned on since, and the first one still lags.
     await expect(tick(2 * MINUTE_MS)).rejects.toBeInstanceOf(NodeFailure);
     expect(watcher.successes).toEqual([]);
     model.blocks.push(...all.slice(-2));
     expect(await tick()).toBe('done');
     expect(watcher.successes).toContain('primary');
-    // From then on it is waited for again.
+    // From then on, the watcher waits for it again.
     model.blocks.splice(-2);
     expect(await tick()).toBe('nothing');
   },
 );
 
-test('one of two primary nodes that has recorded blocks above the chain sets the other not aside', async () => {
+test('of two primary nodes, one with recorded blocks above the chain does not set the other aside', async () => {
   const id = await ask();
   await tick();
   mine();
@@ -199,7 +199,7 @@ test('one of two primary nodes that has recorded blocks above the chain sets the
   expect(await tick(0)).toBe('halted');
   expect(watcher.distrusted).toEqual([]);
   expect(await kinds()).toEqual(['nodes_contradict']);
-  // Nor does it go back on the word of the first one.
+  // The cursor does not go back because of the first node alone, either.
   expect(await tick(30_000)).toBe('halted');
   expect(await state()).toMatchObject({ cursor_height: 60 });
   watcher.second = null;
@@ -207,7 +207,7 @@ test('one of two primary nodes that has recorded blocks above the chain sets the
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('a node with a low head pays no strikes back', async () => {
+test('a node with a low head gets no credit for success', async () => {
   await ask();
   await tick();
   mine();
@@ -220,7 +220,7 @@ test('a node with a low head pays no strikes back', async () => {
   expect(watcher.successes).toEqual([]);
 });
 
-/** Another worker watches the chain until the first one would have no patience any more. */
+/** Another worker watches the chain for as long as the first would have waited for the node. */
 async function watchElsewhere(): Promise<void> {
   const { db, clock } = service;
   await lapseLease(db, CHAIN);
@@ -238,7 +238,7 @@ async function waitAnHour(): Promise<void> {
 test.each([
   ['another worker has had the chain', watchElsewhere],
   ['no head was read for an hour', waitAnHour],
-])('one that lags again after %s does not halt it at once', async (_, interrupt) => {
+])('a node that lags again after %s does not halt the chain at once', async (_, interrupt) => {
   await ask();
   await tick();
   mine();
@@ -250,7 +250,7 @@ test.each([
   expect(await tick(PATIENCE_MS)).toBe('halted');
 });
 
-test('a chain that has none of the recorded blocks goes on when the node has them again', async () => {
+test('a chain that has none of the recorded blocks resumes when the node has them again', async () => {
   const id = await ask();
   await tick();
   const own = [...model.blocks];
@@ -266,7 +266,7 @@ test('a chain that has none of the recorded blocks goes on when the node has the
 });
 
 test.each([0, 1, 10])(
-  'a final block %i above the newest one is that of a server ahead',
+  'a final block %i above the newest one comes from another server that is ahead',
   async by => {
     const id = await ask();
     await tick();

@@ -22,7 +22,7 @@ test('is kept from round to round', () => {
   expect(dust.of('A')).toBe(13n);
 });
 
-test('counts once where a transaction is tried again', () => {
+test('counts once if a transaction is retried', () => {
   dust.add(CHAIN, found(7n), 'c');
   expect(dust.of('A')).toBe(12n);
 });
@@ -31,7 +31,7 @@ test.each([
   ['another worker has had the chain', { lease_epoch: 2, cursor_hash: 'c' }],
   ['the chain was reorganised', { lease_epoch: 1, cursor_hash: 'a' }],
   ['what was noted was not written', { lease_epoch: 1, cursor_hash: 'b' }],
-])('is forgotten where %s', (_, state) => {
+])('is forgotten if %s', (_, state) => {
   dust.begin(state);
   expect(dust.of('A')).toBe(0n);
 });

@@ -11,7 +11,7 @@ test.each([
   ['just now', 0, 0, 1],
   ['a minute ago, by a clock that may be behind', 1, 0, 2],
   ['an hour ago', 60, 59, 61],
-])('what entered the mempool %s', (_, entered, latest, earliest) => {
+])('a transfer that entered the mempool %s', (_, entered, latest, earliest) => {
   for (const block of [null, { height: 101, hash: 'b', time: minutesAgo(1) }]) {
     const transfer = { block, enteredAt: minutesAgo(entered) };
     expect(occurredAt(chainOf('btc'), transfer, LAST, NOW)).toEqual({
@@ -21,7 +21,7 @@ test.each([
   }
 });
 
-test('without such a time what is seen was made now', () => {
+test('without such a time, a seen transfer was made now', () => {
   const happened = occurredAt(chainOf('btc'), { block: null }, LAST, NOW);
   expect(happened).toEqual({ occurredAt: NOW, earliestAt: NOW });
 });
@@ -31,7 +31,7 @@ test.each([
   ['an earlier one was left out of that poll, or of several', 98, 3, 2.9, 3.1],
   ['a younger one of that height has replaced it since', 100, 0.05, 0, 0.15],
   ['a higher one was made now', 101, 0.5, 0, 0],
-])('what is in a block: %s', (_, height, ago, latest, earliest) => {
+])('a transfer in a block: %s', (_, height, ago, latest, earliest) => {
   const chain = { ...chainOf('btc'), clockSkewMs: 0.1 * MINUTE_MS };
   const block = { height, hash: 'b', time: minutesAgo(ago) };
   expect(occurredAt(chain, { block }, LAST, NOW)).toEqual({
@@ -46,7 +46,7 @@ test.each([
   ['a minute', 1, NOW],
   ['more than a minute', 1.01, null],
   ['a day', 1_440, null],
-])('a poll that is %s to come', (_, minutes, lately) => {
+])('a poll %s in the future', (_, minutes, lately) => {
   const last = { polled_at: minutesAgo(-minutes), head_height: 100 };
   const block = { height: 101, hash: 'b', time: minutesAgo(30) };
   expect(occurredAt(LENIENT, { block }, last, NOW)).toEqual({

@@ -21,9 +21,9 @@ let model: ModelChain;
 let check: ModelChain;
 let watcher: ModelWatcher;
 let id: string;
-/** The transaction that pays it. */
+/** The transaction that pays the payment. */
 let sent: ModelTransaction;
-/** What each node's receipts of the block prove; null for a node without them. */
+/** What the block's receipts at each node prove; null for a node without them. */
 let proven: Record<'primary' | 'check', readonly ChainTransfer[] | null | Error>;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => begin(PLACE));
 afterAll(() => service.close());
 
-/** A payment, a transfer for it that has been seen in its block, and a check node that shows the same chain. */
+/** A payment, a transfer for it that was seen in its block, and a check node that shows the same chain. */
 async function begin(place: typeof PLACE): Promise<void> {
   ({ model, watcher } = await beginModel(service, CHAIN));
   const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
@@ -68,7 +68,7 @@ async function tick(): Promise<void> {
   while ((await watcher.tick()) === 'more');
 }
 
-/** Both nodes get the same further blocks, under which the transfer is final. */
+/** Adds the same blocks to both nodes, until the transfer is final. */
 async function becomeFinal(): Promise<void> {
   mine(FINAL_DEPTH + 1);
   check.blocks.push(...model.blocks.slice(check.blocks.length));
@@ -80,7 +80,7 @@ const status = () => stateOfPayment(service.db, id);
 const deposits = () => service.db.selectFrom('deposits').selectAll().execute();
 const findings = () => listOpenFindings(service.db, 10);
 
-/** Another node, that shows the chain as it is now. */
+/** Another node that shows the chain as it is now. */
 function copyOfModel(): ModelChain {
   const copy = new ModelChain(service.clock, FINAL_DEPTH);
   const blocks = model.blocks.map(block => ({
@@ -142,7 +142,7 @@ test('receipts prove nothing about the native asset', async () => {
   expect(detail).not.toContain('prove');
 });
 
-test('nor that a transfer is final in another block than that in which it was seen', async () => {
+test('receipts do not prove that a transfer is final in another block than the one it was seen in', async () => {
   for (const node of [model, check]) {
     const [{ block } = {}] = [...node.transactions()];
     Object.assign(block ?? {}, { transactions: [] });
@@ -171,7 +171,7 @@ test('an amount that the primary node made up is not corrected', async () => {
   expect(await findings()).toMatchObject(naming('primary'));
 });
 
-test('where the receipts show what neither node does, the deposit waits', async () => {
+test('where the receipts show what neither node shows, the deposit waits', async () => {
   Object.assign(atCheck(), { transfers: [] });
   proven.check = [transfer(DOUBLE)];
   await becomeFinal();
@@ -180,7 +180,7 @@ test('where the receipts show what neither node does, the deposit waits', async 
   expect(detail).not.toContain('prove');
 });
 
-test('receipts of a block that the check node does not have at its height prove nothing', async () => {
+test('receipts of a block that the check node does not have at that height prove nothing', async () => {
   const block = check.blocks.find(({ transactions }) => transactions.length > 0);
   Object.assign(block ?? {}, { hash: 'another', transactions: [] });
   proven.primary = [transfer()];

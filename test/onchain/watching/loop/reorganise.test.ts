@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('what was unexplained or unreadable in undone blocks is looked at anew before payments expire', async () => {
+test('findings in undone blocks are checked again before payments expire', async () => {
   const { db, clock } = service;
   const { model } = await beginModel(service, CHAIN);
   /** Heights at which balances were read. */
@@ -65,7 +65,7 @@ test('what was unexplained or unreadable in undone blocks is looked at anew befo
   expect(Math.min(...read)).toBe(tip - 2);
 });
 
-test('without such a finding payments go on expiring', async () => {
+test('without such a finding, payments still expire', async () => {
   const { db, clock } = service;
   const { model } = await beginModel(service, CHAIN);
   const watcher = createModelWatcher({ db, clock, model, chain: CHAIN });
@@ -82,7 +82,7 @@ test('without such a finding payments go on expiring', async () => {
   expect((await findChain(db, CHAIN))?.expires_until).toEqual(expiresUntil);
 });
 
-test('what was compared at a final block stays as it is, however far back the ring knows the chain', async () => {
+test('a balance that was compared at a final block is kept, however far back the ring knows the chain', async () => {
   const { db, clock } = service;
   const chain = 'tron-test';
   const { model } = await beginModel(service, chain);
@@ -105,7 +105,7 @@ test('what was compared at a final block stays as it is, however far back the ri
     while ((await watcher.tick()) === 'more');
   };
   await tick();
-  // Ranges of three blocks, of which the ring knows the ends alone: one of them ends right below the final block.
+  // Ranges of three blocks, of which the ring keeps the last only: one of them ends right below the final block.
   for (let mined = 0; mined < 8; mined++) model.mine([]);
   await tick();
   await db.deleteFrom('held_balances').execute();
@@ -114,7 +114,7 @@ test('what was compared at a final block stays as it is, however far back the ri
   expect(held).toMatchObject([{ height: model.finalHeight }]);
   const height = model.finalHeight ?? 0;
   const found = { chain, blockchainId: chain, address: 'A', detail: 'It rose.' };
-  // A worker that ends before it has recorded the final block leaves a finding above the one that is recorded.
+  // A worker that stops before it has recorded the final block leaves a finding above the recorded one.
   const kinds = {
     unexplained_inflow: { height: height + 1, sinceHeight: height - 2 },
     unreadable: { height },

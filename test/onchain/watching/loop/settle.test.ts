@@ -23,14 +23,14 @@ let merchant: Merchant;
 let model: ModelChain;
 let watcher: ModelWatcher;
 let id: string;
-/** The transaction that pays it. */
+/** The transaction that pays the payment. */
 let sent: ModelTransaction;
 
 beforeAll(async () => {
   service = await startTestApp();
   ({ merchant } = await addMerchant(service));
 });
-/** A payment, and a transfer for it that has been seen in its block. */
+/** A payment, and a transfer for it that was seen in its block. */
 beforeEach(async () => {
   ({ model, watcher } = await beginModel(service, CHAIN));
   const expires_at = new Date(service.clock.now + 15 * MINUTE_MS);
@@ -57,7 +57,7 @@ const status = () => stateOfPayment(service.db, id);
 
 const deposits = () => service.db.selectFrom('deposits').selectAll().execute();
 
-/** What the node says of a transaction from now on. */
+/** Changes what the node reports of the transaction from now on. */
 function tell(
   change: (report: Extract<TransactionReport, { status: 'included' }>) => object,
 ): void {
@@ -82,7 +82,7 @@ test('the block above the final one is not final', async () => {
   expect(await status()).toBe('successful/completed');
 });
 
-test('the second look ends where the first one was some time ago', async () => {
+test('the second look ends where the first look was some time ago', async () => {
   const { scan } = model.adapter;
   const requests: ScanRequest[] = [];
   Object.assign(model.adapter, {
@@ -123,7 +123,7 @@ test('the check node has to show the transfer in the same block', async () => {
   expect(await status()).toBe('successful/completed');
 });
 
-test('a transfer that has another amount when it is asked for again is not final with the first one', async () => {
+test('a transfer whose amount changes when it is looked up again is not final with the first amount', async () => {
   tell(({ transfers }) => ({
     transfers: transfers.map(each => ({ ...each, tokenAmount: each.tokenAmount - 1n })),
   }));
@@ -138,22 +138,25 @@ test('a transfer that has another amount when it is asked for again is not final
 test.each([
   ['in a later block', false],
   ['after its block was undone', true],
-])('a transaction that has failed %s ends nothing until that one is final', async (_, isUndone) => {
-  if (isUndone) model.reorganise(1, () => true);
-  mine(FINAL_DEPTH);
-  const block = model.tip;
-  const failed: TransactionReport = { status: 'failed', block };
-  Object.assign(model.adapter, { lookUp: async () => failed });
-  await tick();
-  expect(await status()).toBe('pending/completed');
-  expect(await deposits()).toMatchObject([{ state: 'seen', payment_id: id }]);
-  mine(FINAL_DEPTH);
-  await tick();
-  expect(await deposits()).toMatchObject([{ state: 'failed', block_hash: block.hash }]);
-  expect(await status()).toBe('unsuccessful/completed');
-});
+])(
+  'a transaction that has failed %s ends no payment until its block is final',
+  async (_, isUndone) => {
+    if (isUndone) model.reorganise(1, () => true);
+    mine(FINAL_DEPTH);
+    const block = model.tip;
+    const failed: TransactionReport = { status: 'failed', block };
+    Object.assign(model.adapter, { lookUp: async () => failed });
+    await tick();
+    expect(await status()).toBe('pending/completed');
+    expect(await deposits()).toMatchObject([{ state: 'seen', payment_id: id }]);
+    mine(FINAL_DEPTH);
+    await tick();
+    expect(await deposits()).toMatchObject([{ state: 'failed', block_hash: block.hash }]);
+    expect(await status()).toBe('unsuccessful/completed');
+  },
+);
 
-test('coins that were just made are final once they can be spent', async () => {
+test('newly minted coins are final once they can be spent', async () => {
   const maturity = 10;
   tell(({ transfers }) => ({ transfers: transfers.map(each => ({ ...each, maturity })) }));
   mine(maturity - 2);
@@ -164,10 +167,10 @@ test('coins that were just made are final once they can be spent', async () => {
   expect(await status()).toBe('successful/completed');
 });
 
-test('a transfer that is in another block when it is asked for again is not final by the old one', async () => {
+test('a transfer that has moved to another block when it is looked up again is not final by the old block', async () => {
   mine(FINAL_DEPTH - 1);
   await tick();
-  // The node that was asked before had another chain: this one has it in a later block, which was scanned.
+  // The previous node had another chain: this one has the transaction in a later block, which was scanned.
   const before = model.blocks.find(({ transactions }) => transactions.length > 0);
   const { tip } = model;
   Object.assign(tip, { transactions: before?.transactions });
@@ -182,12 +185,12 @@ test('a transfer that is in another block when it is asked for again is not fina
   expect(await deposits()).toMatchObject([{ state: 'final', block_hash: tip.hash }]);
 });
 
-/** What the chain contains of the transaction from now on, also if it was reported otherwise before. */
+/** Changes the transfers of the transaction on the chain, even if others were reported before. */
 function rewrite(...transfers: ModelTransfer[]): void {
   Object.assign(sent, { transfers });
 }
 
-/** Another node, that shows the chain as it is now. */
+/** Another node that shows the chain as it is now. */
 function copyOfModel(): ModelChain {
   const copy = new ModelChain(service.clock, FINAL_DEPTH);
   const blocks = model.blocks.map(block => ({
@@ -225,8 +228,8 @@ const corrected = (detail: string) => ({
   detail: expect.stringContaining(detail),
 });
 
-describe('a transfer that is reported otherwise while it is not final', () => {
-  test('of another amount, twice: it is corrected, and pays what that amount pays', async () => {
+describe('a transfer that is reported differently while it is not final', () => {
+  test('with another amount, twice: it is corrected, and pays what that amount pays', async () => {
     rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
     await scanAgain();
     expect(await deposits()).toMatchObject([{ token_amount: '5000', block_hash: null }]);
@@ -243,7 +246,7 @@ describe('a transfer that is reported otherwise while it is not final', () => {
     expect(await status()).toBe('successful/completed');
   });
 
-  test('by one answer alone, after its payment has ended: the payment is kept', async () => {
+  test('in a single response, after its payment has ended: it keeps the payment', async () => {
     service.clock.now += 20 * MINUTE_MS;
     await tick();
     rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
@@ -257,7 +260,7 @@ describe('a transfer that is reported otherwise while it is not final', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test('by the check node in its scan alone: the payment is kept', async () => {
+  test('by the check node in its scan only: it keeps the payment', async () => {
     service.clock.now += 20 * MINUTE_MS;
     await tick();
     const liar = copyOfModel();
@@ -277,7 +280,7 @@ describe('a transfer that is reported otherwise while it is not final', () => {
     expect(await status()).toBe('successful/completed');
   });
 
-  test('to another receiver or of another asset: it is reversed, and what is there is recorded', async () => {
+  test('with another receiver or asset: it is reversed, and the new transfer is recorded', async () => {
     const elsewhere = { ...PLACE, address: 'B' };
     await configureAddress('B');
     rewrite(elsewhere);
@@ -291,7 +294,7 @@ describe('a transfer that is reported otherwise while it is not final', () => {
     expect((await findings())[0]).toEqual(corrected('its transaction does not contain it'));
   });
 
-  test('in one answer alone: it is found again before it is reversed', async () => {
+  test('as missing in a single response: it is looked up again before it is reversed', async () => {
     rewrite();
     mine(FINAL_DEPTH);
     service.clock.now += 6_000;
@@ -304,7 +307,7 @@ describe('a transfer that is reported otherwise while it is not final', () => {
     expect(await status()).toBe('successful/completed');
   });
 
-  test('by the primary node alone: it stays as it is, and waits for the check node', async () => {
+  test('by the primary node only: it stays unchanged, and waits for the check node', async () => {
     watcher.check = copyOfModel();
     rewrite({ ...PLACE, tokenAmount: 2n * PLACE.tokenAmount });
     mine(FINAL_DEPTH);

@@ -67,7 +67,7 @@ async function ask(amount = AMOUNT, address = ADDRESS): Promise<string> {
 const send = (tokenAmount = AMOUNT, address = ADDRESS) =>
   model.send({ blockchainId: chain, address, tokenAmount });
 
-/** Mines what waits and blocks above it. */
+/** Mines the pool, and empty blocks above it. */
 function mine(empty = 0): void {
   service.clock.now += 1_000;
   model.mine();
@@ -82,7 +82,7 @@ async function tick(): Promise<string> {
   }
 }
 
-/** The second look at what was scanned, some time after the first. */
+/** The second look at the scanned blocks, some time after the first. */
 async function lookAgain(): Promise<void> {
   service.clock.now += chainOf(chain).secondLookAfterMs;
   await tick();
@@ -107,7 +107,7 @@ test('a transfer is seen in its block, and final with it', async () => {
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-test('a payment that began before the chain had a node is found all the same', async () => {
+test('a payment opened before the chain had a node is found all the same', async () => {
   const id = await ask();
   send();
   mine(FINAL_DEPTH);
@@ -117,7 +117,7 @@ test('a payment that began before the chain had a node is found all the same', a
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-test('a chain on which nothing is watched is asked twice a minute', async () => {
+test('a chain with nothing to watch is polled twice a minute', async () => {
   let calls = 0;
   const count = () => void calls++;
   await tick();
@@ -155,7 +155,7 @@ describe('a daily quota', () => {
     });
   });
 
-  test('puts looks off, and is told what they are for', async () => {
+  test('defers looks, and is told their purpose', async () => {
     service.clock.now += MINUTE_MS;
     await tick();
     const id = await ask();
@@ -174,7 +174,7 @@ describe('a daily quota', () => {
     expect(asked).toBe(0);
   });
 
-  test('puts money off and loses none of it, and nothing ends before it was looked for', async () => {
+  test('defers payments and loses none, and none ends before the chain was searched for it', async () => {
     const id = await ask();
     await tick();
     send();
@@ -190,7 +190,7 @@ describe('a daily quota', () => {
     expect(await statusOf(id)).toBe('successful/completed');
   });
 
-  test('does not break off what goes on at once, nor what a node has failed at', async () => {
+  test('interrupts neither work that continues at once, nor a retry after a node failed', async () => {
     await ask();
     await tick();
     watcher.up = false;
@@ -213,7 +213,7 @@ describe('a daily quota', () => {
 describe('the mempool', () => {
   beforeEach(() => begin('btc-test'));
 
-  /** Lists of so many looks, of a minute each. */
+  /** How often this many looks, a minute apart, list the mempool. */
   async function listsOf(looks: number): Promise<number> {
     const before = model.lists;
     for (let look = 0; look < looks; look++) {
@@ -238,7 +238,7 @@ describe('the mempool', () => {
     expect((await findChain(service.db, chain))?.watched_until).toEqual(now());
   });
 
-  test('is listed as long as a deposit waits for a block, which is never taken for gone', async () => {
+  test('is listed as long as a deposit waits for a block, and never counts that deposit as gone', async () => {
     const id = await ask();
     await tick();
     send();
@@ -253,7 +253,7 @@ describe('the mempool', () => {
     expect(await listsOf(5)).toBe(0);
   });
 
-  test('tells what came before the first look at an open payment, and after that was opened', async () => {
+  test('shows a transfer that came after a payment was opened, but before the first look at that', async () => {
     await listsOf(3);
     const id = await ask();
     service.clock.now += 8_000;
@@ -263,7 +263,7 @@ describe('the mempool', () => {
   });
 
   test.each(['in the mempool', 'in its block'])(
-    'does not give %s to a payment what waited before that was opened',
+    'does not give to a payment, %s, what waited before it was opened',
     async place => {
       const former = await ask();
       await tick();
@@ -288,7 +288,7 @@ describe('the mempool', () => {
     },
   );
 
-  test('is told again where it could not be recorded', async () => {
+  test('is reported again if it could not be recorded', async () => {
     await tick();
     const id = await ask();
     send();
@@ -300,7 +300,7 @@ describe('the mempool', () => {
     expect(await statusOf(id)).toBe('pending/completed');
   });
 
-  test('is listed at once when a payment is opened while the node answers', async () => {
+  test('is listed at once when a payment is opened while the node responds', async () => {
     await listsOf(3);
     const { readHeads } = model.adapter;
     let id = '';
@@ -344,12 +344,12 @@ describe('a reorganisation', () => {
     expect(await statusOf(kept)).toBe('successful/completed');
   });
 
-  test('above the cursor reverses what a look recorded that was broken off', async () => {
+  test('above the cursor reverses what an interrupted look recorded', async () => {
     const [id, other] = [await ask(), await ask(7_000n, 'B')];
     await tick();
     const [lost, kept] = [send(), send(7_000n, 'B')];
     mine(1);
-    // Ends once the transfers are recorded and before the cursor is moved.
+    // Stops after the transfers are recorded, and before the cursor moves.
     await expect(
       watcher.tick(async () => {
         if ((await deposits()).length > 0) throw new Killed();
@@ -375,7 +375,7 @@ describe('a reorganisation', () => {
     expect(places).toEqual({ [lost.hash]: null, [kept.hash]: model.tip.hash });
   });
 
-  test('takes every transfer above it out of its block at once', async () => {
+  test('removes every transfer above it from its block at once', async () => {
     await ask();
     await tick();
     send();
@@ -390,7 +390,7 @@ describe('a reorganisation', () => {
     expect(await deposits()).toMatchObject([{ state: 'seen', block_height: null }]);
   });
 
-  test('forgets what addresses held above it', async () => {
+  test('forgets the balances of addresses above it', async () => {
     await ask();
     await tick();
     mine();
@@ -419,13 +419,13 @@ describe('a reorganisation', () => {
     model.reorganise(1, () => false);
     model.pool = [];
     await tick();
-    // The node had answered before it knew its own block.
+    // The node had responded before it had the whole block.
     Object.assign(model.blocks.at(-2) ?? {}, { transactions: [transaction] });
     await lookAgain();
     expect(await statusOf(id)).toBe('pending/completed');
   });
 
-  test('dates what the new branch contains by its blocks, which may be older than the last poll', async () => {
+  test('dates the transfers of the new branch by its blocks, which may be older than the last poll', async () => {
     await ask(7_000n, 'B');
     await tick();
     mine();
@@ -433,7 +433,7 @@ describe('a reorganisation', () => {
     const made = service.clock.now;
     service.clock.now += MINUTE_MS / 2;
     await tick();
-    // It asks for what a stranger has sent before, on a branch that the node did not show.
+    // The payment asks for what a stranger has sent before, on a branch that the node did not show.
     const id = await ask();
     send();
     model.reorganise(1, () => false);
@@ -446,7 +446,7 @@ describe('a reorganisation', () => {
     expect(await statusOf(id)).toBe('pending/pending');
   });
 
-  test('below everything that is remembered halts the chain, and writes nothing', async () => {
+  test('below all recorded blocks halts the chain, and writes nothing', async () => {
     const id = await ask();
     await tick();
     model.reorganise(model.blocks.length - 1, () => true);
@@ -460,7 +460,7 @@ describe('a reorganisation', () => {
     expect(await statusOf(id)).toBe('pending/pending');
   });
 
-  test('that one node alone shows sets it aside, and halts nothing', async () => {
+  test('that only one node shows sets that node aside, and halts nothing', async () => {
     const id = await ask();
     await tick();
     const honest = new ModelChain(service.clock, FINAL_DEPTH);
@@ -479,14 +479,14 @@ describe('a reorganisation', () => {
     honest.blocks.push(...model.blocks.slice(honest.blocks.length));
     await tick();
     expect(await statusOf(id)).toBe('successful/completed');
-    // Where the other node does not have the recorded block either, it is the record that is wrong.
+    // If the other node does not have the recorded block either, the record is wrong.
     model.reorganise(model.blocks.length - 1, () => true);
     mine(FINAL_DEPTH);
     Object.assign(honest, { blocks: [...model.blocks] });
     expect(await tick()).toBe('halted');
   });
 
-  test('that one of two primary nodes shows halts until both agree, and sets none aside', async () => {
+  test('that one of two primary nodes shows halts the chain until both agree, and sets neither aside', async () => {
     const id = await ask();
     await tick();
     const recorded = [...model.blocks];
@@ -505,7 +505,7 @@ describe('a reorganisation', () => {
       { kind: 'nodes_contradict', detail: expect.stringContaining('second has the last one') },
     ]);
 
-    // The one that has recorded the blocks does not go on with them by its own word: it may have lied.
+    // The node that the blocks were recorded from does not continue on its own word: it may have lied.
     model.blocks.splice(0, model.blocks.length, ...recorded);
     other.blocks.splice(0, other.blocks.length, ...contradicting);
     send();
@@ -516,14 +516,14 @@ describe('a reorganisation', () => {
     expect(await deposits()).toEqual([]);
     expect(await findings()).toHaveLength(1);
 
-    // It does once the other one agrees, or is removed.
+    // It does once the other node agrees, or is removed.
     other.blocks.splice(0, other.blocks.length, ...model.blocks);
     service.clock.now += IDLE_POLL_MS;
     await tick();
     expect(await statusOf(id)).toBe('successful/completed');
   });
 
-  test('that takes a final block is a finding, and the payment stays successful', async () => {
+  test('that undoes a final block is a finding, and the payment stays successful', async () => {
     const [id, other] = [await ask(), await ask(9n, 'B')];
     await tick();
     mine();
@@ -540,7 +540,7 @@ describe('a reorganisation', () => {
     expect(await statusOf(other)).toBe('pending/pending');
   });
 
-  test('is not taken from a node whose newest block is below the cursor', async () => {
+  test('is not accepted from a node whose newest block is below the cursor', async () => {
     await ask();
     await tick();
     send();
@@ -555,7 +555,7 @@ describe('a reorganisation', () => {
 });
 
 describe('a check node', () => {
-  test('that answers wrongly has it counted, where it confirms and where it scans', async () => {
+  test('that responds wrongly has that counted, both when it confirms and when it scans', async () => {
     const id = await ask();
     await tick();
     send();
@@ -614,7 +614,7 @@ describe('a check node', () => {
   });
 });
 
-test('an error of a node is a failure of it, so that another is asked', async () => {
+test('an error of a node is a node failure, so that another node is asked', async () => {
   await ask();
   const refuse = () => {
     throw new RpcError(-32_000, 'transaction indexing is in progress');
@@ -624,7 +624,7 @@ test('an error of a node is a failure of it, so that another is asked', async ()
   expect(watcher.failures).toEqual([failure]);
 });
 
-test('an answer without its transfers is made good by the second look', async () => {
+test('the second look makes up for a response that lacked its transfers', async () => {
   const id = await ask();
   await tick();
   send();
@@ -633,7 +633,7 @@ test('an answer without its transfers is made good by the second look', async ()
   model.mine([]);
   const block = model.tip;
   await tick();
-  // The node had answered before it knew its own block.
+  // The node had responded before it had the whole block.
   Object.assign(block, { transactions: [transaction] });
   model.pool = [];
   for (let mined = 0; mined <= FINAL_DEPTH; mined++) model.mine([]);
@@ -642,7 +642,7 @@ test('an answer without its transfers is made good by the second look', async ()
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-test('a worker that takes over looks a second time no sooner than the one before would', async () => {
+test('a worker that takes over has its second look no sooner than the previous one would', async () => {
   const { db, clock } = service;
   const id = await ask();
   await tick();
@@ -660,7 +660,7 @@ test('a worker that takes over looks a second time no sooner than the one before
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('a check node that lied for a while leaves nothing that is seen for ever', async () => {
+test('a check node that lied for a while leaves no deposit that stays seen forever', async () => {
   await begin('bnb-test');
   const id = await ask();
   await tick();
@@ -681,7 +681,7 @@ test('a check node that lied for a while leaves nothing that is seen for ever', 
   expect(await statusOf(id)).toBe('pending/pending');
 });
 
-test('what a broken off scan left out is not older than it is', async () => {
+test('transfers that an interrupted scan left out are not dated earlier than they were made', async () => {
   const first = await ask(7_000n, 'B');
   await tick();
   service.clock.now += 5_000;
@@ -689,7 +689,7 @@ test('what a broken off scan left out is not older than it is', async () => {
   for (let mined = 0; mined < 6; mined++) mine();
   send();
   mine();
-  // The worker ends in the middle of it.
+  // The worker stops in the middle of the scan.
   const ending = new AbortController();
   let wrote = 0;
   await watcher.tick(() => {
@@ -702,7 +702,7 @@ test('what a broken off scan left out is not older than it is', async () => {
 });
 
 describe('while the nodes are away', () => {
-  test('nothing expires, and what was paid in time counts in the end', async () => {
+  test('nothing expires, and a payment that was paid in time is credited in the end', async () => {
     const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
     await tick();
     send();
@@ -722,7 +722,7 @@ describe('while the nodes are away', () => {
     expect(await statusOf(unpaid)).toBe('expired/expired');
   });
 
-  test('for so long that they have forgotten old states, an address that joins holds up nothing', async () => {
+  test('for so long that they have pruned old states, a new address holds up nothing', async () => {
     const before = await ask();
     await tick();
     const read: number[] = [];
@@ -751,7 +751,7 @@ describe('while the nodes are away', () => {
     expect(read).not.toEqual([]);
   });
 
-  test('for a week, blocks in which nobody waited for anything are skipped', async () => {
+  test('for a week, blocks during which no payment was open are skipped', async () => {
     await tick();
     for (let mined = 0; mined < 200; mined++) {
       service.clock.now += 60 * MINUTE_MS;
@@ -768,7 +768,7 @@ describe('while the nodes are away', () => {
   });
 });
 
-test('a holder that wakes after its lease has passed writes nothing', async () => {
+test('a holder that wakes up after its lease has expired writes nothing', async () => {
   const { db, clock } = service;
   const id = await ask();
   await tick();
@@ -810,7 +810,7 @@ test('a holder that loses its lease in the middle of a tick makes nothing final'
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('a transfer that the database refuses is a finding, holds up no other, and is tried again', async () => {
+test('a transfer that the database rejects is a finding, holds up no other, and is retried', async () => {
   const { db } = service;
   const [refused, other] = [await ask(), await ask(7_000n, 'B')];
   await tick();
@@ -840,7 +840,7 @@ test('a transfer that the database refuses is a finding, holds up no other, and 
   expect(await findings()).toEqual([]);
 });
 
-test('a rescan finds what went to an address that nobody watched', async () => {
+test('a rescan finds a transfer to an address that was not watched', async () => {
   await tick();
   const height = model.tip.height + 1;
   for (let mined = 0; mined < 10; mined++) model.mine([]);
@@ -863,7 +863,7 @@ test('a rescan finds what went to an address that nobody watched', async () => {
   expect(await deposits()).toMatchObject([{ address: 'C', outcome: 'unknown', state: 'final' }]);
 });
 
-test('a rescan judges by what was asked for when its blocks were made', async () => {
+test('a rescan matches by what was asked for when its blocks were made', async () => {
   const { db } = service;
   await sql`
     insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
@@ -886,7 +886,7 @@ test('a rescan judges by what was asked for when its blocks were made', async ()
   expect((await deposits()).map(each => each.token_amount)).toEqual(['1']);
 });
 
-test('a rescan of blocks that the node has no more holds up nothing else', async () => {
+test('a rescan of blocks that the node no longer has holds up nothing else', async () => {
   const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
   await tick();
   const scan = model.adapter.scan;
@@ -916,7 +916,7 @@ test('a rescan of blocks that the node has no more holds up nothing else', async
   expect(await findOpenRescan(service.db, chain)).toBeUndefined();
 });
 
-test('a refused transfer that the node cannot look up holds up nothing else', async () => {
+test('a rejected transfer that the node cannot look up holds up nothing else', async () => {
   const { db } = service;
   const unpaid = await ask(7_000n, 'B');
   await tick();
@@ -936,7 +936,7 @@ test('a refused transfer that the node cannot look up holds up nothing else', as
   expect(await findings()).toHaveLength(1);
 });
 
-test('balances are looked at before a quote lapses, as before a payment expires', async () => {
+test('balances are compared before a quote lapses, as before a payment expires', async () => {
   await begin('avax-test');
   const id = await ask();
   const before = new Date(service.clock.now + MINUTE_MS);
@@ -948,7 +948,7 @@ test('balances are looked at before a quote lapses, as before a payment expires'
 describe('on Bitcoin', () => {
   beforeEach(() => begin('btc-test'));
 
-  test('what came into the mempool in time counts, though the nodes were away', async () => {
+  test('a transfer that entered the mempool in time counts, although the nodes were away', async () => {
     const id = await ask();
     await tick();
     service.clock.now += 5 * MINUTE_MS;
@@ -962,7 +962,7 @@ describe('on Bitcoin', () => {
     expect(await statusOf(id)).toBe('pending/completed');
   });
 
-  test('a transfer is final with as many blocks as the rule says, its own among them', async () => {
+  test('a transfer is final with as many blocks as the rule says, its own included', async () => {
     const id = await ask();
     await tick();
     send();
@@ -974,7 +974,7 @@ describe('on Bitcoin', () => {
     }
   });
 
-  test('nothing expires while the list of the mempool is too long, and blocks are read on', async () => {
+  test("nothing expires while the mempool's list is too long, and blocks are still scanned", async () => {
     const [paid, unpaid] = [await ask(), await ask(7_000n, 'B')];
     await tick();
     const readMempool = model.adapter.readMempool;
@@ -983,7 +983,7 @@ describe('on Bitcoin', () => {
     send();
     mine(2);
     service.clock.now += 20 * MINUTE_MS;
-    // It is not asked at once again.
+    // The list is not requested again at once.
     expect(await tick()).toBe('done');
     await expirePayments(service.db, now(), 100);
     expect(await statusOf(paid)).toBe('successful/completed');
@@ -994,7 +994,7 @@ describe('on Bitcoin', () => {
     expect(await statusOf(unpaid)).toBe('expired/expired');
   });
 
-  /** From now on the node cannot say why a transaction is gone. */
+  /** Makes the node unable to say why a transaction is gone. */
   function forgetReplacements(): void {
     const { lookUp } = model.adapter;
     Object.assign(model.adapter, {
@@ -1005,7 +1005,7 @@ describe('on Bitcoin', () => {
     });
   }
 
-  /** Another worker takes over that has just started. */
+  /** Another worker that has just started takes over. */
   async function restart(holder: string): Promise<void> {
     const { db, clock } = service;
     await lapseLease(db, chain);
@@ -1025,7 +1025,7 @@ describe('on Bitcoin', () => {
     await tick();
     clock.now += 110 * MINUTE_MS;
     await tick();
-    // It is back for a moment, and two hours begin anew.
+    // It is back for a moment, so the two hours start again.
     model.pool = pool;
     await tick();
     model.pool = [];
@@ -1041,7 +1041,7 @@ describe('on Bitcoin', () => {
     expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
   });
 
-  test('two hours begin anew once it was in a block, though that is undone', async () => {
+  test('the two hours start again once it was in a block, even if that is undone', async () => {
     const { clock } = service;
     forgetReplacements();
     const id = await ask();
@@ -1065,7 +1065,7 @@ describe('on Bitcoin', () => {
     expect(await deposits()).toMatchObject([{ state: 'reversed' }]);
   });
 
-  test('a block with another spending undoes a transfer at once, whoever reads the block', async () => {
+  test('a block with a conflicting transaction reverses a transfer at once, whichever worker scans it', async () => {
     forgetReplacements();
     const [undone, kept] = [await ask(), await ask(7_000n, 'B')];
     await tick();
@@ -1085,7 +1085,7 @@ describe('on Bitcoin', () => {
     expect(Object.fromEntries(states)).toMatchObject({ [sent.hash]: 'reversed' });
   });
 
-  test('so does one in place of a block that was recorded and not finished', async () => {
+  test('a block that replaces a recorded but unfinished one does so, too', async () => {
     forgetReplacements();
     const id = await ask();
     await tick();
@@ -1105,7 +1105,7 @@ describe('on Bitcoin', () => {
     expect(await statusOf(id)).toBe('pending/pending');
   });
 
-  test('what its ancestors spend is kept, also where it was in a block before', async () => {
+  test('the outputs that its ancestors spend are kept, even if it was in a block before', async () => {
     await ask();
     await tick();
     const sent = model.sendAs({
@@ -1123,7 +1123,7 @@ describe('on Bitcoin', () => {
     expect(ancestry?.toSorted()).toEqual(['parent:0', 'parent:1']);
   });
 
-  test('a transfer is seen in the mempool, and its replacement takes its place', async () => {
+  test('a transfer is seen in the mempool, and then replaced by its replacement', async () => {
     const id = await ask();
     await tick();
     const { hash } = send();
@@ -1143,7 +1143,7 @@ describe('on Bitcoin', () => {
   });
 });
 
-test('a block that a node has not just now does not count as undone', async () => {
+test('a block that a node does not have just now does not count as undone', async () => {
   const id = await ask();
   await tick();
   send();

@@ -58,7 +58,7 @@ async function tick(): Promise<void> {
   while ((await watcher.tick()) === 'more');
 }
 
-/** Time passes, while blocks are made and read. */
+/** Passes time, while blocks are made and scanned. */
 async function wait(minutes: number): Promise<void> {
   service.clock.now += minutes * MINUTE_MS;
   mine();
@@ -70,7 +70,7 @@ async function wait(minutes: number): Promise<void> {
 const statusOf = (id: string) => stateOfPayment(service.db, id);
 const findings = () => listOpenFindings(service.db, 100);
 
-test('a transaction that cannot be read is a finding of its own, and holds its address alone', async () => {
+test('a transaction that cannot be read is a finding of its own, and holds its address only', async () => {
   const { db } = service;
   const [held, paid, unpaid] = [await ask(5n, 'A'), await ask(6n, 'B'), await ask(7n, 'C')];
   await tick();
@@ -94,7 +94,7 @@ test('a transaction that cannot be read is a finding of its own, and holds its a
   expect(await countHeldPayments(db, now())).toMatchObject([{ blockchainId: CHAIN, count: 1 }]);
   expect(await findings()).toMatchObject([finding]);
 
-  // The node can be read again, or the service has learnt the kind.
+  // The node can be read again, or the service has learned the kind of transaction.
   model.unreadable.clear();
   await wait(1);
   expect(await findings()).toEqual([]);
@@ -103,7 +103,7 @@ test('a transaction that cannot be read is a finding of its own, and holds its a
   expect(await statusOf(held)).toBe('successful/completed');
 });
 
-test('a payment is held until somebody has looked, and one that began later is not', async () => {
+test('a payment is held until somebody has looked, and one that is opened later is not', async () => {
   const { db } = service;
   const held = await ask(5n, 'A');
   await updateOpenPayment(db, held, { quoted_until: new Date(service.clock.now + MINUTE_MS) });
@@ -125,7 +125,7 @@ test('a payment is held until somebody has looked, and one that began later is n
   expect(await statusOf(held)).toBe('expired/expired');
 });
 
-test('a balance that cannot be read holds up no other, and is compared when it can be', async () => {
+test('a balance that cannot be read holds up no other, and is compared once it can be', async () => {
   const { db } = service;
   await Promise.all([ask(5n, 'A'), ask(6n, 'B')]);
   let isOdd = false;
@@ -154,7 +154,7 @@ test('a balance that cannot be read holds up no other, and is compared when it c
   ]);
 });
 
-test('what does not even tell its transaction is read again with its block', async () => {
+test('a transaction that cannot even be identified is read again with its block', async () => {
   const id = await ask(5n, 'A');
   await tick();
   model.isNameless = true;
@@ -170,7 +170,7 @@ test('what does not even tell its transaction is read again with its block', asy
   expect(await statusOf(id)).toBe('pending/completed');
 });
 
-test('what turns out to be worthless is no deposit, and is counted once', async () => {
+test('a transaction that turns out to be worthless is no deposit, and is counted once', async () => {
   await ask(10_000n, 'A');
   await tick();
   model.unreadable.add(send(1n, 'A').hash);
@@ -187,7 +187,7 @@ test('what turns out to be worthless is no deposit, and is counted once', async 
   expect(await listDust(service.db, 10)).toMatchObject([{ address: 'A', transfers: 1 }]);
 });
 
-test('a block full of them is one finding', async () => {
+test('a block full of unreadable transactions is one finding', async () => {
   await ask(5n, 'A');
   await tick();
   model.isNameless = true;
@@ -200,7 +200,7 @@ test('a block full of them is one finding', async () => {
   expect(only?.detail).toContain('50 elements');
 });
 
-/** Has the node of the model show no transaction of this hash. */
+/** Makes the model's node not know the transaction of this hash. */
 function leaveOut(hash: string): void {
   const { lookUp } = model.adapter;
   Object.assign(model.adapter, {
@@ -233,7 +233,7 @@ test.each<[string, (hash: string) => void]>([
   expect(await findings()).toEqual([]);
 });
 
-/** Has the node of the model fail where it is asked for one transaction. */
+/** Makes the model's node fail when it is asked for one transaction. */
 function failAt(chain: ModelChain, hash: string): void {
   const { lookUp } = chain.adapter;
   Object.assign(chain.adapter, {
@@ -245,7 +245,7 @@ function failAt(chain: ModelChain, hash: string): void {
   });
 }
 
-test('a deposit at whose transaction the node fails is a finding, and keeps no other from being final', async () => {
+test('a deposit whose transaction the node fails at is a finding, and keeps no other from being final', async () => {
   const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
   await tick();
   const { lookUp } = model.adapter;
@@ -263,7 +263,7 @@ test('a deposit at whose transaction the node fails is a finding, and keeps no o
   expect(await findings()).toEqual([]);
 });
 
-test('a check node that fails at one transaction says nothing of it, and confirms the others', async () => {
+test('a check node that fails at one transaction confirms the others, and says nothing of that one', async () => {
   const [id, other] = [await ask(5n, 'A'), await ask(6n, 'B')];
   await tick();
   const { hash } = send(5n, 'A');
@@ -283,7 +283,7 @@ test('a check node that fails at one transaction says nothing of it, and confirm
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-test('a block that the node fails to trace holds up nobody for long, and is a finding', async () => {
+test('a block that the node fails to trace holds up nothing for long, and is a finding', async () => {
   await ask(5n, 'A');
   let held = 0n;
   Object.assign(model.adapter, {
@@ -309,7 +309,7 @@ test('a block that the node fails to trace holds up nobody for long, and is a fi
   expect(await findings()).toMatchObject([{ kind: 'unexplained_inflow', amount: '9' }]);
 });
 
-test('a rescan that the node cannot do lets another one go on', async () => {
+test('a rescan that the node cannot do does not block another one', async () => {
   const { db } = service;
   await tick();
   const { scan } = model.adapter;
@@ -334,7 +334,7 @@ test('a rescan that the node cannot do lets another one go on', async () => {
   expect(await listOpenRescans(db, 10)).toEqual([]);
 });
 
-test('one that a reorganisation has undone, and that cannot be read then, is a finding and not reversed', async () => {
+test('a transfer that a reorganisation has undone and that then cannot be read is a finding, and not reversed', async () => {
   const id = await ask(5n, 'A');
   await tick();
   const { hash } = send(5n, 'A');
@@ -345,7 +345,7 @@ test('one that a reorganisation has undone, and that cannot be read then, is a f
   mine();
   await tick();
   expect(await statusOf(id)).toBe('pending/completed');
-  // One of its new block, one of the deposit.
+  // One finding for its new block, one for the deposit.
   const found = { kind: 'unreadable', transaction_hash: hash };
   expect(await findings()).toMatchObject([found, { ...found, height: null }]);
   model.unreadable.clear();
@@ -356,7 +356,7 @@ test('one that a reorganisation has undone, and that cannot be read then, is a f
   expect(await statusOf(id)).toBe('successful/completed');
 });
 
-test('one that is nowhere any more is reversed, and its finding is resolved', async () => {
+test('a transfer that is nowhere any more is reversed, and its finding is resolved', async () => {
   const id = await ask(5n, 'A');
   await tick();
   const { hash } = send(5n, 'A');

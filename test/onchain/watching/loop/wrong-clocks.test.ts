@@ -14,7 +14,7 @@ import { runs } from '../../../helpers/property-runs.ts';
 import { ModelChain } from '../model-chain.ts';
 import { beginModel, createModelWatcher, FINAL_DEPTH, lapseLease } from '../model-watcher.ts';
 
-/** API, workers and the makers of blocks, each by the clock of a machine of its own; the database's is right. */
+/** API, workers and block producers, each with the clock of its own machine; the database's is right. */
 
 const CHAIN = 'eth-test';
 const SECOND_MS = 1_000;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A machine whose clock is wrong, with a process that goes by the database's. */
+/** A machine with a wrong clock, whose process goes by the database's. */
 function createMachine(aheadMs: number) {
   const { clock: real } = service;
   let ahead = aheadMs;
@@ -45,7 +45,7 @@ function createMachine(aheadMs: number) {
     setAhead(ms: number) {
       ahead = ms;
     },
-    /** What the process does now, which is nothing where it may not write. */
+    /** Runs the process's work, or nothing while it may not write. */
     async work(what: () => Promise<unknown>): Promise<void> {
       await databaseClock.measure();
       try {
@@ -56,7 +56,7 @@ function createMachine(aheadMs: number) {
         if (!isExpected) throw error;
       }
     },
-    /** What the gate of writes does. */
+    /** What the gate for writes does. */
     admit() {
       const reason = databaseClock.reason();
       if (reason !== null) throw new WritesRefused(reason);
@@ -90,7 +90,7 @@ const step = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('jump' as const), which: fc.nat({ max: 2 }), ahead }),
   },
-  // In the middle of a tick, before the call or commit of this number.
+  // In the middle of a tick, before the call or commit with this number.
   {
     weight: 2,
     arbitrary: fc.record({
@@ -127,7 +127,7 @@ async function play({ ahead: first, blocksAhead, steps }: Course): Promise<void>
     return createModelWatcher({ db, clock, model, chain: CHAIN, holder: `${index}` });
   });
   const api = machines[2] ?? createMachine(0);
-  /** With what was paid in time. */
+  /** `isPaid` means paid in time. */
   const asked: { id: string; address: string; until: number; isPaid: boolean }[] = [];
 
   const tick = (index: number, happens?: (call: number) => void) =>
@@ -177,7 +177,7 @@ async function play({ ahead: first, blocksAhead, steps }: Course): Promise<void>
         );
         const payment = asked[index];
         if (payment === undefined) return;
-        // Within a poll after the end it may count still, and from a day on it is anybody's.
+        // Up to a poll after the end it may still count, and after a day the amount may be another payment's.
         const late = real.now - payment.until;
         if (late > 0 && (late < 3 * MINUTE_MS || late > 12 * HOUR_MS)) return;
         const tokenAmount = BigInt(index + 1) * 500n;
@@ -211,7 +211,7 @@ async function play({ ahead: first, blocksAhead, steps }: Course): Promise<void>
     await run(each);
     await lapseLease(db, CHAIN);
   }
-  // The clocks are set right, and all is read.
+  // The clocks are corrected, and everything is scanned.
   for (const machine of machines) machine.setAhead(0);
   for (let round = 0; round < 4; round++) {
     for (let depth = 0; depth <= FINAL_DEPTH; depth++) model.mine([]);
@@ -227,6 +227,6 @@ async function play({ ahead: first, blocksAhead, steps }: Course): Promise<void>
   );
 }
 
-test('whatever the clocks of machines say, nothing paid in time expires or goes to the inbox', async () => {
+test('whatever the machines’ clocks say, nothing paid in time expires or goes to the inbox', async () => {
   await fc.assert(fc.asyncProperty(course, play), { numRuns: runs(24) });
 });

@@ -58,7 +58,7 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
     await Promise.all([anvil.stop(), other.stop(), service.close()]);
   });
 
-  /** Time passes, here and on the chain; then one look. */
+  /** Passes time, here and on the chain; then one look. */
   async function look(afterMs: number, blocks = 0): Promise<void> {
     service.clock.now += afterMs;
     await anvil.rpc('evm_increaseTime', [Math.ceil(afterMs / SECOND_MS)]);
@@ -66,7 +66,7 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
     await loop.run(AbortSignal.timeout(15_000), () => undefined);
   }
 
-  /** Answers these results otherwise: newest blocks have the number of another one. */
+  /** Alters responses: the newest block gets the number of another one. */
   const numberNewest = (number: number) =>
     proxy.alter((method, [tag], result) =>
       method === 'eth_getBlockByNumber' && tag === 'latest'
@@ -97,7 +97,7 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
     return selectNetwork(db, rates, choice, now);
   }
 
-  /** What was watched for is over, so that nothing is. */
+  /** Ends everything that is watched for, so that nothing is. */
   const forgetPayments = () => service.db.deleteFrom('reservations').execute();
   const heights = async () => {
     const { cursor_height: cursor, head_height: head } = (await findChain(service.db, CHAIN)) ?? {};
@@ -118,7 +118,7 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
     await expectPaymentSeen();
   });
 
-  test('nor does a look after an outage', async () => {
+  test('a look after an outage puts the cursor at no such block either', async () => {
     const payment = await ask();
     await look(12_000, 1);
     numberNewest(FAR);
@@ -133,22 +133,25 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
   test.each([
     ['just above', 3],
     ['far above', 500],
-  ])('another chain whose height is %s moves no cursor while nobody pays', async (_, more) => {
-    await forgetPayments();
-    await look(30_000, 1);
-    await look(30_000, 1);
-    const [cursor] = await heights();
-    const missing = (await newest()) + more - Number(await other.rpc('eth_blockNumber'));
-    await other.rpc('anvil_mine', [`0x${missing.toString(16)}`]);
-    proxy.redirect(other.url);
-    for (let looks = 0; looks < 3; looks++) await look(35_000);
-    expect((await heights())[0]).toBeLessThanOrEqual((cursor ?? 0) + 1);
-    await loop.run(AbortSignal.timeout(15_000), () => undefined);
-    expect(await lastError()).toMatch(/Ethereum mainnet|serves the chain 1/);
-    proxy.redirect(anvil.url);
-    await look(61_000, 5);
-    await look(30_000, 2);
-    expect((await findChain(service.db, CHAIN))?.halted).toBeNull();
-    await expectPaymentSeen();
-  });
+  ])(
+    'another chain whose height is %s moves no cursor while no payment is open',
+    async (_, more) => {
+      await forgetPayments();
+      await look(30_000, 1);
+      await look(30_000, 1);
+      const [cursor] = await heights();
+      const missing = (await newest()) + more - Number(await other.rpc('eth_blockNumber'));
+      await other.rpc('anvil_mine', [`0x${missing.toString(16)}`]);
+      proxy.redirect(other.url);
+      for (let looks = 0; looks < 3; looks++) await look(35_000);
+      expect((await heights())[0]).toBeLessThanOrEqual((cursor ?? 0) + 1);
+      await loop.run(AbortSignal.timeout(15_000), () => undefined);
+      expect(await lastError()).toMatch(/Ethereum mainnet|serves the chain 1/);
+      proxy.redirect(anvil.url);
+      await look(61_000, 5);
+      await look(30_000, 2);
+      expect((await findChain(service.db, CHAIN))?.halted).toBeNull();
+      await expectPaymentSeen();
+    },
+  );
 });

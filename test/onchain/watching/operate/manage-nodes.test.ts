@@ -111,7 +111,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     ]);
   });
 
-  test('keep no batch that they refuse', async () => {
+  test('store nothing if a batch is refused', async () => {
     proxy.misbehave({ kind: 'batch-refused', size: 1 });
     const { node } = await add();
     expect(node.abilities.batch).toBe(1);
@@ -144,7 +144,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     expect(await audited()).toHaveLength(before);
   });
 
-  test('of one chain are of the same one, and private ones are kept from production', async () => {
+  test('of one chain must agree on its identity, and private ones are kept from production', async () => {
     const testnet = '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943';
     const regtest = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
     let identity = regtest;
@@ -159,7 +159,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     expect(await refused(add(settings, bitcoin))).toBe(
       `The node 127.0.0.1 is refused: it is a node of Bitcoin testnet3 (${testnet}); the others of btc-test are of Bitcoin regtest (${regtest}).`,
     );
-    // Two that are verified at once are compared when the second one is stored.
+    // Two that are verified concurrently are compared when the second one is stored.
     for (const { id } of await listNodes(database.db)) await removeNode(operator, id);
     const both = await Promise.allSettled([
       add(settings, bitcoin),
@@ -171,7 +171,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('show which tokens they see', async () => {
+  test('show which tokens they can see', async () => {
     await putToken(anvil, USDC, 18);
     const { node, networks } = await add();
     expect(networks.map(({ settled_by }) => settled_by)).toEqual(['chain', 'nobody', 'nobody']);
@@ -187,7 +187,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     await putToken(anvil, USDC, 6);
     await testNode(operator, tools, node.id);
     expect(await settledBy(...NETWORKS)).toEqual(['chain', 'chain', 'nobody']);
-    // What one node saw, another one must not deny.
+    // A token that one node saw must not be denied by another.
     proxy.alter((method, _, result) =>
       method === 'eth_call' ? `0x${'12'.padStart(64, '0')}` : result,
     );
@@ -197,7 +197,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     expect(await settledBy(...NETWORKS)).toEqual(['chain', 'chain', 'nobody']);
   });
 
-  test('settle nothing without a primary one, and leave the chain with the last one', async () => {
+  test('settle nothing without a primary one, and reset the chain when the last one is removed', async () => {
     const { db } = database;
     const [{ node: first }, { node: second }] = [await add({ role: 'check' }), await add()];
     expect(await settledBy(...NETWORKS)).toEqual(['chain', 'chain', 'nobody']);
@@ -253,7 +253,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     expect(await refused(configure('eth-usdt-test', { contract: USDC.toLowerCase() }))).toBe(
       `${USDC} is the contract of eth-usdc-test already.`,
     );
-    // Without a node it cannot be verified yet.
+    // It cannot be verified without a node.
     const canonical = '0xDeaDbeefdEAdbeefdEadbEEFdeadbeEFdEaDbeeF';
     expect(await configure('eth-usdt-test', { contract })).toMatchObject({
       contract: canonical,

@@ -60,7 +60,7 @@ async function tick(): Promise<string> {
 
 const statusOf = (id: string) => stateOfPayment(service.db, id);
 
-/** Sees a transfer to A, then halts the chain: the new branch has one to B and none to A. */
+/** Sees a transfer to A, then halts the chain: the new branch has a transfer to B and none to A. */
 async function halt(): Promise<{ fork: number; gone: string; paid: string }> {
   const [gone, paid] = [await ask('A'), await ask('B')];
   await tick();
@@ -77,7 +77,7 @@ async function halt(): Promise<{ fork: number; gone: string; paid: string }> {
   return { fork, gone, paid };
 }
 
-test('a halted chain is watched again from a block on, and what is gone is reversed', async () => {
+test('a halted chain resumes from a given block, and what is gone is reversed', async () => {
   const { fork, gone, paid } = await halt();
   const resumed = await resumeWatching(operatorOf(service), CHAIN, fork);
   expect(resumed).toMatchObject({ halted: null, cursor_height: fork - 1, swept_height: fork - 1 });
@@ -92,7 +92,7 @@ test('a halted chain is watched again from a block on, and what is gone is rever
   expect(states).toEqual([{ state: 'reversed' }, { state: 'final' }]);
 });
 
-test('without a block it is watched on behind the last one that was scanned', async () => {
+test('without a given block it resumes after the last scanned one', async () => {
   const { gone } = await halt();
   const { cursor_height: cursor = null } = (await findChain(service.db, CHAIN)) ?? {};
   await resumeWatching(operatorOf(service), CHAIN, null);

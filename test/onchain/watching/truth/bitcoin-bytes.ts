@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest();
 export const twice = (bytes: Buffer) => sha256(sha256(bytes));
-/** A hash as people write it. */
+/** A hash in the byte order in which it is displayed. */
 export const shown = (hash: Buffer) => Buffer.from(hash).reverse().toString('hex');
 const reversed = (hex: string) => Buffer.from(hex, 'hex').reverse();
 
@@ -18,7 +18,7 @@ function uint64(value: bigint): string {
   return bytes.toString('hex');
 }
 
-/** The number of the elements of a list. */
+/** A length prefix, in Bitcoin's variable-length encoding. */
 export function count(value: number): string {
   if (value < 0xfd) return value.toString(16).padStart(2, '0');
   return `fd${Buffer.from([value & 255, value >> 8]).toString('hex')}`;

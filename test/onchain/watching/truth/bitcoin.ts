@@ -22,12 +22,12 @@ import { Refused, type View } from './view.ts';
 
 const NOT_FOUND = -5;
 const OUT_OF_RANGE = -8;
-/** A P2WPKH output of nobody's. */
+/** A P2WPKH output that belongs to nobody. */
 const NOBODY = `0014${'5e'.repeat(20)}`;
 
 type Transaction = MadeTransaction<BitcoinBytes>;
 
-/** What a block is in hex, by its hash: a hash is of the header alone. */
+/** Serialised blocks in hex, keyed by the block's list of transactions: a block's hash covers the header alone. */
 const written = new WeakMap<object, { readonly header: string; readonly coinbase: BitcoinBytes }>();
 
 function write(block: Omit<MadeBlock, 'hash'>, salt: string) {
@@ -43,7 +43,7 @@ function write(block: Omit<MadeBlock, 'hash'>, salt: string) {
 export const BITCOIN: Family = {
   seal(block, salt) {
     const bytes = write(block, salt);
-    // The list of its transactions is what a block keeps of this.
+    // Keyed by the list of transactions, since the block keeps that.
     written.set(block.transactions, bytes);
     return shown(twice(Buffer.from(bytes.header, 'hex')));
   },
@@ -52,7 +52,7 @@ export const BITCOIN: Family = {
   nothing: '0'.repeat(64),
 };
 
-/** A transaction that pays as it is asked to, among other outputs. */
+/** A transaction that pays as given, among other outputs. */
 export function makeBitcoin(random: Random, name: string, paying: Paying): Transaction {
   const { network, address, amount, fate, sentAt, spends, parent, payment, names } = paying;
   const script = scriptOf(address);
@@ -64,12 +64,12 @@ export function makeBitcoin(random: Random, name: string, paying: Paying): Trans
         [amount, NOBODY],
       ] as const),
     );
-  // Nothing fails here, so that it pays somebody else instead.
+  // Bitcoin has no failed transactions: this one pays somebody else instead.
   const own = fate === 'failed' ? ([amount, NOBODY] as const) : ([amount, script] as const);
   const second = random.chance(12) ? [[amount * 7n, script] as const] : [];
   const change = [BigInt(20_000 + random.below(1_000_000)), NOBODY] as const;
   const outputs = [...others(), own, ...others(), ...second, change];
-  // What another one spends as well is its first input.
+  // The first input is the one that a conflicting transaction spends as well.
   const more = random.chance(30) ? [`${digits(`more ${name}`)}:1`] : [];
   const bytes = writeTransaction([inputOf(paying), ...more], outputs);
   const transfers = outputs.flatMap(([value, to], position) =>
@@ -79,12 +79,15 @@ export function makeBitcoin(random: Random, name: string, paying: Paying): Trans
   return { ...made, wire: bytes };
 }
 
-/** Its first input: an output of its parent, or of somebody's that has been in a block for long. */
+/** Its first input: an output of its parent, or of a stranger that was mined long ago. */
 function inputOf({ parent, spends }: Pick<Transaction, 'parent' | 'spends'>): string {
   return `${parent?.hash ?? digits(spends)}:0`;
 }
 
-/** Answers a call as a node of Bitcoin does that sees this. @throws Refused */
+/**
+ * Responds to a call like a Bitcoin node with this view.
+ * @throws Refused
+ */
 export function answerBitcoin(
   { branch, isIndexed, leavesOut }: View,
   chain: GeneratedChain,
@@ -141,7 +144,7 @@ export function answerBitcoin(
   }
 
   function mempool(): Transaction[] {
-    // Of those that spend the same the last one is there.
+    // Of conflicting transactions, the mempool has the last one.
     const waiting = (chain.mempool(branch) as Transaction[]).filter(
       each => !leavesOut(each, ['unconfirmed']),
     );
@@ -169,7 +172,7 @@ export function answerBitcoin(
         : 'No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.',
     );
     const made = chain.transactions.find(each => each.hash === id) as Transaction | undefined;
-    // What is spent here comes from somewhere.
+    // Outputs that generated transactions spend were mined long ago.
     if (
       made === undefined &&
       isIndexed &&

@@ -7,11 +7,12 @@ const MINUTE = 60 * SECOND;
 /** A whole second, and a Monday. */
 export const START = Date.UTC(2026, 4, 18, 12);
 
-/** Pauses between two rounds of watchers, in seconds: polled regularly, and after outages. */
+/** Pauses between two rounds of watchers, in seconds: regular polls, and outages. */
 const PAUSES = [4, 8, 8, 15, 15, 25, 25, 40, 40, 55, 55, 59, 61, 90, 150, 300, 720, 1_860, 3_700];
 /**
- * Rounds in the end: then every window is over, also that of a rest that is asked for once an amount has been corrected,
- * and what is in no mempool for two hours counts as gone.
+ * Pauses of the rounds at the end. They outlast every window, even that of a rest that is asked for after an amount
+ * was
+ * corrected, and the two hours after which a transaction in no mempool counts as gone.
  */
 const END_PAUSES = Array<number>(12).fill(70 * MINUTE);
 export const END_ROUNDS = END_PAUSES.length;
@@ -24,7 +25,7 @@ export interface ChainStep {
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly sweeps: readonly Sweep[];
-  /** Whether it is one of those at the end, at which nothing is wrong any more. */
+  /** Whether it is one of the steps at the end, at which nothing goes wrong any more. */
   readonly isEnd: boolean;
 }
 

@@ -26,11 +26,11 @@ interface Asked {
 
 /** The customers of a chain. */
 export interface Customers {
-  /** IDs of the payments that are open, by their places. */
+  /** IDs of the payments that were opened, by their indexes. */
   readonly ids: (string | undefined)[];
-  /** Does what the act says, and tells it for readers. */
+  /** Performs an act, and describes it for humans. */
   act(act: Act, now: number): Promise<string>;
-  /** Does what is due by now of what was begun before: transactions leave the mempool, or are replaced. */
+  /** Does what has become due since it was scheduled: transactions leave the mempool, or are replaced. */
   goOn(now: number): string[];
 }
 
@@ -44,7 +44,7 @@ export function createCustomers(
   const asked = new Map<number, Asked>();
   const later: { readonly at: number; readonly run: () => string }[] = [];
   const make = MAKERS[world.slot.family];
-  /** Of its own, so that all else is as it is without ancestors. */
+  /** A stream of its own, so that ancestors change no other draw. */
   const ancestries = createRandom('ancestors', world.seed);
   let serial = 0;
 
@@ -108,7 +108,10 @@ export function createCustomers(
     return `${act.fate}: ${act.amount} for payment ${act.payment}, ${amount} by ${made.hash}${descent}`;
   }
 
-  /** Transactions that pay nobody, each of which spends what the one before pays: none, a parent, or a grandparent as well. */
+  /**
+   * Transactions that pay nobody, each spending an output of the previous one: none, a parent, or a grandparent as
+   * well.
+   */
   function sendAncestors(paying: Paying): MadeTransaction[] {
     const ancestors: MadeTransaction[] = [];
     for (let left = ancestries.pick([0, 0, 1, 2]); left > 0; left--) {
@@ -126,7 +129,7 @@ export function createCustomers(
     return ancestors;
   }
 
-  /** A merchant moves what the address has, which is more than it was ever paid. */
+  /** The merchant moves the funds of the address, which has more than it was ever paid. */
   function move({ payment, share }: Extract<Act, { kind: 'move' }>, now: number): string {
     const quote = asked.get(payment);
     if (quote === undefined) return 'nothing has come that could be moved';
@@ -148,7 +151,7 @@ export function createCustomers(
     return `${world.seed} ${serial}`;
   }
 
-  /** The transaction leaves the mempool, where there is one, and another may take its place. */
+  /** Schedules that the transaction leaves the mempool, where there is one, and that another may take its place. */
   function replaceLater(made: MadeTransaction, paying: Paying): void {
     const at = paying.sentAt + random.pick([2, 30, 200, 900]) * 1_000;
     const mayBeMined = paying.fate !== 'dropped' && random.chance(25);
@@ -193,7 +196,7 @@ export function createCustomers(
   }
 }
 
-/** The unit of two decimals less than an amount has. */
+/** The unit of an amount with two decimals fewer. */
 function shorterUnit(amount: bigint): bigint {
   let unit = 100n;
   while ((amount * 100n) % (unit * 10n) === 0n) unit *= 10n;

@@ -6,7 +6,7 @@ import { digits, type Family, type MadeBlock, type MadeTransaction } from './gen
 
 const zeros = (bytes: number) => `0x${'00'.repeat(bytes)}`;
 
-/** What the hash of a block is made of, by the list of its transactions, which is what a block keeps of this. */
+/** The header fields that a block's hash is made of, keyed by the block's list of transactions. */
 const headers = new WeakMap<object, Readonly<Record<string, string>>>();
 
 export const EVM: Family = {
@@ -33,7 +33,7 @@ export const EVM: Family = {
     headers.set(transactions, header);
     return headerHash(header) ?? '';
   },
-  // What nodes take, and the second that it is rounded by.
+  // The tolerance of nodes, and a second for rounding.
   skewMs: 16_000,
   isSparse: false,
   nothing: zeros(32),
@@ -47,12 +47,12 @@ export function gasOf({ wire }: MadeTransaction<EvmWire>): number {
   return wire.logs.length === 0 ? 21_000 : 60_000;
 }
 
-/** Of the first so many transactions of a block. */
+/** Gas of the first `count` transactions of a block. */
 export function gasUntil(own: readonly MadeTransaction<EvmWire>[], count: number): number {
   return own.slice(0, count).reduce((sum, each) => sum + gasOf(each), 0);
 }
 
-/** The part of a receipt that the header proves. */
+/** The part of a receipt that the header commits to. */
 function provenPartOf(own: readonly MadeTransaction<EvmWire>[], index: number): HashedReceipt {
   const wire = own[index]?.wire;
   return {
@@ -68,7 +68,7 @@ function provenPartOf(own: readonly MadeTransaction<EvmWire>[], index: number): 
   };
 }
 
-/** The filter of the logs of transactions. */
+/** The bloom filter of the transactions' logs. */
 export function bloomOf(own: readonly MadeTransaction<EvmWire>[]): string {
   const bloom = Buffer.alloc(256);
   for (const { contract, topics } of own.flatMap(({ wire }) => wire.logs)) {

@@ -6,7 +6,7 @@ import { Refused, type View } from './view.ts';
 
 /** Selector of `balanceOf(address)`. */
 const BALANCE_OF = '0x70a08231';
-/** What every address has from the beginning, of each asset: more than ever leaves it. */
+/** Every address starts with this much of each asset: more than ever leaves it. */
 const HELD_BEFORE = 10n ** 30n;
 /** In wei. */
 const GAS_PRICE = 1;
@@ -14,7 +14,7 @@ const GAS_PRICE = 1;
 interface Placed {
   readonly block: MadeBlock<EvmWire>;
   readonly transaction: MadeTransaction<EvmWire>;
-  /** How many logs of the block are before its own. */
+  /** Number of logs in the block before the transaction's own. */
   readonly logsBefore: number;
 }
 
@@ -29,7 +29,10 @@ function placed(branch: Branch): Placed[] {
   });
 }
 
-/** Answers a call as a node of Ethereum does that sees this. @throws Refused */
+/**
+ * Responds to a call like an Ethereum node with this view.
+ * @throws Refused
+ */
 export function answerEvm(
   view: View,
   chain: GeneratedChain,
@@ -118,7 +121,7 @@ export function answerEvm(
     };
   }
 
-  /** Nobody lies about what is as good as final, which nothing could mend. */
+  /** The node never lies about blocks that are practically final, since nothing could correct that. */
   function logsOf({ block, transaction, logsBefore }: Placed) {
     const isLie = view.isLying && block.height > branch.length - 1 - view.undone;
     if (isLie) chain.lied.add(transaction);
@@ -158,7 +161,7 @@ export function answerEvm(
       );
   }
 
-  /** Balances by one of the programs, or one by a contract. */
+  /** Balances by one of the programs, or one balance by a token contract. */
   function call({ to, data }: Call, place: unknown): string {
     const height = heightOf(place);
     if (to !== undefined && data.startsWith(BALANCE_OF)) {
@@ -207,14 +210,14 @@ export function answerEvm(
 
 const addressOf = (topic = '') => `0x${topic.slice(-40)}`;
 
-/** Its value and its fee. */
+/** The transaction's value and its fee. */
 function nativeMoves(transaction: MadeTransaction<EvmWire>) {
   const { from, to, value, isFailed } = transaction.wire;
   const fee = { from, to: null, amount: BigInt(gasOf(transaction) * GAS_PRICE) };
   return isFailed ? [fee] : [fee, { from, to, amount: value }];
 }
 
-/** Whether a log is the one by which a transaction pays. */
+/** Whether a log is the one with which a transaction pays. */
 function isOwnLog(
   { transaction, logsBefore }: Placed,
   { logIndex }: { logIndex: string },

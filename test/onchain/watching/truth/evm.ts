@@ -31,7 +31,7 @@ function logOf(contract: string, to: string, amount: bigint, from = SENDER): Log
   return { contract: contract.toLowerCase(), topics, data: word(hex(amount)) };
 }
 
-/** What stands around a payment in its transaction, and pays nobody. */
+/** Logs around a payment in its transaction, which pay nobody. */
 function drawNoise(random: Random, { contract, address, amount }: Paying): Log[] {
   const token = contract ?? LOOK_ALIKE;
   return Array.from({ length: random.below(3) }, () => {
@@ -48,13 +48,13 @@ function drawNoise(random: Random, { contract, address, amount }: Paying): Log[]
   });
 }
 
-/** A transaction that pays as it is asked to, among other things. */
+/** A transaction that pays as given, among other things. */
 export function makeEvm(random: Random, name: string, paying: Paying): MadeTransaction<EvmWire> {
   const { network, address, contract, amount, fate, sentAt, spends, payment, names } = paying;
   const isNative = contract === null;
   const before = drawNoise(random, paying);
   const own = isNative ? [] : [logOf(contract, address, amount)];
-  // The second one is far too much for any payment.
+  // The second one is far too large for any payment.
   const second = !isNative && random.chance(12) ? [logOf(contract, address, amount * 7n)] : [];
   const logs = [...before, ...own, ...drawNoise(random, paying), ...second];
   const isFailed = fate === 'failed';

@@ -6,14 +6,14 @@ import { CHAIN_GROUP } from './slots.ts';
 import type { ChainStage } from './stage.ts';
 import { drawWorld } from './world.ts';
 
-/** What is counted of generated chains, by name. */
+/** Counts over generated chains, by name. */
 export type ChainTally = Readonly<Record<string, number>>;
 
 /** A chain on which something has gone wrong. */
 export interface ChainFailure {
   readonly seed: number;
   readonly faults: readonly Fault[];
-  /** What happened, for readers. */
+  /** What happened, for humans. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ function count(
   }
 }
 
-/** A chain with its faults, for whoever has to find the reason. */
+/** A chain with its faults, for debugging. */
 function describe(
   { world, chain, told, customers }: PlayedChain,
   rows: ChainRows,

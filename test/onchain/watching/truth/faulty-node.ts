@@ -12,26 +12,26 @@ const ANSWERS = { evm: answerEvm, bitcoin: answerBitcoin, solana: answerSolana }
 /** The process was ended with `kill -9`. */
 export class Killed extends Error {}
 
-/** What is wrong in a round, until it is over. */
+/** The faults of a node during a round. */
 export interface Round extends Pick<Turn, 'mishap' | 'logLag' | 'logRange' | 'isLying'> {
-  /** Does what happens at the mishap's call before it is answered. */
+  /** Runs what happens at the mishap's call, before the response. */
   onCall(kind: Mishap): Promise<void> | void;
 }
 
-/** How far another backend is behind, in blocks and in milliseconds, at most. */
+/** The most that another backend lags behind, in blocks and in milliseconds. */
 const LAG = 2;
 export const LAG_MS = 20_000;
 
-/** A node of a generated chain, in this process: it is asked as by JSON-RPC. */
+/** A node of a generated chain in this process, with a JSON-RPC interface. */
 export interface FaultyNode extends Node {
-  /** Begins a round, in which calls are counted anew. */
+  /** Begins a round, and resets the count of calls. */
   begin(round: Round): void;
 }
 
 /**
  * @param show The branch that the node is on.
  * @param clock In milliseconds since the epoch.
- * @param onAsked Is called with each request, which takes a while.
+ * @param onAsked Called for each request, to simulate its latency.
  */
 export function createFaultyNode(
   { slot, isIndexed, undone, runsPrograms, givesBlockReceipts }: World,
@@ -62,7 +62,7 @@ export function createFaultyNode(
       givesBlockReceipts,
       logRange: round?.logRange ?? 1_000,
       isLying: role === 'primary' && round?.isLying === true,
-      // What is final every backend has.
+      // Every backend has the final blocks.
       logsUpTo: Math.max(finalHeight, tip - (round?.logLag ?? 0)),
       leavesOut(transaction, kinds) {
         const isLeftOut = chain.isLeftOut(transaction, role, kinds, clock());
@@ -115,7 +115,7 @@ export function createFaultyNode(
   };
 }
 
-/** Whether transactions are asked for that are known already. */
+/** Whether the request looks up transactions that are already known. */
 function isLookUp([first, second]: readonly NodeCall[]): boolean {
   const isBitcoin = first?.method === 'getrawtransaction' && first.params.length === 3;
   return isBitcoin || second?.method === 'eth_getTransactionByHash';

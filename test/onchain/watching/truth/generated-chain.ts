@@ -5,7 +5,7 @@ import { START } from './course.ts';
 import type { OmissionKind } from './omission.ts';
 import type { Fate, World } from './world.ts';
 
-/** A transfer to an address of the merchant, as whoever made the transaction knows it. */
+/** A transfer to an address of the merchant, as the sender knows it. */
 export interface MadeTransfer {
   readonly network: string;
   readonly address: string;
@@ -13,22 +13,22 @@ export interface MadeTransfer {
   readonly position: number;
 }
 
-/** A transaction as it is on the chain, whatever block it is in. */
+/** A transaction on the chain, independent of the block it is in. */
 export interface MadeTransaction<Wire = unknown> {
   readonly hash: string;
   /** In milliseconds since the epoch. */
   readonly sentAt: number;
   readonly fate: Fate;
-  /** None where it fails. */
+  /** Empty if the transaction fails. */
   readonly transfers: readonly MadeTransfer[];
-  /** Two transactions that spend the same are never in one branch. */
+  /** Two transactions that spend the same output are never in one branch. */
   readonly spends: string;
-  /** Whose output it spends, which had been in no block (Bitcoin); none unless given. */
+  /** The unconfirmed transaction whose output it spends (Bitcoin); none unless given. */
   readonly parent?: MadeTransaction | undefined;
-  /** Payment that it was made for, and the one that it names; null for none. */
+  /** The payment that it was made for, and the one that it names; null for none. */
   readonly payment: number | null;
   readonly names: number | null;
-  /** What the family's node makes its answers of. */
+  /** Data that the node of the chain's family builds its responses from. */
   readonly wire: Wire;
 }
 
@@ -36,9 +36,9 @@ export interface MadeBlock<Wire = unknown> {
   readonly height: number;
   readonly hash: string;
   readonly parentHash: string;
-  /** By the clock of whoever made it, in seconds since the epoch. */
+  /** By the block producer's clock, in seconds since the epoch. */
   readonly time: number;
-  /** By ours, in milliseconds. */
+  /** By our clock, in milliseconds. */
   readonly madeAt: number;
   readonly transactions: readonly MadeTransaction<Wire>[];
 }
@@ -47,48 +47,48 @@ export type Branch = readonly MadeBlock[];
 
 /** What differs between the families. */
 export interface Family {
-  /** Gives a block its hash, which may depend on what is in it. */
+  /** Computes the hash of a block, which may depend on its contents. */
   seal(block: Omit<MadeBlock, 'hash'>, salt: string): string;
-  /** How far clocks of blocks lead or lag at most, in milliseconds. */
+  /** The most that block clocks are ahead or behind, in milliseconds. */
   readonly skewMs: number;
-  /** Whether some heights have no block. */
+  /** Whether heights without a block exist. */
   readonly isSparse: boolean;
-  /** Hash of the parent of the first block. */
+  /** Parent hash of the first block. */
   readonly nothing: string;
 }
 
-/** Blocks before anybody is paid, which are an hour old at most. */
+/** Number of blocks before the first payment; they are at most an hour old. */
 const OLD_BLOCKS = 12;
 
 /**
- * A chain of blocks, of which some are undone. Transactions wait until a block has them; what a fork leaves
- * out waits again, or is gone for good.
+ * A chain of blocks, some of which are undone. Transactions wait until they are mined; those that a fork undoes
+ * wait again, or are gone for good.
  */
 export class GeneratedChain {
-  /** What is true in the end. */
+  /** The branch that wins in the end. */
   best: MadeBlock[] = [];
-  /** What the primary node shows, while it is on a branch of its own. */
+  /** The branch that the primary node shows, while it is on its own one. */
   minority: MadeBlock[] | null = null;
   readonly blocks = new Map<string, MadeBlock>();
   readonly transactions: MadeTransaction[] = [];
-  /** When each was first in a block of any branch, in milliseconds since the epoch. */
+  /** When each transaction was first mined on any branch, in milliseconds since the epoch. */
   readonly firstMinedAt = new Map<MadeTransaction, number>();
-  /** Those that were in the mempool while its node was read without a mishap. */
+  /** Transactions that were in the mempool while its node was read without a mishap. */
   readonly listed = new Set<MadeTransaction>();
-  /** Those whose amounts were told otherwise for a while. */
+  /** Transactions whose amounts were reported falsely for a while. */
   readonly lied = new Set<MadeTransaction>();
-  /** What a node leaves out, once it has been made. */
+  /** The transaction that a node leaves out, once it has been made. */
   leftOut: MadeTransaction | undefined;
-  /** Whether it has done so. */
+  /** Whether the node has left it out in a response. */
   hasLeftOut = false;
-  /** What the primary node could not show while it was on a branch of its own, in milliseconds since the epoch. */
+  /** What the primary node could not show while it was on its own branch; times in milliseconds since the epoch. */
   readonly #hidden: {
     readonly from: number;
     readonly to: number;
     readonly transactions: ReadonlySet<MadeTransaction>;
   }[] = [];
   #splitAt = 0;
-  /** Those that leave the mempool, and whether a block may still have them. */
+  /** Transactions that have left the mempool, and whether they may still be mined. */
   readonly #left = new Map<MadeTransaction, boolean>();
   readonly #random: Random;
   readonly #family: Family;
@@ -113,12 +113,12 @@ export class GeneratedChain {
     this.transactions.push(transaction);
   }
 
-  /** @param mayBeMined Whether somebody who makes blocks still has it. */
+  /** @param mayBeMined Whether some block producer still has it. */
   leave(transaction: MadeTransaction, mayBeMined: boolean): void {
     this.#left.set(transaction, mayBeMined);
   }
 
-  /** When a transaction got into a block of any branch for the last time: nodes may be on different ones. */
+  /** When a transaction was last mined on any branch: nodes may be on different ones. */
   lastMinedAt(transaction: MadeTransaction): number {
     const own = [...this.blocks.values()].filter(({ transactions }) =>
       transactions.includes(transaction),
@@ -126,7 +126,7 @@ export class GeneratedChain {
     return Math.max(...own.map(({ madeAt }) => madeAt));
   }
 
-  /** Transactions that wait for a block of the branch. */
+  /** Transactions that are unconfirmed on the branch. */
   mempool(branch: Branch): MadeTransaction[] {
     return followable(
       this.#candidates(branch).filter(each => !this.#left.has(each)),
@@ -134,14 +134,14 @@ export class GeneratedChain {
     );
   }
 
-  /** Whether a branch has another transaction in place of this one, or of what it descends from. */
+  /** Whether a branch has a transaction that conflicts with this one, or with its ancestors. */
   isUndone({ hash, spends, parent }: MadeTransaction, branch: Branch): boolean {
     const other = transactionsOf(branch).find(each => each.spends === spends);
     const isReplaced = other !== undefined && other.hash !== hash;
     return isReplaced || (parent !== undefined && this.isUndone(parent, branch));
   }
 
-  /** Makes a block of each branch. */
+  /** Mines a block on each branch. */
   mine(at: number, isEager = false): void {
     for (const branch of [this.best, this.minority]) {
       if (branch === null) continue;
@@ -155,7 +155,7 @@ export class GeneratedChain {
     }
   }
 
-  /** Undoes blocks and makes one more than that. */
+  /** Undoes blocks and mines one block more. */
   fork(depth: number, at: number): void {
     if (this.minority !== null) return;
     const undone = this.best.splice(Math.max(2, this.best.length - depth));
@@ -165,7 +165,7 @@ export class GeneratedChain {
     for (let made = 0; made <= undone.length; made++) this.mine(at);
   }
 
-  /** Undoes more blocks; what they had is in the newest block but one of the other branch. */
+  /** Undoes more blocks. Their transactions are in the second newest block of the other branch. */
   forkDeep(depth: number, at: number): void {
     if (this.minority !== null) return;
     const undone = this.best.splice(Math.max(2, this.best.length - depth));
@@ -174,7 +174,7 @@ export class GeneratedChain {
     this.#add(this.best, at, []);
   }
 
-  /** The others undo blocks, and the primary node does not. */
+  /** All nodes but the primary one undo blocks. */
   split(depth: number, at: number): void {
     this.#splitAt = at;
     this.minority = [...this.best];
@@ -182,7 +182,7 @@ export class GeneratedChain {
     while (this.best.length <= this.minority.length) this.#add(this.best, at, []);
   }
 
-  /** The primary node takes the branch of the others for right. */
+  /** The primary node switches to the others' branch. */
   join(at: number): void {
     if (this.minority === null) return;
     while (this.best.length <= this.minority.length) this.#add(this.best, at, []);
@@ -192,14 +192,14 @@ export class GeneratedChain {
     this.minority = null;
   }
 
-  /** Whether the primary node was on a branch without a transaction. */
+  /** Whether the primary node was on a branch without the transaction at this time. */
   isHidden(transaction: MadeTransaction, at: number): boolean {
     return this.#hidden.some(
       ({ from, to, transactions }) => from <= at && at < to && transactions.has(transaction),
     );
   }
 
-  /** Whether a node leaves out what is of one of the kinds of a transaction. */
+  /** Whether a node leaves this transaction out of responses of these kinds. */
   isLeftOut(
     transaction: MadeTransaction,
     role: Node['role'],
@@ -233,9 +233,9 @@ export class GeneratedChain {
     const parent = branch.at(-1);
     const { skewMs, isSparse, nothing } = this.#family;
     const skew = this.#random.below(2 * skewMs + 1) - skewMs;
-    // Whole seconds, which is as far as the clock may be wrong as well.
+    // Rounded to whole seconds, without exceeding the maximum clock difference.
     const time = Math.floor((at + Math.max(skew, 1_000 - skewMs)) / 1_000);
-    // A slot is a time: a block that replaces another one is in a later slot.
+    // A slot is a point in time: a block that replaces another one is in a later slot.
     this.#slot += this.#random.pick([1, 1, 2, 30, 70]);
     const block = {
       height: parent === undefined ? 0 : isSparse ? this.#slot : parent.height + 1,
@@ -254,7 +254,7 @@ export class GeneratedChain {
   }
 }
 
-/** Those of the transactions whose parent is among them as well, or in a block. */
+/** The transactions whose parent is also among them, or in a block. */
 export function followable<T extends MadeTransaction>(
   transactions: readonly T[],
   branch: Branch,
@@ -275,7 +275,7 @@ function transactionsOf(branch: Branch): MadeTransaction[] {
   return branch.flatMap(({ transactions }) => transactions);
 }
 
-/** Hex digits that differ with the text. */
+/** Hex digits that depend on the text. */
 export function digits(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

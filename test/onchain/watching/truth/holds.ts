@@ -4,12 +4,12 @@ import type { PlayedChain } from './play.ts';
 import type { PlacedTransfer } from './rules.ts';
 import type { World } from './world.ts';
 
-/** Kinds of findings that hold the payments of their address, and what two nodes contradict each other about. */
+/** Kinds of findings that hold the payments of their address, and `disagreement` between two nodes. */
 export const HOLDING: readonly string[] = ['unexplained_inflow', 'unreadable', 'disagreement'];
-/** Kinds that keep a deposit from being final as long as any node leaves them out: each node has to confirm it. */
+/** Omissions that keep a deposit from being final while any node has them: each node has to confirm the deposit. */
 const CONFIRMED_BY_ALL: readonly OmissionKind[] = ['log of receipt', 'log everywhere', 'receipt'];
 
-/** Whether a finding is of what a node has left out. */
+/** Whether a finding is about what a node has left out. */
 export function isOfOmission(
   { chain }: PlayedChain,
   { kind, blockchain_id: network, address }: Finding,
@@ -20,8 +20,9 @@ export function isOfOmission(
 }
 
 /**
- * Whether a finding holds payments for ever, and rightly. Where a part has come, dust that is missed may be the rest, and is
- * no deposit that explains the finding when it is shown.
+ * Whether a finding is right to hold payments forever. If a part has come, a dust transfer that was left out may be
+ * the rest,
+ * and becomes no deposit that explains the finding when it is shown.
  */
 export function mayHold(played: PlayedChain, finding: Finding): boolean {
   const { omission, acts } = played.world;
@@ -32,15 +33,17 @@ export function mayHold(played: PlayedChain, finding: Finding): boolean {
   return isOpen && isOfOmission(played, finding) && isLasting;
 }
 
-/** Whether a finding tells of a transfer that was undone, since no node shows any more what has once been shown. */
+/** Whether a finding is about a transfer that was reversed because no node shows it any more. */
 export function tellsOfUndone({ chain, world }: PlayedChain, finding: Finding): boolean {
   const isOpen = finding.kind === 'corrected' && finding.resolved_at === null;
   return isOpen && finding.transaction_hash === chain.leftOut?.hash && isNeverShown(world);
 }
 
 /**
- * Whether a lie may have hidden from the balance a transfer that was left out: an amount that was told twice as high is as
- * much as another payment of the same price. The finding that corrects it says so at the address of both.
+ * Whether a lie may have hidden an omitted transfer in the balance: an amount that was reported as twice as high
+ * exceeds
+ * the real one by as much as another payment of the same price. The finding that corrects the lie names the address
+ * of both.
  */
 export function mayHide(
   { chain }: PlayedChain,
@@ -56,12 +59,12 @@ export function mayHide(
   return isOpen && isThere && transaction === chain.leftOut && isAsMuch === true;
 }
 
-/** Whether the check node never shows what it has to confirm, which is no finding: its silence is told. */
+/** Whether the check node never shows what it has to confirm. That is no finding, but it is reported. */
 export function isConfirmedNever(world: World): boolean {
   return world.omission?.role === 'check' && isNeverShown(world);
 }
 
-/** Whether no node ever shows what it takes to credit a transfer. */
+/** Whether no node ever shows what is needed to credit a transfer. */
 function isNeverShown({ omission, hasCheck, slot }: World): boolean {
   if (omission === null || omission.lastsMs !== Number.POSITIVE_INFINITY) return false;
   const isOfSolana = slot.family === 'solana' && omission.kind === 'transaction';

@@ -10,10 +10,10 @@ import type { PlayedChain } from './play.ts';
 import { type Complain, keyOf, type PlacedTransfer, POLL_MS, type Real } from './rules.ts';
 import type { ChainStage } from './stage.ts';
 
-/** How far clocks of blocks, and backends, may be behind at the end of a payment, in milliseconds. */
+/** The most that block clocks and backends may be behind at the end of a payment, in milliseconds. */
 const CLOCKS_MS = 2_000 + LAG_MS;
 
-/** Holds what became of a payment against what it asked for, and the chain as it is in the end. */
+/** Compares a payment's outcome with what it asked for, and with the chain as it is in the end. */
 export function judgePayment(
   played: PlayedChain,
   { deposits, findings, payments, reservations }: ChainRows,
@@ -79,20 +79,26 @@ export function judgePayment(
     });
   }
 
-  /** What is nearly the price: a cent or 0.1 % less, for wallets that cut amounts, and rests that cannot be sent. */
+  /**
+   * The least that counts as the price: a cent or 0.1 % less, for wallets that cut amounts and rests that cannot be
+   * sent.
+   */
   function leastOf(network: string): bigint {
     const { symbol = '', decimals = 0 } = windows.get(network) ?? {};
     const dollars = FIXED_PRICES[pricedAsset(symbol)] ?? '1';
-    // The prices have two decimals at most.
+    // Prices have at most two decimals.
     const perCent = 10n ** BigInt(decimals) / BigInt(Math.round(Number(dollars) * 100));
     const price = BigInt(payment.amount) * perCent;
     const share = price / 1000n;
-    // A cent of the price that was asked for, which may be some more.
+    // A cent of the amount asked for, which may exceed the price.
     const cent = (perCent * 104n) / 100n;
     return price - (cent > share ? cent : share);
   }
 
-  /** Nobody is credited with what was sent before they asked, or what another one asked for, or named another. */
+  /**
+   * Checks that no payment got a transfer that was sent before it was opened, has another payment's amount, or names
+   * another payment.
+   */
   function judgeCredit(row: Deposit): void {
     const transfer = real.get(keyOf(row));
     if (transfer === undefined) return;
@@ -103,7 +109,7 @@ export function judgePayment(
     if (!isAsked) fault('wrong credit', `${what}, where it asked for nothing`);
     const first = Math.min(...held.map(each => each.reserved_at.getTime()));
     const { transaction, amount, block } = transfer;
-    // After an outage a transfer counts as made up to twice as late as clocks of blocks may be wrong.
+    // After an outage, the assumed time of a transfer may be off by twice the difference of block clocks.
     const doubt = POLL_MS + 2 * chainOf(world.slot.chain).clockSkewMs;
     if (transaction.sentAt < first - doubt && block.madeAt < first - doubt) {
       fault('wrong credit', `${what}, made before it was there`);
@@ -127,17 +133,17 @@ export function judgePayment(
     if (isNamed) fault('wrong credit', `${what}, which names another`);
   }
 
-  /** The last amount that was asked for, exactly and in time. */
+  /** Whether it paid the last amount that was asked for, exactly and in time. */
   function isInTime(transfer: PlacedTransfer): boolean {
     const last = whole.at(-1);
     if (last === undefined) return false;
     if (last.blockchain_id !== transfer.network || last.address !== transfer.address) return false;
     const reservedAt = last.reserved_at.getTime();
     const { transaction } = transfer;
-    // Who names another payment pays that one, or nobody.
+    // A transfer that names another payment pays that one, or none.
     const isNamed = world.slot.family === 'solana' && transaction.names !== null;
     if (isNamed && transaction.names !== place) return false;
-    // A little more is meant for whom it names, whoever else waits there.
+    // A slight overpayment goes to the payment it names, unless another one asks for exactly this amount.
     const due = BigInt(last.token_amount);
     const isOthers = reservations.some(
       each => each.payment_id !== id && BigInt(each.token_amount) === transfer.amount,
@@ -145,10 +151,12 @@ export function judgePayment(
     const most = isNamed && !isOthers ? due + due / 50n : due;
     if (transfer.amount < due || transfer.amount > most) return false;
     if (played.chain.lied.has(transaction)) return false;
-    // Nor could the node know that was on a branch without it when the payment ended.
+    // The primary node may have been on a branch without it when the payment ended.
     const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;
     if (played.chain.isHidden(transaction, endedAt)) return false;
-    // Solana tells what an address holds now alone: what came before the first look there, and was left out, is in it.
+    // Solana shows only current balances: what came before the first look at an address, and was left out, is
+    // included
+    // in its initial balance.
     const isOld = world.slot.family === 'solana' && !played.isKnown(reservedAt, transfer);
     const isUnseen = isOld && transaction === played.chain.leftOut;
     if (isUnseen) return false;

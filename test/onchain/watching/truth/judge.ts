@@ -64,7 +64,7 @@ export async function readChainRows(
   );
 }
 
-/** Holds what is left against the chain as it is in the end, and what payments asked for. */
+/** Compares the rows with the chain as it is in the end, and with what payments asked for. */
 export function judgeChain(
   { networks }: ChainStage,
   played: PlayedChain,
@@ -95,7 +95,7 @@ export function judgeChain(
   return faults;
 }
 
-/** Whether a node does not tell something when it is asked, which then is unreadable for a while. */
+/** Whether a node may fail to respond about something, which is then unreadable for a while. */
 function mayBeRefused({ world }: PlayedChain): boolean {
   const kinds = ['error', 'lag', 'no answer', 'no block'];
   return world.turns.some(({ mishap }) => mishap !== null && kinds.includes(mishap.kind));
@@ -116,7 +116,7 @@ function judgeTransfers(
       each => each.blockchain_id === network && each.address === address,
     );
     const isWatched = here.some(each => each.reserved_at.getTime() < block.madeAt);
-    // Whether it is dust depends on what was asked for just then.
+    // Whether it is dust depends on what was asked for at that moment.
     const most = here.reduce(
       (sum, each) => (BigInt(each.token_amount) > sum ? BigInt(each.token_amount) : sum),
       0n,
@@ -126,7 +126,8 @@ function judgeTransfers(
     const isWaiting = isHeld && transfer.transaction === chain.leftOut;
     if (second !== undefined) fault('wrong credit', `${key} is recorded twice`);
     if (row === undefined) {
-      // On Solana what comes after the end of a payment is not compared; who paid in time is judged with the payment.
+      // On Solana, balances are not compared after the end of a payment; transfers in time are judged with the
+      // payment.
       const mayBeLate = world.slot.family === 'solana' && transfer.transaction === chain.leftOut;
       const isHidden = findings.some(each => mayHide(played, transfer, each));
       const isLost = isWatched && !mayBeDust && !isWaiting && !mayBeLate && !isHidden;
@@ -134,7 +135,7 @@ function judgeTransfers(
       continue;
     }
     const isRight = row.address === address && BigInt(row.token_amount) === amount;
-    // Who lies is not found out while a node leaves the transfer out: it is seen or reversed, and never final.
+    // A lie is not detected while a node leaves the transfer out: the deposit is seen or reversed, and never final.
     const isDoubted = isWaiting && chain.lied.has(transfer.transaction) && row.state !== 'final';
     if (!isRight && !isDoubted)
       fault('wrong credit', `${key} is recorded as ${row.token_amount} at ${row.address}`);
@@ -166,7 +167,7 @@ function judgeTransfers(
     }
   }
 
-  /** It was made between the times that it is recorded with. */
+  /** Checks that the transfer was made between the recorded times. */
   function judgeTimes(row: Deposit, { transaction, block }: PlacedTransfer): void {
     const isListed = world.slot.family === 'bitcoin';
     const first = isListed

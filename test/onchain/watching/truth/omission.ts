@@ -4,29 +4,29 @@ import type { MadeTransaction } from './generated-chain.ts';
 import type { Slot } from './slots.ts';
 import type { Act, World } from './world.ts';
 
-/** What a node leaves out of its answers about one transaction, without an error. */
+/** What a node leaves out of its responses about one transaction, without an error. */
 export type OmissionKind =
-  /** EVM: its log, where logs are searched for; where receipts are shown; or both. */
+  /** EVM: its log, in searches for logs; in receipts; or in both. */
   | 'log'
   | 'log of receipt'
   | 'log everywhere'
   /** EVM: its receipt. */
   | 'receipt'
-  /** EVM: the transaction itself, in its whole block. Solana: wherever it is asked for. */
+  /** EVM: the transaction itself, in its whole block. Solana: in every response. */
   | 'transaction'
-  /** Solana: the signature, in lists of an account. */
+  /** Solana: the signature, in lists of an account's signatures. */
   | 'signature'
-  /** Bitcoin: the transaction, while it is in no block. Blocks prove what is in them. */
+  /** Bitcoin: the transaction, while it is unconfirmed. Blocks prove what is in them. */
   | 'unconfirmed';
 
 export interface Omission {
   readonly role: Node['role'];
   readonly kind: OmissionKind;
-  /** Who makes the transaction. */
+  /** The act that makes the transaction. */
   readonly act: Act;
-  /** How long after it is first in a block, or is sent (Bitcoin), in milliseconds. */
+  /** The delay after it is first mined, or sent (Bitcoin), in milliseconds. */
   readonly afterMs: number;
-  /** For how long from then on, in milliseconds; Infinity for ever. */
+  /** The duration from then on, in milliseconds; Infinity for ever. */
   readonly lastsMs: number;
 }
 
@@ -40,8 +40,9 @@ const KINDS = {
 /** What is shown at first is rarely left out later. */
 const DELAYS = [...Array<number>(6).fill(0), 20 * SECOND, 90 * SECOND];
 /**
- * A server that lags, of seconds; until after the end of the payment, which is an hour at most; and for ever. Whatever ends is
- * over some rounds before the last one.
+ * The seconds by which a server lags; until after the end of the payment, which is an hour at most; and for ever.
+ * Finite
+ * spans end some rounds before the last one.
  */
 const SPANS = [
   ...[6, 12, 25, 60, 150].map(seconds => seconds * SECOND),
@@ -76,7 +77,7 @@ function kindsOf({ family }: Slot, isNative: boolean): keyof typeof KINDS {
 }
 
 /**
- * Whether something shows what is left out. Where a receipt lacks a log, those behind it are in other places, which only the
+ * Whether the omission can be detected. If a receipt lacks a log, the positions of later logs change, which only the
  * receipts of the whole block show.
  */
 export function mayLeaveOut({ kind }: Omission, { transfers }: MadeTransaction): boolean {
@@ -84,7 +85,7 @@ export function mayLeaveOut({ kind }: Omission, { transfers }: MadeTransaction):
   return transfers.length > 0 && (!isOfReceipt || transfers.length === 1);
 }
 
-/** An omission as a reader sees it. */
+/** An omission, for humans. */
 export function describeOmission({ role, kind, afterMs, lastsMs }: Omission): string {
   const span = lastsMs === Number.POSITIVE_INFINITY ? 'for ever' : `for ${lastsMs / SECOND} s`;
   return `the ${role} node leaves out: ${kind}, ${span} from ${afterMs / SECOND} s on`;

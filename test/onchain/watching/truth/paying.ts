@@ -1,7 +1,7 @@
 import type { MadeTransaction } from './generated-chain.ts';
 import type { Fate } from './world.ts';
 
-/** What leaves an address by a transaction. */
+/** Funds that leave an address with a transaction. */
 export interface Moving {
   readonly network: string;
   /** The token's contract; null for the native asset. */
@@ -16,9 +16,9 @@ export interface Moving {
 export interface Paying extends Moving {
   readonly fate: Fate;
   readonly payment: number | null;
-  /** As of `MadeTransaction`. */
+  /** See `MadeTransaction`. */
   readonly parent?: MadeTransaction | undefined;
-  /** Payment that it names, and the account by which it does (Solana); null for none. */
+  /** The payment that it names, and the account with which it does so (Solana); null for none. */
   readonly names: number | null;
   readonly reference: string | null;
 }

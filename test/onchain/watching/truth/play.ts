@@ -20,26 +20,29 @@ const FAMILIES = { evm: EVM, bitcoin: BITCOIN, solana: SOLANA } as const;
 const SWEEPS = { expire: expirePayments, lapse: lapseQuotes } as const;
 const PAYMENTS_PER_SWEEP = 50;
 const DAY_MS = 24 * 60 * 60_000;
-/** Rounds, and the pause between them, that follow in the end where a node fails: what it cannot do is given up. */
+/**
+ * Extra rounds at the end, and the pause between them, where a node keeps failing: the watcher gives up what cannot
+ * be read.
+ */
 const TRIES = 6;
 const RETRY_MS = 2_000;
-/** Longest window of the networks, in milliseconds: how long a payment waits for the choice of one. */
+/** Longest window of the networks, in milliseconds: how long a payment waits until a network is chosen. */
 const LONGEST_WINDOW_MS = 60 * 60_000;
 
-/** A chain that is played. */
+/** A chain while it is played. */
 export interface PlayedChain {
   readonly world: World;
   readonly chain: GeneratedChain;
   readonly customers: Customers;
-  /** What happened, for readers. */
+  /** What happened, for humans. */
   readonly told: string[];
-  /** What was wrong on the way. */
+  /** Faults found on the way. */
   readonly faults: Fault[];
-  /** Whether the round of the step has read everything that its node shows. */
+  /** Whether the step's round has read everything that its node shows. */
   isRead: boolean;
-  /** When rounds were done, in milliseconds since the epoch. */
+  /** When rounds were completed, in milliseconds since the epoch. */
   readonly doneAt: number[];
-  /** Whether a round was done after an amount was asked for, and before a transfer for it was in a block. */
+  /** Whether a round was completed after an amount was asked for, and before a transfer of it was mined. */
   isKnown(reservedAt: number, transfer: { readonly block: { readonly madeAt: number } }): boolean;
 }
 
@@ -48,11 +51,11 @@ interface Playing extends PlayedChain {
   readonly primary: FaultyNode;
   readonly check: FaultyNode | null;
   readonly workers: [ChainWorker, ChainWorker];
-  /** Which of them had the round before. */
+  /** The worker that had the previous round. */
   last: 0 | 1;
 }
 
-/** Plays chains of one group side by side, all of them or some, up to their end. */
+/** Plays chains of one group side by side to their end, all of them or some. */
 export async function playChains(
   stage: ChainStage,
   worlds: readonly World[],
@@ -154,7 +157,7 @@ interface Span {
   readonly step: ChainStep;
 }
 
-/** What happens on a chain until a step, and the round of its watcher there. */
+/** Plays what happens on a chain up to a step, and its watcher's round there. */
 async function takeTurn(
   stage: ChainStage,
   playing: Playing,
@@ -174,7 +177,7 @@ async function takeTurn(
       act.kind === 'open' ? [] : [{ at: act.at, run: (now: number) => customers.act(act, now) }],
     ),
   ];
-  // The round before has taken some milliseconds.
+  // The previous round has taken some milliseconds.
   const passTo = (at: number) => {
     playing.now = Math.max(playing.now, at);
     return playing.now;
@@ -192,7 +195,7 @@ async function takeTurn(
     playing.now += RETRY_MS;
     result = await takeRound(stage, playing, turn, step);
   }
-  // What was told falsely is corrected first, and final later.
+  // A false report is corrected in one round, and becomes final in the next.
   if (index === world.turns.length - 1 && chain.lied.size > 0) {
     playing.now += 31_000;
     result = await takeRound(stage, playing, turn, step);
@@ -229,7 +232,7 @@ async function takeRound(
   }
   if (result === 'elsewhere')
     playing.faults.push({ kind: 'other deviation', what: 'nobody has the lease' });
-  // While nodes are on two branches, deposits are in the block that was looked at last.
+  // While nodes are on two branches, deposits are in the block that was looked up last.
   const isAtOne = mishap === null && turn.logLag === 0 && !turn.isLying && chain.minority === null;
   playing.isRead = result === 'done' && isAtOne;
   if (result === 'done') playing.doneAt.push(playing.now);
@@ -245,13 +248,13 @@ async function takeRound(
     workers[which] = createChainWorker(world, surroundings, which === 0 ? 'a' : 'b');
   }
 
-  /** Where a rule counts blocks, a branch may be longer than that, as long as nothing was lost by it. */
+  /** Where a rule counts blocks, a fork may be deeper than the rule, as long as it undoes no final deposit. */
   async function forkDeep(): Promise<void> {
     const depth = Math.min(world.undone + 2, chain.best.length - 2);
     const lowest = chain.best.at(-depth)?.height ?? 0;
     const isFinal = world.slot.family !== 'bitcoin' && lowest <= chain.finalHeight(chain.best);
     if (world.undone === 0 || isFinal) return;
-    // What is looked up beside may have been taken for final a moment before.
+    // Another deposit that is looked up concurrently may have become final a moment before.
     const { rows } = await sql<{ isSafe: boolean }>`
       select count(distinct transaction_hash) filter (where state = 'seen') <= 1
          and count(*) filter (where state = 'final' and block_height >= ${lowest}) = 0 as "isSafe"
@@ -276,12 +279,12 @@ async function takeRound(
   }
 }
 
-/** A moment as a reader sees it. */
+/** A moment, for humans. */
 export function clock(at: number): string {
   return new Date(at).toISOString().slice(11, 19);
 }
 
-/** Waits for all of it, also where some fails, so that nothing goes on behind a failure. */
+/** Waits for all promises, even if one rejects, so that nothing runs on after a failure. */
 async function all<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

@@ -9,10 +9,10 @@ import type { World } from './world.ts';
 
 export type { Fault };
 
-/** Bitcoin's transactions may be in no mempool for so long before they count as gone, in milliseconds. */
+/** How long a Bitcoin transaction may be in no mempool before it counts as gone, in milliseconds. */
 const FORGOTTEN_MS = 2 * 60 * 60_000;
 
-/** A transfer of a branch, with its block. */
+/** A transfer on a branch, with its block. */
 export interface PlacedTransfer extends MadeTransfer {
   readonly transaction: MadeTransaction;
   readonly block: MadeBlock;
@@ -22,7 +22,7 @@ export interface PlacedTransfer extends MadeTransfer {
 export type Real = ReadonlyMap<string, PlacedTransfer>;
 export type Complain = (kind: FaultKind, what: string) => void;
 
-/** How far the time of a transfer may be off by polls that are a minute apart, and backends that lag. */
+/** How far a transfer's time may be off, with polls a minute apart and lagging backends. */
 export const POLL_MS = 60_000 + LAG_MS;
 
 /** Every transfer of a branch, by network, transaction and position. */
@@ -49,8 +49,8 @@ export function keyOf(
 }
 
 /**
- * Blocks that a rule of finality demands, the transfer's own included; null for the chain's own finality.
- * @param cents null for a transfer that was perhaps credited to any payment before.
+ * The number of blocks that a finality rule requires, the transfer's own included; null for the chain's own finality.
+ * @param cents null for a transfer that may have been credited to any payment before.
  */
 export function blocksNeeded({ rule }: World, cents: number | null): number | null {
   const steps = rule.split(',').map(step => step.split('@'));
@@ -67,7 +67,7 @@ function finalUpTo({ world, chain }: PlayedChain, cents: number | null): number 
   return blocks === null ? final : Math.max(final, tip - blocks + 1);
 }
 
-/** Holds what is recorded after a round against what the chains are at that time. */
+/** Checks after a round that what is recorded agrees with the chains at that time. */
 export async function watchRules(
   { db }: ChainStage,
   played: readonly PlayedChain[],
@@ -98,7 +98,7 @@ export async function watchRules(
           fault('unfunded', `${key} is final with ${row.token_amount} in place of ${real.amount}`);
         }
       }
-      // What has been read to the end is as the node shows it.
+      // After a complete round, deposits agree with what the node shows.
       if (row.state === 'seen' && shown !== undefined) {
         const place = shown.get(key);
         if (row.block_hash !== null && place?.block.hash !== row.block_hash) {
@@ -114,13 +114,15 @@ export async function watchRules(
 
 function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): boolean {
   const isListed = chain.mempool(chain.primary).some(({ hash }) => hash === row.transaction_hash);
-  // After a false answer it is looked up again before anything is undone.
+  // After a false response, the transaction is looked up again before anything is reversed.
   const isDoubted = [...chain.lied].some(({ hash }) => hash === row.transaction_hash);
   const made = chain.transactions.find(({ hash }) => hash === row.transaction_hash);
-  // What its node leaves out of its mempool is in none for the service.
+  // For the service, a transaction that its node leaves out is in no mempool.
   const isLeftOut = made !== undefined && made === chain.leftOut;
   if (isListed || isDoubted || isLeftOut) return true;
-  // What another spending in a block has undone is not waited for, unless what it spends was in a block when it was seen.
+  // A transfer that a conflicting mined transaction has undone is not waited for, unless its parent was in a block
+  // when it
+  // was seen.
   const wasInBlock = made?.parent !== undefined && chain.firstMinedAt.has(made.parent);
   const isUndone = made !== undefined && !wasInBlock && chain.isUndone(made, chain.primary);
   const isBitcoin = world.slot.family === 'bitcoin';

@@ -1,7 +1,7 @@
 import type { ChainId } from '#chains/chain-list.ts';
 import type { ChainFamily } from '#storage/database/watching-tables.ts';
 
-/** A chain of the service that generated blocks are shown as, with the networks that are paid on. */
+/** A chain of the service as which generated blocks are shown, with the networks that are paid on. */
 export interface Slot {
   readonly chain: ChainId;
   readonly family: Exclude<ChainFamily, 'tron'>;
@@ -10,7 +10,7 @@ export interface Slot {
   readonly mayFork: boolean;
 }
 
-/** Each seed has one, so that a group of seeds can be played side by side. */
+/** Each seed has one slot, so that a group of seeds can be played side by side. */
 export const SLOTS: readonly Slot[] = [
   slot('eth-test', 'evm', ['eth-usdc-test', 'eth-test']),
   slot('btc-test', 'bitcoin', ['btc-test']),
@@ -35,7 +35,7 @@ export function slotOf(seed: number): Slot {
   return found;
 }
 
-/** Addresses of merchants, by family. Each chain has its own rows, so that all may have the same. */
+/** Addresses of merchants, by family. Each chain has its own rows, so that all chains may use the same addresses. */
 const EVM = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',

@@ -26,7 +26,7 @@ interface TokenGain {
 
 interface SolanaWire {
   readonly accounts: readonly string[];
-  /** Accounts at the end of the list that neither sign nor are written. */
+  /** Number of accounts at the end of the list that neither sign nor are writable. */
   readonly readonly: number;
   /** In lamports, by the index of the account. */
   readonly lamports: ReadonlyMap<number, bigint>;
@@ -48,16 +48,16 @@ export const SOLANA: Family = {
   nothing: text32('nothing'),
 };
 
-/** What every account has from the beginning, of each asset: more than ever leaves it. */
+/** Every account starts with this much of each asset: more than ever leaves it. */
 const HELD_BEFORE = 10n ** 15n;
 const PAYER = text32('payer');
 const STRANGER = text32('stranger');
 const OTHER_MINT = text32('another mint');
 
-/** Token accounts of owners: deriving one takes a while. */
+/** Cached token accounts of owners: deriving one takes a while. */
 const known = new Map<string, readonly string[]>();
 
-/** The associated account of an owner, and another one. */
+/** The associated token account of an owner, and another one. */
 function tokenAccounts(owner: string, mint: string): readonly string[] {
   const key = `${owner} ${mint}`;
   const own = known.get(key) ?? [associatedAccount(owner, mint), text32(`another ${key}`)];
@@ -65,7 +65,7 @@ function tokenAccounts(owner: string, mint: string): readonly string[] {
   return own;
 }
 
-/** A transaction that pays as it is asked to, among other things. */
+/** A transaction that pays as given, among other things. */
 export function makeSolana(random: Random, name: string, paying: Paying): Transaction {
   const { network, contract: mint, address, amount, fate, sentAt, spends, payment, names } = paying;
   const accounts = [PAYER];
@@ -76,7 +76,7 @@ export function makeSolana(random: Random, name: string, paying: Paying): Transa
       const index = accounts.push(text32(`account ${name} ${accounts.length}`)) - 1;
       const other = random.pick([
         { mint: mint ?? OTHER_MINT, owner: STRANGER },
-        // Worthless tokens in an account of the merchant's.
+        // Worthless tokens in an account of the merchant.
         { mint: OTHER_MINT, owner: address },
       ]);
       tokens.push({ index, ...other, amount });
@@ -94,7 +94,7 @@ export function makeSolana(random: Random, name: string, paying: Paying): Transa
     accounts.push(isOther ? second : first);
     tokens.push({ index: position, mint, owner: address, amount });
     noise();
-    // Parts to both accounts of an owner are one transfer.
+    // Amounts to both accounts of an owner form one transfer.
     if (random.chance(10)) {
       const index = accounts.push(isOther ? first : second) - 1;
       tokens.push({ index, mint, owner: address, amount: amount * 7n });
@@ -148,7 +148,10 @@ function placed(branch: Branch): Placed[] {
   );
 }
 
-/** Answers a call as a node of Solana does that sees this. @throws Refused */
+/**
+ * Responds to a call like a Solana node with this view.
+ * @throws Refused
+ */
 export function answerSolana(
   { branch: confirmed, finalHeight, leavesOut }: View,
   _: GeneratedChain,
@@ -246,7 +249,7 @@ interface Listing {
   readonly before?: string;
 }
 
-/** A transaction of a block, of which accounts are told alone. */
+/** A transaction in a block, with its accounts only. */
 function named({ transaction: { hash, wire } }: Placed) {
   const first = wire.accounts.length - wire.readonly;
   const accountKeys = wire.accounts.map((pubkey, index) => ({

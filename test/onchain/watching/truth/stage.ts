@@ -6,10 +6,10 @@ import { openPool } from '../../settlement/truth/lane.ts';
 import { SLOTS } from './slots.ts';
 import type { World } from './world.ts';
 
-/** Transactions at once: a group's chains take turns, and some have two workers. */
+/** Concurrent transactions: a group's chains take turns, and some have two workers. */
 const POOL_SIZE = 10;
 
-/** What is played, or found, is in these and in what refers to them. */
+/** Tables with what is played or found; the tables that refer to them are emptied as well. */
 const PLAYED = [
   ...['payments', 'payment_transitions', 'reservations', 'deposits', 'events', 'audit_log'],
   ...[
@@ -22,33 +22,33 @@ const PLAYED = [
   ],
 ];
 
-/** A network as the service has it. */
+/** A network as the service has configured it. */
 export interface StageNetwork {
   readonly contract: string | null;
-  /** How long it waits for its payer, in milliseconds. */
+  /** How long a payment on it waits, in milliseconds. */
   readonly windowMs: number;
   readonly symbol: string;
   readonly decimals: number;
 }
 
-/** A database that generated chains are played in, a group of them at a time. */
+/** A database in which one group of generated chains at a time is played. */
 export interface ChainStage {
   readonly db: Database;
   /** By slot. */
   readonly branches: readonly { readonly merchantId: string; readonly branchId: string }[];
   readonly networks: ReadonlyMap<string, StageNetwork>;
   /**
-   * Removes what was played before, and sets up a branch and a chain that was never read for each world.
-   * @param identities What the nodes of the worlds are asked for first, in their order.
+   * Removes what was played before, and sets up a branch and a new chain for each world.
+   * @param identities What the nodes of the worlds return as their identity, in the order of the worlds.
    */
   prepare(worlds: readonly World[], identities: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param url Of a migrated database that nothing else uses; playing a second group takes a superuser. */
+/** @param url Of a migrated database that nothing else uses; playing a second group requires a superuser. */
 export async function openChainStage(url: string): Promise<ChainStage> {
   const db = openPool(url, POOL_SIZE);
-  // Cleans tables that nobody may clean, and changes accounts without telling anybody.
+  // Deletes from tables that no role may delete from, and changes accounts without notifying anybody.
   const cleaner = new pg.Client(sessionConfig({ url, applicationName: 'truth-cleaner' }));
   await cleaner.connect();
   const used = SLOTS.flatMap(({ networks }) => networks);
@@ -88,7 +88,7 @@ export async function openChainStage(url: string): Promise<ChainStage> {
       ]),
     ),
     async prepare(worlds, identities) {
-      // Without triggers: the merchants of several chains have the same addresses.
+      // Disables triggers: the merchants of several chains have the same addresses.
       await cleaner.query('set session_replication_role = replica');
       if (isUsed) await cleaner.query(`truncate ${PLAYED.join(', ')} cascade`);
       isUsed = true;

@@ -2,25 +2,25 @@ import { RpcError } from '#chains/nodes/node.ts';
 import type { Branch, MadeTransaction } from './generated-chain.ts';
 import type { OmissionKind } from './omission.ts';
 
-/** What a node sees of a chain when it answers. */
+/** What a node sees of a chain when it responds. */
 export interface View {
   readonly branch: Branch;
   readonly finalHeight: number;
-  /** Up to which height queries for ranges of logs find any. */
+  /** The height up to which queries for log ranges find logs. */
   readonly logsUpTo: number;
-  /** Most blocks of such a query. */
+  /** The most blocks of such a query. */
   readonly logRange: number;
-  /** Whether it tells twice the amounts of tokens (EVM). */
+  /** Whether it reports twice the amounts of tokens (EVM). */
   readonly isLying: boolean;
-  /** Most blocks that are undone at once. */
+  /** The most blocks that are undone at once. */
   readonly undone: number;
-  /** Whether it finds each transaction (Bitcoin). */
+  /** Whether it can look up any transaction (Bitcoin). */
   readonly isIndexed: boolean;
   /** Whether it runs programs that are in no contract (EVM). */
   readonly runsPrograms: boolean;
   /** Whether it gives all receipts of a block (EVM). */
   readonly givesBlockReceipts: boolean;
-  /** Whether an answer that has something of a transaction leaves it out, which is one of these kinds. */
+  /** Whether responses of one of these kinds leave out the transaction. */
   leavesOut(transaction: MadeTransaction, kinds: readonly OmissionKind[]): boolean;
 }
 

@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 const SILENT = pino({ level: 'silent' });
 /** Rounds end by themselves. */
 const NEVER = new AbortController().signal;
-/** Ticks that follow one another because there is more to do. */
+/** The most consecutive ticks while there is more to do. */
 const TICKS_MAXIMUM = 40;
 
 /** What came of a round. */
@@ -21,7 +21,7 @@ export type RoundResult = 'done' | 'halted' | 'broken off' | 'killed' | 'elsewhe
 
 /** A worker that watches a generated chain by the real loop. */
 export interface ChainWorker {
-  /** Goes on until there is no more to do. */
+  /** Ticks until there is no more to do. */
   round(): Promise<RoundResult>;
 }
 
@@ -81,7 +81,7 @@ export function createChainWorker(
   };
 }
 
-/** Ends whatever lease there is, as if its time had passed. */
+/** Expires the current lease, if any. */
 export async function lapseLease(db: Database, { slot }: World): Promise<void> {
   await sql`
     update chains set lease_until = now() - interval '1 second' where id = ${slot.chain}`.execute(

@@ -12,20 +12,20 @@ export type Amount =
   | 'too much'
   | 'tolerated'
   | 'dust'
-  /** Two decimals less than it was asked for has, cut off or rounded. */
+  /** With two decimals fewer than was asked for, cut off or rounded. */
   | 'cut'
   | 'rounded';
 
-/** What becomes of a transaction besides what forks do to it. */
+/** What becomes of a transaction, apart from forks. */
 export type Fate =
   | 'plain'
-  /** Without effect. */
+  /** It has no effect. */
   | 'failed'
-  /** Leaves the mempool, and is never in a block again. */
+  /** It leaves the mempool, and is never mined again. */
   | 'dropped'
-  /** Another transaction spends the same, and pays somebody else. */
+  /** A conflicting transaction pays somebody else. */
   | 'double spent'
-  /** Another one spends the same and pays the same. */
+  /** A conflicting transaction pays the same. */
   | 'sent again';
 
 /** What customers do, and merchants who move what they have received. */
@@ -42,29 +42,29 @@ export type Act =
     }
   | {
       readonly kind: 'move';
-      /** Whose address it leaves. */
+      /** The payment whose address the funds leave. */
       readonly payment: number;
       readonly at: number;
-      /** How much of what was asked for, in percent. */
+      /** In percent of what was asked for. */
       readonly share: number;
     };
 
-/** What a call of a round meets, by the number of the call. */
+/** What happens at a call of a round, by the number of the call. */
 export type Mishap =
-  /** The node does not answer. */
+  /** The node does not respond. */
   | 'no answer'
-  /** It answers each call of the request with an error. */
+  /** It responds to each call of the request with an error. */
   | 'error'
-  /** It has no block that it is asked for. */
+  /** It does not have a block that it is asked for. */
   | 'no block'
-  /** From here on another backend answers, which is some blocks behind. */
+  /** From here on another backend responds, which is some blocks behind. */
   | 'lag'
-  /** A block is made before it answers, or some are undone. */
+  /** A block is mined before it responds, or some are undone. */
   | 'block'
   | 'fork'
   /**
-   * More blocks are undone than a rule of finality bears, of which none has been taken for final: while a
-   * transaction is looked up, whatever the number of the call.
+   * More blocks are undone than a finality rule tolerates, none of them final yet: while a transaction is looked up,
+   * whatever the number of the call.
    */
   | 'deep fork'
   /** The worker is killed. */
@@ -72,24 +72,24 @@ export type Mishap =
   /** Another worker takes over while this one waits for the answer. */
   | 'overtaken';
 
-/** What happens between two steps of the course, and at the end of that. */
+/** What happens between two steps of the course, and at the later one. */
 export interface Turn {
-  /** Blocks that are made, at times within. */
+  /** Times at which blocks are mined. */
   readonly blocks: readonly number[];
-  /** Blocks that are undone at a time within; null for none. */
+  /** When blocks are undone, and how many; null for none. */
   readonly fork: { readonly at: number; readonly depth: number } | null;
-  /** Whether the primary node goes to a branch of its own, or comes back from it. */
+  /** Whether the primary node switches to a branch of its own, or back from it. */
   readonly split: { readonly at: number; readonly depth: number } | 'over' | null;
-  /** Which of the two workers has the round; null while none does. */
+  /** Which of the two workers has the round; null for none. */
   readonly worker: 0 | 1 | null;
   /** Whether it has just been started. */
   readonly isNew: boolean;
   readonly mishap: { readonly kind: Mishap; readonly call: number } | null;
-  /** Blocks by which lists of logs lag behind in this round, without an error. */
+  /** Blocks by which lists of logs lag in this round, without an error. */
   readonly logLag: number;
-  /** Most blocks of a query for logs. */
+  /** The most blocks of a query for logs. */
   readonly logRange: number;
-  /** Whether the primary node tells twice the amounts of tokens (EVM). */
+  /** Whether the primary node reports twice the amounts of tokens (EVM). */
   readonly isLying: boolean;
 }
 
@@ -97,14 +97,14 @@ export interface Turn {
 export interface World {
   readonly seed: number;
   readonly slot: Slot;
-  /** Most blocks that are undone at once. */
+  /** The most blocks that are undone at once. */
   readonly undone: number;
-  /** Blocks from the newest one to the final one. */
+  /** Depth of the final block below the newest one. */
   readonly finalDepth: number;
   /** The networks' rule of finality. */
   readonly rule: string;
   readonly hasCheck: boolean;
-  /** Whether the node finds each transaction (Bitcoin). */
+  /** Whether the node can look up any transaction (Bitcoin). */
   readonly isIndexed: boolean;
   readonly toleranceBps: number;
   readonly addresses: readonly string[];
@@ -140,7 +140,7 @@ const MISHAPS: readonly Mishap[] = [
 ];
 /** Most rounds have few calls. */
 const CALLS = [0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8];
-/** How long customers take to pay, in seconds: at once, at the end of a window, and behind it. */
+/** How long customers take to pay, in seconds: at once, at the end of a window, and after it. */
 const DELAYS = [
   ...[3, 3, 10, 10, 20, 20, 45, 45, 90, 90, 240, 240, 600, 700],
   ...[880, 905, 1_780, 1_810, 3_590, 3_620, 5_000],
@@ -197,7 +197,7 @@ function drawActs(
     const from = course[step - 1]?.at ?? START;
     const at = from + 1 + random.below((course[step]?.at ?? from + 2) - from - 1);
     acts.push({ kind: 'open', payment, at: at - 1 }, { kind: 'choose', payment, at });
-    // Who was refused, since the chain is watched with a delay, comes again.
+    // A customer who was refused because the chain's scan lags tries again.
     const again = (course[step + 1]?.at ?? at) + random.below(3_000);
     acts.push({ kind: 'choose', payment, at: again });
     if (random.chance(6)) continue;
@@ -205,15 +205,15 @@ function drawActs(
     for (let count = random.pick([1, 1, 1, 2]); count > 0; count--) {
       sent += random.pick(DELAYS) * SECOND + random.below(900);
       const fate = random.pick(FATES);
-      // A little too much is taken for whom it names.
+      // A slight overpayment goes to the payment that it names.
       const isOver = slot.family === 'solana' && random.chance(35);
       const amount = isOver ? 'bit over' : random.pick(AMOUNTS);
-      // Its own most of the time, as a wallet does.
+      // Mostly its own payment, as with a wallet.
       const named = random.chance(75) ? payment : random.below(payments.length);
       const names = random.chance(50) ? named : null;
       const paidAt = Math.min(sent, last);
       acts.push({ kind: 'pay', payment, at: paidAt, amount, fate, names });
-      // What leaves hides what arrives, most of all the same amount.
+      // Funds that leave hide funds that arrive, best of all if the amount is the same.
       if (slot.family !== 'bitcoin' && random.chance(25)) {
         const movedAt = paidAt + random.pick([1, 5, 20, 60, 300]) * SECOND;
         acts.push({ kind: 'move', payment, at: movedAt, share: random.pick([100, 100, 50, 250]) });
@@ -247,13 +247,13 @@ function drawTurns(
     isAway = !isEnd && random.chance(isAway ? 50 : 12);
     const isNew = !isEnd && random.chance(8);
     if (random.chance(10) && !isEnd) worker = worker === 0 ? 1 : 0;
-    // Only Bitcoin's watcher has to see for hours that something is gone.
+    // Only Bitcoin's watcher has to see for hours that a transaction is gone.
     const isSpared = isEnd && slot.family !== 'bitcoin' && (course.length - step) % 2 === 0;
     const isForked = undone > 0 && !isEnd && step > 1 && random.chance(28);
     const mayErr = !isEnd && random.chance(45);
     return {
       blocks: Array.from({ length: count }, moment).toSorted((a, b) => a - b),
-      // The deepest ones are what rules of finality have to bear.
+      // Finality rules have to withstand the deepest forks.
       fork: isForked
         ? { at: moment(), depth: random.chance(50) ? undone : 1 + random.below(undone) }
         : null,
