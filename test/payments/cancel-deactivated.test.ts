@@ -81,13 +81,13 @@ describe('when a merchant is deactivated', () => {
     expect((await read(theirs))?.status).toBe('pending');
   });
 
-  test('those with funds seen run on, too little included', async () => {
+  test('those with funds seen continue, underpaid ones included', async () => {
     const { merchant } = await addMerchant(service);
     const seen = await open(merchant);
     await pay(seen, asked, 'seen');
     const final = await open(merchant);
     await pay(final, asked, 'final');
-    // Alone at its address, or too little would be ambiguous.
+    // The only payment at its address, or the underpayment would be ambiguous.
     await service.db.updateTable('reservations').set({ released_at: now() }).execute();
     const under = await open(merchant);
     await pay(under, (asked * 3n) / 7n, 'final');
@@ -103,7 +103,7 @@ describe('when a merchant is deactivated', () => {
     expect((await read(under))?.status).toBe('unsuccessful');
   });
 
-  test('any number is cancelled, among several workers, and what comes undone too', async () => {
+  test('any number is cancelled, by several workers, and those whose funds are reversed later too', async () => {
     const { merchant } = await addMerchant(service);
     const seen = await open(merchant);
     await pay(seen, asked, 'seen');

@@ -42,7 +42,7 @@ async function statements(): Promise<number> {
 const create = (key: string, by = shop, amount = 5000) =>
   requestPrompt(service, by, { amount, note: key }, { 'idempotency-key': key });
 
-test('requests that come together share statements, and each gets its own payment', async () => {
+test('concurrent requests share statements, and each gets its own payment', async () => {
   const [before, counted] = [await countWritten(service.db), await statements()];
   const keys = Array.from({ length: 60 }, (_, index) => `together ${index}`);
   const responses = await Promise.all(keys.map((key, index) => create(key, shop, 100 + index)));
@@ -50,7 +50,7 @@ test('requests that come together share statements, and each gets its own paymen
   expect(responses.map(response => response.json().prompt.amount)).toEqual(
     keys.map((_, index) => 100 + index),
   );
-  // How many share one depends on how far apart a busy machine gets to them.
+  // How many share a statement depends on how far apart a busy machine handles them.
   expect((await statements()) - counted).toBeLessThan(keys.length);
   expect(await countWritten(service.db)).toEqual({
     payments: before.payments + 60,
@@ -61,7 +61,7 @@ test('requests that come together share statements, and each gets its own paymen
   expect(replays.map(({ body }) => body)).toEqual(responses.map(({ body }) => body));
 });
 
-test('one that fails is kept as failed, and those beside it are created', async () => {
+test('one that fails is recorded as failed, and the others of its batch are created', async () => {
   const before = await countWritten(service.db);
   const requests = Array.from({ length: 20 }, (_, index) => create(`beside ${index}`));
   const failures = [create('fails', broken), create('fails too', broken)];
@@ -75,7 +75,7 @@ test('one that fails is kept as failed, and those beside it are created', async 
   });
 });
 
-test('of many with one key that come together, one is created', async () => {
+test('of many concurrent requests with one key, one creates a payment', async () => {
   const before = await countWritten(service.db);
   const responses = await Promise.all(
     Array.from({ length: 100 }, (_, index) => create(`same ${index % 5}`)),
@@ -91,7 +91,7 @@ test('of many with one key that come together, one is created', async () => {
 });
 
 test.each(['standard', 'us'] as const)(
-  'retries of what a %s merchant was answered are replays, however many come together',
+  'retries of what a %s merchant got are replays, however many come at once',
   async kind => {
     const merchant = await addMerchant(service, { kind });
     const original = await create(`retried ${kind}`, merchant);

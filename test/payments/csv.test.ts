@@ -39,7 +39,7 @@ test.each<[CsvCell, string]>([
   expect(write(value)).toBe(`${written},1\r\n`);
 });
 
-test('titles are text like any other', () => {
+test('titles are escaped like any other text', () => {
   expect(csvHeader(COLUMNS)).toBe('"cell","next"\r\n');
 });
 
@@ -47,14 +47,14 @@ const text = fc.string({
   unit: fc.constantFrom('"', ',', ';', '\t', '\r', '\n', '=', '+', "'", 'a', ' '),
 });
 
-test('any text stays in one cell, and no line of it begins the next row', () => {
+test('any text stays in one cell, and no line of it starts another row', () => {
   fc.assert(
     fc.property(text, value => {
       const line = write(value);
-      // Without what is in quotes nothing but the row's own commas and end is left.
+      // Without quoted parts, only the row's own commas and line end are left.
       expect(line.replaceAll(/"(?:[^"]|"")*"/g, '')).toBe(',1\r\n');
       const cell = line.slice(1, line.lastIndexOf('",1')).replaceAll('""', '"');
-      // Apostrophes alone are added.
+      // Only apostrophes are added.
       expect(cell.replaceAll("'", '')).toBe(value.replaceAll("'", ''));
       expect(cell).not.toMatch(/^\s*[=+]/);
     }),
@@ -62,8 +62,9 @@ test('any text stays in one cell, and no line of it begins the next row', () => 
 });
 
 /**
- * Cells as spreadsheets with another list separator see them: quotes count at a cell's beginning, what follows the closing
- * one is added as it is.
+ * Cells as a spreadsheet with another list separator parses them: quotes count at the beginning of a cell, and text
+ * after
+ * the closing quote is appended unchanged.
  */
 function cellsOf(file: string, separator: string): string[] {
   const cell = new RegExp(

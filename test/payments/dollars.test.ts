@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { toCents, toDollars, toDollarText } from '#payments/dollars.ts';
 import { AMOUNT_MAXIMUM_CENTS, AMOUNT_MINIMUM_CENTS } from '#schemas/create-payment.ts';
 
-/** What an old client may send for an amount, and reads back. */
+/** Whether an amount survives the round trip through an old client. */
 function roundTrip(cents: number): boolean {
   const text = toDollarText(cents);
   const sent = toCents(JSON.parse(text));
@@ -11,7 +11,7 @@ function roundTrip(cents: number): boolean {
   return sent === cents && toCents(back) === cents && back.toFixed(2) === text;
 }
 
-/** The first amount that does not survive, so that a failure is one line. */
+/** The first amount that does not survive, so that a failure takes one line. */
 function firstBroken(from: number, to: number): number | undefined {
   for (let cents = from; cents <= to; cents++) if (!roundTrip(cents)) return cents;
   return undefined;
@@ -27,7 +27,7 @@ describe('every cent round-trips', () => {
     expect(firstBroken(from, to)).toBeUndefined();
   });
 
-  test('wherever it is', () => {
+  test('anywhere in the range', () => {
     fc.assert(
       fc.property(fc.integer({ min: AMOUNT_MINIMUM_CENTS, max: AMOUNT_MAXIMUM_CENTS }), roundTrip),
       { numRuns: 5_000 },
@@ -64,7 +64,7 @@ describe('a number is read as it is written', () => {
     },
   );
 
-  test('neither is what is no number', () => {
+  test('a value that is no finite, safe number is no amount', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
       expect(toCents(value)).toBeUndefined();
     }

@@ -18,8 +18,7 @@ import { PROMPT_PATH } from '../helpers/prompt-path.ts';
 import { countWritten, expectRefusal, requestPrompt } from '../helpers/prompts.ts';
 
 const BODY = '{"amount":5000}';
-/** Well below the statement timeout, which would free the locks of a dead replica by itself. */
-/** Less than the 15 seconds after which the server ends a transaction that is idle. */
+/** Less than the 15 seconds after which the server ends an idle transaction, and so frees its locks by itself. */
 const AT_ONCE = { timeout: 10_000, interval: 50 };
 
 let service: TestApp;
@@ -35,7 +34,7 @@ const create = (key: string, body = BODY) =>
   requestPrompt(service, shop, body, { 'idempotency-key': key });
 
 describe('a failure while executing', () => {
-  /** Lets the database refuse every event until the test has seen what comes of it. */
+  /** Makes the database reject every event until `check` is done. */
   async function withBrokenEvents(check: () => Promise<void>, sqlState = 'P0001') {
     await sql`
       create function break_events() returns trigger language plpgsql as $$
@@ -52,7 +51,7 @@ describe('a failure while executing', () => {
     }
   }
 
-  test('is kept: the same key replays it though the cause is gone, a new one works', async () => {
+  test('is stored: the same key replays it although the cause is gone, a new key works', async () => {
     const before = await countWritten(service.db);
     let original: Awaited<ReturnType<typeof create>> | undefined;
     await withBrokenEvents(async () => {
@@ -70,7 +69,7 @@ describe('a failure while executing', () => {
       expect(replay.headers['idempotent-replayed']).toBe('true');
       expect(replay.headers['x-mp-should-retry']).toBe('false');
       expect(replay.body).toBe(original?.body);
-      // The body has the ID of the request that failed, the header that of this one: as is documented.
+      // As documented, the body has the ID of the failed request, and the header that of this one.
       expect(replay.json().error.requestId).toBe(original?.headers['x-request-id']);
       expect(replay.headers['x-request-id']).not.toBe(original?.headers['x-request-id']);
     }
@@ -92,7 +91,7 @@ describe('a failure while executing', () => {
   test.each([
     ['a statement timeout', '57014'],
     ['a full disk', '53100'],
-  ])('is E5002 when %s ended it, and the key is free', async (_name, state) => {
+  ])('is E5002 when %s ended it, and frees the key', async (_name, state) => {
     const before = await countWritten(service.db);
     const bare = () => requestPrompt(service, shop, BODY);
     const refusals = readRefusals()['disk-full'];
@@ -108,12 +107,12 @@ describe('a failure while executing', () => {
   });
 
   test.each(['40P01', '55P03'])(
-    "by others' locks (%s) is repeated, and in the end leaves the key free",
+    'by others’ locks (%s) is retried, and in the end frees the key',
     async state => {
       const before = await countWritten(service.db);
       await withBrokenEvents(async () => expectRefusal(await create(state), 'E5002'), state);
       expect(await countWritten(service.db)).toEqual(before);
-      // A sequence keeps what is rolled back.
+      // A sequence is not rolled back.
       await sql`create sequence tries`.execute(service.db);
       await sql`
         create function break_twice() returns trigger language plpgsql as $$
@@ -150,7 +149,7 @@ describe('a failure while executing', () => {
   });
 });
 
-test('work that refuses with E5002 leaves the key free', async () => {
+test('work that refuses with E5002 frees the key', async () => {
   const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'refused' };
   const request = { scope, bodySha256: sha256(Buffer.from(BODY)), now: new Date() };
   const before = await countWritten(service.db);
@@ -164,7 +163,7 @@ test('work that refuses with E5002 leaves the key free', async () => {
   expect((await create('refused')).statusCode).toBe(201);
 });
 
-test("work that others' locks ended is run again, and its failure is not kept", async () => {
+test('work that others’ locks ended is run again, and its failure is not stored', async () => {
   const scope = { accountId: shop.merchant.id, route: `POST ${PROMPT_PATH}`, key: 'locked' };
   const request = { scope, bodySha256: sha256(Buffer.from(BODY)), now: new Date() };
   const response = { status: 201, body: Buffer.from('{}') };
@@ -191,7 +190,7 @@ test('a killed replica leaves neither payment nor claim, and the key is free at 
   const isFree = () => service.db.transaction().execute(tx => tryLockIdempotencyKey(tx, scope));
   const before = await countWritten(service.db);
 
-  // The creation has claimed its key and written its payment when it comes to its event.
+  // By the time it writes its event, the creation has claimed its key and written its payment.
   await sql`
     create function await_blocker() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(4711); return new; end $$`.execute(service.db);
@@ -255,12 +254,12 @@ describe('a connection lost at the commit', () => {
     requestPrompt(cut, merchant, BODY, key === undefined ? {} : { 'idempotency-key': key });
 
   test.each(['before', 'after'] as const)(
-    'is no promise that nothing happened: cut %s it took effect',
+    'does not promise that nothing happened: cut %s it took effect',
     async when => {
       const before = await countWritten(service.db);
       proxy.cutAtCommit(when);
       const lost = await request(when);
-      // Not E5002, which says that nothing was executed.
+      // Not E5002, which would mean that nothing was executed.
       expectRefusal(lost, 'E5001');
 
       // The server may need a moment to notice that its client is gone.
@@ -275,7 +274,7 @@ describe('a connection lost at the commit', () => {
     },
   );
 
-  test('is none without a key either', async () => {
+  test('makes no such promise without a key either', async () => {
     proxy.cutAtCommit('after');
     expectRefusal(await request(), 'E5001');
   });

@@ -99,7 +99,7 @@ describe('while the original runs', () => {
 test('twenty keys, ten duplicates each, two replicas: twenty payments', async () => {
   const KEYS = 20;
   const DUPLICATES = 10;
-  /** Keys under way at once: enough to collide, few enough for the pool of the tests. */
+  /** Keys in flight at once: enough to collide, few enough for the tests' pool. */
   const WAVE = 10;
   const merchant = await addMerchant(service);
   const outcomes = new Map<string, number>();

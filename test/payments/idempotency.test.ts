@@ -52,7 +52,7 @@ describe('a repeated request', () => {
     expect(await countWritten(service.db)).toEqual(before);
   });
 
-  test('is replayed though it would be refused by now', async () => {
+  test('is replayed even if it would be refused by now', async () => {
     const merchant = await addMerchant(service);
     const key = freshKey();
     const original = await creates(key, BODY, merchant);
@@ -62,7 +62,7 @@ describe('a repeated request', () => {
       .where('merchant_id', '=', merchant.merchant.id)
       .execute();
     expect((await create(key, BODY, merchant)).body).toBe(original.body);
-    // Who may ask at all is decided before.
+    // Whether the caller may make requests at all is checked first.
     await setMerchant(operatorOf(service), merchant.merchant.id, { status: 'inactive' });
     expectRefusal(await create(key, BODY, merchant), 'E2008');
   });
@@ -91,7 +91,7 @@ describe('a repeated request', () => {
   });
 });
 
-/** A header as Node reads it where its sender wrote UTF-8. */
+/** A header value as Node reads it when its sender wrote UTF-8. */
 const inUtf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 describe('a key', () => {
@@ -121,7 +121,7 @@ describe('a key', () => {
     expect((await create(key)).headers['idempotent-replayed']).toBe('true');
   });
 
-  test('must not be sent twice, which a comma does not mean', async () => {
+  test('must not be sent twice; a comma within one is part of it', async () => {
     for (const values of [
       ['a', 'b'],
       ['same', 'same'],

@@ -56,7 +56,7 @@ test('the table has no way out of an ended payment', () => {
   }
 });
 
-test('any sequence of moves goes exactly as the table says, and tells exactly that', async () => {
+test('any sequence of moves follows the table exactly, and sends exactly its events', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 8 }),
@@ -82,7 +82,7 @@ test('any sequence of moves goes exactly as the table says, and tells exactly th
   );
 });
 
-test('of concurrent actors each sees a state the table allows, and the history is one chain', async () => {
+test('concurrent actors see only states that the table allows, and the history is one chain', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...NAMES), { minLength: 2, maxLength: 12 }),
@@ -92,7 +92,7 @@ test('of concurrent actors each sees a state the table allows, and the history i
         const transitions = await listTransitions(service.db, id);
         expect(transitions).toHaveLength(outcomes.filter(outcome => outcome !== undefined).length);
 
-        // The order of commits is not the order of IDs: follow the chain from the beginning.
+        // The order of commits may differ from the order of IDs: follow the chain from its beginning.
         const left = [...transitions];
         let at = 'pending/pending';
         while (left.length > 0) {

@@ -16,7 +16,7 @@ function codeOf(url: string, allowed: readonly string[] = ALLOWED, loopback = fa
   }
 }
 
-/** Parts that parsers disagree about, put together at random. */
+/** Parts that URL parsers disagree about, combined at random. */
 const parts = fc.constantFrom(
   ...['https:', 'HTTPS:', 'http:', 'javascript:', 'ftp:', 'https', ':', '/', '//', '///', '\\'],
   ...['shop.example.com', 'SHOP.example.com', 'bücher.example', 'evil.example', 'localhost'],
@@ -36,7 +36,7 @@ const nearlyUrls = fc
 const urls = fc.oneof(nearlyUrls, tangles, fc.webUrl());
 
 describe('every URL that passes', () => {
-  test('leads to an allowed host over https, wherever it is met as a link', () => {
+  test('leads to an allowed host over https, wherever it is used as a link', () => {
     const pages = ['https://pay.example.test/checkout/token', 'http://127.0.0.1:3000/checkout/t'];
     fc.assert(
       fc.property(urls, url => {
@@ -50,7 +50,7 @@ describe('every URL that passes', () => {
           });
           expect(ALLOWED).toContain(hostname);
         }
-        // What is stored can be sent in a header and shown in one line.
+        // It can be sent in a header, and shown in one line.
         expect(url).not.toMatch(/[\s\p{Cc}]/u);
       }),
       { numRuns: 2_000 },
@@ -102,7 +102,7 @@ test('nothing passes without domains', () => {
   fc.assert(fc.property(urls, url => void expect(codeOf(url, [])).toBe('E1010')));
 });
 
-test('plain HTTP passes for allowed loopback hosts, where that is allowed, only', () => {
+test('plain HTTP passes only for allowed loopback hosts, where that is enabled', () => {
   const hosts = ['localhost', '127.0.0.1', '[::1]', 'shop.example.com', '127.0.0.2', '[::2]'];
   for (const host of hosts) {
     const loopback = hosts.indexOf(host) < 3;

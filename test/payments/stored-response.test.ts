@@ -23,7 +23,7 @@ const rowOf = (key: string) =>
 const setRow = (key: string, columns: Record<string, unknown>) =>
   service.db.updateTable('idempotency_keys').set(columns).where('key', '=', key).execute();
 
-/** Tables with a row that contains the text, as it is or in bytes. */
+/** Tables with a row that contains the text, plain or in bytes. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await sql<{ name: string }>`
     select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
@@ -39,11 +39,11 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-test('nothing in the database opens the checkout of a payment', async () => {
+test('nothing in the database gives access to the checkout of a payment', async () => {
   const response = await create('token');
   const { prompt, checkoutUrl } = response.json();
   expect(await tablesWith(checkoutUrl.split('/').at(-1))).toEqual([]);
-  // What is looked for would be found.
+  // The search does find what is there.
   expect(await tablesWith(prompt.id)).toContain('public.payments');
   expect(await tablesWith('token')).toContain('public.idempotency_keys');
 });
@@ -71,7 +71,7 @@ test('a sealed response is replayed byte for byte, also under a former master ke
   }
 });
 
-test('what the previous release has stored, in clear, is replayed as it is', async () => {
+test('a response that the previous release has stored in clear is replayed as it is', async () => {
   await create('clear');
   const body = Buffer.from('{"stored":"before"}');
   await setRow('clear', { status: 201, body, master_key_version: null });
@@ -80,7 +80,7 @@ test('what the previous release has stored, in clear, is replayed as it is', asy
   expect(replay).toMatchObject({ statusCode: 201, headers: { 'idempotent-replayed': 'true' } });
 });
 
-test('a response opens under its own key alone, and unaltered', async () => {
+test('a response opens only under its own key, and unaltered', async () => {
   await create('one');
   await create('other');
   const one = await rowOf('one');
@@ -91,7 +91,7 @@ test('a response opens under its own key alone, and unaltered', async () => {
   expect((await create('one')).statusCode).toBe(201);
 });
 
-test('a row has a status or is sealed', async () => {
+test('a row either has a status or is sealed', async () => {
   await create('either');
   await expect(setRow('either', { status: 201 })).rejects.toThrow('idempotency_keys_sealed');
 });

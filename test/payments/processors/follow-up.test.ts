@@ -17,9 +17,9 @@ let stripe: StripeServer;
 let service: TestApp;
 let shop: MerchantWithKey;
 let processor: Processor | null;
-/** What Stripe says of the payment intent of every session. */
+/** The payment intent of every session, as Stripe returns it. */
 const intent = { status: 'processing' };
-/** What Stripe says of its sessions, by their ID; an ended one is refused as Stripe does. */
+/** Stripe's sessions by ID; ending one that has ended is refused, as by Stripe. */
 const sessions = new Map<string, Record<string, unknown>>();
 const warned: string[] = [];
 const errors: string[] = [];
@@ -34,7 +34,7 @@ beforeEach(() => {
   for (const list of [stripe.received, warned, errors]) list.length = 0;
   sessions.clear();
   intent.status = 'processing';
-  // What an earlier test left open is not asked about any more.
+  // Payments that an earlier test left open are not inquired about any more.
   return service.db
     .updateTable('payments')
     .set({ inquire_at: new Date(Date.UTC(3000, 0)) })
@@ -45,7 +45,7 @@ afterAll(async () => {
   await stripe.close();
 });
 
-/** A payment, and the session that Stripe holds for it. */
+/** Creates a payment, and its session at Stripe. */
 async function create(session: Record<string, unknown>) {
   stripe.answer = stripe.openSession;
   const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 5_000 });
@@ -70,14 +70,14 @@ async function create(session: Record<string, unknown>) {
   return prompt;
 }
 
-/** A payment whose time has passed, and the session that Stripe holds for it. */
+/** A payment whose time has passed, with its session at Stripe. */
 async function createDue(session: Record<string, unknown>): Promise<string> {
   const { id, expiresAt } = await create(session);
   service.clock.now = Date.parse(expiresAt);
   return id;
 }
 
-/** What Stripe says of every session from now on. */
+/** Changes every session at Stripe from now on. */
 function becomes(session: Record<string, unknown>): void {
   for (const each of sessions.values()) Object.assign(each, session);
 }
@@ -112,7 +112,7 @@ describe('a payment whose time has passed', () => {
     expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
   });
 
-  test('is asked about once, by whichever worker', async () => {
+  test('is inquired about once, whichever worker does it', async () => {
     await createDue({ status: 'complete', payment_status: 'paid' });
     await Promise.all([runRound(), runRound(), runRound()]);
     expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
@@ -134,7 +134,7 @@ describe('a payment whose time has passed', () => {
     expect(asked()).toEqual(['/v1/checkout/sessions/ID']);
   });
 
-  test('whose session is still open ends it first, and not a moment before its time', async () => {
+  test('whose session is still open ends that first, and not a moment before its time', async () => {
     const id = await createDue({ status: 'open', payment_status: 'unpaid' });
     service.clock.now -= 1;
     await runRound();
@@ -162,7 +162,7 @@ describe('a payment whose time has passed', () => {
     expect((await read(id)).status).toBe('successful');
   });
 
-  test('stays pending while Stripe cannot be reached, and is asked about again', async () => {
+  test('stays pending while Stripe is unavailable, and is inquired about again', async () => {
     const id = await createDue({ status: 'complete', payment_status: 'paid' });
     const answer = stripe.answer;
     stripe.answer = response => void response.destroy();
@@ -176,7 +176,7 @@ describe('a payment whose time has passed', () => {
     expect((await read(id)).status).toBe('successful');
   });
 
-  test('is left to an operator when Stripe names another amount', async () => {
+  test('is left to an operator when Stripe returns another amount', async () => {
     const id = await createDue({ status: 'complete', payment_status: 'paid', amount_total: 1 });
     await runRound();
     expect((await read(id)).status).toBe('pending');
@@ -190,7 +190,7 @@ describe('a payment whose time has passed', () => {
   });
 });
 
-describe('a payment that has not ended is asked about until it has', () => {
+describe('a payment that has not ended is inquired about until it has', () => {
   test.each([
     ['arrived', 'successful', 'paid', 'succeeded'],
     ['failed', 'unsuccessful', 'unpaid', 'requires_payment_method'],
@@ -220,7 +220,7 @@ describe('a payment that has not ended is asked about until it has', () => {
     expect((await read(id)).status).toBe('successful');
   });
 
-  test('whenever its age has doubled, and after its time whenever the time since has', async () => {
+  test('whenever its age has doubled, and after its time, whenever the time since then has', async () => {
     await create({ status: 'complete', payment_status: 'unpaid' });
     const start = service.clock.now;
     const minutes: number[] = [];
@@ -233,7 +233,7 @@ describe('a payment that has not ended is asked about until it has', () => {
     expect(minutes).toEqual([5, 10, 20, 40, 60, 61, 62, 64, 68, 76, 91, 106, 121, 136, 151, 166]);
   });
 
-  test('when a release without inquiries before its expiry has created it', async () => {
+  test('when it was created by a release that did not inquire before expiry', async () => {
     const { id, expiresAt } = await create({ status: 'complete', payment_status: 'paid' });
     await service.db
       .updateTable('payments')
@@ -268,7 +268,7 @@ describe('an open payment of a merchant that was deactivated', () => {
     expect(await eventsOf(service, id)).toEqual(['created', 'cancelled']);
   });
 
-  test('is settled if it was paid, and runs on if its money is in transit', async () => {
+  test('is settled if it was paid, and continues if its money is in transit', async () => {
     const paid = await create({ status: 'complete', payment_status: 'paid' });
     const seen = await create({ status: 'complete', payment_status: 'unpaid' });
     await setStatus('inactive');
@@ -278,7 +278,7 @@ describe('an open payment of a merchant that was deactivated', () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test('stays open while Stripe cannot be reached, and is asked about every minute', async () => {
+  test('stays open while Stripe is unavailable, and is inquired about every minute', async () => {
     const { id } = await create({ status: 'open', payment_status: 'unpaid' });
     const answer = stripe.answer;
     stripe.answer = response => refuse(response, 400, 'invalid_request_error');
@@ -296,7 +296,7 @@ describe('an open payment of a merchant that was deactivated', () => {
   });
 });
 
-describe('an hour after its time, by the next inquiry, expires unasked', () => {
+describe('an hour after its time, at the next inquiry, expires without a request', () => {
   async function expiresUnasked(id: string, configured: Processor | null) {
     service.clock.now += 60 * MINUTE_MS - 1;
     await runRound(configured);
@@ -326,7 +326,7 @@ describe('an hour after its time, by the next inquiry, expires unasked', () => {
   });
 });
 
-test('a round goes through more payments than one batch, also when some fail', async () => {
+test('a round handles more payments than one batch, even if some fail', async () => {
   const ids: string[] = [];
   const start = service.clock.now;
   for (let i = 0; i < 23; i += 1) {

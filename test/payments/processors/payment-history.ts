@@ -3,7 +3,7 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import type { TestApp } from '../../helpers/app.ts';
 import { send } from '../../helpers/signed-request.ts';
 
-/** The payment as its merchant reads it over the signed API. */
+/** The payment as its merchant gets it from the signed API. */
 export async function readPayment(
   service: TestApp,
   key: Credentials,
@@ -25,7 +25,7 @@ export async function eventsOf({ db }: TestApp, id: string): Promise<string[]> {
   return events.map(({ type }) => type.replace('payment_prompt.', ''));
 }
 
-/** Messages of the log at a level since it was last emptied. */
+/** Log messages of a level since the logs were last cleared. */
 export function logged({ logs }: TestApp, level: string): string[] {
   return logs.filter(line => line.level === level).map(line => String(line.msg));
 }

@@ -48,7 +48,7 @@ function press(path: string, action: string, { app }: Pick<TestApp, 'app'> = ser
   });
 }
 
-/** Presses a button as a browser does: follows the redirect and gives the page it leads to. */
+/** Presses a button like a browser: follows the redirect, and returns the page. */
 async function pressAndFollow(path: string, action: string) {
   const response = await press(path, action);
   expect(response.statusCode, response.body).toBe(303);
@@ -103,13 +103,13 @@ describe('the page', () => {
       const done = await inLanguage('/processor/done', tag);
       expect(done.body).toContain(`<h1>${SANDBOX_TEXTS[tag].thanks}</h1>`);
     }
-    // One that is chosen by hand stays.
+    // A language chosen by hand is kept.
     const paid = await press(`${path}?lang=de`, 'hold');
     expect(paid.headers.location).toBe(`${path.split('/').at(-1)}?lang=de`);
     expect((await press(`${path}?lang=de`, 'pay')).body).toContain('Das ist nicht mehr möglich.');
   });
 
-  test('has test networks apart from those whose coins are worth something', async () => {
+  test('separates test networks from those whose coins have value', async () => {
     const { path } = await createPayment();
     const groups = [
       ...(await open(path)).body.matchAll(/<optgroup label="([^"]+)">\n(.*?)<\/optgroup>/gs),
@@ -126,7 +126,7 @@ describe('the page', () => {
     expect(ids[1]?.filter(id => !/-(test|dev)$/.test(id))).toEqual([]);
   });
 
-  test('has its styles and its script from here alone', async () => {
+  test('loads its styles and its script from its own origin only', async () => {
     const { path } = await createPayment();
     const { body } = await open(path);
     const links = [...body.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, url]) => url ?? '');
@@ -191,7 +191,7 @@ describe('the page', () => {
 });
 
 describe('pressing a button', () => {
-  test('pays: the whole way to settled, and no way back to the merchant', async () => {
+  test('pays: all the way to settled, with no way back to the merchant', async () => {
     const { id, path } = await createPayment({ redirectUrl: 'https://shop.example.com/done' });
     const page = await pressAndFollow(path, 'pay');
     expect(page.body).toContain('The payment is settled');
@@ -262,7 +262,7 @@ describe('pressing a button', () => {
     expect({ payment: await read(id), events: await eventsOf(service, id) }).toEqual(ended);
   });
 
-  test('is over when the time to pay is', async () => {
+  test('is too late when the time to pay is over', async () => {
     const { id, path } = await createPayment();
     service.clock.now = Date.parse((await read(id)).expiresAt);
     const page = await open(path);
@@ -291,7 +291,7 @@ describe('pressing a button', () => {
 describe('a notification', () => {
   const PATH = '/processor/notifications/sandbox';
 
-  /** What the page would send for a payment, over HTTP. */
+  /** Signs what the page would send for a payment, over HTTP. */
   async function notificationFor(path: string, amountCents = 123_456) {
     const sandbox = createSandboxProcessor(service.keyring, ORIGIN);
     const token = path.replace('/processor/sandbox/', '');

@@ -15,7 +15,7 @@ import { refuse, reply, type StripeServer, startStripeServer } from './stripe-se
 
 const PAUSE_MS = 10_000;
 
-/** The value of a metric, all labels together. */
+/** The value of a metric, summed over its labels. */
 async function metric(name: string): Promise<number> {
   const { values = [] } = (await register.getSingleMetric(name)?.get()) ?? {};
   return values.reduce((sum, { value }) => sum + value, 0);
@@ -25,12 +25,12 @@ let stripe: StripeServer;
 let service: TestApp;
 let shop: MerchantWithKey;
 
-/** Waits for eight seconds while the other tests run. */
+/** Takes eight seconds, while the other tests run. */
 let hanging: Promise<void>;
 
 beforeAll(async () => {
   hanging = createWhileStripeHangs();
-  // Told where it is awaited.
+  // Reported where it is awaited.
   hanging.catch(() => undefined);
   stripe = await startStripeServer();
   service = await startTestApp({ env: stripe.env });
@@ -40,7 +40,7 @@ beforeEach(() => {
   stripe.answer = stripe.openSession;
   stripe.received.length = 0;
   service.logs.length = 0;
-  // Past the pause that an earlier test's failures may have begun.
+  // After the pause that failures in an earlier test may have started.
   service.clock.now += PAUSE_MS;
 });
 afterAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
   await stripe.close();
 });
 
-/** With a Stripe and a service of its own. */
+/** With its own Stripe server and service. */
 async function createWhileStripeHangs(): Promise<void> {
   const silent = await startStripeServer();
   const waiting = await startTestApp({ env: silent.env });
@@ -63,7 +63,7 @@ async function createWhileStripeHangs(): Promise<void> {
     const [plain, keyed, during] = await Promise.all([
       requestPrompt(waiting, owner, body),
       requestPrompt(waiting, owner, body, key),
-      // Once the other one has its lock.
+      // Once the other request holds the lock.
       vi
         .waitUntil(() => silent.received.length === 2, SOON)
         .then(() => requestPrompt(waiting, owner, body, key)),
@@ -88,7 +88,7 @@ async function createWhileStripeHangs(): Promise<void> {
 const body = { amount: 12_345, note: 'Two chairs', customerReferenceId: 'order 7' };
 
 describe('a creation', () => {
-  test('is dated after the response of Stripe, so that no client pages past it', async () => {
+  test('is dated after Stripe’s response, so that no client pages past it', async () => {
     stripe.answer = (...request) => {
       service.clock.now += 4_000;
       return stripe.openSession(...request);
@@ -98,7 +98,7 @@ describe('a creation', () => {
     expect(Date.parse(prompt.createdAt)).toBe(began + 4_000);
   });
 
-  test("asks Stripe for one session and hands on Stripe's own page", async () => {
+  test('asks Stripe for one session and passes on Stripe’s own page', async () => {
     const { prompt, checkoutUrl } = await createPrompt(service, shop, body);
     expect(checkoutUrl).toMatch(/^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_\w+#fid$/);
     expect(prompt).toMatchObject({
@@ -134,7 +134,7 @@ describe('a creation', () => {
       expires_at: String(sessionEnd / 1000),
       success_url: 'https://pay.example.test/processor/done',
     });
-    // Stripe takes 30 minutes to 24 hours.
+    // Stripe accepts 30 minutes to 24 hours.
     expect(sessionEnd - service.clock.now).toBeGreaterThanOrEqual(30 * 60_000);
 
     const stored = await service.db
@@ -150,7 +150,7 @@ describe('a creation', () => {
     });
   });
 
-  test('without a note or with an empty one sends none', async () => {
+  test('with no note or an empty one sends none', async () => {
     await createPrompt(service, shop, { amount: 50 });
     await createPrompt(service, shop, { amount: 50, note: '' });
     for (const { form } of stripe.received) {
@@ -260,7 +260,7 @@ describe('when Stripe', () => {
     ]);
     expectRefusal(plain, 'E5002');
     expectRefusal(original, 'E5002');
-    // No payment, and of the two the one with a key left its response.
+    // No payment; of the two requests, the one with a key has stored its response.
     expect(await countWritten(service.db)).toEqual({ ...before, responses: before.responses + 1 });
 
     // The cause is gone; the key keeps its response all the same.
@@ -294,7 +294,7 @@ describe('when Stripe', () => {
     await lost.close();
   });
 
-  test('fails again and again, it is left alone for a while, then tried by one', async () => {
+  test('fails again and again, it is not called for a while, and then by one request first', async () => {
     stripe.answer = response => refuse(response, 503, 'api_error');
     for (let i = 0; i < 3; i += 1) {
       expectRefusal(await requestPrompt(service, shop, body), 'E5002');
@@ -310,12 +310,12 @@ describe('when Stripe', () => {
     stripe.answer = stripe.openSession;
     const answers = await Promise.all([1, 2, 3].map(() => requestPrompt(service, shop, body)));
     expect(answers.map(({ statusCode }) => statusCode).toSorted()).toContain(201);
-    // Stripe was not asked under this key, so nothing was kept.
+    // Stripe was not called for this key, so nothing was stored.
     await createPrompt(service, shop, body, key);
   });
 });
 
-test('when Stripe is slow, a third of the connections wait for it and the rest serve others', async () => {
+test('when Stripe is slow, a third of the connections wait for it and the rest serve other requests', async () => {
   const held: (() => void)[] = [];
   stripe.answer = (response, request) => {
     held.push(() => stripe.openSession(response, request));
@@ -345,7 +345,7 @@ test('when Stripe is slow, a third of the connections wait for it and the rest s
   expect(statuses.toSorted()).toEqual([...Array(3).fill(201), ...Array(7).fill(503)]);
   expect(await metric('eps_processor_sessions_in_flight')).toBe(0);
   stripe.answer = stripe.openSession;
-  // What was refused left nothing under its key.
+  // Refused requests stored nothing under their keys.
   for (const [n, status] of statuses.entries()) {
     if (status === 503) await createPrompt(service, shop, body, keys[n]);
   }

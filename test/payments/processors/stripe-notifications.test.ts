@@ -32,7 +32,7 @@ afterAll(async () => {
   await stripe.close();
 });
 
-/** A pending payment and the session that Stripe holds for it. */
+/** A pending payment and its session at Stripe. */
 async function createPayment(amount = 5_033) {
   const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount });
   const session = {
@@ -113,7 +113,7 @@ describe('a payment', () => {
     expect(await eventsOf(service, id)).toEqual(['created', 'successful']);
   });
 
-  test('that fails tells why', async () => {
+  test('that fails shows why', async () => {
     const { id, session } = await createPayment();
     await accepts(COMPLETED, session);
     await accepts(FAILED, session);
@@ -202,19 +202,19 @@ describe('nothing changes for', () => {
     '{"type":"checkout.session.completed","livemode":false}',
     '{"type":"checkout.session.completed","livemode":false,"data":null}',
     '{"type":"checkout.session.completed","livemode":false,"data":{"object":null}}',
-  ])('what Stripe has signed and is no event: %s', async payload => {
+  ])('what Stripe has signed but is no event: %s', async payload => {
     expectRefusal(await deliver(signBody(payload, { signedAt: service.clock() })), 'E2007');
     expect(logged(service, 'error')).toEqual([]);
   });
 
-  test('a signature of 300 seconds ago still holds', async () => {
+  test('a signature that is 300 seconds old is still valid', async () => {
     const { id, session } = await createPayment();
     const signedAt = service.clock() - 300_000;
     expect((await notify(COMPLETED, session, { signedAt })).statusCode).toBe(200);
     expect((await read(id)).sessionStatus).toBe('completed');
   });
 
-  test('an event of live mode, when the key is one of test mode', async () => {
+  test('an event of live mode, when the key is of test mode', async () => {
     const { id, session } = await createPayment();
     const before = await stateOf(id);
     expectRefusal(await notify(COMPLETED, session, { livemode: true }), 'E2007');
@@ -229,7 +229,7 @@ describe('nothing changes for', () => {
     ['amount', { amount_total: 5_032 }],
     ['missing amount', { amount_total: null }],
     ['currency', { currency: 'eur' }],
-  ])('a wrong %s, which an operator hears of', async (_what, wrong) => {
+  ])('a wrong %s, which is logged for an operator', async (_what, wrong) => {
     const { id, session } = await createPayment();
     const before = await stateOf(id);
     const paid = { ...session, payment_status: 'paid', ...wrong };
@@ -245,7 +245,7 @@ describe('nothing changes for', () => {
     });
   });
 
-  test('events and sessions that are none of ours', async () => {
+  test('events and sessions that are not ours', async () => {
     const { id, session } = await createPayment();
     const before = await stateOf(id);
     await accepts('payment_intent.succeeded', session);
@@ -255,7 +255,7 @@ describe('nothing changes for', () => {
     expect(await stateOf(id)).toEqual(before);
   });
 
-  test('the same bytes again, and a second event of the same news', async () => {
+  test('the same bytes again, and a second event with the same news', async () => {
     const { id, session } = await createPayment();
     const paid = { ...session, payment_status: 'paid' };
     const signed = signEvent({ type: COMPLETED, session: paid, signedAt: service.clock() });
@@ -329,7 +329,7 @@ test('money for a payment that was never committed is logged for an operator', a
   expect(logged(service, 'error')).toEqual([]);
 });
 
-test('of many notifications at once each change happens once', async () => {
+test('of many concurrent notifications, each change happens once', async () => {
   const { id, session } = await createPayment();
   const paid = { ...session, payment_status: 'paid' };
   const types = [COMPLETED, SUCCEEDED, FAILED, EXPIRED, COMPLETED, SUCCEEDED, FAILED, EXPIRED];
@@ -344,7 +344,7 @@ test('of many notifications at once each change happens once', async () => {
   expect(await eventsOf(service, twice.id)).toEqual(['created', 'successful']);
 });
 
-test('forgers use up their address, Stripe does not', async () => {
+test('forged requests use up the rate limit of their address, Stripe’s do not', async () => {
   const limited = await startTestApp({
     beside: service,
     env: { ...stripe.env, RATE_LIMIT_MAX: '3' },
@@ -401,7 +401,7 @@ test('the guide subscribes the endpoint to every event, and to no other', () => 
   expect(named.toSorted()).toEqual(STRIPE_EVENTS.toSorted());
 });
 
-test('the page that customers come back to says nothing it does not know', async () => {
+test('the page that customers come back to claims nothing it does not know', async () => {
   const page = await service.app.inject({ url: '/processor/done' });
   expect(page.statusCode).toBe(200);
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");

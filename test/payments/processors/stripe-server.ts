@@ -14,22 +14,22 @@ export interface ReceivedRequest {
   readonly form: URLSearchParams;
 }
 
-/** Plays Stripe's API over HTTP, with its real signatures. */
+/** A fake Stripe API over HTTP, with Stripe's real signatures. */
 export interface StripeServer {
   readonly url: string;
-  /** What the application's environment needs to talk to it. */
+  /** The environment variables that make the application use it. */
   readonly env: Record<string, string>;
   readonly received: ReceivedRequest[];
-  /** Answers the next requests instead of opening a session; one that never ends hangs. */
+  /** Responds to further requests instead of opening a session; if it never ends the response, the request hangs. */
   answer: (response: ServerResponse, request: ReceivedRequest) => void;
-  /** Opens a session, which is the default. */
+  /** Opens a session: the default. */
   readonly openSession: (response: ServerResponse, request: ReceivedRequest) => void;
   close(): Promise<void>;
 }
 
 export async function startStripeServer(): Promise<StripeServer> {
   const received: ReceivedRequest[] = [];
-  /** As Stripe does: the same idempotency key gets the same session. */
+  /** Like Stripe: the same idempotency key returns the same session. */
   const sessions = new Map<string, string>();
 
   const openSession: StripeServer['openSession'] = (response, request) => {
@@ -70,13 +70,13 @@ export async function startStripeServer(): Promise<StripeServer> {
   return stripe;
 }
 
-/** Answers as Stripe does, with JSON. */
+/** Responds as Stripe does, with JSON. */
 export function reply(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_test' });
   response.end(JSON.stringify(body));
 }
 
-/** Refuses as Stripe does. */
+/** Responds with an error as Stripe does. */
 export function refuse(
   response: ServerResponse,
   status: number,
@@ -90,7 +90,7 @@ export function refuse(
 export interface SessionEvent {
   readonly type: string;
   readonly session: Record<string, unknown>;
-  /** Whose signature; the endpoint's own unless a forger's. */
+  /** The signing secret; the endpoint's own unless a forger's. */
   readonly secret?: string;
   /** Whether it is of live mode. */
   readonly livemode?: boolean;
@@ -119,7 +119,7 @@ export function signEvent({
   return signBody(JSON.stringify(event), { secret, signedAt });
 }
 
-/** Any body with a signature of Stripe. */
+/** Any body with a Stripe signature. */
 export function signBody(
   payload: string,
   { secret = WEBHOOK_SECRET, signedAt }: Pick<SessionEvent, 'secret' | 'signedAt'>,

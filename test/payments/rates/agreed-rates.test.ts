@@ -6,7 +6,7 @@ import { type Market, openMarket, usd } from './market.ts';
 
 const EVERYBODY: readonly Exchange[] = ['coinbase', 'kraken', 'bitstamp', 'okx'];
 
-/** The time limit of a source in tests that wait for one which hangs. */
+/** The timeout of a source in tests that wait for one that hangs. */
 const SHORT_MS = 500;
 
 let market: Market;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => market.close());
 
-/** Makes the market one that gives up a source soon. */
+/** Replaces the market by one with the short timeout. */
 async function becomeImpatient(): Promise<void> {
   await market.close();
   market = await openMarket(SHORT_MS);
@@ -32,9 +32,9 @@ const up = (...names: readonly Exchange[]) => {
 };
 const asked = (name: string) =>
   market.exchanges.requests.filter(request => request.startsWith(name)).length;
-/** Until the last request for the price of Bitcoin has arrived: the price may be there before. */
+/** Waits until the last request for the price of Bitcoin has arrived: the price may be known before. */
 const everybodyIsAsked = () =>
-  // One of each for Bitcoin, and of those but OKX for USDT.
+  // One request per exchange for Bitcoin, and one for USDT, except at OKX.
   expect.poll(() => market.exchanges.requests.length).toBe(2 * EVERYBODY.length - 1);
 /** How long a promise takes to settle, in milliseconds. */
 const timed = async (promise: Promise<unknown>) => {
@@ -44,7 +44,7 @@ const timed = async (promise: Promise<unknown>) => {
 };
 
 describe('agreement', () => {
-  test('is halfway between what the sources say', async () => {
+  test('is halfway between the sources’ prices', async () => {
     down('bitstamp', 'okx');
     market.price('coinbase', 'BTC', '100000');
     market.price('kraken', 'BTC', '101000');
@@ -52,7 +52,7 @@ describe('agreement', () => {
     expect(market.warnings).toEqual([]);
   });
 
-  test('is not there beyond 1.5 %, and says who disagrees', async () => {
+  test('does not exist beyond 1.5 %, and names who disagrees', async () => {
     down('bitstamp', 'okx');
     market.price('kraken', 'BTC', '101500.01');
     await expect(market.rates.usdPrice('BTC')).rejects.toMatchObject({
@@ -62,13 +62,13 @@ describe('agreement', () => {
     });
   });
 
-  test('leaves out one that is far off, and tells the log', async () => {
+  test('leaves out a source that is far off, and logs that', async () => {
     market.price('kraken', 'BTC', '10000');
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100000'));
     await expect.poll(() => market.warnings).toContain('rate source disagrees');
   });
 
-  test('takes a rate of 60 seconds and no older one', async () => {
+  test('accepts a rate of 60 seconds and no older one', async () => {
     down('kraken', 'okx');
     market.price('bitstamp', 'BTC', '100000', 60_000);
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100000'));
@@ -77,23 +77,23 @@ describe('agreement', () => {
     await expect(market.rates.usdPrice('BTC')).rejects.toThrow('bitstamp is 61 s old');
   });
 
-  test('takes none from the future', async () => {
+  test('accepts none from the future', async () => {
     down('kraken', 'okx');
     market.price('bitstamp', 'BTC', '100000', -11_000);
     await expect(market.rates.usdPrice('BTC')).rejects.toThrow('bitstamp is ahead of our clock');
   });
 
-  test.each(EVERYBODY)('does without %s', async name => {
+  test.each(EVERYBODY)('is possible without %s', async name => {
     down(name);
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100000'));
   });
 
-  test('does not do with one', async () => {
+  test('is not possible with one source', async () => {
     down('coinbase', 'bitstamp', 'okx');
     await expect(market.rates.usdPrice('BTC')).rejects.toThrow('only kraken has a rate');
   });
 
-  test('is not there when all are down, and there again soon after', async () => {
+  test('does not exist when all are down, and does again soon after', async () => {
     down(...EVERYBODY);
     await expect(market.rates.usdPrice('BTC')).rejects.toThrow(RateUnavailable);
     up(...EVERYBODY);
@@ -101,7 +101,7 @@ describe('agreement', () => {
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100000'));
   });
 
-  test('takes a rubbish price for no price', async () => {
+  test('treats an invalid price like none', async () => {
     down('bitstamp', 'okx');
     for (const price of [100000, '-100000', '0', '1e5']) {
       market.price('kraken', 'BTC', price);
@@ -112,9 +112,9 @@ describe('agreement', () => {
 });
 
 describe('speed', () => {
-  test('one slow source delays nobody', async () => {
+  test('one slow source delays no result', async () => {
     hang('okx');
-    // Half of what a source may take.
+    // Half of a source's timeout.
     expect(await timed(market.rates.usdPrice('BTC'))).toBeLessThan(5_000);
   });
 
@@ -122,12 +122,12 @@ describe('speed', () => {
     await becomeImpatient();
     hang('kraken', 'bitstamp', 'okx');
     const took = await timed(market.rates.usdPrice('BTC'));
-    // A timer set late in a busy turn of the event loop counts from the turn's beginning.
+    // A timer that is set late in a busy tick of the event loop counts from the tick's beginning.
     expect(took).toBeGreaterThan(SHORT_MS / 2);
     expect(took).toBeLessThan(SHORT_MS + 5_000);
   });
 
-  test('asking again within 10 seconds asks nobody', async () => {
+  test('a second request within 10 seconds asks no source', async () => {
     await market.rates.usdPrice('BTC');
     await everybodyIsAsked();
     market.exchanges.requests.length = 0;
@@ -140,7 +140,7 @@ describe('speed', () => {
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100200'));
   });
 
-  test('a kept rate is not kept beyond its 60 seconds', async () => {
+  test('a cached rate is not kept beyond its 60 seconds', async () => {
     down('kraken', 'okx');
     market.price('bitstamp', 'BTC', '100000', 55_000);
     await market.rates.usdPrice('BTC');
@@ -154,7 +154,7 @@ describe('speed', () => {
     expect(asked('bitstamp /api/v2/ticker/btcusd/')).toBe(1);
   });
 
-  test('a failure is kept for 2 seconds', async () => {
+  test('a failure is cached for 2 seconds', async () => {
     down(...EVERYBODY);
     await expect(market.rates.usdPrice('BTC')).rejects.toThrow();
     await everybodyIsAsked();
@@ -164,7 +164,7 @@ describe('speed', () => {
     expect(market.exchanges.requests).toEqual([]);
   });
 
-  test('a hundred at once share one flight', async () => {
+  test('a hundred concurrent requests share one', async () => {
     const prices = await Promise.all(
       Array.from({ length: 100 }, () => market.rates.usdPrice('BTC')),
     );
@@ -176,7 +176,7 @@ describe('speed', () => {
     await expect.poll(() => asked('okx')).toBe(1);
   });
 
-  test('a source that keeps failing is left alone for 30 seconds', async () => {
+  test('a source that keeps failing is not asked for 30 seconds', async () => {
     await becomeImpatient();
     hang('kraken');
     down('coinbase', 'bitstamp');
@@ -191,7 +191,7 @@ describe('speed', () => {
     await expect(market.rates.usdPrice('USDT')).rejects.toThrow('kraken is suspended');
     expect(market.exchanges.requests).toEqual([]);
 
-    // One more failure is enough to be left alone again; one success to be trusted again.
+    // One more failure suspends it again; one success makes it trusted again.
     market.clock.now += 30_000;
     up('coinbase', 'bitstamp');
     expect(await market.rates.usdPrice('USDT')).toBe(usd('1'));
@@ -206,7 +206,7 @@ describe('speed', () => {
     await expect.poll(() => asked('kraken')).toBe(1);
   });
 
-  test('trouble with one asset leaves the others alone', async () => {
+  test('failures for one asset do not affect the others', async () => {
     for (const name of EVERYBODY) market.price(name, 'ETH', 'nonsense');
     for (let count = 0; count < 4; count += 1) {
       await expect(market.rates.usdPrice('ETH')).rejects.toThrow();
@@ -215,7 +215,7 @@ describe('speed', () => {
     expect(await market.rates.usdPrice('BTC')).toBe(usd('100000'));
   });
 
-  test('a source that does not look at its signal is not waited for either', async () => {
+  test('a source that ignores its abort signal is not waited for either', async () => {
     const deaf = { name: 'deaf', lists: () => true, fetchRate: () => new Promise<never>(() => {}) };
     const rates = createAgreedRates({
       sources: [deaf, { ...deaf, name: 'deafer' }],
@@ -229,13 +229,13 @@ describe('speed', () => {
 });
 
 describe('assets', () => {
-  test('TRX takes Kraken and OKX', async () => {
+  test('TRX needs Kraken and OKX', async () => {
     market.price('kraken', 'TRX', '0.326363');
     market.price('okx', 'TRX', '0.3264');
     expect(await market.rates.usdPrice('TRX')).toBe(usd('0.3263815'));
   });
 
-  test('OKX is not believed without a rate for USDT', async () => {
+  test('OKX’s prices do not count without a rate for USDT', async () => {
     market.price('kraken', 'TRX', '0.3264');
     market.price('okx', 'TRX', '0.3264');
     for (const name of ['coinbase', 'kraken', 'bitstamp'] as const) {

@@ -30,7 +30,7 @@ test.each([
   expect(agree(rates(...prices), voters)?.rate.price).toBe(expected);
 });
 
-test('is as old as the oldest that agrees, and names who does not', () => {
+test('is as old as the oldest rate that agrees, and names who does not', () => {
   expect(agree(rates(1000, 1010, 5000), 3)).toEqual({
     rate: { symbol: 'BTC', price: 1005n, at: 999 },
     outliers: ['c'],
@@ -41,7 +41,7 @@ const someRates = fc
   .array(fc.bigInt(10n ** 6n, 11n * 10n ** 5n), { maxLength: 6 })
   .map(prices => rates(...prices));
 
-test('does not depend on the order and lies within what was said', () => {
+test('does not depend on the order, and lies within the given rates', () => {
   fc.assert(
     fc.property(
       someRates.chain(all =>

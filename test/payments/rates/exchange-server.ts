@@ -5,7 +5,7 @@ import type { SourceUrls } from '#payments/rates/open-rates.ts';
 export type Exchange = keyof SourceUrls;
 
 export interface Ticker {
-  /** Text, unless a test wants to see numbers refused. */
+  /** Text, unless a test needs a number to be refused. */
   readonly price: unknown;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -13,14 +13,14 @@ export interface Ticker {
 
 type Handler = (response: ServerResponse) => void;
 
-/** Four exchanges on a local port, each answering in its own form. */
+/** Four exchanges on a local port, each responding in its own format. */
 export interface ExchangeServer {
   readonly urls: SourceUrls;
-  /** What was asked, oldest first, as in `kraken /0/public/Ticker?pair=XBTUSD`. */
+  /** Requests so far, oldest first, as in `kraken /0/public/Ticker?pair=XBTUSD`. */
   readonly requests: string[];
   /** Lists a market by the exchange's own name for it. */
   list(exchange: Exchange, market: string, ticker: () => Ticker): void;
-  /** Handles all requests to this exchange; undefined goes back to its tickers. */
+  /** Handles all requests to this exchange; undefined restores its tickers. */
   misbehave(exchange: Exchange, handler: Handler | undefined): void;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface Form {
   render(market: string, ticker: Ticker): unknown;
 }
 
-/** Recorded from the exchanges' documentation, shortened. */
+/** From the exchanges' documentation, shortened. */
 const FORMS: Readonly<Record<Exchange, Form>> = {
   coinbase: {
     path: /^\/products\/([A-Z]+-USD)\/ticker$/,
@@ -92,7 +92,7 @@ export async function startExchanges(): Promise<ExchangeServer> {
     requests.push(`${exchange} ${path}`);
     const handler = handlers.get(exchange);
     if (handler !== undefined) return handler(response);
-    // Coinbase does so.
+    // As Coinbase does.
     if (!request.headers['user-agent']) return reply(response, 400, { message: 'User-Agent' });
     const market = FORMS[exchange].path.exec(path)?.[1] ?? '';
     const ticker = tickers.get(`${exchange} ${market}`);
@@ -126,7 +126,7 @@ export async function startExchanges(): Promise<ExchangeServer> {
   };
 }
 
-/** Answers with JSON; text goes out as it is. */
+/** Responds with JSON; text is sent as it is. */
 export function reply(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -3,14 +3,14 @@ import type { AgreedRates } from '#payments/rates/agreed-rates.ts';
 import { createLiveRates } from '#payments/rates/open-rates.ts';
 import { type Exchange, type ExchangeServer, startExchanges } from './exchange-server.ts';
 
-/** The four real sources with what they ask, on a clock that stands still. */
+/** The four real sources and the exchanges they ask, with a clock that stands still. */
 export interface Market {
   readonly exchanges: ExchangeServer;
   readonly rates: AgreedRates;
   readonly clock: { now: number; (): number };
   /** Messages of the log, oldest first. */
   readonly warnings: string[];
-  /** Sets the price on one exchange, as told `age` milliseconds ago. */
+  /** Sets the price on one exchange, as of `age` milliseconds ago. */
   price(exchange: Exchange, symbol: string, price: unknown, age?: number): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<Exchange, (symbol: string) => string>> = {
 
 /**
  * Starts with Bitcoin at 100,000 and USDT at par everywhere.
- * @param sourceTimeoutMs The time limit of a source. A busy machine answers within ten seconds; tests of
+ * @param sourceTimeoutMs The timeout of a source. A busy machine responds within ten seconds; tests of
  * sources that hang choose less.
  */
 export async function openMarket(sourceTimeoutMs = 10_000): Promise<Market> {
@@ -32,7 +32,7 @@ export async function openMarket(sourceTimeoutMs = 10_000): Promise<Market> {
   const clock: Market['clock'] = () => clock.now;
   clock.now = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
   const warnings: string[] = [];
-  // Every call of ours has an object first and a message second.
+  // Our code always logs an object first and a message second.
   const warn = (_fields: unknown, message?: string) => void warnings.push(message ?? '');
   const log = { warn } as Pick<BaseLogger, 'warn'>;
   const market: Market = {
@@ -51,7 +51,7 @@ export async function openMarket(sourceTimeoutMs = 10_000): Promise<Market> {
   return market;
 }
 
-/** US dollars from decimal text, as a price. */
+/** A price from a decimal text in US dollars. */
 export function usd(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(18, '0'));

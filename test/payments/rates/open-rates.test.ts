@@ -30,7 +30,7 @@ describe('RATES', () => {
     expect(readConfig(env).rates).toBe(expected);
   });
 
-  test('takes no others, and nothing fixed in production', () => {
+  test('accepts nothing else, and nothing fixed in production', () => {
     expect(() => readConfig({ RATES: 'free' })).toThrow(
       'RATES is "free", but must be one of live, fixed.',
     );
@@ -57,7 +57,7 @@ test('every asset has a fixed rate and a live source', async () => {
 });
 
 describe('fixed rates', () => {
-  test('are what is written', async () => {
+  test('are as configured', async () => {
     const rates = createFixedRates({ ETH: '1234.5', DOGE: '0.1' });
     expect(await rates.usdPrice('ETH')).toBe(usd('1234.5'));
     expect(await rates.usdPrice('DOGE')).toBe(usd('0.1'));

@@ -49,7 +49,7 @@ test.each([
   expect(parsePrice(value)).toBeUndefined();
 });
 
-test('reads back every price that it can stand for', () => {
+test('reads back every price that it can represent', () => {
   fc.assert(
     fc.property(fc.bigInt(10n ** 12n, 10n ** 26n), price => {
       const digits = price.toString().padStart(19, '0');

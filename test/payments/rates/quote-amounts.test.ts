@@ -11,7 +11,7 @@ import { formatBaseUnits } from '#payments/token-amount.ts';
 import { leavings } from '../../onchain/settlement/leavings.ts';
 import { usd } from './market.ts';
 
-/** Every asset with the decimals of its amounts and a range of whole dollars it may cost. */
+/** Every asset with the decimals of its amounts, and its range of prices in whole dollars. */
 const ASSETS = [
   { symbol: 'BTC', decimals: 8, step: 8, from: 10_000, to: 900_000 },
   { symbol: 'tBTC', decimals: 8, step: 8, from: 10_000, to: 900_000 },
@@ -40,7 +40,7 @@ const coin = fc.constantFrom(...ASSETS).chain(asset =>
   }),
 );
 
-/** Coins and stablecoins, with how many decimals their amounts are written. */
+/** Coins and stablecoins, with the numbers of decimals that their amounts are written with. */
 const anyAsset = fc.oneof(
   coin.map(({ asset, price }) => ({ asset: { ...asset, written: [asset.step] }, price })),
   fc
@@ -48,7 +48,7 @@ const anyAsset = fc.oneof(
     .map(asset => ({ asset: { ...asset, step: 4, written: [4, 6] }, price: DOLLAR })),
 );
 
-/** As shown, of a price in cents. */
+/** The amounts for a price in cents, as shown. */
 function shown(price: number, asset: QuotedAsset, rate: bigint): string[] {
   const base = toBaseUnits(price, rate, asset.decimals);
   return candidateAmounts(base, asset, rate).map(units => formatBaseUnits(units, asset.decimals));
@@ -119,7 +119,7 @@ describe('candidateAmounts', () => {
           const written = formatBaseUnits(amount, asset.decimals).split('.')[1] ?? '';
           expect(asset.written).toContain(written.length);
         }
-        // The first is the price rounded up to what is not zero, and no more.
+        // The first is the price rounded up to a last digit other than zero, and no more.
         const step = 10n ** BigInt(asset.decimals - asset.step);
         expect((amounts[0] ?? 0n) - base < 2n * step).toBe(true);
         expect(amounts[0]).toBe(roundedAmount(base, asset));
@@ -127,7 +127,7 @@ describe('candidateAmounts', () => {
     );
   });
 
-  test('whatever a wallet leaves out of one, it is none of those of any price', () => {
+  test('a cut amount never equals another one, of any price', () => {
     fc.assert(
       fc.property(cents, cents, anyAsset, fc.nat(499), (one, other, { asset, price }, index) => {
         const of = (each: number) =>
@@ -146,7 +146,7 @@ describe('candidateAmounts', () => {
     const base = toBaseUnits(5_000, DOLLAR, asset.decimals);
     const amounts = candidateAmounts(base, asset, DOLLAR);
     expect(amounts).toHaveLength(500);
-    // The first 90 are in the price's own cent, the others in all up to half a per cent.
+    // The first 90 lie within the price's own cent, the others up to half a per cent above.
     expect(new Set(amounts.slice(0, 90).map(amount => amount / unit)).size).toBe(1);
     expect(new Set(amounts.map(amount => amount / unit)).size).toBe(25);
   });
@@ -170,7 +170,7 @@ describe('candidateAmounts', () => {
     expect(shown(1234, STABLECOINS[2], DOLLAR).slice(89, 92)).toEqual([
       ...['12.3499', '12.3501', '12.3502'],
     ]);
-    // Three cents of them leave room for some with six decimals.
+    // Three cents above, there is room for some amounts with six decimals.
     expect(shown(100, STABLECOINS[0], DOLLAR).slice(270, 272)).toEqual(['1.000001', '1.000002']);
     expect(shown(1000, ASSETS[2], usd('3999.99')).slice(0, 2)).toEqual([
       '0.00250001',
@@ -180,7 +180,7 @@ describe('candidateAmounts', () => {
     expect(shown(1, ASSETS[0], usd('100000'))).toHaveLength(27);
   });
 
-  test('there is one even where a step costs more than the budget', () => {
+  test('there is one even if a step costs more than the budget', () => {
     const rate = usd('99999999');
     expect(candidateAmounts(toBaseUnits(1, rate, 18), ASSETS[2], rate)).toEqual([10n ** 10n]);
   });

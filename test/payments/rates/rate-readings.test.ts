@@ -38,7 +38,7 @@ describe('each source', () => {
     await expect
       .poll(ages)
       .toMatchObject({ 'coinbase BTC': 75, 'kraken BTC': 0, 'okx BTC': 2.5, 'kraken USDT': 0 });
-    // As old as it was when it was received.
+    // The age stays as it was when the price was received.
     market.clock.now += 60_000;
     expect(await ages()).toMatchObject({ 'coinbase BTC': 75 });
   });
@@ -55,7 +55,7 @@ describe('each source', () => {
     });
   });
 
-  test('has it also when they do not agree, and none by itself', async () => {
+  test('has it also when they do not agree, but not if it is the only one', async () => {
     market.price('kraken', 'TRX', '0.30');
     market.price('okx', 'TRX', '0.34');
     await quote('TRX');
@@ -71,7 +71,7 @@ describe('each source', () => {
 });
 
 describe('an asset', () => {
-  test('is known when it has been asked for, and for five minutes', async () => {
+  test('is reported once it has been requested, and for five minutes', async () => {
     expect(await available()).toEqual({});
     await quote('tBTC');
     expect(await available()).toEqual({ BTC: 1 });
@@ -82,7 +82,7 @@ describe('an asset', () => {
     expect(await ages()).toEqual({});
   });
 
-  test('that cannot be quoted is asked for at each scrape until it can', async () => {
+  test('that cannot be quoted is requested at each scrape until it can', async () => {
     for (const name of ['coinbase', 'bitstamp', 'okx'] as const) down(name);
     await quote('BTC');
     expect(await available()).toEqual({ BTC: 0 });

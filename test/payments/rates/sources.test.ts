@@ -9,11 +9,11 @@ import { createTickerSource } from '#payments/rates/ticker-source.ts';
 import { type Exchange, type ExchangeServer, reply, startExchanges } from './exchange-server.ts';
 import { usd } from './market.ts';
 
-/** When the sources are asked, and when their tickers are from. */
+/** When the sources are asked, and the time of their tickers. */
 const NOW = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
 const AT = NOW - 5_000;
 
-/** The exchange, its name for Bitcoin, and what it must be asked. */
+/** The exchange, its name for Bitcoin, and the expected request. */
 const EXCHANGES = [
   ['coinbase', COINBASE, 'BTC-USD', '/products/BTC-USD/ticker'],
   ['kraken', KRAKEN, 'XBTUSD', '/0/public/Ticker?pair=XBTUSD'],
@@ -39,11 +39,11 @@ describe.each(EXCHANGES)('%s', (name, format, market, path) => {
   const expectUnavailable = () =>
     expect(source().fetchRate('BTC', patience())).rejects.toThrow(RateUnavailable);
 
-  test('gives the price of the last trade and when it was', async () => {
+  test('gives price and time of the last trade', async () => {
     list('100000.123456');
     exchanges.requests.length = 0;
     const rate = await source().fetchRate('BTC', patience());
-    // Kraken does not say when: then it is when it was asked.
+    // Kraken gives no time, so that of the request counts.
     const at = name === 'kraken' ? NOW : AT;
     const withMicroseconds = name === 'coinbase' ? Math.floor(at) : at;
     expect(rate).toEqual({ symbol: 'BTC', price: usd('100000.123456'), at: withMicroseconds });
@@ -127,16 +127,16 @@ describe.each(EXCHANGES)('%s', (name, format, market, path) => {
     expect(written).toBeLessThan(20_000_000);
   });
 
-  test('lets go when the connection breaks, and when it was refused', async () => {
+  test('closes the connection when it breaks, and when a response was refused', async () => {
     exchanges.misbehave(name, response => response.destroy());
     await expectUnavailable();
     const nobody = createTickerSource(format, 'http://127.0.0.1:1', () => NOW);
     await expect(nobody.fetchRate('BTC', patience())).rejects.toThrow(RateUnavailable);
   });
 
-  test('lets go as soon as the signal says so', async () => {
+  test('closes the connection as soon as the signal aborts', async () => {
     exchanges.misbehave(name, response => void response.writeHead(200).write('{'));
-    // Otherwise the test would wait for the rest of the answer.
+    // Otherwise the test would wait for the rest of the response.
     await expect(source().fetchRate('BTC', AbortSignal.timeout(100))).rejects.toThrow(
       RateUnavailable,
     );
@@ -174,7 +174,7 @@ test.each([
   ['kraken', KRAKEN, { error: [], result: { A: { c: ['1'] }, B: { c: ['1'] } } }],
   ['okx', OKX, { code: '51001', msg: 'Instrument ID does not exist', data: [] }],
   ['okx', OKX, { code: '0', data: [{ instId: 'ETH-USDT', last: '1', ts: String(AT) }] }],
-] as const)('%s: refuses an answer that says it is wrong', async (name, format, body) => {
+] as const)('%s: refuses a response that reports an error', async (name, format, body) => {
   exchanges.misbehave(name, response => reply(response, 200, body));
   const source = createTickerSource(format, exchanges.urls[name], () => NOW);
   await expect(source.fetchRate('BTC', patience())).rejects.toThrow('no usable price');
@@ -191,7 +191,7 @@ describe('converted from USDT', () => {
       }),
     );
 
-  test('costs what USDT costs, and is as old as the older of both', async () => {
+  test('costs what USDT costs, and is as old as the older of the two rates', async () => {
     exchanges.list('okx', 'BNB-USDT', () => ({ price: '800.50', at: AT }));
     expect(await dollars('0.999').fetchRate('BNB', patience())).toEqual({
       symbol: 'BNB',

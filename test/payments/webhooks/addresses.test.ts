@@ -91,7 +91,7 @@ const PUBLIC = [
   '2a00:1450::1',
 ];
 
-test('local addresses are for developers, special ones are always refused', () => {
+test('local addresses are allowed in development only, special ones never', () => {
   const allowed = (addresses: string[], local: boolean) =>
     addresses.filter(address => isAddressAllowed(address, local));
   expect(allowed(LOCAL, false)).toEqual([]);
@@ -101,7 +101,7 @@ test('local addresses are for developers, special ones are always refused', () =
   expect(allowed(PUBLIC, false)).toEqual(PUBLIC);
 });
 
-/** Sends to `https://host:port` as production does; returns what is logged of it. */
+/** Sends to `https://host:port` as production does; returns what is logged about it. */
 async function refusal(host: string, resolve?: (name: string) => Promise<readonly string[]>) {
   const { port } = new URL(receiver.url);
   await shop.addEndpoint('https://shop.example.com');
@@ -114,7 +114,7 @@ async function refusal(host: string, resolve?: (name: string) => Promise<readonl
   await shop.attemptAll({ allowPrivateAddresses: false, ...(resolve && { resolve }) });
   expect(receiver.requests).toEqual([]);
   const [delivery] = await shop.deliveries();
-  // As any failure: not sooner than the schedule has it.
+  // Like any failure: not retried before its time.
   expect(delivery).toMatchObject({ status: 'pending', attempts: 1 });
   expect(delivery?.next_attempt_at?.getTime()).toBeGreaterThan(shop.clock() + 4_000);
   const [attempt] = await shop.attempts();
@@ -123,7 +123,7 @@ async function refusal(host: string, resolve?: (name: string) => Promise<readonl
 }
 
 test.each([...LOCAL, ...REFUSED.filter(address => address !== '' && address !== 'localhost')])(
-  'a name that leads to %s is refused, and a log line says so',
+  'a name that resolves to %s is refused, and logged',
   async address => {
     const { error, line } = await refusal('shop.example.com', async () => [address]);
     expect(error).toBe('shop.example.com is not at a public address');
@@ -155,7 +155,7 @@ test.each([
   expect(line).toMatchObject({ addresses: [address] });
 });
 
-test('localhost is refused without asking anybody', async () => {
+test('localhost is refused without a DNS query', async () => {
   for (const host of ['localhost', 'localhost.', 'api.localhost']) {
     const { error, line } = await refusal(host);
     expect(error).toMatch(/ is not at a public address$/);

@@ -4,14 +4,14 @@ import { claimDeliveries, findDueEndpoints } from '#storage/repositories/webhook
 
 export interface AttemptOptions extends Omit<DeliveryDependencies, 'connect' | 'logger'> {
   readonly logger?: DeliveryDependencies['logger'];
-  /** Replaces the name servers. */
+  /** Replaces DNS. */
   readonly resolve?: Resolve | undefined;
 }
 
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 /**
- * Makes the attempt of every pending delivery, also before its time, one after the other.
+ * Makes the attempt of every pending delivery, even before its time, one after the other.
  * @param endpointIds Leaves out the other endpoints.
  */
 export async function attemptDue(
@@ -29,7 +29,7 @@ export async function attemptDue(
   const now = new Date(clock());
   await db
     .updateTable('webhook_deliveries')
-    // Not all at one time, so that they are made in the order of their events.
+    // At distinct times, so that attempts are made in the order of their events.
     .set(({ ref }) => ({ next_attempt_at: ref('created_at') }))
     .where('status', '=', 'pending')
     .where('next_attempt_at', '>', now)

@@ -11,7 +11,7 @@ import { guardedConnector, type Resolve } from '#outbound/guarded-connector.ts';
 import { problemOf } from '#payments/webhooks/attempt-problem.ts';
 import { sendWebhook } from '#payments/webhooks/send.ts';
 
-/** Long enough for a busy machine: only a silent server is waited for. */
+/** Long enough for a busy machine: only tests of a silent server wait that long. */
 const PATIENCE_MS = 10_000;
 
 let folder: string;
@@ -31,7 +31,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server with a certificate of its own for `localhost` that ends so many days from now, and the certificate. */
+/** A server with its own self-signed certificate for `localhost` that expires in `days`, and the certificate. */
 async function secureServer(days: number): Promise<{ port: number; certificate: string }> {
   const file = (name: string) => join(folder, `${name}${days}`);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
@@ -46,7 +46,7 @@ async function secureServer(days: number): Promise<{ port: number; certificate: 
   return { port, certificate: certificate ?? '' };
 }
 
-/** What an attempt to a URL fails with. */
+/** The error of an attempt to a URL. */
 async function attempt(
   url: string,
   {
@@ -68,7 +68,7 @@ async function attempt(
 
 const closing = () => createServer(socket => void socket.destroy());
 const talking = () => createServer(socket => void socket.end('SMTP ready\r\n'));
-/** A port that nobody listens to any more. */
+/** A port that nobody listens on any more. */
 async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);
@@ -92,7 +92,7 @@ test.each<[string, string, () => Promise<number>]>([
   expect(await attempt(`http://127.0.0.1:${await start()}/`)).toMatchObject({ problem });
 });
 
-test('a server that does not answer is told as such', async () => {
+test('a server that does not respond is reported as such', async () => {
   const url = `http://127.0.0.1:${await listen(createServer(() => undefined))}/`;
   expect(await attempt(url, { timeoutMs: 100 })).toMatchObject({ problem: 'timeout' });
 });
@@ -104,13 +104,13 @@ test.each<[string, string, string]>([
   ['whose name servers are silent', 'name-server', 'ETIMEOUT'],
   ['whose name servers are not there', 'name-server', 'ECONNREFUSED'],
 ])('a name %s is told as such', async (_, problem, code) => {
-  // As `dns.Resolver` words it.
+  // In the words of `dns.Resolver`.
   const resolve = () =>
     Promise.reject(Object.assign(new Error(`queryA ${code} shop.example`), { code }));
   expect(await attempt('https://shop.example/', { resolve })).toMatchObject({ problem });
 });
 
-test('addresses and URLs that no webhook is sent to are told as such', async () => {
+test('addresses and URLs that no webhook may be sent to are reported as such', async () => {
   const resolve = () => Promise.resolve(['10.0.0.1']);
   const given = { resolve, allowPrivateAddresses: false };
   expect(await attempt('https://shop.example/', given)).toMatchObject({
@@ -127,14 +127,14 @@ describe('a certificate', () => {
   const trusted = getCACertificates();
   afterEach(() => setDefaultCACertificates(trusted));
 
-  test('that nobody has issued is told as such', async () => {
+  test('that is self-signed is reported as such', async () => {
     const { port } = await secureServer(1);
     expect(await attempt(`https://localhost:${port}/`)).toMatchObject({
       problem: 'certificate-unknown',
     });
   });
 
-  test('of another name is told as such', async () => {
+  test('for another name is reported as such', async () => {
     const { port, certificate } = await secureServer(2);
     setDefaultCACertificates([certificate]);
     expect(await attempt(`https://127.0.0.1:${port}/`)).toMatchObject({
@@ -142,7 +142,7 @@ describe('a certificate', () => {
     });
   });
 
-  test('that has expired is told as such', async () => {
+  test('that has expired is reported as such', async () => {
     const { port, certificate } = await secureServer(-1);
     setDefaultCACertificates([certificate]);
     expect(await attempt(`https://localhost:${port}/`)).toMatchObject({

@@ -64,7 +64,7 @@ test('an event arrives signed, exactly as it is stored', async () => {
   expect(await shop.attempts()).toMatchObject([{ number: 1, status_code: 200, error: null }]);
 });
 
-test('a failing endpoint is tried on schedule, then given up', async () => {
+test('a failing endpoint is retried on schedule, then given up', async () => {
   await shop.addEndpoint(receiver.url);
   receiver.answer = status(500, {}, 'out of order');
   await shop.tell();
@@ -102,12 +102,12 @@ test('an endpoint that recovers gets the event on the next attempt', async () =>
   expect(done).toMatchObject({ status_code: 204, error: null });
 });
 
-test('an endpoint that does not answer in time has failed', async () => {
+test('an endpoint that does not respond in time has failed', async () => {
   await shop.addEndpoint(receiver.url);
   await shop.tell();
   receiver.answer = stall;
   await shop.attemptAll({ timeoutMs: 150 });
-  // Headers, and then a body that never ends: the status has said all.
+  // Headers, and then a body that never ends: the status is enough.
   receiver.answer = response => void response.writeHead(200).write('thank whsec_QUJD');
   await shop.attemptAll({ timeoutMs: 1_000 });
   const [first, second] = await shop.attempts();
@@ -137,7 +137,7 @@ test.each([301, 302, 307, 308])('a redirect (%i) is a failure and not followed',
   await elsewhere.close();
 });
 
-test('of a huge body the first KiB is kept and the rest not waited for', async () => {
+test('of a huge body the first KiB is stored, and the rest not waited for', async () => {
   await shop.addEndpoint(receiver.url);
   let sent = 0;
   receiver.answer = response => {
@@ -171,7 +171,7 @@ test.each([
   await shop.tell();
   await shop.attemptAll();
   const delay = await delayMs();
-  // Never sooner than the schedule has it.
+  // Never sooner than the schedule.
   expect(delay).toBeGreaterThanOrEqual(Math.max(minimum, 4_500));
   expect(delay).toBeLessThanOrEqual(Math.max(minimum, 5_500));
 });
@@ -209,7 +209,7 @@ test('production sends to https only', async () => {
   expect(await shop.attempts()).toMatchObject([{ error: 'the URL is not https' }]);
 });
 
-test('a secret that no key opens fails the attempt, and is logged', async () => {
+test('a secret that no key can open fails the attempt, and is logged', async () => {
   await shop.addEndpoint(receiver.url);
   await shop.tell();
   await shop.attemptAll({ keyring: createKeyring([Buffer.alloc(32, 7)]) });

@@ -11,7 +11,7 @@ beforeEach(() => {
   slots = createEndpointSlots(() => time);
 });
 
-/** Takes as many slots as an endpoint gets. */
+/** Takes all slots that an endpoint gets. */
 function takeAll(endpointId: string, merchantId = `merchant of ${endpointId}`): Slot[] {
   const taken: Slot[] = [];
   for (;;) {
@@ -21,7 +21,7 @@ function takeAll(endpointId: string, merchantId = `merchant of ${endpointId}`): 
   }
 }
 
-/** Lets an endpoint answer once. */
+/** Lets an endpoint respond once. */
 function answer(endpointId: string, answerMs: number, merchantId?: string): void {
   const taken = takeAll(endpointId, merchantId);
   expect(taken).toHaveLength(1);
@@ -41,7 +41,7 @@ test('an endpoint holds one slot, and a few while its responses are fast', () =>
   expect(takeAll('a')).toHaveLength(4);
 });
 
-test('an attempt without a response proves nothing', () => {
+test('an attempt without a response does not make an endpoint fast', () => {
   takeAll('a')[0]?.release();
   expect(takeAll('a')).toHaveLength(1);
 });
@@ -91,7 +91,7 @@ test('all endpoints together hold no more than the slots there are', () => {
   expect(slots.free).toBe(1);
 });
 
-test('what is known of endpoints is bounded', () => {
+test('the memory of endpoints is bounded', () => {
   answer('old', FAST_MS);
   for (const endpoint of names('new', 10_000)) answer(endpoint, FAST_MS);
   expect(takeAll('old')).toHaveLength(1);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The worker as it is run, as a process of its own. */
+/** The worker as in production, as a process of its own. */
 function spawnWorker({ databaseUrl, masterKey }: Shop): ChildProcess {
   const worker = spawn(process.execPath, [resolve(import.meta.dirname, '../../../src/worker.ts')], {
     env: {
@@ -52,7 +52,7 @@ test('what a killed worker was sending is sent by the next one', async () => {
 
   expect(left?.claimed_until?.getTime()).toBeLessThan(Date.now() + 30_000);
 
-  // When the claim has run out.
+  // The claim expires.
   const past = new Date(Date.now() - 1);
   await shop.db
     .updateTable('webhook_deliveries')
@@ -62,7 +62,7 @@ test('what a killed worker was sending is sent by the next one', async () => {
   receiver.answer = status(200);
   const second = spawnWorker(shop);
   await receiver.received(2, START_MS);
-  // On a signal to stop, it ends its work first.
+  // When it is told to stop, it finishes its work first.
   second.kill('SIGTERM');
   expect(await once(second, 'exit')).toEqual([0, null]);
   expect(await shop.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);

@@ -49,18 +49,18 @@ const isDelivered = async () => {
 };
 
 test.each(['before', 'after'] as const)(
-  'a claim cut off %s it commits is made again',
+  'a claim whose connection is cut %s its commit is made again',
   async when => {
     proxy.cutAt('set claimed_until =', when);
     await shop.tell();
-    // Long before a claim runs out.
+    // Long before a claim expires.
     await vi.waitUntil(isDelivered, SOON);
     expect(receiver.requests).toHaveLength(1);
   },
 );
 
 test.each(['before', 'after'] as const)(
-  'an attempt whose record is cut off %s it commits is made once, and recorded once',
+  'an attempt whose record is cut off %s its commit is made once, and recorded once',
   async when => {
     proxy.cutAt('webhook_attempts', when);
     await shop.tell();
@@ -70,7 +70,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a network that swallows everything holds webhooks up for less than 10 seconds after its end', async () => {
+test('a network that swallows everything delays webhooks by less than 10 seconds after its end', async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startTcpProxy(hostname, Number(port));
   const url = Object.assign(new URL(database.url), { host: `127.0.0.1:${network.port}` }).href;

@@ -75,7 +75,7 @@ test('exactly the events of committed transactions are sent, each once to every 
   );
 });
 
-test('a delivery is sent again by hand, at once and with its own schedule', async () => {
+test('a delivery is redelivered by hand, at once and with its own schedule', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(receiver.url);
   receiver.requests.length = 0;
@@ -102,7 +102,7 @@ test('a delivery is sent again by hand, at once and with its own schedule', asyn
       { id: again.id, state: 'succeeded' },
     ]),
   );
-  // What has arrived can be sent once more too; it is the same event.
+  // A delivery that has arrived can be redelivered, too; it is the same event.
   await redeliver(shop.operator, again.id);
   await shop.attemptAll();
   expect(receiver.requests).toHaveLength(3);
@@ -113,7 +113,7 @@ test('a delivery is sent again by hand, at once and with its own schedule', asyn
   await expect(redeliver(shop.operator, endpoint.id)).rejects.toThrow('There is no delivery');
 });
 
-test('what became due while its endpoint was disabled is cancelled, not sent', async () => {
+test('a delivery that became due while its endpoint was disabled is cancelled, not sent', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(receiver.url);
   receiver.requests.length = 0;
@@ -136,7 +136,7 @@ test('a merchant has at most 16 endpoints, also when several are added at once',
   const added = results.filter(result => result.status === 'fulfilled');
   expect(added).toHaveLength(ENDPOINTS_MAXIMUM);
   await expect(add()).rejects.toThrow('A merchant may have at most 16 webhook endpoints.');
-  // One that is disabled makes room.
+  // A disabled one makes room.
   const [first] = added;
   if (first === undefined) throw new Error('no endpoint');
   const { id } = first.value.endpoint;
@@ -148,7 +148,7 @@ test('a merchant has at most 16 endpoints, also when several are added at once',
 test('two enabled endpoints of a merchant never have one URL, however they come to it', async () => {
   const shop = await openShop(database);
   const url = 'https://shop.example.com/hooks';
-  // Spelt otherwise, and at once.
+  // Concurrently, with other spellings.
   const spellings = [
     url,
     'https://SHOP.example.com:443/hooks',
@@ -172,11 +172,11 @@ test('two enabled endpoints of a merchant never have one URL, however they come 
   await disableEndpoint(shop.operator, first, 'No longer.');
   expect(await set(second.id)).toMatchObject({ url });
   await expect(enableEndpoint(shop.operator, first)).rejects.toThrow(`endpoint ${second.id} has`);
-  // Another merchant's server may be the same.
+  // Other merchants may use the same server.
   await shop.addEndpoint(url, [], await shop.addMerchant());
 });
 
-test('deliveries are numbered in the order of time, so that an index grows at its end', async () => {
+test('deliveries are numbered by time, so that an index grows at its end', async () => {
   const shop = await openShop(database);
   for (const name of ['a', 'b']) await shop.addEndpoint(`${receiver.url}&endpoint=${name}`);
   for (const later of [0, 1, 86_400_000]) {

@@ -10,26 +10,26 @@ export interface ReceivedRequest {
   readonly event: WebhookEvent;
 }
 
-/** Answers a request however it likes, or not at all. */
+/** Responds to a request in any way, or not at all. */
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A merchant's HTTP server that remembers what it was sent. */
+/** A merchant's HTTP server that records the requests it gets. */
 export interface Receiver {
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** How it answers from now on. */
+  /** How it responds from now on. */
   answer: Answer;
-  /** Resolves when it has had this many requests. */
+  /** Resolves when it has got this many requests. */
   received(count: number, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Answers with a status, headers and a body. */
+/** Responds with a status, headers and a body. */
 export function status(code: number, headers: Record<string, string> = {}, body = ''): Answer {
   return response => void response.writeHead(code, headers).end(body);
 }
 
-/** Never answers. */
+/** Never responds. */
 export const stall: Answer = () => undefined;
 
 export async function startReceiver(answer: Answer = status(200)): Promise<Receiver> {

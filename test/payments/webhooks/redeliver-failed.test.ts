@@ -32,7 +32,7 @@ async function addFailed({ db, payment }: Shop, endpointId: string, since: Date,
 const repeated = async (shop: Shop) =>
   (await shop.deliveries()).filter(({ redelivery_of: of }) => of !== null);
 
-test('what failed since a time is sent again, each event once, in one audited change', async () => {
+test('deliveries that failed since a time are redelivered, each event once, in one audited change', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);
   const { endpoint: other } = await shop.addEndpoint(`${URL}/other`);
@@ -65,13 +65,13 @@ test('what failed since a time is sent again, each event once, in one audited ch
   expect(entries).toEqual([{ detail: { since: since.toISOString(), deliveries: 3 } }]);
 });
 
-test('an event that was redelivered is left out until that has failed as well', async () => {
+test('an event that was redelivered is left out until the redelivery has failed as well', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);
   const since = new Date(shop.clock.now - DAY_MS);
   await addFailed(shop, endpoint.id, since, 1);
   const [first] = await shop.deliveries();
-  // Twice by hand: the newer one tells what became of the event.
+  // Redelivered twice by hand: the newer one counts.
   const older = await redeliver(shop.operator, first?.id ?? '');
   shop.clock.now += 1;
   const newer = await redeliver(shop.operator, first?.id ?? '');
@@ -91,7 +91,7 @@ test('an event that was redelivered is left out until that has failed as well', 
   expect(await again()).toMatchObject({ deliveries: 0 });
 });
 
-test('at most 1,000 are sent again at once, and two callers share them', async () => {
+test('at most 1,000 are redelivered at once, and two callers share them', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);
   const since = new Date(shop.clock.now - 2 * DAY_MS);
@@ -110,7 +110,7 @@ test('at most 1,000 are sent again at once, and two callers share them', async (
   expect(made).toHaveLength(1_005);
 });
 
-test('nothing is sent again to an endpoint that is disabled', async () => {
+test('nothing is redelivered to a disabled endpoint', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);
   await addFailed(shop, endpoint.id, new Date(shop.clock.now - DAY_MS), 1);

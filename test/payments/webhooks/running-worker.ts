@@ -3,11 +3,11 @@ import { runLoop } from '#worker/loop.ts';
 import type { Shop } from './shop.ts';
 
 export interface RunningWorker {
-  /** Tells it to stop; resolves when it has. */
+  /** Stops it; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
-/** Runs what the worker does for webhooks, inside this process. */
+/** Runs the worker's webhook tasks inside this process. */
 export function startWorker({ db, keyring, logger }: Shop): RunningWorker {
   const controller = new AbortController();
   const { signal } = controller;

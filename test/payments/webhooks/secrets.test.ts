@@ -55,7 +55,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone', 
   const wipe = () => wipePreviousWebhookSecrets(shop.db, new Date(shop.clock()), 10);
   expect([await wipe(), await wipe()]).toEqual([1, 0]);
 
-  // Of two rotations within a day the secret in between stays.
+  // After two rotations within a day, the secret in between still signs.
   const { secret: third } = await rotateEndpointSecret(shop.operator, shop.keyring, endpoint.id);
   const { secret: fourth } = await rotateEndpointSecret(shop.operator, shop.keyring, endpoint.id);
   const last = await deliver();
@@ -68,7 +68,7 @@ test('secrets are stored sealed, and never in the audit log', async () => {
   expect(endpoint.secret.includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false);
   const { id, master_key_version: version } = endpoint;
   expect(shop.keyring.open(endpoint.secret, id, version)).toBe(secret);
-  // Bound to the endpoint: moved to another one it does not open.
+  // Bound to the endpoint: it does not open for another one.
   expect(() => shop.keyring.open(endpoint.secret, shop.merchant.id, version)).toThrow();
   const audit = await shop.db
     .selectFrom('audit_log')

@@ -15,7 +15,7 @@ import { addPayment } from '../../helpers/payments.ts';
 import { recordEvent } from '../../helpers/record-event.ts';
 import { type AttemptOptions, attemptDue } from './attempt-due.ts';
 
-/** A new merchant with a payment, and what attempts its deliveries; it sees those of no other. */
+/** A new merchant with a payment, and functions that attempt its deliveries; it sees no other merchant's. */
 export interface Shop {
   readonly db: Database;
   readonly databaseUrl: string;
@@ -23,10 +23,10 @@ export interface Shop {
   readonly payment: Payment;
   readonly keyring: Keyring;
   readonly masterKey: Buffer;
-  /** Stands still; move it instead of waiting. */
+  /** Does not advance by itself. */
   readonly clock: { now: number; (): number };
   readonly operator: Operator;
-  /** Lines of the log, parsed, newest last. */
+  /** Parsed log lines, newest last. */
   readonly logs: Record<string, unknown>[];
   readonly logger: ReturnType<typeof createLogger>;
   addMerchant(): Promise<Merchant>;
@@ -35,9 +35,9 @@ export interface Shop {
     types?: readonly EventType[],
     merchant?: Merchant,
   ): Promise<IssuedEndpoint>;
-  /** Records an event of the payment, in a transaction of its own unless one is given. */
+  /** Records an event of the payment, in a transaction of its own unless a connection is given. */
   tell(type?: PaymentEventType, db?: Connection): Promise<void>;
-  /** Makes the attempt of every delivery that is waiting, also before its time. */
+  /** Makes the attempt of every pending delivery, even before its time. */
   attemptAll(options?: Partial<AttemptOptions>): Promise<void>;
   deliveries(endpointId?: string): Promise<WebhookDelivery[]>;
   attempts(): Promise<WebhookAttempt[]>;

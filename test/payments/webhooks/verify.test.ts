@@ -8,7 +8,7 @@ import {
 } from '#client/index.ts';
 import { webhookHeaders } from '#signing/webhooks.ts';
 
-/** The vector that the Standard Webhooks libraries test with. */
+/** The test vector of the Standard Webhooks libraries. */
 const VECTOR = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   body: '{"test": 2432232314}',
@@ -44,7 +44,7 @@ describe('the published vector', () => {
     expect(webhookHeaders([VECTOR.secret], message)).toEqual(VECTOR.headers);
   });
 
-  test('verifies in every form a server has it in', () => {
+  test('verifies in every form in which a server may have it', () => {
     const { headers } = VECTOR;
     const id = headers['webhook-id'];
     const raw: ReceivedWebhook['headers'] = { ...headers, 'webhook-id': [id], host: 'a' };
@@ -73,7 +73,7 @@ test('one of several signatures and one of several secrets is enough', () => {
   expect(failureOf({ headers, secret: other })).toBe('signature-mismatch');
 });
 
-test('it says which part failed', () => {
+test('the error says which part failed', () => {
   expect(withHeaders({ 'webhook-id': undefined })).toBe('webhook-id');
   expect(withHeaders({ 'webhook-timestamp': '' })).toBe('webhook-timestamp');
   expect(withHeaders({ 'webhook-timestamp': '1614265330.5' })).toBe('webhook-timestamp');
@@ -83,7 +83,7 @@ test('it says which part failed', () => {
   expect(withHeaders({ 'webhook-id': 'msg_other' })).toBe('signature-mismatch');
   expect(withHeaders({ 'webhook-timestamp': '1614265331' })).toBe('signature-mismatch');
   expect(failureOf({ body: VECTOR.body.replace(' ', '') })).toBe('signature-mismatch');
-  // What is no JSON, but not ours either, is never parsed.
+  // A body that is not signed by us is never parsed, so it may be no JSON.
   expect(failureOf({ body: '{' })).toBe('signature-mismatch');
   const message = { id: 'a', timestamp: '1614265330', body: '{' };
   expect(failureOf({ body: '{', headers: webhookHeaders([VECTOR.secret], message) })).toBe('body');
@@ -99,7 +99,7 @@ test('300 seconds either way pass, 301 fail', () => {
   expect(failureOf({ ...at(11), toleranceSeconds: 10 })).toBe('timestamp-too-old');
 });
 
-test('an invalid secret is a mistake of the caller', () => {
+test('an invalid secret is the caller’s mistake', () => {
   for (const secret of [undefined, 'whsec_', '', 'whsec_not base64!', 'mps_0123456789abcde!']) {
     expect(() => verifyWebhook({ ...VECTOR, secret })).toThrow(TypeError);
   }

@@ -11,7 +11,7 @@ import { recordEvent } from '../../helpers/record-event.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { openShop, type Shop } from './shop.ts';
 
-/** Minutes of a restore: nothing after 0 is left, what there was ended at 60, and it was confirmed at 120. */
+/** Minutes of a restore: rows after 0 are lost, the lost time ended at 60, and the restore was confirmed at 120. */
 const [END, CONFIRMED] = [60, 120];
 
 let database: TestDatabase;
@@ -29,7 +29,7 @@ afterAll(() => database.drop());
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 4, 17, 12) + minutes * 60_000);
 
-/** @param end Minute in which the lost time is known to have ended, if it is. */
+/** @param end Minute in which the lost time ended; null if unknown. */
 function restoreUntil(end: number | null) {
   return confirmedRestoreOf({
     id: newId(),
@@ -47,9 +47,9 @@ interface Case {
   /** Minute of the event. */
   readonly told?: number;
   readonly created?: number;
-  /** Minute of the payment's end, if it expires. */
+  /** Minute in which the payment expires, if it does. */
   readonly expired?: number;
-  /** Minute in which funds came, at the earliest. */
+  /** The earliest minute in which funds came. */
   readonly paid?: number;
   readonly columns?: Partial<Insertable<PaymentsTable>>;
 }
@@ -106,7 +106,7 @@ describe('after a restore, a webhook that may have been sent before is withheld'
     await shop.attemptAll({ restore: () => restoreUntil(end) });
     expect(await statuses()).toEqual(['withheld']);
     expect(receiver.requests).toEqual([]);
-    // By hand it can be sent.
+    // It can be sent by hand.
     const [delivery] = await shop.deliveries();
     await redeliver(shop.operator, delivery?.id ?? '');
     await shop.attemptAll({ restore: () => restoreUntil(end) });
@@ -115,7 +115,7 @@ describe('after a restore, a webhook that may have been sent before is withheld'
   });
 });
 
-describe('any other one is sent', () => {
+describe('any other webhook is sent', () => {
   test.each<[string, number | null, Case]>([
     ['of funds that came later', END, { type: 'payment_prompt.successful', paid: 62 }],
     ['of a time that has passed since', END, { type: 'payment_prompt.expired', expired: 70 }],

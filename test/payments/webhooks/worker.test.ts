@@ -11,19 +11,19 @@ import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 import { openShop, type Shop } from './shop.ts';
 
-/** A third of what an endpoint that stalls takes, and far more than another one needs. */
+/** A third of what an endpoint that stalls takes, and far more than others need. */
 const PROMPT_MS = ATTEMPT_TIMEOUT_MS / 3;
 
 let database: TestDatabase;
 let shop: Shop;
 let receiver: Receiver;
 let worker: RunningWorker | undefined;
-/** Waits for most of ten seconds while the other tests run. */
+/** Takes most of ten seconds, while the other tests run. */
 let survival: Promise<void>;
 beforeAll(async () => {
   database = await cloneDatabase();
   survival = surviveLostQueue();
-  // Told where it is awaited.
+  // Reported where it is awaited.
   survival.catch(() => undefined);
 });
 beforeEach(async () => {
@@ -43,7 +43,7 @@ async function untilStatus(expected: string, { deliveries } = shop): Promise<voi
   }
 }
 
-/** On a database of its own, whose connections it ends. */
+/** On its own database, whose connections it ends. */
 async function surviveLostQueue(): Promise<void> {
   const lossy = await cloneDatabase();
   const target = await startReceiver();
@@ -56,7 +56,7 @@ async function surviveLostQueue(): Promise<void> {
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where pid != pg_backend_pid() and datname = current_database()`.execute(owner.db);
     await owner.tell();
-    // The queue may have to be started again.
+    // The queue may have to be restarted.
     await target.received(2, 25_000);
     await untilStatus('succeeded', owner);
   } finally {
@@ -66,7 +66,7 @@ async function surviveLostQueue(): Promise<void> {
   }
 }
 
-test('an event is sent at once, and what comes of it is in the log', async () => {
+test('an event is sent at once, and its outcome is logged', async () => {
   worker = startWorker(shop);
   await shop.addEndpoint(receiver.url);
   await shop.tell();
@@ -75,7 +75,7 @@ test('an event is sent at once, and what comes of it is in the log', async () =>
   const startedAt = Date.now();
   await shop.tell('payment_prompt.detected');
   await receiver.received(2);
-  // Less than the pause after a failure; usually it is a fifth of a second.
+  // Less than the pause after a failure; usually it takes a fifth of a second.
   expect(Date.now() - startedAt).toBeLessThan(5_000);
   await untilStatus('succeeded');
   await worker.stop();
@@ -84,7 +84,7 @@ test('an event is sent at once, and what comes of it is in the log', async () =>
   expect(shop.logs.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('an endpoint that stalls with a thousand waiting delays no other', async () => {
+test('an endpoint that stalls with a thousand deliveries waiting delays no other', async () => {
   const stalled = await startReceiver(stall);
   await shop.addEndpoint(stalled.url);
   await sql`
@@ -111,7 +111,7 @@ test('an endpoint that stalls with a thousand waiting delays no other', async ()
     waits.push(Date.now() - startedAt);
   }
   expect(Math.max(...waits)).toBeLessThan(PROMPT_MS);
-  // It holds one slot and no more, and nothing of it is lost.
+  // It holds only one slot, and none of its deliveries is lost.
   expect(stalled.requests).toHaveLength(1);
   const statuses = (await shop.deliveries()).map(delivery => delivery.status);
   expect(statuses).toEqual(Array(1000).fill('pending'));
@@ -144,7 +144,7 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
   await stallShops(shops.slice(0, 3), 8);
   worker = startWorker(shop);
   await stalled.received(6);
-  // Three merchants leave room even for a new endpoint.
+  // Three merchants leave slots even for a new endpoint.
   await expectPrompt(1);
   await stallShops(shops.slice(3), 2);
   await stalled.received(16);
@@ -154,7 +154,7 @@ test('many endpoints that stall, of several merchants, delay no other', async ()
   await worker.stop();
 });
 
-test('on a signal to stop, the worker waits for responses that may still come', async () => {
+test('when it is told to stop, the worker waits for responses that may still come', async () => {
   receiver.answer = stall;
   await shop.addEndpoint(receiver.url);
   await shop.tell();
@@ -171,7 +171,7 @@ test('on a signal to stop, the worker waits for responses that may still come', 
   expect(await shop.deliveries()).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
 });
 
-test('an attempt that stopping cuts off is left to the next worker', async () => {
+test('an attempt that is interrupted by stopping is left to the next worker', async () => {
   receiver.answer = stall;
   await shop.addEndpoint(receiver.url);
   await shop.tell();
@@ -200,4 +200,4 @@ test('an attempt that stopping cuts off is left to the next worker', async () =>
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('the worker survives the loss of every connection to the queue', () => survival);
+test('the worker survives the loss of all its queue connections', () => survival);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What the step has replaced is as it was before, as far as addresses need it. */
+/** Restores the schema before the step, as far as addresses need it. */
 const UNDO = [
   sql`drop trigger address_changes_hold on address_changes`,
   sql`drop function hold_waiting_address, hold_address, begin_address_period`,
@@ -41,7 +41,7 @@ const UNDO = [
     end $$`,
 ];
 
-/** An address in force, as the earlier release writes it. */
+/** An address in force, as the earlier release stores it. */
 function use({ branches }: Account, network: string, address: string, minutes = 0) {
   const at = new Date(service.clock() + minutes * 60_000);
   return sql`insert into deposit_addresses values (${branches[0]}, ${network}, ${address}, ${at})`.execute(
@@ -54,7 +54,7 @@ function unuse({ branches }: Account, address: string) {
     where branch_id = ${branches[0]} and address = ${address}`.execute(service.db);
 }
 
-/** An open change, as the earlier release writes it. */
+/** An open change, as the earlier release stores it. */
 function wait(account: Account, network: string, address: string) {
   const { merchant, branches } = account;
   const { personId, actor } = personOf(account, 0);
@@ -66,7 +66,7 @@ function wait(account: Account, network: string, address: string) {
       ${actor}, ${personId}, ${now}, ${now}, false)`.execute(service.db);
 }
 
-test('addresses that several merchants have stay theirs, shared, and nobody else gets them', async () => {
+test('addresses that several merchants have stay theirs, shared, and no other merchant gets them', async () => {
   const operator = operatorOf(service);
   const [ada, bob, cy] = await Promise.all([1, 2, 3].map(() => openAccount(service, ['admin'])));
   if (ada === undefined || bob === undefined || cy === undefined) throw new Error('no accounts');
@@ -82,7 +82,7 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
     // On two chains of one family.
     await use(bob, 'eth', shared, 1);
     await use(ada, 'bnb-usdt', shared);
-    // Of one merchant until another one got it.
+    // It was one merchant's until another got it.
     await use(ada, 'eth', former);
     await unuse(ada, former);
     await use(bob, 'avax', former);
@@ -90,7 +90,7 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
     await unuse(ada, gone);
     await wait(ada, 'avax-usdt', waiting);
     await use(ada, 'eth', own);
-    // For another merchant's address, which lapses.
+    // A change to another merchant's address, which lapses.
     await wait(bob, 'eth-usdc', own);
   });
   const holders = await service.db
@@ -122,7 +122,7 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
     expect(step).toMatchObject({ state: 'advised', finding: expect.stringContaining(shared) });
     expect(step?.finding).not.toContain(former);
   }
-  // Both keep it as long as they like, and change it; a third one does not get it.
+  // Both keep it as long as they like, and may move it; a third merchant does not get it.
   await setAddress(operator, { merchantId: a, branchId: ada.branches[1] }, 'eth', shared);
   await setAddress(operator, { merchantId: b, branchId: bob.branches[1] }, 'avax', shared);
   const wanted = {
@@ -148,7 +148,7 @@ test('addresses that several merchants have stay theirs, shared, and nobody else
       { merchant_id: b, outcome: 'lapsed' },
     ]),
   );
-  // One of them leaves it, and it is the other one's alone.
+  // When one of them leaves it, it belongs to the other alone.
   await removeAddress(operator, { merchantId: a, branchId: ada.branches[1] }, 'eth', shared);
   await removeAddress(operator, { merchantId: a }, 'bnb-usdt', shared);
   const left = await service.db

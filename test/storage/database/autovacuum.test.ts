@@ -15,14 +15,14 @@ afterAll(() => database.drop());
 
 interface Work {
   table: string;
-  /** Rows after which autovacuum comes, of a table of five million. */
+  /** Numbers of rows that trigger autovacuum in a table of five million. */
   dead: number;
   inserted: number;
   changed: number;
   freezesAtOnce: boolean;
 }
 
-/** What is put off in a table of five million rows; what it does not set is the server's. */
+/** The thresholds in a table of five million rows; what the table does not set comes from the server. */
 async function workOf(tables: readonly string[]): Promise<Work[]> {
   const { rows } = await sql<Work>`
     with named as (
@@ -50,7 +50,7 @@ describe('at five million rows autovacuum', () => {
   test.each([
     ['payments', 'reservations', 'deposits', 'webhook_deliveries'],
     ['idempotency_keys', 'nonces'],
-  ])('takes what is dead in %s and %s in bits', async (...tables) => {
+  ])('removes dead rows of %s and %s in small steps', async (...tables) => {
     const works = await workOf(tables);
     expect(works).toHaveLength(tables.length);
     for (const { dead, inserted, changed } of works) {
@@ -60,7 +60,7 @@ describe('at five million rows autovacuum', () => {
     }
   });
 
-  test('freezes what is only added to as it comes', async () => {
+  test('freezes append-only rows as they are inserted', async () => {
     const tables = ['events', 'payment_transitions', 'webhook_attempts'];
     const works = await workOf(tables);
     expect(works.map(({ table }) => table)).toEqual(tables.toSorted());
@@ -73,7 +73,7 @@ describe('at five million rows autovacuum', () => {
 test('claiming a delivery changes no index, ending an attempt does', async () => {
   const shop = await openShop(database);
   await shop.addEndpoint('http://127.0.0.1:1/');
-  // With a version for each claim they fit into a page, so that room is never what is lacking.
+  // All versions of the claims fit into one page, so that no update fails to be in place for lack of room.
   const count = 20;
   for (let n = 0; n < count; n++) await shop.tell();
   const deliveries = await shop.deliveries();
@@ -98,7 +98,7 @@ test('claiming a delivery changes no index, ending an attempt does', async () =>
   });
 });
 
-/** Updates of deliveries, and those of them that needed no index entry. */
+/** Updates of deliveries, and how many of them needed no index entry. */
 async function updates(session: Connection): Promise<{ all: number; inPlace: number } | undefined> {
   // Otherwise the session reports its counts within a second.
   await sql`select pg_stat_force_next_flush()`.execute(session);

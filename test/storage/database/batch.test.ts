@@ -13,14 +13,14 @@ function counting(maximum?: number) {
   return { calls, square };
 }
 
-test('what is asked for in one tick is one call, and each caller gets its own result', async () => {
+test('requests of one tick share one call, and each caller gets its own result', async () => {
   const { calls, square } = counting();
   const asked = [1, 2, 2, 3];
   expect(await Promise.all(asked.map(square))).toEqual([1, 4, 4, 9]);
   expect(calls).toEqual([asked]);
 });
 
-test('what is asked while a call is under way is asked in another, without waiting for it', async () => {
+test('requests during a call go into another call, without waiting for the first', async () => {
   const { calls, square } = counting();
   const first = square(1);
   await nextTurn();
@@ -30,7 +30,7 @@ test('what is asked while a call is under way is asked in another, without waiti
   expect(await Promise.all([first, second])).toEqual([1, 4]);
 });
 
-test('a call that is full goes at once, and what is left at the end of the turn', async () => {
+test('a full call starts at once, and a partial one at the end of the tick', async () => {
   const { calls, square } = counting();
   const asked = Array.from({ length: 70 }, (_, index) => index + 100);
   const results = Promise.all(asked.map(square));
@@ -40,40 +40,40 @@ test('a call that is full goes at once, and what is left at the end of the turn'
   expect(calls.flat()).toEqual(asked);
 });
 
-test('a caller says how many a call takes', async () => {
+test('a caller sets the maximum size of a call', async () => {
   const { calls, square } = counting(2);
   expect(await Promise.all([1, 2, 3].map(square))).toEqual([1, 4, 9]);
   expect(calls).toEqual([[1, 2], [3]]);
 });
 
-test('a turn that ends with a full call makes no empty one', async () => {
+test('a tick that ends with a full call makes no empty one', async () => {
   const { calls, square } = counting();
   await Promise.all(Array.from({ length: 32 }, (_, index) => square(index + 100)));
   await nextTurn();
   expect(calls).toHaveLength(1);
 });
 
-test('a call that fails fails what is in it, and nothing that comes after', async () => {
+test('a failing call fails its own requests, and no later ones', async () => {
   const { square } = counting();
   const results = await Promise.allSettled([square(12), square(13)]);
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await square(14)).toBe(196);
 });
 
-test('of two calls of a turn one may fail', async () => {
+test('of two calls of one tick, one may fail', async () => {
   const { square } = counting(2);
   const results = await Promise.allSettled([12, 13, 14].map(square));
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
-test('a call that throws while a question is asked fails its questions, not the asking', async () => {
+test('a call that throws synchronously rejects its requests, and does not throw at the caller', async () => {
   const ask = batch<number, number>(() => {
     throw new Error('at once');
   }, 1);
   await expect(ask(1)).rejects.toThrow('at once');
 });
 
-test('a promise among the results settles its own item alone', async () => {
+test('a promise among the results settles its own request only', async () => {
   const ask = batch(async (numbers: readonly number[]) =>
     numbers.map(async number => {
       if (number === 13) throw new Error('unlucky');

@@ -70,9 +70,9 @@ describe('a feed', () => {
     expect(feed.generation).toBe(before + 2);
   });
 
-  test('waits for no standby to record that it listens', async () => {
+  test('waits for no standby when it records that it listens', async () => {
     const name = sql.id(new URL(database.url).pathname.slice(1));
-    // Whatever the server of the tests has: what sessions of a real one begin with.
+    // The default of real servers, whatever the test server has.
     await sql`alter database ${name} set synchronous_commit = on`.execute(database.db);
     await sql`
       create function refuse_to_wait() returns trigger language plpgsql as $$
@@ -106,13 +106,13 @@ describe('a feed', () => {
     expect(heard).toEqual(['after']);
   });
 
-  test('is not current before it has heard itself', async () => {
+  test('is not current before it has heard its own notification', async () => {
     const { feed } = await open();
     expect(feed.isCurrent()).toBe(false);
     await vi.waitUntil(() => feed.isCurrent(), SOON);
   });
 
-  test('that loses its session knows nothing any more, and comes back', async () => {
+  test('that loses its session resets, and comes back', async () => {
     const { feed, heard, errors } = await openCurrent();
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -131,7 +131,7 @@ describe('a feed', () => {
     expect(feed.isCurrent()).toBe(true);
     now += 1;
     expect(feed.isCurrent()).toBe(false);
-    // What it missed meanwhile it may not have: all it knows is forgotten when the connection goes.
+    // It may have missed changes meanwhile, so all cached state is dropped when the connection is.
     await sql`update networks set window_minutes = 18 where id = 'sol'`.execute(database.db);
     expect(heard).toEqual([]);
     now += 10_000;
@@ -152,7 +152,7 @@ describe('a feed', () => {
         where application_name = ${applicationName}`.execute(database.db);
       return rows[0]?.at.getTime();
     };
-    /** Waits until the feed has renewed so many times more; resolves with how long that took. */
+    /** Waits until the feed has renewed `times` more times; resolves with how long that took. */
     const renewed = async (times: number) => {
       const begun = stalls.now();
       const seen = new Set<number | undefined>();
@@ -162,35 +162,34 @@ describe('a feed', () => {
         await sleep(SOON.interval);
       }
     };
-    /** Whether one of three times between renewals is long: one that is seen late has the next one come sooner. */
+    /** Whether one of three intervals between renewals is long: after one that is seen late, the next comes sooner. */
     const isSeldom = async () => {
       for (let tries = 0; tries < 3; tries++) if ((await renewed(1)) > 500) return true;
       return false;
     };
-    // Six times what they take, and less than they take when they are seldom.
+    // Six times what they take, and less than seldom renewals take.
     expect(await renewed(4)).toBeLessThan(2_500);
-    // In steps, since a feed that hears nothing for long reconnects. By the second renewal the first
-    // has been heard.
+    // In steps, since a feed that hears nothing for long reconnects. By the second renewal the first has been heard.
     for (let step = 0; step < 3; step++) {
       later += 3_000;
       await renewed(2);
     }
     later += 3_000;
     expect(await isSeldom()).toBe(true);
-    // A scrape has the lease renewed and does not make the feed busy.
+    // A scrape has the lease renewed, and does not make the feed busy.
     expect(await feed.renew()).toBe(true);
     expect(await isSeldom()).toBe(true);
     const begun = stalls.now();
     feed.isCurrent();
     await vi.waitUntil(() => feed.isCurrent(), SOON);
-    // It was not asked for a second before the next renewal.
+    // The wait was less than the second until the next regular renewal.
     expect(stalls.now() - begun).toBeLessThan(900);
     expect(await renewed(4)).toBeLessThan(2_500);
   });
 
-  test('that hangs while it begins is closed at once, or opened again', async () => {
+  test('that hangs while it starts is closed at once, or reopened', async () => {
     const { proxy, url } = await throughProxy();
-    /** Opens one whose first query gets no response. */
+    /** Opens a feed whose first query gets no response. */
     async function openHanging() {
       const asked = Promise.withResolvers<void>();
       const query = vi.spyOn(pg.Client.prototype, 'query');
@@ -207,7 +206,7 @@ describe('a feed', () => {
     const { feed: closed } = await openHanging();
     const begun = performance.now();
     await closed.close();
-    // Sooner than it would end by being silent.
+    // Sooner than it would be closed for being silent.
     expect(performance.now() - begun).toBeLessThan(4_000);
     const { feed, errors } = await openHanging();
     await vi.waitUntil(() => feed.isCurrent(), SOON);
@@ -215,7 +214,7 @@ describe('a feed', () => {
     await proxy.cut();
   });
 
-  test('that is closed says nothing of the connection it ends', async () => {
+  test('that is closed reports no error of the connection it ends', async () => {
     const { feed, errors } = await openCurrent();
     await feed.close();
     await vi.waitUntil(async () => {
@@ -226,12 +225,12 @@ describe('a feed', () => {
     expect(errors).toEqual([]);
   });
 
-  test('refuses a connection that is not to the session itself', async () => {
+  test('refuses a connection that does not lead to the session itself', async () => {
     const connected = vi.spyOn(pg.Client.prototype, 'connect');
     connected.mockImplementationOnce(async function (this: pg.Client) {
       connected.mockRestore();
       await this.connect();
-      // What a pooler tells its clients is a number of its own.
+      // A pooler gives its clients a process ID of its own.
       Object.assign(this, { processID: 1 });
       return this;
     });
@@ -259,7 +258,7 @@ describe('a command that changes something', () => {
     expect(pause).toHaveBeenCalledOnce();
   });
 
-  test('returns when every feed has the change, or its lease has run out', async () => {
+  test('returns when every feed has the change, or its lease has expired', async () => {
     const { heard } = await openCurrent();
     const pause = vi.fn(async () => undefined);
     await untilHeard(database.db, pause);
@@ -268,9 +267,9 @@ describe('a command that changes something', () => {
     expect(heard).toEqual([null]);
   });
 
-  test('waits for a feed whose session the server ended behind its back', async () => {
+  test('waits for a feed whose session the server ended without its knowledge', async () => {
     const { proxy, url } = await throughProxy();
-    // Its lease stands still for as long as it takes to end the session.
+    // Its lease does not age while the session is being ended.
     const clock = holdableClock();
     const { feed } = await openCurrent({ url, now: clock });
     clock.hold();
@@ -290,7 +289,7 @@ describe('a command that changes something', () => {
     let now = 0;
     const { feed } = await openCurrent({ now: () => now });
     await listenedAgo(50);
-    // Less at a time than a connection may be silent.
+    // Steps shorter than a connection may be silent.
     for (let seconds = 0; seconds < 20; seconds += 4) {
       now += 4_000;
       await vi.waitUntil(() => feed.isCurrent(), SOON);

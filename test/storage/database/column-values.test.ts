@@ -39,7 +39,7 @@ test.each([
   expect(await read<Date>(text, 'timestamptz')).toEqual(new Date(expected));
 });
 
-test('an instant in a session of another zone is the same', async () => {
+test('an instant is the same in a session with another time zone', async () => {
   await database.db.connection().execute(async db => {
     await sql`set timezone = 'Asia/Kolkata'`.execute(db);
     const { rows } = await sql`select '2026-05-17T12:00:00.25Z'::timestamptz as value`.execute(db);
@@ -48,7 +48,7 @@ test('an instant in a session of another zone is the same', async () => {
   });
 });
 
-test('a bigint beyond safe integers is refused, a day stays a text', async () => {
+test('a bigint beyond safe integers is refused, and a date stays text', async () => {
   expect(await read('9007199254740991', 'bigint')).toBe(Number.MAX_SAFE_INTEGER);
   await expect(read('9007199254740992', 'bigint')).rejects.toThrow(RangeError);
   expect(await read('2026-05-17', 'date')).toBe('2026-05-17');

@@ -21,7 +21,7 @@ afterAll(() => database.drop());
 const networks = async () =>
   (await database.db.selectFrom('networks').select('id').execute()).length;
 
-test('a connection that breaks while idle is reported, without the client that had it', async () => {
+test('a connection that breaks while idle is logged, without its client object', async () => {
   const errors: Error[] = [];
   const db = connect({
     url: database.url,
@@ -60,7 +60,7 @@ test('a connection that breaks while in use fails its query, and the pool goes o
   const end = sql`select pg_terminate_backend(pg_backend_pid())`;
   const failure = await end.execute(database.db).catch(error => error);
   expect(isDatabaseUnavailable(failure)).toBe(true);
-  // The pool may hand the connection out once more before its end has arrived.
+  // The pool may hand the connection out once more before it learns that it has ended.
   await vi.waitFor(async () => expect(await networks()).toBe(24), SOON);
 });
 
@@ -84,7 +84,7 @@ test('a connection that breaks before the commit leaves the outcome uncertain', 
   expect(isDatabaseUnavailable(failure)).toBe(false);
 });
 
-test('a statement that runs too long counts as unavailable', async () => {
+test('a statement that times out counts as unavailability', async () => {
   const failure = await transact(database.db, async tx => {
     await sql`set local statement_timeout = '10ms'`.execute(tx);
     await sql`select pg_sleep(10)`.execute(tx);
@@ -92,7 +92,7 @@ test('a statement that runs too long counts as unavailable', async () => {
   expect(isDatabaseUnavailable(failure)).toBe(true);
 });
 
-test('a savepoint undoes what failed within it and nothing else', async () => {
+test('a savepoint rolls back what failed within it and nothing else', async () => {
   const rename = (id: string, name: string) =>
     database.db.updateTable('networks').set({ name }).where('id', '=', id).compile();
   const result = await transact(database.db, async tx => {
@@ -117,7 +117,7 @@ test('a savepoint undoes what failed within it and nothing else', async () => {
   expect(rows.map(({ name }) => name)).toEqual(['kept', 'Ethereum Mainnet']);
 });
 
-test('what waits for a commit happens after it, in order, and never without it', async () => {
+test('callbacks for a commit run after it, in order, and never without it', async () => {
   const happened: string[] = [];
   const happens = (what: string) => () => void happened.push(what);
   await transact(database.db, async tx => {

@@ -38,7 +38,7 @@ const ROWS = `
          timestamptz '2026-05-17 12:00+00' + number * interval '1 hour' as at
   from generate_series(1, $1::integer) as number`;
 
-test('every execution reads the rows of the first, and one asks for the description', async () => {
+test('every execution parses rows like the first, which alone requests the description', async () => {
   descriptions = 0;
   const first = await run(ROWS, [3]);
   const at = (hour: number) => new Date(Date.UTC(2026, 4, 17, 12 + hour));

@@ -34,7 +34,7 @@ const add = (columns: Partial<Payment> = {}) =>
 const change = (id: string, columns: object) =>
   service.db.updateTable('payments').set(columns).where('id', '=', id).execute();
 
-/** Whether the database takes a statement; every refusal is an integrity violation of its own. */
+/** Whether the database accepts a statement; every refusal must be an integrity violation. */
 async function isTaken(statement: Promise<unknown>): Promise<boolean> {
   return statement.then(
     () => true,
@@ -70,8 +70,8 @@ describe('the status of a payment', () => {
   });
 });
 
-describe('what was agreed at creation', () => {
-  test('never changes', async () => {
+describe('the terms agreed at creation', () => {
+  test('never change', async () => {
     const other = await addMerchant(service);
     const { partner } = await addPartner(service);
     const { id } = await add();
@@ -92,14 +92,14 @@ describe('what was agreed at creation', () => {
     }
     const crypto = { flow: 'crypto', settlement_model: 'split' };
     expect(await isTaken(change(regulated.id, crypto))).toBe(false);
-    // Nor together with something that may.
+    // Nor together with a column that may change.
     expect(await isTaken(change(id, { ...columnsOf(SEEN), amount: 999 }))).toBe(false);
     expect(
       await isTaken(change(id, { amount: 1000, created_at: new Date(service.clock.now) })),
     ).toBe(true);
   });
 
-  test('is within its bounds', async () => {
+  test('are within their bounds', async () => {
     for (const columns of [
       { amount: 0 },
       { amount: -1 },
@@ -119,9 +119,9 @@ describe('what was agreed at creation', () => {
   });
 });
 
-describe('what is only ever added to', () => {
+describe('append-only tables', () => {
   beforeAll(async () => {
-    // By the database's clock: events may be removed when they are old.
+    // By the database's clock, since old events may be removed.
     service.clock.now = Date.now();
     const { prompt } = await createPrompt(service, shop, { amount: 5000 });
     const now = new Date(service.clock.now);
@@ -162,7 +162,7 @@ describe('what is only ever added to', () => {
     'truncate events cascade',
     'truncate audit_log',
     'truncate payments cascade',
-  ])('refuses: %s', async statement => {
+  ])('refuse: %s', async statement => {
     expect(await isTaken(sql.raw(statement).execute(service.db))).toBe(false);
   });
 });
@@ -175,7 +175,7 @@ test('a merchant has one main branch at most', async () => {
   expect(await isTaken(insert.execute())).toBe(false);
 });
 
-test('a time to pay that is fixed comes earlier where a clock is advanced, and never later', async () => {
+test('a fixed expiry moves earlier when a clock is advanced, and never later', async () => {
   const created = new Date(service.clock.now);
   const { id, expires_at: end } = await add({ expiry_fixed: true });
   const earlier = new Date(end.getTime() - 1);

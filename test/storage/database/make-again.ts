@@ -2,10 +2,10 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { Database } from '#storage/database/connection.ts';
 
 /**
- * Makes a step of the migrations on a database with a history.
+ * Runs a migration step on a database with a history.
  * @param up The step.
- * @param undo Statements that take it back.
- * @param history What happens while the database is without it.
+ * @param undo Statements that undo the step.
+ * @param history What happens while the database is without the step.
  */
 export async function makeAgain(
   db: Database,

@@ -27,7 +27,7 @@ afterAll(async () => {
   await client.end();
 });
 
-/** Pools on one new and empty database. */
+/** Pools on one new, empty database. */
 async function emptyDatabase(pools: number): Promise<Database[]> {
   const name = `eps_migrate_${randomBytes(6).toString('hex')}`;
   const url = await createDatabase(inject('databaseServer'), name, 'template0');
@@ -39,7 +39,7 @@ async function emptyDatabase(pools: number): Promise<Database[]> {
   return opened;
 }
 
-/** Everything of the schema that a dump would show, as text to compare. */
+/** Everything in the schema that a dump would show, as text to compare. */
 async function schemaOf(db: Database): Promise<unknown[]> {
   const { rows } = await sql`
     select 'column' as kind, table_name || '.' || column_name as name,
@@ -68,7 +68,7 @@ test('brings an empty database up to date, and does nothing the second time', as
   expect(await schemaOf(db)).toEqual(schema);
 });
 
-test('may be called by several processes at once: each step is made by one of them', async () => {
+test('may be called by several processes concurrently: each step is run by one of them', async () => {
   const pools = await emptyDatabase(AT_ONCE);
   const applied = await Promise.all(pools.map(migrate));
   expect(applied.flat().toSorted()).toEqual(names);
@@ -77,14 +77,14 @@ test('may be called by several processes at once: each step is made by one of th
   expect(await pendingMigrations(db)).toEqual([]);
 });
 
-test('asking for what is pending changes nothing', async () => {
+test('listing pending steps changes nothing', async () => {
   const [db] = await emptyDatabase(1);
   if (db === undefined) throw new Error('no database');
   await pendingMigrations(db);
   expect(await schemaOf(db)).toEqual([]);
 });
 
-test('goes on behind the step that is done, where others hold a table or it was cut off', async () => {
+test('resumes after the last completed step, if others held a table or it was interrupted', async () => {
   const [db, other] = await emptyDatabase(2);
   if (db === undefined || other === undefined) throw new Error('no database');
   await migrate(db);
@@ -92,7 +92,7 @@ test('goes on behind the step that is done, where others hold a table or it was 
   const name = '0067_told_apart';
   await sql`alter table reservations drop column cut_from, drop column alone_from`.execute(db);
   await sql`alter table networks drop column least_amount`.execute(db);
-  // As an index is left that was being built.
+  // As if the index build was interrupted.
   await sql`drop index reservations_former`.execute(db);
   await sql`create index reservations_former on reservations (released_at)`.execute(db);
   await sql`delete from kysely_migration where name = ${name}`.execute(db);

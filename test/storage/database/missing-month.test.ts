@@ -31,7 +31,7 @@ async function found(reference: string): Promise<number> {
   return list.json().data.length;
 }
 
-test('what would find no month is refused whole, and works once the month is made', async () => {
+test('an insert without a partition for its month fails as a whole, and works once that is made', async () => {
   await createPrompt(service, shop, { amount: 1000, customerReferenceId: 'before' });
   for (const table of ['webhook_attempts', 'webhook_deliveries', 'events']) {
     await sql`drop table ${sql.table(`${table}_before`)}`.execute(service.db);
@@ -49,7 +49,7 @@ test('what would find no month is refused whole, and works once the month is mad
   expect(await found('order-1')).toBe(1);
 });
 
-test('so is what partitioning that was cut off leaves no room for', async () => {
+test('an insert that interrupted partitioning has no room for fails as a whole, too', async () => {
   await sql`
     alter table events add constraint before_202001 check (created_at < '2020-01-01') not valid`.execute(
     service.db,

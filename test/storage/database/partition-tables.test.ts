@@ -10,7 +10,7 @@ import { createDatabase } from '../../helpers/database.ts';
 import { idAt } from '../../helpers/id-at.ts';
 import { openShop, type Shop } from '../../payments/webhooks/shop.ts';
 
-/** Databases as the last migration leaves them, before tables are partitioned. */
+/** Databases as the last migration leaves them, before their tables are partitioned. */
 
 const TABLES = ['request_log', 'events', 'webhook_deliveries', 'webhook_attempts'];
 const PARTITIONS = 'monthly partitions';
@@ -49,7 +49,7 @@ async function wholeDatabase(): Promise<Whole> {
   return { db, shop, endpointId: endpoint.id };
 }
 
-/** Adds a row to each table; days from now. */
+/** Adds a row to each table, dated `days` from now. */
 async function addRows({ db, shop, endpointId }: Whole, days: number): Promise<string> {
   const at = sql`now() + ${days} * interval '1 day'`;
   const { rows } = await sql<{ id: string }>`
@@ -78,7 +78,7 @@ async function counts(db: Database): Promise<number[]> {
   );
 }
 
-/** Indexes, checks and triggers of a table, without what tells apart how it is stored. */
+/** Indexes, checks and triggers of a table, without the differences of partitioned storage. */
 async function shapeOf(db: Database, table: string): Promise<string[]> {
   const { rows } = await sql<{ text: string }>`
     select replace(indexdef, ' ON ONLY ', ' ON ') as text from pg_indexes where tablename = ${table}
@@ -91,7 +91,7 @@ async function shapeOf(db: Database, table: string): Promise<string[]> {
   return rows.map(({ text }) => text.replace(/ NOT VALID$/, ''));
 }
 
-test('keeps all rows, indexes, checks and triggers, and takes rows of months to come', async () => {
+test('keeps all rows, indexes, checks and triggers, and accepts rows of months to come', async () => {
   const whole = await wholeDatabase();
   const { db } = whole;
   for (const days of [-400, -40, 0]) await addRows(whole, days);
@@ -102,7 +102,7 @@ test('keeps all rows, indexes, checks and triggers, and takes rows of months to 
   expect(await pendingMigrations(db)).toEqual([]);
   expect(await migrate(db)).toEqual([]);
   expect(await counts(db)).toEqual(stored);
-  // Only a key that does not contain the month cannot be the whole table's; each month has it.
+  // Only a key without the month cannot be unique over the whole table; each partition has it instead.
   const lost = [
     'CREATE UNIQUE INDEX webhook_deliveries_pkey ON public.webhook_deliveries USING btree (id)',
   ];
@@ -111,7 +111,7 @@ test('keeps all rows, indexes, checks and triggers, and takes rows of months to 
   expect(await counts(db)).toEqual(stored.map(count => count + 3));
 });
 
-test('holds to what it held to before', async () => {
+test('keeps its constraints', async () => {
   const whole = await wholeDatabase();
   const { db, endpointId } = whole;
   await migrate(db);
@@ -121,7 +121,7 @@ test('holds to what it held to before', async () => {
       sql`
         insert into webhook_deliveries (id, event_id, endpoint_id, redelivery_of, next_attempt_at, created_at)
         values (${id}, ${event}::uuid, ${endpointId}, ${of}::uuid, now(), now())`.execute(db);
-    // A second delivery of an event, one of an event that is not there, and one that repeats what is not there.
+    // A duplicate delivery of an event, one of a missing event, and a redelivery of a missing delivery.
     await expect(add(eventId)).rejects.toThrow('duplicate key');
     const other = `${eventId.slice(0, -1)}${eventId.endsWith('0') ? '1' : '0'}`;
     await expect(add(other)).rejects.toThrow('violates foreign key');
@@ -142,7 +142,7 @@ test('holds to what it held to before', async () => {
   }
 });
 
-test('nothing that was written meanwhile is lost, nor refused', async () => {
+test('concurrent writes are neither lost nor refused', async () => {
   const whole = await wholeDatabase();
   const { db } = whole;
   await addRows(whole, -40);
@@ -154,7 +154,7 @@ test('nothing that was written meanwhile is lost, nor refused', async () => {
     return times;
   };
   const writers = [write(), write(), write()];
-  // Others that call at the same time find it done.
+  // Concurrent calls find it done.
   const changed = await Promise.all([migrate(db), migrate(db)]);
   await addRows(whole, 0);
   isDone = true;
@@ -164,13 +164,13 @@ test('nothing that was written meanwhile is lost, nor refused', async () => {
   expect(times).toBeGreaterThan(3);
 });
 
-test('goes on where it was cut off, and waits for whoever holds a table', async () => {
+test('resumes where it was interrupted, and waits for whoever holds a table', async () => {
   const whole = await wholeDatabase();
   const { db } = whole;
   await addRows(whole, -40);
   await db.connection().execute(async holder => {
     await sql`begin`.execute(holder);
-    // What refers to payments cannot be changed meanwhile.
+    // Tables that refer to payments cannot be changed meanwhile.
     await sql`lock table payments in row exclusive mode`.execute(holder);
     const cut = migrate(db).catch((error: unknown) => error);
     const isAmid = async () =>
@@ -182,12 +182,12 @@ test('goes on where it was cut off, and waits for whoever holds a table', async 
       db,
     );
     expect(await cut).toMatchObject({
-      // Nobody lifts for it what it had put on the tables.
+      // The connection is gone, so the check that it had put on the table stays.
       message: expect.stringMatching(/^Run "mp migrate" again: writes of .* are refused until/),
     });
     await addRows(whole, 0);
     const again = partitionTables(db);
-    // It waits in turns, between which others can read and write.
+    // It waits in short turns, between which others can read and write.
     await addRows(whole, 0);
     expect(await unpartitionedTables(db)).toHaveLength(3);
     await sql`commit`.execute(holder);
@@ -197,7 +197,7 @@ test('goes on where it was cut off, and waits for whoever holds a table', async 
   await addRows(whole, 65);
 });
 
-test('says who keeps it from going on, rather than that the database cannot be reached', async () => {
+test('reports who blocks it, rather than that the database is unavailable', async () => {
   const whole = await wholeDatabase();
   const { db } = whole;
   await db.connection().execute(async holder => {
@@ -221,17 +221,17 @@ test('rows of later months are refused, and the tables left as they were', async
   expect(await unpartitionedTables(db)).toEqual(TABLES);
 });
 
-test('a call that gets no further leaves tables that take rows of all months', async () => {
+test('a call that fails halfway leaves tables that accept rows of all months', async () => {
   const whole = await wholeDatabase();
   const { db } = whole;
-  // What becomes the first partition of events cannot be called so.
+  // The name of the first partition of events is taken.
   await sql`create table events_before ()`.execute(db);
   await expect(partitionTables(db)).rejects.toThrow('events_before');
   expect(await unpartitionedTables(db)).toEqual(TABLES.slice(1));
   const bounded = sql`
     select from pg_constraint where conname ~ '^before_' and conrelid <> 'request_log_before'::regclass`;
   expect((await bounded.execute(db)).rows).toEqual([]);
-  // Two months later, by when events have rows beyond the end that was chosen first.
+  // Two months later, when events have rows beyond the bound that was chosen first.
   await sql`
     alter table request_log_before rename constraint ${sql.id(await boundOf(db))} to before_202001`.execute(
     db,
@@ -247,7 +247,7 @@ async function boundOf(db: Database): Promise<string> {
   return rows[0]?.name ?? '';
 }
 
-test('what is left to do is named once each', async () => {
+test('each remaining task is listed once', async () => {
   const { db } = await wholeDatabase();
   await migrate(db);
   await sql`delete from kysely_migration where name like '0062%'`.execute(db);

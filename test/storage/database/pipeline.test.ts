@@ -51,7 +51,7 @@ async function value<T>(db: Database, query: RawBuilder<{ value: T }>): Promise<
 
 const pid = (db: Database) => value<number>(db, sql`select pg_backend_pid() as value`);
 
-test('each of many queries at once gets its own result', async () => {
+test('each of many concurrent queries gets its own result', async () => {
   const { db } = open({ connections: 2 });
   const numbers = Array.from({ length: 500 }, (_, index) => index);
   const results = await Promise.all(
@@ -69,7 +69,7 @@ test('queries are sent without waiting for the results before them', async () =>
   expect(order).toEqual(['slow', 'quick']);
 });
 
-test('a query that fails takes no other with it', async () => {
+test('a query that fails does not affect the others', async () => {
   const { db } = open();
   const results = await Promise.allSettled([
     value(db, sql`select 1 as value`),
@@ -85,7 +85,7 @@ test('a query that fails takes no other with it', async () => {
   ]);
 });
 
-/** Waits until a pipeline of two has both connections; returns their sessions' process IDs. */
+/** Waits until both connections of a pipeline of two are open; returns their sessions' process IDs. */
 async function connectBoth(db: Database): Promise<number[]> {
   const pids = new Set<number>();
   await vi.waitFor(async () => {
@@ -95,7 +95,7 @@ async function connectBoth(db: Database): Promise<number[]> {
   return [...pids];
 }
 
-test('queries take turns on the connections, which are opened once', async () => {
+test('queries alternate between the connections, which are opened once', async () => {
   const { db } = open({ connections: 2 });
   const both = await connectBoth(db);
   const pids = await Promise.all(Array.from({ length: 20 }, () => pid(db)));
@@ -104,9 +104,9 @@ test('queries take turns on the connections, which are opened once', async () =>
   expect(new Set(pids)).toEqual(new Set(both));
 });
 
-test('queries that arrive while the primary is looked for share its connection', async () => {
+test('queries that arrive during the search for the primary share its connection', async () => {
   const { host } = new URL(database.url);
-  // The first server refuses, so that the second one has to be found.
+  // The first server refuses connections, so that the second one has to be found.
   const { db } = open({ url: database.url.replace(host, `127.0.0.1:${await freePort()},${host}`) });
   const queries: Promise<number | undefined>[] = [];
   let isFound = false;
@@ -125,7 +125,7 @@ test('queries that arrive while the primary is looked for share its connection',
   expect(new Set(await Promise.all(queries)).size).toBe(1);
 });
 
-test('takes no transactions, in which other queries would be', async () => {
+test('refuses transactions, which would include other queries', async () => {
   const { db } = open();
   const work = db.transaction().execute(tx => sql`select 1`.execute(tx));
   await expect(work).rejects.toThrow('no transactions');
@@ -133,7 +133,7 @@ test('takes no transactions, in which other queries would be', async () => {
 });
 
 describe('a connection that is lost', () => {
-  test('fails what it owed, and the next query opens another', async () => {
+  test('fails its queries in flight, and the next query opens another', async () => {
     const { db, errors } = open();
     const before = await pid(db);
     const owed = value(db, sql`select pg_sleep(60)::text as value`).catch(error => error);
@@ -143,7 +143,7 @@ describe('a connection that is lost', () => {
     expect(errors.length).toBeGreaterThan(0);
   });
 
-  test('fails each query with an error of its own, which tells of its caller alone', async () => {
+  test('fails each query with an error of its own, whose stack shows that query’s caller only', async () => {
     const { proxy, url } = await throughProxy();
     const { db } = open({ url });
     await value(db, sql`select 1 as value`);
@@ -159,7 +159,7 @@ describe('a connection that is lost', () => {
       expect(stack.match(/executeQuery/g)?.length).toBeLessThan(5);
   });
 
-  test('while the server is away every query says so, and then all is well again', async () => {
+  test('while the server is down, every query fails as unavailable, and later ones succeed', async () => {
     const { proxy, url } = await throughProxy();
     const { db } = open({ url, connections: 2 });
     expect(await value(db, sql`select 1 as value`)).toBe(1);
@@ -173,7 +173,7 @@ describe('a connection that is lost', () => {
     await proxy.cut();
   });
 
-  test('leaves its queries to another that is connected, until it can be opened again', async () => {
+  test('leaves its queries to another open connection, until it can be reopened', async () => {
     const { db, errors } = open({ connections: 2 });
     const pids = await connectBoth(db);
     const [first = 0] = pids;
@@ -194,13 +194,13 @@ describe('a connection that is lost', () => {
     await vi.waitFor(() => expect(failures()).not.toEqual([]), SOON);
     const begun = performance.now();
     while (performance.now() - begun < 300) await pid(db);
-    // Without a pause it would have been tried again and again.
+    // Without a pause it would have retried again and again.
     expect(failures().length).toBeLessThan(3);
     await allow(true).execute(elsewhere);
     await vi.waitFor(async () => expect(pids).not.toContain(await pid(db)), SOON);
   });
 
-  test('delays nothing while it hangs and another serves', async () => {
+  test('delays nothing while it hangs and another one serves', async () => {
     const { proxy, url } = await throughProxy();
     const { db } = open({ url, connections: 2 });
     const [first = 0, second] = await connectBoth(db);
@@ -214,7 +214,7 @@ describe('a connection that is lost', () => {
     await proxy.cut();
   });
 
-  test('ends after the next one was opened without taking that one with it', async () => {
+  test('ends after the next one was opened, without closing that one', async () => {
     const reopened: Promise<number | undefined>[] = [];
     const { db } = open({ onError: () => reopened.push(pid(db)) });
     const before = await pid(db);
@@ -225,7 +225,7 @@ describe('a connection that is lost', () => {
     expect(await pid(db)).toBe(after);
   });
 
-  test('that is never made is distinguished from a query that is wrong', async () => {
+  test('that is never made is distinguished from an invalid query', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void silent.close());
     await once(silent, 'listening');
@@ -237,9 +237,9 @@ describe('a connection that is lost', () => {
     expect(isDatabaseUnavailable(failure)).toBe(true);
   });
 
-  test('without a word is given up when no statement may take so long', async () => {
+  test('that is silent is given up once no statement may take so long', async () => {
     const { proxy, url } = await throughProxy();
-    // Enough for a statement on a busy machine; the margin above it is what the test waits for.
+    // Enough for a statement on a busy machine; the test waits for the margin above it.
     const { db } = open({ url, statementTimeoutMs: 500 });
     await value(db, sql`select 1 as value`);
     proxy.freeze();
@@ -248,8 +248,8 @@ describe('a connection that is lost', () => {
     await proxy.cut();
   });
 
-  // The first of them waits for as long as a statement may, and then the next one would.
-  test('is given up for a query that others hold up for as long', async () => {
+  // The first query waits for as long as a statement may, and then the next one would.
+  test('is given up for a query that others delay for as long', async () => {
     const statementTimeoutMs = 1_000;
     const { db, errors } = open({ statementTimeoutMs });
     await value(db, sql`select 1 as value`);

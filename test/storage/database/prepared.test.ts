@@ -52,7 +52,7 @@ const preparedNames = async (db: Database) => {
   return rows.map(({ name }) => name);
 };
 
-test('takes its values by name, wherever and however often they stand', async () => {
+test('takes its values by name, in any position and any number of times', async () => {
   expect(await networks(one, { family: 'solana', limit: 1 })).toEqual([{ id: 'sol' }]);
   expect(await networks(one, { family: 'solana', limit: 2 })).toHaveLength(2);
   const at = new Date('2026-05-17T12:00:00.120Z');
@@ -60,7 +60,7 @@ test('takes its values by name, wherever and however often they stand', async ()
   expect(await echo(one, { text: null, at })).toEqual([{ text: null, again: null, at }]);
 });
 
-test('is prepared by a connection once, under its name; nothing else is prepared', async () => {
+test('is prepared once per connection, under its name; nothing else is prepared', async () => {
   await networks(one, { family: 'solana', limit: 1 });
   await one.selectFrom('networks').select('id').execute();
   expect(await preparedNames(one)).toEqual(['test_echo', 'test_networks']);
@@ -89,7 +89,7 @@ test('has a name of its own', () => {
   );
 });
 
-test('names its columns, so that one that a migration adds leaves it valid', async () => {
+test('names its columns, so that a migration that adds one leaves it valid', async () => {
   expect(() => prepare('test_all', db => db.selectFrom('networks').selectAll())).toThrow('columns');
   await networks(one, { family: 'solana', limit: 1 });
   await sql`alter table networks add column added text`.execute(database.db);

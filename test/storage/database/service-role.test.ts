@@ -15,7 +15,7 @@ import { SOON } from '../../helpers/soon.ts';
 
 const suffix = randomBytes(4).toString('hex');
 const service = { name: `Service ${suffix}`, password: 'pass’word' } satisfies ServiceRole;
-/** The role that the tests' own connections have. */
+/** The role of the tests' own connections. */
 const OWNER = roleOf(inject('databaseServer')).name;
 const opened: Database[] = [];
 let database: TestDatabase;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The privileges of the service's role, by table. */
+/** Table privileges of the service's role. */
 async function privileges(): Promise<Map<string, string>> {
   const { rows } = await sql<{ name: string; held: string }>`
     select relname as name, string_agg(privilege_type, ' ' order by privilege_type) as held
@@ -54,8 +54,8 @@ async function privileges(): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, held }) => [name, held]));
 }
 
-describe('the service', () => {
-  test('is created once, by however many at once, and can log in', async () => {
+describe('the service’s role', () => {
+  test('is created once, by concurrent callers too, and can log in', async () => {
     const created = await Promise.all(
       Array.from({ length: 5 }, () => admitService(database.db, service)),
     );
@@ -66,7 +66,7 @@ describe('the service', () => {
     expect(rows).toEqual([{ rolpassword: expect.stringMatching(/^SCRAM-SHA-256\$4096:/) }]);
   });
 
-  test('reads and writes rows, and adds to history alone', async () => {
+  test('reads and writes rows, but can only append to history', async () => {
     const held = await privileges();
     const { rows } = await sql<{ name: string }>`
       select relname as name from pg_class
@@ -94,7 +94,7 @@ describe('the service', () => {
     expect((await readRights(asService)).excess).toEqual([]);
   });
 
-  test('may use a new table at once, and keeps what it needs of it', async () => {
+  test('may use a new table at once, and keeps the privileges it needs there', async () => {
     await sql`create table later (id bigserial primary key)`.execute(database.db);
     await sql`insert into later default values`.execute(asService);
     await sql`
@@ -110,7 +110,7 @@ describe('the service', () => {
     await sql`drop table later`.execute(database.db);
   });
 
-  test('is granted nothing again when it has all', async () => {
+  test('gets no new grants when it has all', async () => {
     const versions = () =>
       sql`select xmin::text from pg_class order by oid`.execute(database.db).then(it => it.rows);
     const before = await versions();
@@ -144,13 +144,13 @@ describe('the service', () => {
 });
 
 describe('an owner', () => {
-  /** One session of another database. */
+  /** A session in another database. */
   let elsewhere: Database;
   beforeAll(() => {
     elsewhere = open(inject('databaseServer'), roleOf(inject('databaseServer')));
   });
 
-  test('who is the service needs no grants', async () => {
+  test('whose role the service uses needs no grants', async () => {
     expect(await admitService(database.db, roleOf(database.url))).toBe(false);
     expect(await readRights(database.db)).toEqual({
       role: OWNER,
@@ -158,7 +158,7 @@ describe('an owner', () => {
     });
   });
 
-  test('finds a role that another database has created meanwhile', async () => {
+  test('finds a role that another database has created concurrently', async () => {
     const twin = { name: `twin_${suffix}`, password: null };
     const waiting = () =>
       sql`
@@ -174,7 +174,7 @@ describe('an owner', () => {
     await sql`drop role ${sql.id(twin.name)}`.execute(database.db);
   });
 
-  test('who may not create roles says what an administrator has to do', async () => {
+  test('who may not create roles reports what an administrator has to do', async () => {
     const plain = { name: `plain_${suffix}`, password: 'plain' };
     await sql`create role ${sql.id(plain.name)} login password 'plain'`.execute(database.db);
     const missing = { name: `missing_${suffix}`, password: 'secret' };
@@ -191,6 +191,6 @@ describe('an owner', () => {
 test.each([
   ['postgres://eps_service:p%40ss@db/eps', { name: 'eps_service', password: 'p@ss' }],
   ['postgres://db/eps?user=eps_service', { name: 'eps_service', password: null }],
-])('the role of %s is found as the driver finds it', (url, role) => {
+])('the role of %s is parsed as the driver parses it', (url, role) => {
   expect(roleOf(url)).toEqual(role);
 });

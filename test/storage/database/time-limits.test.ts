@@ -4,6 +4,6 @@ import { NONCE_TIMEOUT_MS, WORK_TIMEOUT_MS } from '#storage/database/time-limits
 /** Longest that a request may take, in milliseconds. */
 const REQUEST_MS = 10_000;
 
-test('all that a request waits for fits into ten seconds, with a second for itself', () => {
+test('the timeouts within a request add up to at most ten seconds, with a second to spare', () => {
   expect(NONCE_TIMEOUT_MS + WORK_TIMEOUT_MS).toBeLessThanOrEqual(REQUEST_MS - 1_000);
 });

@@ -19,7 +19,7 @@ import { createReadiness } from '#telemetry/readiness.ts';
 import { findPrograms } from '../../deployment/archived-server.ts';
 import { serverRoot } from '../../helpers/database-server.ts';
 
-/** A server with a certificate of an authority of its own, for the name localhost and no address. */
+/** A server with a certificate of its own authority, for the name localhost and no IP address. */
 
 let directory: string;
 let server: EmbeddedDatabase;
@@ -45,7 +45,7 @@ function certify(name: string, authority: string, subject: string): void {
   );
 }
 
-/** Puts a certificate where the server reads its own. */
+/** Replaces the server's certificate. */
 async function present(name: string): Promise<void> {
   const account = await chooseAccount(path('postgres'));
   for (const end of ['crt', 'key']) {
@@ -110,7 +110,7 @@ function urlOf(role: string, parameters: Record<string, string>, host = 'localho
 
 const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
 
-/** Whether the session is encrypted; the error where there is none. */
+/** Whether the session is encrypted, or the error if there is no session. */
 async function connection(url: string): Promise<'encrypted' | 'plain' | Error> {
   const db = open(url);
   try {
@@ -129,7 +129,7 @@ const ours = async (url: string) => {
 };
 
 const programs = findPrograms();
-/** The same of libpq, without the files of any home directory. */
+/** The same by libpq, without files of any home directory. */
 const libpq = (url: string) =>
   promisify(execFile)(join(programs ?? '', 'psql'), ['-XAtc', IS_ENCRYPTED, url], {
     env: { HOME: path('home'), PGCONNECT_TIMEOUT: '5' },
@@ -138,51 +138,54 @@ const libpq = (url: string) =>
     () => 'refused',
   );
 
-describe.skipIf(programs === undefined)('as psql does it, a connection is opened', () => {
-  const ROOTS = [undefined, 'authority.crt', 'stranger.crt'];
-  test.each(TLS_MODES)('with sslmode=%s', async mode => {
-    const cases = ROOTS.flatMap(root =>
-      ['localhost', '127.0.0.1'].flatMap(host =>
-        ROLES.map(role => {
-          const rootFile = root === undefined ? {} : { sslrootcert: path(root) };
-          return urlOf(role, { sslmode: mode, ...rootFile }, host);
-        }),
-      ),
-    ).filter(url => !(mode === 'verify-ca' && !url.includes('sslrootcert')));
-    for (const url of cases) {
-      const [found, expected] = await Promise.all([ours(url), libpq(url)]);
-      expect({ url, found }).toEqual({ url, found: expected });
-    }
-  });
+describe.skipIf(programs === undefined)(
+  'a connection is opened exactly when psql opens one',
+  () => {
+    const ROOTS = [undefined, 'authority.crt', 'stranger.crt'];
+    test.each(TLS_MODES)('with sslmode=%s', async mode => {
+      const cases = ROOTS.flatMap(root =>
+        ['localhost', '127.0.0.1'].flatMap(host =>
+          ROLES.map(role => {
+            const rootFile = root === undefined ? {} : { sslrootcert: path(root) };
+            return urlOf(role, { sslmode: mode, ...rootFile }, host);
+          }),
+        ),
+      ).filter(url => !(mode === 'verify-ca' && !url.includes('sslrootcert')));
+      for (const url of cases) {
+        const [found, expected] = await Promise.all([ours(url), libpq(url)]);
+        expect({ url, found }).toEqual({ url, found: expected });
+      }
+    });
 
-  test('with a certificate of the client', async () => {
-    const files = {
-      sslmode: 'verify-full',
-      sslrootcert: path('authority.crt'),
-      sslcert: path('client.crt'),
-      sslkey: path('client.key'),
-    };
-    chmodSync(path('client.key'), 0o600);
-    const url = urlOf('certified', files);
-    expect([await ours(url), await libpq(url)]).toEqual(['encrypted', 'encrypted']);
-    const another = urlOf('only_tls', files);
-    expect([await ours(another), await libpq(another)]).toEqual(['encrypted', 'encrypted']);
-  });
-});
+    test('with a certificate of the client', async () => {
+      const files = {
+        sslmode: 'verify-full',
+        sslrootcert: path('authority.crt'),
+        sslcert: path('client.crt'),
+        sslkey: path('client.key'),
+      };
+      chmodSync(path('client.key'), 0o600);
+      const url = urlOf('certified', files);
+      expect([await ours(url), await libpq(url)]).toEqual(['encrypted', 'encrypted']);
+      const another = urlOf('only_tls', files);
+      expect([await ours(another), await libpq(another)]).toEqual(['encrypted', 'encrypted']);
+    });
+  },
+);
 
 test.each([
   ['prefer', 'plain'],
   ['allow', 'plain'],
   ['require', 'refused'],
-])('a server that takes no TLS, with sslmode=%s: %s', async (mode, expected) => {
+])('a server without TLS, with sslmode=%s: %s', async (mode, expected) => {
   const url = new URL(inject('databaseServer'));
   url.searchParams.set('sslmode', mode);
-  // The first connection of a process, which asks whether there is a pooler, learns it for all others.
+  // The first connection of a process, which checks for a pooler, stores the result for all others.
   expect(await leadsToPostgres({ url: url.href, applicationName: 'tls' })).toBe(true);
   expect(await ours(url.href)).toBe(expected);
 });
 
-describe('what fails is told in a sentence', () => {
+describe('failures are explained in a sentence', () => {
   const told = async (url: string) => explainFailure(await connection(url));
   const CHECK = "Check sslmode and sslrootcert in DATABASE_URL, and the server's certificate.";
   test('an authority that is not trusted', async () => {
@@ -190,13 +193,13 @@ describe('what fails is told in a sentence', () => {
       /^TLS with the database failed: (self-signed certificate|unable to (verify|get)).*\. Check sslmode/,
     );
   });
-  test('a name that is not that of the certificate', async () => {
+  test('a name that differs from the certificate’s', async () => {
     const parameters = { sslmode: 'verify-full', sslrootcert: path('authority.crt') };
     const sentence = await told(urlOf('anyhow', parameters, '127.0.0.1'));
     expect(sentence).toContain('does not match certificate');
     expect(sentence).toContain(CHECK);
   });
-  test('a server that wants no TLS, and one that takes none', async () => {
+  test('a server that wants no TLS, and one that has none', async () => {
     expect(await told(urlOf('only_plain', { sslmode: 'require' }))).toMatch(/pg_hba\.conf/);
     const url = `${inject('databaseServer')}?sslmode=require`;
     expect(await told(url)).toBe(
@@ -205,7 +208,7 @@ describe('what fails is told in a sentence', () => {
   });
 });
 
-test('a certificate that changes under a running service makes it unavailable, until its authority is known', async () => {
+test('a certificate that changes under a running service makes the database unavailable, until its authority is known', async () => {
   copyFileSync(path('authority.crt'), path('trusted.crt'));
   const files = { sslmode: 'verify-full', sslrootcert: path('trusted.crt') };
   const db = open(urlOf('anyhow', files));
@@ -227,7 +230,7 @@ test('a certificate that changes under a running service makes it unavailable, u
     const error = await ask().catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: expect.stringMatching(/CERT|SIGNED|VERIFY/) });
     expect(isUnavailable(error)).toBe(true);
-    // While it is being replaced, the file may be away, or half there.
+    // While the file is being replaced, it may be missing or incomplete.
     await rm(path('trusted.crt'));
     expect(isUnavailable(await ask().catch((failure: unknown) => failure))).toBe(true);
     writeFileSync(path('trusted.crt'), '-----BEGIN CERTIFICATE-----\nMIIB');

@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('when a statement is refused, its locks are free already', async () => {
-  // So many take a moment to be let go.
+test('when a statement is refused, its locks have already been released', async () => {
+  // Enough that releasing them takes a moment.
   const LOCKS = 5_000;
-  // Not the connection of the statement itself, which responds after that moment anyway.
+  // Not the connection of the statement itself, which responds only after that moment.
   await service.db.connection().execute(async other => {
     for (let time = 0; time < 20; time++) {
       const refused = inOneStatement(service.db, connection =>
@@ -33,7 +33,7 @@ test('when a statement is refused, its locks are free already', async () => {
   });
 });
 
-test('what is not sent while nothing is read was certainly not done', async () => {
+test('a statement that is not sent because reads are refused has certainly not been executed', async () => {
   let reason: string | null = null;
   const db = connect({
     url: service.databaseUrl,
@@ -48,7 +48,7 @@ test('what is not sent while nothing is read was certainly not done', async () =
   await expect(inOneStatement(db, ask)).rejects.toThrow(ReadsRefused);
   await expect(transact(db, ask)).rejects.toThrow(ReadsRefused);
   reason = null;
-  // It ends in the middle: what was begun is rolled back.
+  // Reads are refused halfway: the transaction is rolled back.
   const cut = transact(db, async tx => {
     await ask(tx);
     reason = 'no standby has it';

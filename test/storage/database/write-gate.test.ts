@@ -17,7 +17,7 @@ test.each([
   'select * from "networks" for no key update',
   'select from chains for share',
   'select from chains for key share',
-])('%s writes to the log, and is refused', text => {
+])('%s writes to the WAL, and is refused', text => {
   expect(isRefused(text)).toBe(true);
   expect(open.refuse(text)).toBeUndefined();
 });
@@ -31,7 +31,7 @@ test.each([
   expect(isRefused(text)).toBe(false);
 });
 
-test('nothing is read while what is shown may be lost, and transactions end', () => {
+test('nothing is read while the data may be lost, and transactions end', () => {
   for (const text of ['select 1', 'with a as (select 1) select * from a', 'begin']) {
     expect(hidden.refuse(text)).toMatchObject({
       message: 'reads are refused: no standby has it',
@@ -48,10 +48,10 @@ test('a refusal says why', () => {
   });
 });
 
-test('every function of the schema that may write is known', async () => {
+test('every function of the schema that may write is listed', async () => {
   const { db, drop } = await cloneDatabase();
   try {
-    // Those of triggers run within statements that write.
+    // Trigger functions run within statements that write.
     const { rows } = await sql<{ name: string }>`
       select proname as name from pg_proc
       where pronamespace = 'public'::regnamespace and provolatile = 'v' and prokind in ('f', 'p')

@@ -21,15 +21,15 @@ import { idAt } from '../../helpers/id-at.ts';
 import { makeMonths, monthFrom } from '../../helpers/months.ts';
 import { openShop } from '../../payments/webhooks/shop.ts';
 
-/** How many rows a page of events reads, whatever has become of a long history. */
+/** How many rows a page of events reads, however long and failed its history is. */
 
 const EVENTS = 4_000;
 const LIMIT = 11;
 const LONG = /^(events|webhook_deliveries|webhook_attempts)/;
 const ENDPOINTS = 2;
-/** A page of each type at each endpoint, each event of these, and what finding it by its ID takes. */
+/** A page for each type at each endpoint, each event of these, and the rows for finding one by its ID. */
 const READ_MAXIMUM = EVENT_TYPES.length * ENDPOINTS * LIMIT + 3 * LIMIT;
-/** How few events have it: one in so many. */
+/** One in this many events has the rare type. */
 const RARE_OF = 400;
 const RARE = 'payment_prompt.deposit_unmatched';
 const COMMON = 'payment_prompt.created';
@@ -44,17 +44,17 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** When the statistics were taken by which statements are planned. */
+/** State of the statistics by which statements are planned. */
 const STATISTICS = ['never taken', 'of few events', 'of a time when all was taken', 'of now'];
 const FEW = 100;
-/** When the first event was; the others were so many minutes apart before it, in the course of four months. */
+/** Minutes between events; the newest is of now, and they cover four months. */
 const APART_MINUTES = 40;
 const NEWEST = new Date();
 
 const OLDEST = new Date(NEWEST.getTime() - EVENTS * APART_MINUTES * 60_000);
 
 let database: TestDatabase;
-/** As the service is connected. */
+/** With the service's connection settings. */
 let session: pg.Client;
 let merchantId: string;
 let paymentId: string;
@@ -104,10 +104,10 @@ async function open(statistics: string): Promise<void> {
   await addEvents(EVENTS).execute(db);
   await deliver(good, 'succeeded').execute(db);
   await reached('of a time when all was taken');
-  // By a plan that the session keeps.
+  // With a plan that the session keeps.
   await session.query('set plan_cache_mode = force_generic_plan');
   await sendAgain(1);
-  // One endpoint has taken all, and the other hardly anything; the older half was sent to it again by hand.
+  // One endpoint has accepted all, the other hardly anything; the older half was redelivered to it by hand.
   await deliver(bad, 'failed').execute(db);
   await sql`
     insert into webhook_deliveries (id, event_id, endpoint_id, redelivery_of, status, finished_at, created_at)
@@ -128,7 +128,7 @@ async function open(statistics: string): Promise<void> {
   beyondMiddle = event;
 }
 
-/** The ID of an event, by its number from 1, the newest. */
+/** The ID of an event by its number; 1 is the newest. */
 async function idOf(number: number): Promise<string> {
   const { id } = await database.db
     .selectFrom('events')
@@ -140,7 +140,7 @@ async function idOf(number: number): Promise<string> {
   return id;
 }
 
-/** Sends an event again, which its endpoints take. */
+/** Redelivers an event, which its endpoints accept. */
 const sendAgain = async (number: number) =>
   session.query(
     `insert into webhook_deliveries (id, event_id, endpoint_id, redelivery_of, status, finished_at, created_at)
@@ -155,19 +155,19 @@ async function close(): Promise<void> {
 }
 
 interface Read {
-  /** From the long tables. */
+  /** Rows read from the long tables. */
   readonly rows: number;
-  /** Partitions of these tables. */
+  /** Partitions read of the long tables. */
   readonly parts: ReadonlySet<string>;
 }
 
-/** What statements read, planned for their values and as ones that are kept. */
+/** What statements read, with plans for their values and with generic plans. */
 async function whatIsRead(run: (db: Database) => Promise<unknown>): Promise<Read[]> {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   await run(database.db);
   const sent = query.mock.calls
     .map(([statement]) => statement as unknown as pg.QueryConfig)
-    // A new connection asks its server first which one it is.
+    // A new connection first asks the server for its role.
     .filter(({ text }) => !text.includes('pg_is_in_recovery'));
   query.mockRestore();
   expect(sent).toHaveLength(1);
@@ -231,7 +231,7 @@ const filters: [name: string, Partial<EventFilters>][] = [
     ] as [string, Partial<EventFilters>][],
 );
 
-/** Partitions of tables of which more than a month was read; those made ahead are left out. */
+/** Partitions of tables of which more than one month was read, without those made ahead. */
 function monthsIn(parts: ReadonlySet<string>): string[] {
   const ahead = monthFrom(NEWEST, 1).toISOString().slice(0, 7).replace('-', '');
   const past = [...parts].filter(name => name.slice(-ahead.length) < ahead);
@@ -267,7 +267,7 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
     expect(tooMany).toEqual([]);
   });
 
-  test('what is looked up by its ID is read from its month', async () => {
+  test('a row that is looked up by its ID is read from its month', async () => {
     const { db } = database;
     const { id, endpoint_id: endpointId } = await db
       .selectFrom('webhook_deliveries')
@@ -277,7 +277,7 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
       .limit(1)
       .executeTakeFirstOrThrow();
     const key = { deliveryId: id, attempt: 1, event: { id: middle } };
-    // A day before and after it, which is looked at as well, are in the same month.
+    // The days before and after, which are searched as well, are in the same month.
     const amid = new Date(monthFrom(NEWEST, 0).getTime() + 14 * 24 * 60 * 60_000);
     const delivery = { id, created_at: amid, finished_at: amid, attempts: 0 };
     const each: ((db: Database) => Promise<unknown>)[] = [
@@ -308,7 +308,7 @@ describe.each(STATISTICS)('with statistics %s', statistics => {
     for (const rows of read) expect(rows).toBeLessThanOrEqual(2 * 3);
   });
 
-  test('what is sent again is not looked for among all that were not taken', async () => {
+  test('a redelivery is not searched for among all failed deliveries', async () => {
     await session.query('set plan_cache_mode = force_generic_plan');
     const countScans = async () => {
       const { rows } = await session.query(

@@ -19,17 +19,17 @@ import { send } from '../../helpers/signed-request.ts';
 import { SOON } from '../../helpers/soon.ts';
 
 /**
- * A prepared statement keeps its plan while its tables grow, until they are analysed: the plan has to be
- * right for a long history, with any statistics that PostgreSQL had when it made it.
+ * A prepared statement keeps its plan while its tables grow, until they are analysed. The plan has to suit a
+ * long history, whatever statistics PostgreSQL had when it made the plan.
  */
 
-/** Where a statement runs, and what it reads by: every part of every plan, for nothing else is right. */
+/** Where a statement runs, and the indexes of its plans: no plan may use anything else. */
 interface Expected {
   readonly plans: NonNullable<SessionOptions['plans']>;
   readonly indexes: readonly string[];
 }
 
-/** Columns that each index has to be searched by. */
+/** Columns that each index must be searched by. */
 const SEARCHED_BY: Readonly<Record<string, readonly string[]>> = {
   api_keys_pkey: ['id'],
   merchants_pkey: ['id'],
@@ -116,7 +116,7 @@ function expectedOf(name: string): Expected {
   return { plans: 'once', indexes: direction === 'first' ? [index] : [index, 'payments_pkey'] };
 }
 
-/** Loads every module that prepares statements, and prepares each kind of page. */
+/** Imports every module that prepares statements, and prepares each kind of page. */
 async function prepareAll(): Promise<void> {
   const folder = new URL('../../../src/storage/repositories/', import.meta.url);
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -150,7 +150,7 @@ function flatten(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(flatten)];
 }
 
-/** What is wrong with the plan that a session keeps of a statement; empty when all is well. */
+/** Faults in the generic plan of a statement; empty if there are none. */
 function faultsOf(
   nodes: readonly PlanNode[],
   { indexes }: Expected,
@@ -171,14 +171,14 @@ function faultsOf(
   });
 }
 
-/** The faults in the plans of all prepared statements, by the statements' names. */
+/** Faults in the plans of all prepared statements, by the names of the statements. */
 async function keptPlans(url: string): Promise<Record<string, string[]>> {
   const faults: Record<string, string[]> = {};
   for (const plans of ['once', 'by-index'] as const) {
     const session = new pg.Client(sessionConfig({ url, applicationName: 'test', plans }));
     await session.connect();
     await session.query('set plan_cache_mode = force_generic_plan');
-    // Indexes of partitions go by the name of the partitioned table's.
+    // Maps indexes of partitions to the partitioned table's.
     const { rows: parts } = await session.query(`
       select part.relname as part, whole.relname as whole from pg_inherits
       join pg_class as part on part.oid = inhrelid join pg_class as whole on whole.oid = inhparent`);
@@ -220,7 +220,7 @@ const analyse = (db: Database) => sql`vacuum (analyze)`.execute(db);
 
 beforeAll(prepareAll);
 
-describe('every prepared statement reads by its index, and searches it', () => {
+describe('every prepared statement uses its index, and searches it', () => {
   test.each<[string, (db: Database) => Promise<unknown>]>([
     ['in an empty database that was never analysed', async () => undefined],
     ['in one that was restored and not analysed', db => fill(db, 40, 20_000)],
@@ -240,7 +240,7 @@ describe('every prepared statement reads by its index, and searches it', () => {
   });
 });
 
-describe('as the service is connected', () => {
+describe('with the service’s connection settings', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -248,7 +248,10 @@ describe('as the service is connected', () => {
   });
   afterAll(() => database.drop());
 
-  /** A session reports what it read when it ends, which it may do after its client has gone. */
+  /**
+   * Waits until other sessions have ended: a session reports its reads at its end, which may be after its client has
+   * gone.
+   */
   async function othersEnded(): Promise<void> {
     await vi.waitUntil(async () => {
       const { rows } = await sql`
@@ -260,7 +263,7 @@ describe('as the service is connected', () => {
   }
 
   /**
-   * Tables that were read from end to end by sessions that have ended, with how often; without those of
+   * Tables that ended sessions have read by sequential scans, with the counts; without those of
    * fixed size.
    */
   async function sequentialScans() {
@@ -272,8 +275,8 @@ describe('as the service is connected', () => {
     return rows;
   }
 
-  // Constraints and triggers read as well, by plans that no statement shows.
-  test('no table is read from end to end for a create or a read', async () => {
+  // Constraints and triggers read as well, with plans that no statement shows.
+  test('a create or a read scans no table sequentially', async () => {
     const filling = connect({
       url: database.url,
       poolSize: 1,

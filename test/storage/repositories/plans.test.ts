@@ -82,7 +82,7 @@ import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { idAt } from '../../helpers/id-at.ts';
 import { openShop } from '../../payments/webhooks/shop.ts';
 
-/** How the statements that run all the time are planned on a year of payments. */
+/** How the frequent statements are planned on a year of payments. */
 
 const MERCHANTS = 10;
 const PAYMENTS = 20_000;
@@ -105,7 +105,7 @@ let paymentId: string;
 let depositId: string;
 let endpointId: string;
 let entryId: string;
-/** Indexes of partitions, and those that they are parts of. */
+/** Indexes of partitions, and the partitioned indexes that they belong to. */
 let partOf: Map<string, string>;
 const now = new Date();
 
@@ -147,7 +147,7 @@ beforeAll(async () => {
     insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
     select id, 'eth', '0x' || row_number() over (), 1, created_at, created_at
     from payments limit 5000`.execute(db);
-  // All but the latest have their price.
+  // All but the latest have a price.
   await sql`
     update deposits set usd_price = 1 where observed_at < now() - interval '1 day'`.execute(db);
   await sql`
@@ -198,7 +198,7 @@ beforeAll(async () => {
     insert into api_keys (id, merchant_id, name, scopes, secret, passphrase_hash, master_key_version, created_at)
     select 'mpk_' || lpad((row_number() over ())::text, 24, '0'), merchants.id, 'key', '{}', '', '', 1, now()
     from merchants, generate_series(1, 3)`.execute(db);
-  // Most are creations; each minute has one.
+  // Mostly creations, one each minute.
   await sql`
     insert into request_log
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || substr(md5(n::text), 17))::uuid,
@@ -235,13 +235,13 @@ beforeAll(async () => {
     insert into merchant_users (id, merchant_id, name, email, role, created_at)
     select gen_random_uuid(), id, 'Ada', n || '@example.com', 'member', now() - n * interval '1 hour'
     from merchants, generate_series(1, 200) as n`.execute(db);
-  // Of these merchants, and of others, each of which has a small part.
+  // From these merchants, and from others, each of which has a small share.
   await sql`
     insert into audit_log (id, at, actor, action, object_type, object_id, detail, account_id)
     select gen_random_uuid(), now() - n * interval '1 minute', 'Ada', 'user.set', 'user', '', '{}', id
     from (select id from merchants union all select gen_random_uuid() from generate_series(1, 190)) as it,
          generate_series(1, 100) as n`.execute(db);
-  // A few of them wait.
+  // A few of them are open.
   await sql`
     insert into address_changes (id, merchant_id, kind, branch_id, blockchain_id, address, former,
       proposed_by, person_id, proposed_at, effective_at, needs_approval, outcome, ended_at)
@@ -256,7 +256,7 @@ beforeAll(async () => {
            case when n = 1 then now() end, case when n > 1 then 'sent' end, case when n > 1 then now() end
     from (select id from people limit 300) as people, generate_series(1, 20) as n`.execute(db);
   await sql`vacuum (analyze)`.execute(db);
-  // The payment that one half of its merchant's is older than, and the other newer.
+  // A payment in the middle of its merchant's.
   const middle = await db
     .selectFrom('payments')
     .select(['id', 'merchant_id'])
@@ -298,8 +298,8 @@ afterAll(async () => {
 });
 
 /**
- * The nodes of the plans of what `run` sends: with its values known, and as a statement is planned
- * that has been prepared.
+ * The nodes of the plans of what `run` sends: as planned for its values, and as planned generically for a
+ * prepared statement.
  */
 async function plansOf(
   run: (db: Database) => Promise<unknown>,
@@ -309,7 +309,7 @@ async function plansOf(
   await run(database.db);
   const sent = query.mock.calls
     .map(([statement]) => statement as unknown as pg.QueryConfig)
-    // A new connection asks its server first which one it is.
+    // A new connection first asks the server for its role.
     .filter(({ text }) => !text.includes('pg_is_in_recovery'));
   query.mockRestore();
   expect(sent).toHaveLength(statements);
@@ -328,7 +328,7 @@ async function plansOf(
   return nodes;
 }
 
-/** What somebody of an account is told of; none of the IDs is a person's. */
+/** A member of an account, who reads the account's notices; none of the IDs is a person's. */
 function personAsked(kind: 'merchant' | 'partner') {
   const [personId, memberId] = [paymentId, depositId];
   const actions = ['person.password', 'person.renew'];
@@ -340,7 +340,7 @@ function toText(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-/** All nodes. Indexes of partitions go by the name of the partitioned table's. */
+/** All nodes, with indexes of partitions named after the partitioned table's. */
 function flatten(node: PlanNode): PlanNode[] {
   const { 'Index Name': index, Plans: plans = [] } = node;
   return [
@@ -349,7 +349,7 @@ function flatten(node: PlanNode): PlanNode[] {
   ];
 }
 
-/** Indexes read; every table but the small ones is read through one. */
+/** Indexes that are read; every table except the small ones must be read through one. */
 function indexesOf(nodes: readonly PlanNode[]): Set<string> {
   const small = [
     'merchants',
@@ -357,9 +357,9 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
     'networks',
     'chains',
     'webhook_endpoints',
-    // None of them is here.
+    // Empty here.
     'partner_members',
-    // Of links, those that can be used: a day after that they are removed.
+    // Only usable links: they are removed a day after they expire.
     'panel_links',
     '_private_jobs',
     '_private_tasks',
@@ -367,7 +367,7 @@ function indexesOf(nodes: readonly PlanNode[]): Set<string> {
   ];
   const whole = nodes.filter(
     ({ 'Node Type': type, 'Relation Name': table = '' }) =>
-      // The months to come are empty.
+      // Partitions of future months are empty.
       type === 'Seq Scan' && !small.includes(table) && !/_[0-9]{6}$/.test(table),
   );
   expect(whole).toEqual([]);
@@ -379,7 +379,7 @@ test('a payment is read by its ID', async () => {
   expect(indexesOf(nodes)).toEqual(new Set(['payments_pkey']));
 });
 
-test('what was paid on each day is summed from the rollup', async () => {
+test('the daily sums of payments are read from the rollup', async () => {
   await sql`
     with days as (
       insert into merchant_paid_days (merchant_id, day, payments, cents)
@@ -396,7 +396,7 @@ test('what was paid on each day is summed from the rollup', async () => {
   );
 });
 
-test("a page of a merchant's movements is read from where it begins", async () => {
+test('a page of a merchant’s movements is read from where it begins', async () => {
   const from = new Date(now.getTime() - 30 * 24 * 60 * 60_000);
   for (const after of [undefined, { at: from, id: paymentId }]) {
     const page = { from, until: now, after, limit: LIMIT };
@@ -407,7 +407,7 @@ test("a page of a merchant's movements is read from where it begins", async () =
         ...['booked_returns_merchant', 'payments_pkey', 'networks_pkey'],
       ]),
     );
-    // Nothing but the pages of each is collected and sorted.
+    // Only the pages of each kind are collected and sorted.
     const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
     expect(sorts.filter(node => node['Plan Rows'] > 3 * LIMIT)).toEqual([]);
     for (const [index, condition] of [
@@ -427,7 +427,7 @@ describe("the months of a partner's commission", () => {
   let partnerId: string;
   beforeAll(async () => {
     const { db } = database;
-    // 20 partners, and the merchants that there are as those of each of them.
+    // 20 partners, each with all merchants.
     const { rows } = await sql<{ id: string }>`
       with someone as (select gen_random_uuid() as partner_id from generate_series(1, 20)),
       days as (
@@ -506,7 +506,7 @@ describe('the request log', () => {
     expect([...indexesOf(nodes)]).toContain('request_log_pkey');
   });
 
-  test("a key's errors are counted in the index alone", async () => {
+  test('a key’s errors are counted from the index alone', async () => {
     const since = new Date(now.getTime() - aMonth);
     const nodes = await plansOf(db => countErrors(db, merchantId, keyId, since));
     expect(indexesOf(nodes)).toEqual(new Set(['request_log_errors']));
@@ -514,7 +514,7 @@ describe('the request log', () => {
     expect(new Set(reads.map(node => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
   });
 
-  test('what is too much of an account is found by indexes', async () => {
+  test('excess rows of an account are found by indexes', async () => {
     indexesOf(await plansOf(db => deleteExcessRequests(db, 100_000, 1_000)));
   });
 });
@@ -547,14 +547,14 @@ describe('deliveries to an endpoint of a merchant', () => {
       const cursor = direction && { direction, id: deliveryId };
       const nodes = await plansOf(db => listOwnDeliveries(db, own, filters, cursor, LIMIT));
       expect([...indexesOf(nodes)]).toContain(index);
-      // Of so few that failed all may be sorted.
+      // There are so few failed ones that all may be sorted.
       const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
       expect(sorts.filter(node => node['Plan Rows'] > LIMIT)).toEqual([]);
     }
   });
 
-  test('one is read by its ID, and the oldest that waits by its outcome', async () => {
-    // These have IDs without a time, and are looked for in their month first.
+  test('one is read by its ID, and the oldest waiting one by its outcome', async () => {
+    // Their IDs contain no time, so they are first looked for in their month.
     const one = await plansOf(db => findOwnDelivery(db, own, deliveryId), 2);
     expect([...indexesOf(one)]).toEqual(
       expect.arrayContaining(['webhook_deliveries_pkey', 'webhook_deliveries_original']),
@@ -588,7 +588,7 @@ test('whether a merchant has ever been paid is found in the index', async () => 
   for (const read of reads) expect(read['Index Name']).toMatch(/^payments_(paid|list_status)$/);
 });
 
-test('what needs attention is read from indexes, and of the request log each code of a key', async () => {
+test('what needs attention is read from indexes, and each code of a key from the request log', async () => {
   const nodes = await plansOf(db =>
     readAttentionSigns(db, {
       merchantId,
@@ -636,8 +636,7 @@ describe('a page of a merchant', () => {
       expect(page.Filter).toBeUndefined();
       expect(page['Index Cond']?.includes('ROW(created_at, id)')).toBe(cursor !== undefined);
     }
-    // In the order of the index, so that nothing is read but what the page shows; where there are
-    // fewer than it could show, they may be sorted.
+    // In index order, so that only the page is read; where there are fewer rows than a page, they may be sorted.
     const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
     expect(sorts.filter(node => node['Plan Rows'] > LIMIT)).toEqual([]);
   });
@@ -655,7 +654,7 @@ describe('a search of a merchant', () => {
       const page = { after, limit: LIMIT };
       const nodes = await plansOf(db => searchPayments(db, merchantId, search, page), 2);
       expect([...indexesOf(nodes)]).toEqual(expect.arrayContaining([index, 'payments_pkey']));
-      // Read in the order of the index: nothing is collected and sorted, but for a page.
+      // Read in index order: nothing but a page is collected and sorted.
       const sorts = nodes.filter(node => node['Node Type'] === 'Sort');
       expect(sorts).toEqual([]);
     }
@@ -702,7 +701,7 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     ['address_changes_merchant'],
   ],
   ['deposits that are not final', db => findOldestSeen(db), ['deposits_unsettled']],
-  // Which index depends on how many merchants are inactive and how many payments are open.
+  // The index depends on how many merchants are inactive and how many payments are open.
   ['payments to cancel', db => lockOpenOfInactive(db, 50), []],
   ['US payments to cancel', db => hastenInquiries(db, { now, latest: now }, 50), []],
   ['quotes to withdraw', db => lockLapsedQuotes(db, now, 50), ['payments_quoted']],
