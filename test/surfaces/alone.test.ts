@@ -19,7 +19,7 @@ import { openCheckout } from '../helpers/checkout.ts';
 import { NO_LOOK_UPS } from '../helpers/inert.ts';
 import { addMerchantUser, HOST } from '../helpers/panel.ts';
 
-/** Each part that people see can be opened by itself, and then is what it is in the whole application. */
+/** Each part of the site works on its own, and is then the same as within the whole application. */
 
 const config = testConfig();
 const { publicUrl, simulation } = config;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A server with nothing but one plugin. */
+/** A server with a single plugin. */
 async function openAlone(register: (app: TypedApp, limits: RateLimits) => void) {
   const app = Fastify(serverOptions()).withTypeProvider<TypeBoxTypeProvider>();
   const { clock } = service;

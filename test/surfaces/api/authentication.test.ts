@@ -23,7 +23,7 @@ describe('with nonces in PostgreSQL', () => {
 
   for (const route of SIGNED_ROUTES) testAuthentication(route, () => service);
 
-  test('every registered route that asks for a key is tested, with what it asks', () => {
+  test('every registered route that requires a key is tested, with its requirements', () => {
     const describeRoute = ({
       method,
       url,

@@ -99,7 +99,7 @@ describe('E1000: above 64 KiB, with an answer instead of a broken connection', (
   ])('%s', async (_name, size, chunks) => {
     const body = Buffer.from(VALID.padEnd(size));
     const first = host.sign({ body, ...(chunks === undefined ? {} : { chunks }) });
-    // A second request shows that the connection is left in order.
+    // A second request shows that the connection can still be used.
     const { answers } = await host.converse(Buffer.concat([first, host.sign({})]), 2);
     const [refused, next] = answers;
     if (refused === undefined) throw new Error('no answer');
@@ -130,7 +130,7 @@ describe('E1001: JSON that is no object', () => {
   );
 });
 
-describe('E1001: a value that its field does not take', () => {
+describe('E1001: a value that its field does not accept', () => {
   const cases: Record<string, unknown[]> = {
     amount: ['"50"', '"5000"', 'null', 'true', '[]', '[5000]', '{}', '50.5', '49.99', '49'].concat(
       ['100000001', '1e400', '-1e400', '-0', '0', '-5000', '1e-1', '9007199254740993'],
@@ -183,7 +183,7 @@ describe('E1001: a value that its field does not take', () => {
   });
 });
 
-describe('E1002: a field that the route does not know', () => {
+describe('E1002: an unknown field', () => {
   test.each([
     'Amount',
     'amount ',
@@ -204,7 +204,7 @@ describe('E1002: a field that the route does not know', () => {
   });
 });
 
-describe('what is unusual but right', () => {
+describe('unusual but valid bodies', () => {
   test.each<[string, string, number]>([
     ['the smallest amount', '{"amount":50}', 50],
     ['the largest amount', '{"amount":100000000}', 100_000_000],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.service.close());
 
-/** A signed creation as text, to be broken. */
+/** A signed creation as text, to be corrupted. */
 const creation = () => host.sign({ body: BODY }).toString('latin1');
 const requestLines = () => host.service.logs.filter(({ msg }) => msg === 'request');
 
@@ -154,7 +154,7 @@ describe('a head that is too large is refused in the form of its path', () => {
     expect(end).toBe('closed');
   });
 
-  test('and in pieces, up to twice the limit', async () => {
+  test('also in pieces, up to twice the limit', async () => {
     const bytes = oversized('/checkout/token', 30_000);
     const socket = connect(host.port, '127.0.0.1');
     socket.setNoDelay();
@@ -191,7 +191,7 @@ describe('headers that come twice', () => {
   });
 
   test.each(['Content-Type: text/plain', 'X-Request-Id: a', 'Connection: keep-alive'])(
-    '%s counts as it came first',
+    'of %s the first counts',
     async line => {
       const request = host
         .sign({ body: BODY })
@@ -227,10 +227,10 @@ describe('a body on a GET', () => {
   });
 });
 
-describe('requests in a row on one connection', () => {
+describe('pipelined requests on one connection', () => {
   const one = () => host.sign({});
 
-  test('are answered in their order', async () => {
+  test('are answered in order', async () => {
     const health = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
     const bytes = [one(), creation(), health, host.sign({ target: `${LIST}?limit=0` }), one()];
     const { answers } = await host.converse(Buffer.concat(bytes.map(part => Buffer.from(part))), 5);
@@ -238,14 +238,14 @@ describe('requests in a row on one connection', () => {
     accepted++;
   });
 
-  test('lose nothing of what was answered before one that is unreadable', async () => {
+  test('keep the responses to those before an unreadable one', async () => {
     const { answers, end } = await host.converse(`${one()}${creation()}garbage\r\n\r\n${one()}`);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 201]);
     expect(end).not.toBe('open');
     accepted++;
   });
 
-  test('get no second answer for a body that breaks after its refusal', async () => {
+  test('get no second response for a body that breaks after its refusal', async () => {
     const unsigned = host
       .sign({ body: BODY, chunks: [] })
       .toString('latin1')
@@ -258,14 +258,14 @@ describe('requests in a row on one connection', () => {
     expect(await readResponses(socket, 1)).toEqual({ answers: [], end: 'closed' });
   });
 
-  test('go on after a refusal that came before the body was read', async () => {
+  test('continue after a refusal that came before the body was read', async () => {
     const unsigned = creation().replace('x-mp-nonce', 'x-nonce');
     const { answers } = await host.converse(`${unsigned}${one()}`, 2);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 200]);
   });
 });
 
-describe('what Node would answer by itself', () => {
+describe('what Node would respond to by itself', () => {
   test('an unknown expectation is ignored', async () => {
     const request = creation().replace('Host', 'Expect: a-lot\r\nHost');
     expect(only((await host.converse(request, 1)).answers).statusCode).toBe(201);
@@ -285,7 +285,7 @@ describe('what Node would answer by itself', () => {
     accepted++;
   });
 
-  test('an upgrade is not done, and the request is answered', async () => {
+  test('an upgrade is ignored, and the request is answered', async () => {
     const request =
       'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
     expect(only((await host.converse(request, 1)).answers).statusCode).toBe(200);
@@ -299,7 +299,7 @@ describe('what Node would answer by itself', () => {
   });
 });
 
-describe('clients that go away', () => {
+describe('clients that disconnect', () => {
   test.each(['reset', 'close'] as const)('by a %s in the middle of a body', async how => {
     const before = requestLines().length;
     const rounds = 20;
@@ -307,7 +307,7 @@ describe('clients that go away', () => {
       const socket = connect(host.port, '127.0.0.1');
       await once(socket, 'connect');
       socket.write(host.sign({ body: BODY }).subarray(0, -5));
-      // At once, while the key is looked up, and while the rest of the body is waited for.
+      // At once, while the key is looked up, and while the rest of the body is awaited.
       for (let turn = 0; turn < round; turn++) await new Promise(setImmediate);
       if (how === 'reset') socket.resetAndDestroy();
       else socket.destroy();
@@ -318,7 +318,7 @@ describe('clients that go away', () => {
     }
   });
 
-  test.each([0, 5, 10, 20, 40])('before the answer, after %i turns', async turns => {
+  test.each([0, 5, 10, 20, 40])('before the response, after %i turns', async turns => {
     const idempotencyKey = crypto.randomUUID();
     const before = requestLines().length;
     const socket = connect(host.port, '127.0.0.1');
@@ -327,7 +327,7 @@ describe('clients that go away', () => {
     for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
     socket.destroy();
     await vi.waitFor(() => expect(requestLines()).toHaveLength(before + 1), SOON);
-    // Whether the first attempt got as far as a payment or not, there is one in the end.
+    // Whether or not the first attempt got as far as a payment, one exists in the end.
     await vi.waitFor(
       async () =>
         expect(await host.ask({ body: BODY, idempotencyKey })).toMatchObject({ statusCode: 201 }),
@@ -337,7 +337,7 @@ describe('clients that go away', () => {
   });
 });
 
-test('slow clients and their number are bounded', () => {
+test('slow clients and the number of clients are limited', () => {
   expect(host.service.app.server).toMatchObject({
     headersTimeout: 10_000,
     requestTimeout: 30_000,

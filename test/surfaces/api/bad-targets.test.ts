@@ -21,7 +21,7 @@ async function open(method: string, target: string, headers: [string, string][] 
   return answers[0];
 }
 
-describe('E1001: a query value that its parameter does not take', () => {
+describe('E1001: a query value that its parameter does not accept', () => {
   test.each(
     [
       [
@@ -60,7 +60,7 @@ describe('E1001: a query value that its parameter does not take', () => {
   });
 });
 
-describe('E1002: a query parameter that the route does not know', () => {
+describe('E1002: an unknown query parameter', () => {
   test.each([
     ['unknown', 'unknown=1'],
     ['Limit', 'Limit=5'],
@@ -90,7 +90,7 @@ describe('E1002: a query parameter that the route does not know', () => {
   });
 });
 
-describe('queries that are unusual but right', () => {
+describe('unusual but valid queries', () => {
   test.each([
     '?',
     '?&',
@@ -219,7 +219,7 @@ describe('E3001: unknown routes', () => {
   });
 
   test('a creation is no GET, and a list no POST', async () => {
-    // GET finds the route of one payment there, whose ID has another form.
+    // The path matches GET of a payment, whose ID has another form.
     expectRefusal(await get(CREATE), 'E1001', 'id');
     expectRefusal(await host.ask({ target: LIST, body: '{"amount":5000}' }), 'E3001');
   });
@@ -238,7 +238,7 @@ describe('E3001: unknown routes', () => {
   });
 
   test.each(['/nothing', '/panel2/x', '/external/v1/refunds', `/external/v1/payments/${UUID}/x`])(
-    'of %s nothing is guessed',
+    'no correction is guessed for %s',
     async target => {
       const { message } = expectRefusal(await open('GET', target), 'E3001');
       expect(message).toBe('There is no GET on this path.');
@@ -255,7 +255,7 @@ describe('a host that is named twice', () => {
   };
 
   test.each(['pay.example.test', 'PAY.example.test', 'pay.example.test:80', 'pay.example.test.'])(
-    'is taken when %s says the same',
+    'is accepted when %s says the same',
     async name => {
       const answer = await ask('http://pay.example.test/healthz', name);
       expect(answer.statusCode).toBe(200);

@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The authentication battery has the order up to the scope; this is the rest of a creation's. */
+/** The authentication tests cover the order up to the scope; these cover the rest of a creation. */
 function create(body: unknown, key: string, request: Partial<SignedRequest> = {}) {
   const headers = { 'idempotency-key': key, ...request.headers };
   return send(service, shop, { path: PATH, body, ...request, headers });
 }
 
-/** Holds an idempotency key as the original request does, from another connection. */
+/** Holds an idempotency key like an original request in flight, on another connection. */
 function whileInFlight(key: string, check: () => Promise<void>): Promise<void> {
   return service.db.transaction().execute(async tx => {
     const scope = { accountId: shop.merchant.id, route: `POST ${PATH}`, key };

@@ -53,7 +53,7 @@ describe('amount', () => {
     '{"cents":5000}',
   ])('%s is refused', text => refuses(`{"amount":${text}}`, 'E1001', 'amount'));
 
-  test('must be there', () => refuses({ note: 'free' }, 'E1001', 'amount'));
+  test('is required', () => refuses({ note: 'free' }, 'E1001', 'amount'));
 });
 
 describe('text fields', () => {
@@ -121,7 +121,7 @@ describe('text fields', () => {
     expect(events[0]?.data).toMatchObject({ customerReferenceId: reference });
   });
 
-  test('a composed and a decomposed reference are two', async () => {
+  test('a composed and a decomposed reference are different', async () => {
     const query = new URLSearchParams({ customerReferenceId: 'cafe\u0301' });
     const list = await send(service, shop, { path: `/external/v1/payments?${query}` });
     expect(list.json().data).toHaveLength(1);

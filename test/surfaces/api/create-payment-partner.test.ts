@@ -76,7 +76,7 @@ test('E3001 for a merchant without a partner, of another partner, and for one th
   for (const { id } of [foreign.merchant, alone.merchant, other.partner, partner.partner]) {
     await refuses({ merchantId: id }, 'E3001', 'merchantId');
   }
-  // Nor does the state of another's merchant distinguish it from a missing one.
+  // The state of another partner's merchant does not tell it from a missing one, either.
   await setMerchant(operatorOf(service), foreign.merchant.id, { status: 'inactive' });
   await refuses({ merchantId: foreign.merchant.id }, 'E3001', 'merchantId');
 });
@@ -145,7 +145,7 @@ test('idempotency keys belong to the partner account, across its keys and mercha
   const mismatch = { amount: 5000, merchantId: another.merchant.id };
   expectRefusal(await requestPrompt(service, second, mismatch, header), 'E4002');
 
-  // The merchant's own key is another account.
+  // The merchant's own key belongs to another account.
   const own = await requestPrompt(service, linked, { amount: 5000 }, header);
   expect(own.statusCode).toBe(201);
   expect(own.headers['idempotent-replayed']).toBeUndefined();

@@ -139,7 +139,7 @@ describe('loopback over plain HTTP', () => {
     }
   });
 
-  test('production accepts https as ever', async () => {
+  test('production accepts https as always', async () => {
     await create(shop, 'https://shop.example.com/', production);
     await refuses(shop, 'https://other.example/', 'E1012', production);
   });

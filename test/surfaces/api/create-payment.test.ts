@@ -27,7 +27,7 @@ afterAll(() => service.close());
 
 const iso = (minutes = 0) => new Date(service.clock.now + minutes * MINUTE_MS).toISOString();
 
-describe('the answer', () => {
+describe('the response', () => {
   test('is 201 with the whole payment object and the checkout URL', async () => {
     const response = await requestPrompt(service, shop, {
       amount: 5000,
@@ -64,7 +64,7 @@ describe('the answer', () => {
     });
   });
 
-  test('is what the payment is read as afterwards', async () => {
+  test('equals the payment as it is read afterwards', async () => {
     const { prompt } = await createPrompt(service, shop, { amount: 777 });
     const read = await send(service, shop, { path: `/external/v1/payments/${prompt.id}` });
     expect(read.json()).toEqual(prompt);
@@ -80,7 +80,7 @@ describe('the answer', () => {
   });
 });
 
-describe('the account decides', () => {
+describe('what the account determines', () => {
   test('direct settlement costs no commission, split leaves it undetermined', async () => {
     const direct = await addMerchant(service, { settlement: 'direct', commissionBps: 100 });
     const split = await addMerchant(service, {
@@ -188,7 +188,7 @@ describe('what is written', () => {
     ]);
   });
 
-  test('the checkout token nowhere but as its hash', async () => {
+  test('the checkout token only as its hash', async () => {
     const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 5000 });
     const token = checkoutUrl.slice(checkoutUrl.lastIndexOf('/') + 1);
     const { rows } = await sql<{ hash: Buffer; text: string }>`
@@ -200,7 +200,7 @@ describe('what is written', () => {
     expect(JSON.stringify(service.logs)).not.toContain(token);
   });
 
-  test('a kept response only with an idempotency key', async () => {
+  test('a stored response only with an idempotency key', async () => {
     const before = await countWritten(service.db);
     await createPrompt(service, shop, { amount: 5000 });
     await createPrompt(service, shop, { amount: 5000 }, { 'idempotency-key': 'one' });

@@ -54,7 +54,7 @@ const attempt = () =>
   );
 
 describe('an event', () => {
-  test('is what its webhook carried, byte by byte, with what became of it', async () => {
+  test('is what its webhook carried, byte by byte, with the state of its deliveries', async () => {
     const { prompt } = await createPrompt(service, shop, {
       amount: 1234,
       customerReferenceId: 'Bestellung „ü“ \u2028 / "quoted"',
@@ -88,7 +88,7 @@ describe('an event', () => {
     expect(list.body).toContain(one.body);
   });
 
-  test('is undelivered until its endpoint has taken it, also by hand', async () => {
+  test('is undelivered until its endpoint has accepted it, also by hand', async () => {
     const { prompt } = await createPrompt(service, shop, { amount: 500 });
     const undelivered = async () =>
       (await get(`?paymentId=${prompt.id}&delivered=false`)).json().data;
@@ -111,7 +111,7 @@ describe('an event', () => {
     expect(taken.deliveries[0].redeliveryOf).toBe(taken.deliveries[1].id);
   });
 
-  test('of another merchant is as good as none, as a cursor too', async () => {
+  test('of another merchant looks like a missing one, as a cursor too', async () => {
     const { prompt } = await createPrompt(service, other, { amount: 500 });
     const [event] = (await get('', other)).json().data;
     expect(event.deliveries).toEqual([]);
@@ -133,11 +133,11 @@ describe('an event', () => {
   });
 });
 
-test('a cursor that has been removed since is still a place in the list', async () => {
+test('a cursor that has been removed since still marks its place in the list', async () => {
   const { merchant, ...key } = await addMerchant(service);
   const payment = await addPayment(service.db, merchant, { created_at: new Date(service.clock()) });
   const ids: string[] = [];
-  // Minutes apart, from before the time that is kept to this side of it.
+  // Minutes apart, around the end of the retention period.
   for (const minutes of [0, 5, 10, 15, 20]) {
     const at = service.clock() - RETENTION_DAYS * 86_400_000 + (minutes - 12) * 60_000;
     const id = uuidv7({ msecs: at + 40 });
@@ -153,7 +153,7 @@ test('a cursor that has been removed since is still a place in the list', async 
   };
   const remove = (id: string) => service.db.deleteFrom('events').where('id', '=', id).execute();
   expect(await list('?order=oldest&limit=2')).toEqual(ids.slice(0, 2));
-  // The one before it stays, as while a delivery of it waits.
+  // The event before it stays, as if one of its deliveries were pending.
   await remove(cursor);
   expect(await list(`?order=oldest&startingAfter=${cursor}`)).toEqual(ids.slice(2));
   expect(await list(`?endingBefore=${cursor}`)).toEqual(ids.slice(2).toReversed());

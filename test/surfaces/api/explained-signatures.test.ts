@@ -9,7 +9,7 @@ import { expectRefusal } from '../../helpers/refusal.ts';
 const PATH = '/external/v1/payments?limit=5&status=pending';
 const NONCE = '7c0e1f4a-3b52-4d6c-9a8e-5f1b2c3d4e5f';
 
-/** Sends a list signed over `message`, of any form, and returns what the refusal says. */
+/** Sends a list request signed over any `message`, and returns the refusal. */
 async function refusalOf(
   { app, clock }: TestApp,
   shop: MerchantWithKey,
@@ -101,7 +101,7 @@ describe('outside production', () => {
     }
   });
 
-  test('E2007 does without a pair that no master key opens any more', async () => {
+  test('E2007 works without a pair that no master key opens any more', async () => {
     const old = await addMerchant(service);
     const issued = await rotateKey(operatorOf(service), service.keyring, old.keyId, false);
     await service.db

@@ -10,20 +10,20 @@ import { runs } from '../../helpers/property-runs.ts';
 import { startWithRoutes } from '../../helpers/registered-routes.ts';
 import { addOlderMerchant, basic } from '../legacy/older-contract.ts';
 
-/** Random and hostile requests to every route that is registered, signed so that they get in. */
+/** Random and hostile requests to every registered route, signed so that they get in. */
 
 const INPUTS_PER_ROUTE = runs(150);
-/** Of creations, of which few are accepted: thirty. */
+/** For creations, few of which are accepted: thirty. */
 const INPUTS_PER_CREATION = 600;
-/** For pages that take nothing from a request. */
+/** For pages that take no input from a request. */
 const INPUTS_PER_PAGE = 10;
 const INPUTS = runs(2_000);
 
 let service: TestApp;
 let routes: RouteOptions[];
-/** By name, so that a counterexample says whose key it was. */
+/** By name, so that a counterexample names the key's owner. */
 let callers: Record<string, Credentials | { authorization: string } | undefined>;
-/** What may stand in a path or a body and exists. */
+/** Existing values that may appear in a path or a body. */
 let known: string[];
 let secrets: string[];
 
@@ -81,7 +81,7 @@ const value = fc.oneof(
 );
 const plausible = fc.record({ amount: fc.integer({ min: 50, max: 10_000 }) });
 
-/** An object with some of these names, and at times others. */
+/** An object with some of these names, and sometimes others. */
 function fields(names: readonly string[]): fc.Arbitrary<Record<string, unknown>> {
   const name = names.length === 0 ? fc.string() : fc.constantFrom(...names);
   const any = fc.oneof({ weight: 6, arbitrary: name }, { weight: 1, arbitrary: fc.string() });
@@ -164,7 +164,7 @@ function inputsTo({ url, method }: RouteOptions): number {
   return takesInput ? INPUTS_PER_ROUTE : INPUTS_PER_PAGE;
 }
 
-test('no input to any route is answered with a failure of the service', async () => {
+test('no input to any route causes a failure of the service', async () => {
   expect(routes.length).toBeGreaterThan(25);
   const count = async () => {
     const { payments } = await service.db
@@ -187,7 +187,7 @@ test('no input to any route is answered with a failure of the service', async ()
         secrets.filter(secret => answer.payload.includes(secret)),
         where,
       ).toEqual([]);
-      // A key that is drawn twice with one body is answered again with the first creation.
+      // A key that is drawn twice with one body replays the first creation.
       const isReplayed = answer.headers['idempotent-replayed'] === 'true';
       if (answer.statusCode === 201 && !isReplayed) created += 1;
       if (answer.statusCode < 400 || !route.url.startsWith('/external')) return;
@@ -200,7 +200,7 @@ test('no input to any route is answered with a failure of the service', async ()
     });
     await fc.assert(property, { numRuns: inputsTo(route) });
   }
-  // Refused requests have left nothing behind, and each accepted one is there once.
+  // Refused requests have left nothing behind, and each accepted one exists once.
   expect(inputs).toBeGreaterThan(INPUTS);
   expect(created).toBeGreaterThan(2);
   expect(await count()).toBe(before + created);

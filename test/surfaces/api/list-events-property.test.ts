@@ -23,7 +23,7 @@ interface Entry {
   readonly at: number;
   readonly type: string;
   readonly payment: number;
-  /** What became of it, by endpoint; null where it was not subscribed. */
+  /** The outcome by endpoint; null where it was not subscribed. */
   readonly outcomes: readonly (Outcome | null)[];
 }
 
@@ -90,9 +90,12 @@ async function openShop(): Promise<Shop> {
   return { ...shop, payments, endpoints };
 }
 
-/** Writes a history and returns it as the list should show it: newest first, then by ID. */
+/**
+ * Writes a history.
+ * @returns The expected list: newest first, then by ID.
+ */
 async function write(shop: Shop, history: readonly Omit<Entry, 'id'>[]): Promise<Entry[]> {
-  // Version 4, so that IDs say nothing about the order; all of the months before those to come.
+  // Version 4, so that IDs do not imply the order; they sort before all months to come.
   const entries = history.map(entry => ({ ...entry, id: `00${uuidv4().slice(2)}` }));
   if (entries.length === 0) return [];
   await service.db
@@ -167,7 +170,7 @@ async function page(shop: MerchantWithKey, query: Record<string, string>, app = 
   return { ids: data.map((event: { id: string }) => event.id) as string[], hasMore };
 }
 
-test('walking the pages either way gives the filtered events in their order', async () => {
+test('paging in either direction returns the filtered events in their order', async () => {
   const limits = fc.integer({ min: 1, max: 7 });
   await fc.assert(
     fc.asyncProperty(histories, filters, limits, async (history, query, limit) => {
@@ -192,7 +195,7 @@ test('walking the pages either way gives the filtered events in their order', as
       }
       expect(forwards).toEqual(expected);
 
-      // Back from the last event of all, whether the filters show it or not.
+      // Backwards from the last event of all, whether or not the filters include it.
       const last = query.order === 'oldest' ? all[0] : all.at(-1);
       if (last === undefined) return;
       const before = expected.filter(id => id !== last.id);
@@ -210,7 +213,7 @@ test('walking the pages either way gives the filtered events in their order', as
   );
 });
 
-/** Months over which a history is spread; the clock of the service stands in the last but one. */
+/** Months that a history is spread over; the service's clock is in the last but one. */
 const MONTHS = 6;
 const CLOCK_MONTH = MONTHS - 2;
 
@@ -219,7 +222,7 @@ interface Dated {
   readonly at: number;
 }
 
-test('over months, pages give all events in the order of their times, whatever their IDs say', async () => {
+test('over months, pages return all events in the order of their times, whatever their IDs imply', async () => {
   const first = new Date(START);
   const clock = Object.assign(() => clock.now, {
     now: monthFrom(first, CLOCK_MONTH).getTime(),
@@ -232,7 +235,7 @@ test('over months, pages give all events in the order of their times, whatever t
         fc.array(
           fc.record({
             month: fc.nat({ max: MONTHS - 1 }),
-            // After a clock that was set, an ID may be of another month than its time.
+            // After the clock was changed, an ID may belong to another month than its time.
             distance: fc.constantFrom(0, 0, 0, -1, 1, 3),
             offset: fc.nat({ max: INSTANTS - 1 }),
             type: fc.constantFrom(...EVENT_TYPES.slice(0, 3)),

@@ -63,7 +63,10 @@ function instant(offset: number): string {
   return new Date(START + offset).toISOString();
 }
 
-/** Writes a history and returns it as the list should show it: newest first, then by ID. */
+/**
+ * Writes a history.
+ * @returns The expected list: newest first, then by ID.
+ */
 async function write(
   shop: MerchantWithKey,
   history: readonly Omit<Entry, 'id'>[],
@@ -72,7 +75,7 @@ async function write(
   for (const entry of history) {
     const created_at = new Date(START + entry.at);
     const { id } = await addPayment(service.db, shop.merchant, {
-      // Version 4, so that IDs say nothing about the order of creation.
+      // Version 4, so that IDs do not imply the order of creation.
       id: uuidv4(),
       created_at,
       status: entry.status,
@@ -102,7 +105,7 @@ async function page(shop: MerchantWithKey, query: Record<string, string>) {
   return { ids: data.map((payment: { id: string }) => payment.id) as string[], hasMore };
 }
 
-test('walking the pages either way gives the filtered history, newest first', async () => {
+test('paging in either direction returns the filtered history, newest first', async () => {
   const shop = await addMerchant(service);
   await fc.assert(
     fc.asyncProperty(histories, filters, limits, async (history, query, limit) => {
@@ -122,7 +125,7 @@ test('walking the pages either way gives the filtered history, newest first', as
       }
       expect(forwards).toEqual(expected);
 
-      // From the oldest payment of all, whether the filters show it or not.
+      // From the oldest payment of all, whether or not the filters include it.
       const oldest = all.at(-1);
       if (oldest === undefined) return;
       const newer = expected.filter(id => id !== oldest.id);
@@ -141,7 +144,7 @@ test('walking the pages either way gives the filtered history, newest first', as
   );
 });
 
-test('every payment is a cursor both ways, at any place among payments of the same time', async () => {
+test('every payment is a cursor in both directions, at any place among payments of the same time', async () => {
   await fc.assert(
     fc.asyncProperty(histories, limits, async (history, limit) => {
       const shop = await addMerchant(service);

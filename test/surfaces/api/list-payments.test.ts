@@ -35,7 +35,7 @@ afterAll(() => service.close());
 
 const get = (path: string, key = shop) => send(service, key, { path: BASE + path });
 
-/** The IDs of a page and whether there are more. */
+/** The IDs of a page, and whether there are more. */
 async function page(query: Record<string, string | number>) {
   const parameters = new URLSearchParams(query as Record<string, string>);
   const response = await get(parameters.size === 0 ? '' : `?${parameters}`);
@@ -154,7 +154,7 @@ describe('pages and filters', () => {
 describe('cursors', () => {
   const at = (index: number) => ids[index] ?? '';
 
-  test('startingAfter goes on with older ones and leaves itself out', async () => {
+  test('startingAfter continues with older ones and excludes itself', async () => {
     expect(await page({ limit: 5, startingAfter: at(4) })).toEqual({
       ids: ids.slice(5, 10),
       hasMore: true,
@@ -166,7 +166,7 @@ describe('cursors', () => {
     expect(await page({ startingAfter: at(24) })).toEqual({ ids: [], hasMore: false });
   });
 
-  test('endingBefore goes back to the nearest newer ones, still newest first', async () => {
+  test('endingBefore returns the nearest newer ones, still newest first', async () => {
     expect(await page({ limit: 5, endingBefore: at(20) })).toEqual({
       ids: ids.slice(15, 20),
       hasMore: true,
@@ -178,7 +178,7 @@ describe('cursors', () => {
     expect(await page({ endingBefore: at(0) })).toEqual({ ids: [], hasMore: false });
   });
 
-  test('a cursor that the filters leave out is still a place to go on from', async () => {
+  test('a cursor that the filters exclude still marks a place', async () => {
     const filters = { customerReferenceId: 'order-5', limit: 5 };
     expect((await page({ ...filters, startingAfter: at(0) })).ids).toEqual([at(19)]);
     expect((await page({ ...filters, endingBefore: at(24) })).ids).toEqual([at(19)]);
@@ -190,7 +190,7 @@ describe('cursors', () => {
     expectRefusal(response, 'E1001', 'endingBefore');
   });
 
-  test('an unknown and a foreign cursor answer the same', async () => {
+  test('an unknown and a foreign cursor get the same response', async () => {
     for (const param of ['startingAfter', 'endingBefore']) {
       const unknown = await get(`?${param}=${uuidv7()}`);
       const others = await get(`?${param}=${foreign}`);

@@ -36,10 +36,10 @@ function sign(credentials: Credentials, method: Method, path: string, body?: str
 const ask = (method: Method, url: string, headers: Record<string, string> = {}) =>
   service.app.inject({ method, url, headers: { host: HOST, ...headers } });
 
-test('every GET has a HEAD that asks for the same, and no HEAD stands alone', () => {
+test('every GET has a HEAD with the same requirements, and every HEAD has a GET', () => {
   const named = (method: string) =>
     registered
-      // Of the two paths of a prefix only one is announced for GET.
+      // Of the two paths of a prefix, only one is registered for GET.
       .filter(route => route.method === method && route.url !== '/panel')
       .map(({ url, config }) => JSON.stringify([url, config?.access, config?.panel]))
       .sort();
@@ -86,7 +86,7 @@ test('HEAD is authenticated as it was sent, and its nonce counts once', async ()
   expect(service.logs.at(-1)).toMatchObject({ method: 'HEAD', errorCode: 'E2009' });
 });
 
-test('HEAD of a file is no file', async () => {
+test('HEAD of a file creates no file', async () => {
   const { cookie } = await addMerchantUser(service, shop.merchant.id, 'admin');
   const url = `/panel/merchants/${shop.merchant.id}/payments.csv`;
   const headers = { cookie, 'sec-fetch-site': 'same-origin' };
@@ -105,7 +105,7 @@ test('HEAD of a file is no file', async () => {
   expect((await ask('GET', url, headers)).statusCode).toBe(200);
 });
 
-test('HEAD of evidence makes no evidence', async () => {
+test('HEAD of evidence creates no evidence', async () => {
   const { cookie } = await addMerchantUser(service, shop.merchant.id, 'admin');
   const { id } = await addPayment(service.db, shop.merchant, {
     created_at: new Date(service.clock.now),
@@ -167,7 +167,7 @@ test.each([
     'The body has an unknown field "redirect_url". Did you mean "redirectUrl"?',
   ],
   ['{"amount":5000,"payer":"x"}', 'The body has an unknown field "payer".'],
-])('the error for the body %s suggests the field that was meant', async (body, message) => {
+])('the error for the body %s suggests the intended field', async (body, message) => {
   const path = `${LIST}/prompt`;
   const answer = await service.app.inject({
     method: 'POST',
@@ -179,7 +179,7 @@ test.each([
   expect(expectRefusal(answer, errorCode, param).message).toBe(message);
 });
 
-test('the error for a query suggests the parameter that was meant', async () => {
+test('the error for a query suggests the intended parameter', async () => {
   for (const [query, message] of [
     ['limt=5', 'The query has an unknown field "limt". Did you mean "limit"?'],
     [

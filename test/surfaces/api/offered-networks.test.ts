@@ -9,7 +9,7 @@ import { SOON } from '../../helpers/soon.ts';
 import { watchNetworks } from '../../helpers/watch-networks.ts';
 import { ACTIVE, addOlderMerchant, ask, type OlderMerchant } from '../legacy/older-contract.ts';
 
-/** Remembers what it has read, as in production, and simulates nothing. */
+/** Caches what it has read, as in production, and does not simulate. */
 let service: TestApp;
 let simulating: TestApp;
 let shop: OlderMerchant;
@@ -30,13 +30,13 @@ const idsOf = (networks: readonly { readonly id: string }[]) => networks.map(({ 
 /** IDs of the networks that the API lists. */
 async function listed(by = service): Promise<string[]> {
   const answer = await send(by, shop, { path: '/external/v1/blockchains/active' });
-  // The older contract remembers nothing, so that it may be ahead.
+  // The older contract caches nothing, so it may be ahead.
   if (by === simulating)
     expect((await ask(by, shop, { path: ACTIVE })).json()).toEqual(answer.json());
   return idsOf(answer.json());
 }
 
-/** What a creation without a list offers, or the code of its refusal. */
+/** The networks that a creation without a list offers, or the code of its refusal. */
 async function offered(by = service): Promise<string> {
   const answer = (await requestPrompt(by, shop, { amount: 5000 })).json();
   if (answer.error !== undefined) return answer.error.errorCode;
@@ -74,7 +74,7 @@ test('an explicit list is accepted, and its checkout offers nothing', async () =
   expectRefusal(refused, 'E1040');
 });
 
-test('networks are offered from the moment on at which a node settles them', async () => {
+test('networks are offered as soon as a node settles them', async () => {
   const checkout = await openCheckout(service, shop, { blockchainIds: ['btc', 'eth'] });
   await watchNetworks(service.db, ['btc', 'tron-usdc']);
   await vi.waitUntil(async () => (await listed()).join() === 'btc', SOON);
@@ -86,7 +86,7 @@ test('networks are offered from the moment on at which a node settles them', asy
   await checkout.pick('btc');
 });
 
-test('one whose nodes do not suffice is offered nowhere', async () => {
+test('a network with insufficient nodes is offered nowhere', async () => {
   await settleBy('nobody', 'btc');
   await vi.waitUntil(async () => (await listed()).length === 0, SOON);
   expect(await listed(simulating)).not.toContain('btc');

@@ -92,7 +92,7 @@ beforeAll(async () => {
     amount: 777,
     customer_reference_id: 'order-1',
   });
-  // Some figures come from the rollups, some from deltas not folded yet.
+  // Some figures come from the rollups, others from deltas that are not folded yet.
   await foldPartnerDeltas(service.db, 3);
 });
 afterAll(() => service.close());
@@ -201,7 +201,7 @@ describe('merchants', () => {
     ]);
   });
 
-  test('of others answer like missing ones', async () => {
+  test('of others look like missing ones', async () => {
     const missing = (await get('/merchants/01900000-0000-7000-8000-000000000000')).json().error;
     const theirs = (await get(`/merchants/${foreign.merchant.id}`)).json().error;
     expect({ ...theirs, requestId: '' }).toEqual({ ...missing, requestId: '' });
@@ -309,7 +309,7 @@ describe('payments', () => {
     expect(await found(`?startDate=${basic}&endDate=${basic}`)).toEqual(['pending']);
   });
 
-  test('of others answer like missing ones', async () => {
+  test('of others look like missing ones', async () => {
     const missing = (await get('/payments/01900000-0000-7000-8000-000000000000')).json().error;
     const theirs = (await get(`/payments/${ids.theirs}`)).json().error;
     expect({ ...theirs, requestId: '' }).toEqual({ ...missing, requestId: '' });
@@ -385,7 +385,7 @@ test('a report that takes too long is refused with E5002 and leaves creations al
     });
     expect(created.statusCode).toBe(201);
     expect((await report).json().error.errorCode).toBe('E5002');
-    // What cannot be counted has no total.
+    // If counting takes too long, there is no total.
     const list = await send(slow, partner, { path: '/external/partner/payments' });
     expect(list.json().error.errorCode).toBe('E5002');
     expect(list.headers['retry-after']).toBe('5');

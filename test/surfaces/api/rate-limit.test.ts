@@ -6,11 +6,11 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { type Answer, expectRefusal } from '../../helpers/refusal.ts';
 import { type Delivery, deliver } from '../../http/authentication/subject.ts';
 
-/** In a minute; as small as tells everything, since every request counts. */
+/** Per minute; as small as possible, since every request counts. */
 const LIMIT = 12;
 const WRONG_SIGNATURE = { 'x-mp-signature': '0'.repeat(64) };
 
-/** Keeps the database; each test has a replica of its own, with nothing counted yet. */
+/** Owns the database; each test has its own replica, which has counted nothing yet. */
 let keeper: TestApp;
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -55,7 +55,7 @@ function expectLimited(answer: Answer, retryAfter: number): void {
 }
 
 describe('a key', () => {
-  test('may send as many requests in 60 seconds as its limit says, and the same again after them', async () => {
+  test('may send as many requests in 60 seconds as its limit allows, and the same again after them', async () => {
     const [allowed] = await repeat(1, send);
     expect(allowed?.statusCode).toBe(200);
     expect(Object.keys(allowed?.headers ?? {}).filter(name => /rate/.test(name))).toEqual([]);
@@ -83,14 +83,14 @@ describe('a key', () => {
     await usual.close();
   });
 
-  test('shares its allowance with no other key, not of the same account either', async () => {
+  test('shares its allowance with no other key, even of the same account', async () => {
     const other = await addKey(service, { merchantId: shop.merchant.id });
     expectAll(await repeat(LIMIT, send), 200);
     expectLimited(await send(), 60);
     expectAll(await repeat(LIMIT, () => send({ credentials: other })), 200);
   });
 
-  test('uses its allowance up from all addresses together, and theirs not at all', async () => {
+  test('uses up its allowance from all addresses together, and none of theirs', async () => {
     let host = 0;
     const anywhere = () => send({ address: `10.0.0.${++host}` });
     expectAll(await repeat(LIMIT, anywhere), 200);
@@ -98,7 +98,7 @@ describe('a key', () => {
     expectAll(await repeat(1, () => open('/docs/errors')), 200);
   });
 
-  test('loses nothing to a client that only knows its ID', async () => {
+  test('loses nothing to a client that knows only its ID', async () => {
     const attack = () => send({ headers: WRONG_SIGNATURE, address: '203.0.113.9' });
     const answers = await repeat(2 * LIMIT, attack);
     for (const answer of answers.slice(0, LIMIT)) expectRefusal(answer, 'E2007');
@@ -115,7 +115,7 @@ describe('a key', () => {
     expectRefusal(await send(), 'E9001');
   });
 
-  test('stores no nonce of a request that its limit refuses, and no address pays for those', async () => {
+  test('stores no nonce of a request that its limit refuses, and charges no address for it', async () => {
     const stored = async () => {
       const { rows } = await sql<{ count: number }>`select count(*) as count from nonces`.execute(
         service.db,
@@ -130,7 +130,7 @@ describe('a key', () => {
     expectAll([await send({ credentials: other })], 200);
   });
 
-  test('may send nonces of any length, which take the same room', async () => {
+  test('may send nonces of any length, which take the same space', async () => {
     const lengths = async () => {
       const { rows } = await sql<{ length: number }>`
         select distinct length(nonce) as length from nonces`.execute(service.db);
@@ -140,7 +140,7 @@ describe('a key', () => {
     expect(await lengths()).toEqual([{ length: 43 }]);
   });
 
-  test('has its allowance in each replica', async () => {
+  test('has a separate allowance in each replica', async () => {
     const replica = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: String(LIMIT) } });
     try {
       expectAll(await repeat(LIMIT, send), 200);
@@ -159,7 +159,7 @@ describe('a key', () => {
 describe('an address', () => {
   const fail = () => send({ headers: { 'x-mp-passphrase': 'wrong' } });
 
-  test('that failed as often as its limit says is refused first of all, with good credentials too', async () => {
+  test('that has failed as often as its limit allows is refused before anything else, even with valid credentials', async () => {
     for (const answer of await repeat(LIMIT, fail)) expectRefusal(answer, 'E2004');
     advance(20);
     expectLimited(await fail(), 40);
@@ -184,7 +184,7 @@ describe('an address', () => {
     expectLimited(await send(), 60);
   });
 
-  test('gets no more answers than its limit says by asking all at once', async () => {
+  test('gets no more responses than its limit by sending all requests at once', async () => {
     const answers = await Promise.all(Array.from({ length: 2 * LIMIT }, fail));
     const codes = answers.map(answer => answer.json().error.errorCode);
     expect(codes.filter(code => code === 'E2004')).toHaveLength(LIMIT);
@@ -211,7 +211,7 @@ describe('an address', () => {
     expectAll([await open('/docs/errors')], 200);
   });
 
-  test('uses nothing of its API allowance up by reading pages, and the other way round', async () => {
+  test('uses up none of its API allowance by reading pages, and vice versa', async () => {
     expectAll(await repeat(LIMIT, () => open('/docs/errors')), 200);
     const page = await open('/docs/errors');
     expectLimited(page, 60);
@@ -223,7 +223,7 @@ describe('an address', () => {
     expectAll([await open(`/checkout/${'a'.repeat(43)}`)], 404);
   });
 
-  test('is asked nothing for its health', async () => {
+  test('is not charged for health checks', async () => {
     expectAll(await repeat(LIMIT, () => open('/nothing')), 404);
     for (const url of ['/healthz', '/readyz']) {
       expectAll(await repeat(2 * LIMIT, () => open(url)), 200);
@@ -231,7 +231,7 @@ describe('an address', () => {
     expectLimited(await open('/nothing'), 60);
   });
 
-  test('of IPv6 is its /64 network, and a mapped IPv4 address is that address', async () => {
+  test('of IPv6 counts as its /64 network, and a mapped IPv4 address as that address', async () => {
     let host = 0;
     const inNetwork = () => open('/nothing', `2001:db8:0:1::${(++host).toString(16)}`);
     expectAll(await repeat(LIMIT, inNetwork), 404);
@@ -244,7 +244,7 @@ describe('an address', () => {
   });
 });
 
-/** Opens a page through a proxy at 10.0.0.1 that reports the client. */
+/** Opens a page through a proxy at 10.0.0.1 that forwards the client's address. */
 function openThroughProxy(
   { app }: TestApp,
   forwarded: string,
@@ -258,7 +258,7 @@ function openThroughProxy(
   });
 }
 
-/** Runs an application with a limit of one request, and returns the addresses of its log. */
+/** Runs an application with a limit of one request; returns the addresses in its log. */
 async function behindProxy(env: Record<string, string>, ask: (app: TestApp) => Promise<void>) {
   const proxied = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '1', ...env } });
   try {
@@ -282,7 +282,7 @@ test.each([
     async proxied => {
       const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
       expect((await ask('198.51.100.1')).statusCode).toBe(404);
-      // What the client writes itself stands before what the proxy adds.
+      // A header from the client comes before what the proxy appends.
       expect((await ask('203.0.113.7, 198.51.100.1')).statusCode).toBe(429);
       const unreadable = openThroughProxy(proxied, '198.51.100.3', undefined, '/%zz');
       expect((await unreadable).statusCode).toBe(trusted === undefined ? 429 : 400);
@@ -292,7 +292,7 @@ test.each([
   expect(addresses[0]).toBe(client);
 });
 
-test('addresses with ports are those of as many clients, in both headers', async () => {
+test('addresses with ports count as one client each, in both headers', async () => {
   const client = '203.0.113.7';
   const forms = {
     'x-forwarded-for': [
@@ -323,7 +323,7 @@ test('addresses with ports are those of as many clients, in both headers', async
   }
 });
 
-test('what a proxy reports is ignored unless it is an IP address, which is logged once', async () => {
+test('a forwarded value that is no IP address is ignored, which is logged once', async () => {
   const { addresses, warnings } = await behindProxy({ TRUST_PROXY: '10.0.0.1' }, async proxied => {
     const ask = (forwarded: string) => openThroughProxy(proxied, forwarded);
     expect((await ask('unknown')).statusCode).toBe(404);

@@ -26,7 +26,7 @@ afterAll(() => service.close());
 
 const get = (path: string, key = shop) => send(service, key, { path: BASE + path });
 
-test('returns everything known of a payment', async () => {
+test('returns everything known about a payment', async () => {
   const payment = await addPayment(service.db, other.merchant, {
     created_at: new Date('2026-02-03T04:05:06.007Z'),
     expires_at: new Date('2026-02-03T05:05:06.007Z'),
@@ -82,20 +82,20 @@ test('takes the ID in upper case', async () => {
   expect((await get(`/${own.toUpperCase()}`)).json().id).toBe(own);
 });
 
-test('answers the same for a foreign and a missing payment', async () => {
+test('gives the same response for a foreign and a missing payment', async () => {
   const answers = [await get(`/${foreign}`), await get(`/${uuidv7()}`)];
   for (const answer of answers) expectRefusal(answer, 'E3001');
   const [first, second] = answers.map(answer => ({ ...answer.json().error, requestId: null }));
   expect(first).toEqual(second);
 });
 
-test('refuses what is no UUID and any query', async () => {
+test('refuses an ID that is no UUID, and any query', async () => {
   for (const id of ['1', 'prompt', `${own}x`, '%00']) {
     expectRefusal(await get(`/${id}`), 'E1001', 'id');
   }
   expectRefusal(await get(`/${own}?expand=all`), 'E1002', 'expand');
 });
-test('partner keys may not read, keys without the scope neither', async () => {
+test('partner keys may not read, nor may keys without the scope', async () => {
   const partner = await addPartner(service);
   const writer = await addKey(
     service,

@@ -6,7 +6,7 @@ import { render } from '../../helpers/raw-http.ts';
 import { send } from '../../helpers/signed-request.ts';
 import { SOON } from '../../helpers/soon.ts';
 
-// Texts that a request carries and no log line may.
+// Texts that a request carries, and that no log line may contain.
 const REFERENCE = 'jane-doe@customer.example';
 const NOTE = 'a private note';
 const URL_BACK = 'https://shop.example/thanks?order=4711';
@@ -80,7 +80,7 @@ test('every request leaves one line with its ID and nothing private', async () =
   }
 });
 
-test('a line tells who asked for what and how it went', async () => {
+test('a line says who requested what, and the result', async () => {
   const before = requestLines().length;
   await host.ask({ body: '{"amount":5000}' });
   await host.ask({ target: `${LIST}?limit=0` });
@@ -91,7 +91,7 @@ test('a line tells who asked for what and how it went', async () => {
   expect(requestLines().slice(before)).toEqual([
     expect.objectContaining({ ...common, method: 'POST', route: CREATE, status: 201, keyId }),
     expect.objectContaining({ ...common, route: LIST, status: 400, errorCode: 'E1001', keyId }),
-    // A key that did not prove itself is not named.
+    // A key that was not authenticated is not named.
     expect.not.objectContaining({ keyId }),
   ]);
   expect(requestLines().at(-1)).toMatchObject({ ...common, status: 401, errorCode: 'E2007' });

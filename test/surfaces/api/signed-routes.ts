@@ -26,7 +26,7 @@ function partnerRead(
   return { ...merchantRead(url, scope, path), principals: ['partner'] };
 }
 
-/** Every route behind authentication; a test compares this list with what is registered. */
+/** Every authenticated route; a test compares this list with the registered routes. */
 export const SIGNED_ROUTES: readonly SignedRoute[] = [
   {
     method: 'POST',

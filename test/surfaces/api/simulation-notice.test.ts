@@ -42,6 +42,6 @@ test('every page of a service that simulates says so', async () => {
   for (const page of pages) expect(await open(simulating, page), page).toContain(NOTICE);
 });
 
-test('no page of any other does', async () => {
+test('no page of any other service does', async () => {
   for (const page of pages) expect(await open(real, page), page).not.toContain(NOTICE);
 });

@@ -22,14 +22,14 @@ beforeEach(async () => {
 });
 afterEach(() => listening.service.close());
 
-/** Sends a request but for its last byte, which follows when `meanwhile` is done. */
+/** Sends a request except for its last byte, which follows when `meanwhile` is done. */
 async function sendAround(bytes: Buffer, meanwhile: () => Promise<unknown>): Promise<Answer> {
   const { app, logs } = listening.service;
   const socket = connect(listening.port, '127.0.0.1');
   const arrived = once(app.server, 'request');
   socket.write(bytes.subarray(0, -1));
   await arrived;
-  // One that came later has been let in, so this one waits for nothing but its body.
+  // A later request has been admitted, so this one waits for nothing but its body.
   expect((await listening.ask({})).statusCode).toBe(200);
   const before = logs.length;
   await meanwhile();
@@ -55,7 +55,7 @@ test('a key that is revoked while a body arrives creates nothing', async () => {
   expect(await payments()).toBe(1);
 });
 
-test('nor reads anything, where the body turns out to be empty', async () => {
+test('it reads nothing either, if the body turns out to be empty', async () => {
   const { service, shop } = listening;
   const bytes = listening.sign({
     method: 'GET',
@@ -68,7 +68,7 @@ test('nor reads anything, where the body turns out to be empty', async () => {
   expect(JSON.parse(answer.body).error.errorCode).toBe('E2005');
 });
 
-test('nor does a user of the older contract who becomes inactive meanwhile', async () => {
+test('a user of the older contract who becomes inactive meanwhile creates nothing either', async () => {
   const { service } = listening;
   const merchant = await addOlderMerchant(service);
   const bytes = render({

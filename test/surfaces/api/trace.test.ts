@@ -17,7 +17,7 @@ import { addAdmin, ask, BODY } from '../legacy/older-contract.ts';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const HEADERS = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'rojo=1,congo=2' };
-/** What is sent on: the same trace, with a parent that stands for the request. */
+/** What is propagated: the same trace, with a parent that stands for the request. */
 const PASSED_ON = new RegExp(`^00-${TRACE}-(?!${SPAN})[0-9a-f]{16}-01$`);
 
 let service: TestApp;
@@ -50,13 +50,13 @@ afterAll(async () => {
   await Promise.all([receiver.close(), stripe.close()]);
 });
 
-/** Attempts every delivery that waits. */
+/** Attempts every pending delivery. */
 async function deliver(): Promise<void> {
   const { db, clock, keyring, app } = service;
   await attemptDue({ db, clock, keyring, logger: app.log, allowPrivateAddresses: true });
 }
 
-test('a traced request has its trace in all its log lines, any other has none', async () => {
+test('a traced request has its trace in all its log lines, any other request has none', async () => {
   await send(service, shop, { path: '/external/v1/payments', headers: HEADERS });
   await send(service, shop, { path: '/external/v1/payments' });
   const forged = { ...HEADERS, traceparent: `${HEADERS.traceparent}\u00e9` };
@@ -66,7 +66,7 @@ test('a traced request has its trace in all its log lines, any other has none', 
   expect(service.logs.map(({ traceId }) => traceId)).toEqual([TRACE, undefined, undefined, TRACE]);
 });
 
-describe('the webhooks of what a traced request causes carry its trace', () => {
+describe('webhooks that a traced request causes carry its trace', () => {
   test.each([
     ['a creation', {}],
     ['a creation under an idempotency key', { 'idempotency-key': 'traced' }],
@@ -141,7 +141,7 @@ describe('the webhooks of what a traced request causes carry its trace', () => {
     });
   });
 
-  test('a regulated creation, which tells the processor as well', async () => {
+  test('a regulated creation, which calls the processor as well', async () => {
     const key = { 'idempotency-key': 'traced regulated' };
     await createPrompt(service, usShop, { amount: 5000 }, { ...HEADERS, ...key });
     await createPrompt(service, usShop, { amount: 6000 }, HEADERS);
@@ -152,14 +152,14 @@ describe('the webhooks of what a traced request causes carry its trace', () => {
       tracestate: HEADERS.tracestate,
     };
     for (const { headers } of stripe.received) expect(headers).toMatchObject(passedOn);
-    // One request is one parent, whomever it tells.
+    // One request is one parent, for all its calls.
     const parents = (requests: readonly { headers: Record<string, unknown> }[]) =>
       requests.map(({ headers }) => String(headers.traceparent)).sort();
     expect(parents(receiver.requests)).toEqual(parents(stripe.received));
   });
 });
 
-test('without a trace nothing is sent on', async () => {
+test('without a trace none is propagated', async () => {
   await createPrompt(service, shop, { amount: 5000 });
   await createPrompt(service, usShop, { amount: 5000 });
   await deliver();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { renderAccent } from '#surfaces/checkout/page/accent.ts';
 import { contrast, parseRgb } from '#surfaces/checkout/page/contrast.ts';
 
-/** Pairs of WCAG's own examples and limits. */
+/** Pairs from WCAG's own examples and limits. */
 test.each([
   ['#000000', '#ffffff', 21],
   ['#ffffff', '#ffffff', 1],
@@ -14,7 +14,7 @@ test.each([
   expect(contrast(parseRgb(other), parseRgb(one))).toBeCloseTo(ratio, 2);
 });
 
-/** The colours of a property for light and for dark pages. */
+/** The values of a property for light and for dark pages. */
 function shades(style: string, property: string) {
   const found = new RegExp(`--${property}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\)`);
   const [, light = '', dark = ''] = found.exec(style) ?? [];
@@ -23,7 +23,7 @@ function shades(style: string, property: string) {
 
 const on = (one: string, other: string) => contrast(parseRgb(one), parseRgb(other));
 
-test('of any colour, shades come that can be read on every ground of the page', () => {
+test('any colour gets shades that are legible on every background of the page', () => {
   const colors = fc
     .integer({ min: 0, max: 0xffffff })
     .map(value => `#${value.toString(16).padStart(6, '0')}`);
@@ -44,7 +44,7 @@ test('of any colour, shades come that can be read on every ground of the page', 
   );
 });
 
-test('a colour that can be read stays what it is', () => {
+test('a legible colour is kept', () => {
   expect(shades(renderAccent('#0f766e'), 'accent').light).toBe('#0f766e');
   expect(shades(renderAccent('#5eead4'), 'accent').dark).toBe('#5eead4');
 });

@@ -27,7 +27,7 @@ const set = (change: MerchantChange) => setMerchant(operatorOf(service), shop.me
 const open = (body: Record<string, unknown> = {}) => openCheckout(service, shop, body);
 const read = async (checkout: OpenedCheckout) => (await checkout.get()).body;
 
-test('a logo is served under its hash, until it is taken away', async () => {
+test('a logo is served under its hash, until it is removed', async () => {
   const checkout = await open();
   expect(await read(checkout)).not.toContain('class="logo"');
   await set({ logo: parseLogo(LOGO) });
@@ -77,7 +77,7 @@ test('the order is named, and its note only where the merchant shows it', async 
   await set({ showsNote: false });
 });
 
-test('the price and since when it is held stand beside the amount', async () => {
+test('the price, and since when it is held, are next to the amount', async () => {
   const checkout = await open();
   await checkout.pick('btc');
   const page = await read(checkout);
@@ -90,7 +90,7 @@ test('the price and since when it is held stand beside the amount', async () => 
   expect(await read(stable)).not.toContain('fixed at');
 });
 
-test('a Solana wallet that refuses the code is offered another one', async () => {
+test('for Solana wallets that refuse the code, another one is offered', async () => {
   const addresses = { sol: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q', btc: ADDRESSES.btc };
   const payee = await addMerchant(service, { addresses });
   const page = async (network: keyof typeof addresses) => {
@@ -107,7 +107,7 @@ test('a Solana wallet that refuses the code is offered another one', async () =>
   expect(await page('btc')).not.toContain('Does your wallet refuse the code?');
 });
 
-test('a payment that ended says what to do, whom to contact and how to go back', async () => {
+test('a payment that has ended says what to do, whom to contact and how to go back', async () => {
   await set({ supportContact: 'help+pay@shop.example' });
   const checkout = await open({ redirectUrl: 'https://shop.example/thanks' });
   await checkout.post('cancel');
@@ -147,7 +147,7 @@ test('a paid page is a receipt', async () => {
   });
 });
 
-test('a receipt tells what was sent, where that is more than was asked for', async () => {
+test('a receipt says what was sent, if that is more than was asked for', async () => {
   const eth = `0x${'ef'.repeat(20)}`;
   const alone = await addMerchant(service, { addresses: { eth } });
   const checkout = await openCheckout(service, alone);
@@ -164,7 +164,7 @@ test('a receipt tells what was sent, where that is more than was asked for', asy
   expect(await read(checkout)).toContain(`${formatBaseUnits(BigInt(sent), 18)}\u00a0ETH`);
 });
 
-test('what arrived on a network that was chosen before is no part of what was sent', async () => {
+test('a transfer on a former network is not part of what was sent', async () => {
   const checkout = await open();
   await checkout.pick('eth');
   await checkout.simulate('confirm');
@@ -208,7 +208,7 @@ test('the networks that customers choose most come first, real ones before test 
   expect(page).toContain('<span class="hint">30\u00a0minutes to pay</span>');
 });
 
-test('with its logo a page is at most 50 KB, in the widest of its states and languages', async () => {
+test('with its logo a page is at most 50 KB, in its largest state and language', async () => {
   const many = await addMerchant(service, { addresses: ADDRESSES });
   const checkout = await openCheckout(service, many);
   const sizes = [];

@@ -22,7 +22,7 @@ afterAll(() => service?.close());
 
 const open = () => openCheckout(service, shop);
 
-describe('what a form asks for is done, and leads back to the page', () => {
+describe('a form is executed, and leads back to the page', () => {
   test('choosing a network, the same one again, and another one', async () => {
     const checkout = await open();
     for (const network of ['eth', 'eth', 'btc']) {
@@ -46,7 +46,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
     });
   });
 
-  test('but cancelling is refused once something has arrived, however little', async () => {
+  test('cancelling is refused once something has arrived, however little', async () => {
     const checkout = await open();
     await checkout.pick('eth');
     await checkout.simulate('under');
@@ -64,7 +64,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
   });
 
   test.each(Object.keys(SIMULATION_CASES) as SimulationCase[])('simulating %s', async play => {
-    // With others open at the address, an amount would not tell whose it is.
+    // With others open at the address, an amount would not identify the payment.
     await service.db
       .updateTable('reservations')
       .set({ released_at: new Date(0) })
@@ -75,7 +75,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
     expect(response.statusCode, response.body).toBe(303);
   });
 
-  test('simulating what an open payment at the same address makes ambiguous says so', async () => {
+  test('simulating a case that an open payment at the same address makes ambiguous says so', async () => {
     const [other, checkout] = [await open(), await open()];
     await other.pick('eth');
     await checkout.pick('eth');
@@ -103,7 +103,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
     expectRefusal(wrong, 'E1001', 'advance');
   });
 
-  test('the address of a form, loaded by itself, leads to the page', async () => {
+  test('the URL of a form, opened by itself, leads to the page', async () => {
     const checkout = await open();
     for (const form of ['network', 'cancel', 'simulate', 'clock']) {
       const response = await checkout.get(`${checkout.path}/${form}`);
@@ -113,7 +113,7 @@ describe('what a form asks for is done, and leads back to the page', () => {
   });
 });
 
-/** Sends a form as people and as scripts do, and expects both to be refused. */
+/** Sends a form like a person and like a script, and expects both to be refused. */
 async function expectConflict(
   checkout: OpenedCheckout,
   part: string,
@@ -190,7 +190,7 @@ describe('an outdated tab shows what happened', () => {
     );
   });
 
-  test('when the network has no price by now', async () => {
+  test('when the network has no price by then', async () => {
     const checkout = await open();
     service.rates.switchOff('ETH');
     const page = await checkout.post('network', { network: 'eth' }, PEOPLE);
@@ -204,7 +204,7 @@ describe('an outdated tab shows what happened', () => {
   });
 });
 
-describe('a body that no form of ours sends is refused', () => {
+describe('a body that none of our forms sends is refused', () => {
   test.each([
     ['an unknown field', 'network=eth&other=1', 'E1002'],
     ['a field twice', 'network=eth&network=btc', 'E1001'],
@@ -254,7 +254,7 @@ describe('a body that no form of ours sends is refused', () => {
   });
 });
 
-test('simulation of what is no case is refused', async () => {
+test('simulation of an unknown case is refused', async () => {
   const checkout = await open();
   const answer = await checkout.post('simulate', { case: 'toString' }, SCRIPTS);
   expectRefusal(answer, 'E1001', 'case');
@@ -263,7 +263,7 @@ test('simulation of what is no case is refused', async () => {
 test.each([
   ['in production', { NODE_ENV: 'production' }],
   ['on a database of its own, with NODE_ENV forgotten', { NODE_ENV: '' }],
-])('there is neither the panel nor the route of simulation %s', async (_name, env) => {
+])('neither the simulation panel nor its route exists %s', async (_name, env) => {
   const production = await startTestApp({
     beside: service,
     env: {
@@ -295,7 +295,7 @@ test.each([
   await production.close();
 });
 
-test('where a chain has a node, its transfers are not to be simulated', async () => {
+test('if a chain has a node, its transfers cannot be simulated', async () => {
   const simulated = await startTestApp();
   try {
     const merchant = await addMerchant(simulated);

@@ -46,7 +46,7 @@ test.each([
   expect(localeFor(tag, header)).toBe(locale);
 });
 
-test('amounts in a text from right to left have one order: number, then unit', () => {
+test('amounts in right-to-left text keep one order: number, then unit', () => {
   const format = formatIn('ar-u-nu-latn');
   const amounts = [
     format.dollars(123_456),
@@ -63,7 +63,7 @@ test('amounts in a text from right to left have one order: number, then unit', (
   expect(formatIn('en-US').amount(12_500_000n, 9, 'ETH')).toBe('0.0125\u00a0ETH');
 });
 
-/** All strings of a catalogue with their keys; functions are called with their own parameters' names. */
+/** All strings of a catalogue with their keys; functions are called with the names of their parameters. */
 function stringsOf(texts: object, path = ''): [string, string][] {
   return Object.entries(texts).flatMap(([key, value]): [string, string][] => {
     const name = path === '' ? key : `${path}.${key}`;
@@ -90,7 +90,7 @@ const english = new Map(stringsOf(languageOf('en').texts));
 describe.each(LANGUAGE_TAGS)('the texts in %s', tag => {
   const texts = stringsOf(languageOf(tag).texts);
 
-  test('all say something, and keep what is filled in', () => {
+  test('are all non-empty, and keep their placeholders', () => {
     expect(texts.map(([key]) => key)).toEqual([...english.keys()]);
     for (const [key, text] of texts) {
       expect(text.trim(), key).not.toBe('');
@@ -99,14 +99,14 @@ describe.each(LANGUAGE_TAGS)('the texts in %s', tag => {
     }
   });
 
-  test('are none of the English ones by mistake', () => {
+  test('are not the English ones by mistake', () => {
     if (tag === 'en') return;
     const same = texts.filter(([key, text]) => text.length > 12 && text === english.get(key));
     expect(same).toEqual([]);
   });
 });
 
-test('a page is in the language of the browser, with its numbers and its direction', async () => {
+test('a page is in the browser’s language, with its numbers and its direction', async () => {
   const checkout = await openCheckout(service, shop, { amount: 123_456 });
   const german = await checkout.get(checkout.path, accept('de-AT'));
   expect(german.body).toContain('<html lang="de" dir="ltr">');

@@ -18,15 +18,15 @@ afterAll(() => service.close());
 const choices = ({ body }: { readonly body: string }) =>
   [...body.matchAll(/name="network" value="([\w-]+)"/g)].map(([, id]) => id);
 
-test('a network is not offered for less than wallets can send there', async () => {
-  // P2WPKH: 588 satoshi, of which a cent is ten.
+test('a network is not offered for less than wallets can send on it', async () => {
+  // P2WPKH: 588 satoshi; a cent is ten.
   const cheap = await openCheckout(service, shop, { amount: 58 });
   expect(choices(await cheap.get())).toEqual(['eth-test']);
   const dearer = await openCheckout(service, shop, { amount: 59 });
   expect(choices(await dearer.get()).toSorted()).toEqual(['btc-test', 'eth-test']);
 });
 
-test('a rest that no wallet could send is asked for as the least that can be, and the page says so', async () => {
+test('a rest that no wallet could send is raised to the least that can be sent, and the page says so', async () => {
   const checkout = await openCheckout(service, shop, { amount: 4_567 });
   await checkout.pick('btc-test');
   const { address, token_amount: asked } = await checkout.payment();

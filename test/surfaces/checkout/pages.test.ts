@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => service?.close());
 
-/** A checkout at an address of its own, where nothing is ambiguous. */
+/** A checkout at its own address, where nothing is ambiguous. */
 async function openAlone(): Promise<OpenedCheckout> {
   const eth = `0x${randomBytes(20).toString('hex')}`;
   return openCheckout(service, await addMerchant(service, { addresses: { eth } }));
@@ -38,7 +38,7 @@ async function openAlone(): Promise<OpenedCheckout> {
 
 const open = (body: Record<string, unknown> = {}) => openCheckout(service, shop, body);
 
-/** Expects a page of the usual kind and gives its text. */
+/** Expects a page of the usual kind, and returns its text. */
 function expectPage(response: LightMyRequestResponse, status: number): string {
   expect(response.statusCode, response.body).toBe(status);
   expect(response.headers).toMatchObject({
@@ -53,7 +53,7 @@ function expectPage(response: LightMyRequestResponse, status: number): string {
   expect(body).toMatch(/^<!doctype html>\n<html lang="[a-z]{2}" dir="(ltr|rtl)">/);
   expect(body).toMatch(/<title>[^<]+<\/title>/);
   expect(body.match(/<h1 /g)).toHaveLength(1);
-  // All that the policy would block, and all that would lead elsewhere by itself.
+  // Nothing that the policy would block, and nothing that redirects by itself.
   expect(body).not.toMatch(/<style|style=|<script(?! type="module" src="\/checkout\/)|javascript:/);
   expect(body).not.toMatch(/ on\w+=|undefined|\[object|\bNaN\b/);
   return body;
@@ -82,7 +82,7 @@ describe('every state has its page', () => {
     expect(await readStage(checkout)).toBe('choose');
   });
 
-  test('choose: what has no price is shown, but not to be chosen', async () => {
+  test('choose: a network without a price is shown, but cannot be chosen', async () => {
     service.rates.switchOff('BTC');
     const page = await readPage(await open());
     service.rates.switchOn('BTC');
@@ -91,7 +91,7 @@ describe('every state has its page', () => {
     expect(page).toContain('name="network" value="eth">');
   });
 
-  test('choose: without any network left it says so', async () => {
+  test('choose: if no network is left, it says so', async () => {
     const checkout = await open({ blockchainIds: ['btc'] });
     await setNetwork(operatorOf(service), 'btc', { active: false });
     const page = await readPage(checkout);
@@ -117,7 +117,7 @@ describe('every state has its page', () => {
     expect(await readStage(checkout)).toBe('waiting');
   });
 
-  test('waiting: another way to pay warns payers who have sent something already', async () => {
+  test('waiting: another way to pay warns payers who have already sent something', async () => {
     const checkout = await open();
     expect(await readPage(checkout)).not.toContain('Pay another way');
     await checkout.pick('eth');
@@ -150,7 +150,7 @@ describe('every state has its page', () => {
     expect(held).toContain(ADDRESSES.btc);
     try {
       service.clock.now += 60 * 60_000;
-      // The worker may come by later.
+      // The worker may run later.
       for (const work of [
         () => undefined,
         () => lapseQuotes(service.db, new Date(service.clock()), 100),
@@ -168,7 +168,7 @@ describe('every state has its page', () => {
     }
   });
 
-  test('waiting with too little paid', async () => {
+  test('waiting, with an underpayment', async () => {
     const checkout = await openAlone();
     await checkout.pick('eth');
     await checkout.simulate('under');
@@ -257,7 +257,7 @@ describe('every state has its page', () => {
     expect(await readStage(checkout)).toBe('unsuccessful');
   });
 
-  test('unsuccessful, because too little came before time was up', async () => {
+  test('unsuccessful, because too little had come before time was up', async () => {
     const checkout = await openAlone();
     await checkout.pick('eth');
     await checkout.simulate('under');
@@ -270,7 +270,7 @@ describe('every state has its page', () => {
   });
 });
 
-test('the revision changes with what is shown, and only then', async () => {
+test('the revision changes exactly when the shown content changes', async () => {
   const checkout = await open();
   const revision = async () => (await checkout.get(`${checkout.path}/status`)).json().revision;
   const seen = [await revision()];
@@ -298,7 +298,7 @@ test('a customer who bears the commission sees it before and after choosing', as
   expect(page).toContain('$33.83');
 });
 
-test('what merchants write is text, never markup', async () => {
+test('texts of merchants are text, never markup', async () => {
   const name = `</title><script>alert(1)</script>"'&`;
   const hostile = await addMerchant(service, { name });
   const checkout = await openCheckout(service, hostile);
@@ -314,7 +314,7 @@ describe('a transaction hash', () => {
   const ask = (checkout: OpenedCheckout, hash: string) =>
     readPage(checkout, `${checkout.path}?${new URLSearchParams({ transaction: hash })}`);
 
-  test('that nobody has seen', async () => {
+  test('that no node has seen', async () => {
     const checkout = await open();
     await checkout.pick('eth');
     const page = await ask(checkout, ` 0x${'aBcDeF01'.repeat(8)} `);
@@ -330,7 +330,7 @@ describe('a transaction hash', () => {
     expect(await ask(checkout, hash?.toUpperCase() ?? '')).toContain('It is not final yet.');
   });
 
-  test('that paid too little', async () => {
+  test('of an underpayment', async () => {
     const checkout = await openAlone();
     await checkout.pick('eth');
     await checkout.simulate('under');
@@ -395,7 +395,7 @@ describe('a link that leads nowhere', () => {
     expect(expectPage(await get(url), 404)).toContain(MISSING);
   });
 
-  test('the token of a US account, which is paid elsewhere', async () => {
+  test('the token of a US account, whose payments are made elsewhere', async () => {
     const us = await addMerchant(service, { kind: 'us' });
     const { checkoutUrl } = await createPrompt(service, us, { amount: 5000 });
     const token = new URL(checkoutUrl).pathname.split('/').at(-1);
@@ -407,7 +407,7 @@ describe('a link that leads nowhere', () => {
   });
 
   test.each(['%0d%0aX', '%00', '%E4%B8%AD', 'abc'])(
-    'a token that no header may hold, or no token at all: %s',
+    'a token that no header may contain, or no token at all: %s',
     async token => {
       const before = service.logs.length;
       for (const form of ['cancel', 'network', 'simulate']) {
@@ -427,7 +427,7 @@ describe('a link that leads nowhere', () => {
     expect(answer.headers.allow).toBe('GET, HEAD');
   });
 
-  test('asked by a script gets the envelope', async () => {
+  test('requested by a script gets the envelope', async () => {
     expectRefusal(await get(`/checkout/${'x'.repeat(43)}/status`), 'E3001');
     const accept = 'application/json';
     expectRefusal(await get(`/checkout/${'x'.repeat(43)}`, { accept }), 'E3001');
@@ -435,7 +435,7 @@ describe('a link that leads nowhere', () => {
 });
 
 describe('assets', () => {
-  test('are cached for good under the hash of their content', async () => {
+  test('are cached forever under the hash of their content', async () => {
     const page = await readPage(await open());
     const paths = [...page.matchAll(/(?:href|src)="(\/checkout\/assets\/[^"]+)"/g)].map(
       ([, path = '']) => path,
@@ -457,7 +457,7 @@ describe('assets', () => {
   });
 });
 
-test('behind a proxy that serves the service below a path, every path begins with it', async () => {
+test('behind a proxy that serves the service below a path, every path starts with that', async () => {
   const below = await startTestApp({
     beside: service,
     env: { PUBLIC_URL: 'https://example.test/pay' },
@@ -481,7 +481,7 @@ test('a checkout has a limit of its own, ten times that of the API', async () =>
   expect(expectPage(page, 429)).toContain('Too many requests');
   expect(page.headers['retry-after']).toMatch(/^\d+$/);
   expectRefusal(await ask(`${path}/status`), 'E9001');
-  // The API's allowance of the address is untouched.
+  // The API allowance of the address is untouched.
   expect((await ask('/docs/errors')).statusCode).toBe(200);
   await limited.close();
 });

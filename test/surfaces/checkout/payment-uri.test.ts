@@ -64,7 +64,7 @@ describe('wallets that read a URI get address and amount', () => {
     for (const text of [REFERENCE, other]) expect(base58.decode(text)).toHaveLength(32);
   });
 
-  test('wallets that refuse a reference get the same without it, and nobody else another code', () => {
+  test('wallets that refuse a reference get a code without it, and other wallets no second code', () => {
     expect(plainWalletUri(target('sol', SOL, 250_000_001n, 9))).toBe(
       `solana:${SOL}?amount=0.250000001`,
     );
@@ -86,7 +86,7 @@ describe('wallets that read a URI get address and amount', () => {
   });
 });
 
-describe('where wallets mis-handle URIs there is the address alone', () => {
+describe('where wallets mishandle URIs, the code has the address only', () => {
   test.each([
     target('eth-usdc', EVM, 50_000_000n, 6),
     target('eth-usdt', EVM, 50_000_000n, 6),

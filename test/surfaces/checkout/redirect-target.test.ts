@@ -46,7 +46,7 @@ describe('the way back is the merchant’s URL, with promptId and status', () =>
     expect(target(redirectUrl)).toBe(expected.replace('ID', added));
   });
 
-  test('any query and fragment stay as they were written', () => {
+  test('any query and fragment are kept as they are', () => {
     const name = fc.string({ minLength: 1 }).filter(text => !RETURNED.includes(text));
     const pairs = fc.array(fc.tuple(name, fc.string({ unit: 'grapheme' })));
     const encode = fc.constantFrom(

@@ -47,7 +47,7 @@ describe.each(['test', 'live'] as const)('of a %s merchant', environment => {
     expect((await read(cancelled)).includes(BAND)).toBe(isMarked);
   });
 
-  test('a form that is refused says it as well', async () => {
+  test('a refused form says so as well', async () => {
     const checkout = await openCheckout(service, shops[environment]);
     const { body, statusCode } = await checkout.post('network', { network: 'btc' });
     expect(statusCode).toBe(409);

@@ -13,7 +13,7 @@ import { type OpenedCheckout, openCheckout } from '../../helpers/checkout.ts';
 import { textOf } from '../../helpers/panel.ts';
 import { seeTransfer } from '../../helpers/see-transfer.ts';
 
-/** What the page says of each transfer that arrived for its payment. */
+/** What the page says about each transfer for its payment. */
 
 const CENT_ETH = 10n ** 16n;
 const AGAIN = 'Arrived a second time for this payment. It did not count. Contact Shop, and name';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** A merchant at an address of its own, where nothing is ambiguous. */
+/** A merchant at its own address, where nothing is ambiguous. */
 function addShop(): Promise<MerchantWithKey> {
   const eth = `0x${randomBytes(20).toString('hex')}`;
   return addMerchant(service, { name: 'Shop', addresses: { eth } });
@@ -38,7 +38,7 @@ async function open(shop?: MerchantWithKey): Promise<OpenedCheckout> {
   return checkout;
 }
 
-/** Reports a transfer as final, of exactly what is asked for unless an amount is given. */
+/** Reports a final transfer of exactly what is asked for, unless an amount is given. */
 async function send(
   checkout: OpenedCheckout,
   transfer: Partial<ObservedTransfer> = {},
@@ -73,7 +73,7 @@ describe('a page', () => {
     expect((await read(await open())).list).toBe('');
   });
 
-  test('tells a transfer that pays, by amount, network, time and the ends of its hash', async () => {
+  test('shows a transfer that pays, with amount, network, time and the ends of its hash', async () => {
     const checkout = await open();
     const before = await read(checkout);
     const transactionHash = await send(checkout, { finality: 'seen' });
@@ -107,7 +107,7 @@ describe('a page', () => {
     );
   });
 
-  test('tells too little and the rest apart', async () => {
+  test('distinguishes an underpayment and its rest', async () => {
     const checkout = await open();
     const transactionHash = await send(checkout, { tokenAmount: CENT_ETH, finality: 'seen' });
     const due = [expect.stringContaining('The first part of this order. The rest is still due.')];
@@ -121,7 +121,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('tells too little whose rest did not come, or that the whole was sent after', async () => {
+  test('shows an underpayment whose rest did not come, or after which the whole was sent', async () => {
     const ended = await open();
     const hash = await send(ended, { tokenAmount: CENT_ETH });
     await expire(ended);
@@ -154,7 +154,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('tells what arrived twice, and what became of it', async () => {
+  test('shows a second transfer, and what became of it', async () => {
     const checkout = await open();
     await send(checkout);
     const paid = await read(checkout);
@@ -172,7 +172,7 @@ describe('a page', () => {
     expect(kept.revision).not.toBe(twice.revision);
   });
 
-  test('tells a little more than was asked for', async () => {
+  test('shows a slight overpayment', async () => {
     const checkout = await open();
     const asked = BigInt((await checkout.payment()).token_amount ?? 0);
     await send(checkout, { tokenAmount: asked + asked / 100n });
@@ -181,7 +181,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('tells what arrived too late, and that it was returned', async () => {
+  test('shows a late transfer, and that it was returned', async () => {
     const checkout = await open();
     await expire(checkout);
     const hash = await send(checkout);
@@ -194,7 +194,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('tells a transfer that the chain has undone, and one that came instead', async () => {
+  test('shows a reversed transfer, and one that came instead', async () => {
     const checkout = await open();
     const transactionHash = await send(checkout, { finality: 'seen' });
     await send(checkout, { transactionHash, finality: 'reversed' });
@@ -209,7 +209,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('tells too little that the chain has undone, or that was final after the end', async () => {
+  test('shows an underpayment that was reversed, or became final after the end', async () => {
     const undone = await open();
     const part = { tokenAmount: CENT_ETH, transactionHash: `0x${randomBytes(32).toString('hex')}` };
     await send(undone, { ...part, finality: 'seen' });
@@ -236,7 +236,7 @@ describe('a page', () => {
     expect((await read(late)).told).toEqual([expect.stringContaining(LATE)]);
   });
 
-  test('lists the newest ten, and says how many there are besides', async () => {
+  test('lists the newest ten, and says how many more there are', async () => {
     const checkout = await open();
     for (let sent = 0; sent < 13; sent++) await send(checkout);
     const { told, list } = await read(checkout);
@@ -247,11 +247,11 @@ describe('a page', () => {
 });
 
 describe('at an address that others pay to as well', () => {
-  test('a page has its own transfers alone', async () => {
+  test('a page shows only its own transfers', async () => {
     const shop = await addShop();
     const [one, other] = [await open(shop), await open(shop)];
     const asked = BigInt((await one.payment()).token_amount ?? 0);
-    // Of an amount that nobody asked for, while both are open.
+    // With an amount that neither asked for, while both are open.
     await send(one, { tokenAmount: (asked * 3n) / 2n });
     await send(other);
     expect((await read(one)).told).toEqual([]);
@@ -260,7 +260,7 @@ describe('at an address that others pay to as well', () => {
     expect((await read(one)).told).toEqual([expect.stringContaining('Pays this order in full.')]);
   });
 
-  test('what was found to be for another payment is on the page of that one alone', async () => {
+  test('a transfer that turned out to be for another payment is only on that payment’s page', async () => {
     const shop = await addShop();
     const late = await open(shop);
     await expire(late);
@@ -278,7 +278,7 @@ describe('at an address that others pay to as well', () => {
     ]);
   });
 
-  test('what was read wrongly is not on the page of the payment that it seemed to be for', async () => {
+  test('a transfer that was misread is not on the page of the payment that it seemed to be for', async () => {
     const [one, other] = [await open(), await open()];
     const { address } = await other.payment();
     const seen = { tokenAmount: CENT_ETH, finality: 'seen' } as const;
@@ -293,7 +293,7 @@ describe('at an address that others pay to as well', () => {
     expect((await read(other)).told).toEqual([expect.stringContaining('has undone this')]);
   });
 
-  test('what names another payment is on no page, whatever its amount', async () => {
+  test('a transfer that names another payment is on no page, whatever its amount', async () => {
     const shop = await addShop();
     const [one, other] = [await open(shop), await open(shop)];
     const hash = await send(one, { references: [solanaReference(other.paymentId)] });

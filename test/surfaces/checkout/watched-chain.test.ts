@@ -16,7 +16,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 let service: TestApp;
-/** What the chain answers, and what it was asked. */
+/** The chain's answer, and the questions it was asked. */
 let answer: TransactionOnChain | null = null;
 let asked: LookUpQuestion[] = [];
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await watchNetworks(service.db, ['btc', 'eth', 'eth-usdc', 'eth-usdt'], at(0));
 });
 
-/** A checkout at addresses of its own, where nothing is ambiguous. */
+/** A checkout at its own addresses, where nothing is ambiguous. */
 async function open(body: Record<string, unknown> = {}): Promise<OpenedCheckout> {
   const eth = `0x${randomBytes(20).toString('hex')}`;
   const addresses = { btc: ADDRESSES.btc, eth };
@@ -68,7 +68,7 @@ const see = (
 const headAt = (height: number) => updateChain(service.db, 'eth', { head_height: height });
 
 describe('a chain whose watcher', () => {
-  test('lags by no more than its limit is to be chosen', async () => {
+  test('lags by no more than its limit can be chosen', async () => {
     await watchNetworks(service.db, ['eth'], at(-3 * MINUTE));
     const checkout = await open();
     expect(await read(checkout)).toContain('name="network" value="eth">');
@@ -79,7 +79,7 @@ describe('a chain whose watcher', () => {
     ['lags by more', () => watchNetworks(service.db, ['eth'], at(-3 * MINUTE - 1))],
     ['is halted', () => updateChain(service.db, 'eth', { halted: 'a fork below the ring' })],
     ['has not begun', () => updateChain(service.db, 'eth', { watched_until: null })],
-  ])('%s is shown, but not to be chosen', async (_name, fallBehind) => {
+  ])('%s is shown, but cannot be chosen', async (_name, fallBehind) => {
     const checkout = await open();
     await fallBehind();
     const page = await read(checkout);
@@ -90,7 +90,7 @@ describe('a chain whose watcher', () => {
     expect(await checkout.payment()).toMatchObject({ blockchain_id: null });
   });
 
-  test('falls behind after the choice says so, and that what was sent in time counts', async () => {
+  test('falls behind after the choice says so, and that a transfer sent in time counts', async () => {
     const checkout = await open();
     await checkout.pick('eth');
     const before = await revisionOf(checkout);
@@ -100,7 +100,7 @@ describe('a chain whose watcher', () => {
     expect(await read(checkout)).toContain(
       'Transfers on Ethereum Mainnet are seen with a delay just now. Yours counts if it was sent in time.',
     );
-    // The same choice again changes nothing, so that it is not refused.
+    // Choosing the same network again changes nothing, so it is not refused.
     await checkout.pick('eth');
 
     const start = service.clock.now;
@@ -115,7 +115,7 @@ describe('a chain whose watcher', () => {
 });
 
 describe('a transfer that is seen', () => {
-  test('shows its blocks of those that the payment needs', async () => {
+  test('shows its blocks out of those that the payment needs', async () => {
     const checkout = await open({ amount: 99_999 });
     await checkout.pick('eth');
     await headAt(100);
@@ -152,7 +152,7 @@ describe('a transfer that is seen', () => {
     await rule(null);
   });
 
-  test('in no block yet waits for one', async () => {
+  test('in no block yet says so', async () => {
     const checkout = await open();
     await checkout.pick('eth');
     await see(checkout, null);
@@ -238,7 +238,7 @@ describe('“Already sent it?”', () => {
     ...given,
   });
 
-  /** The answer on the page, to a checkout on Ethereum. */
+  /** The answer shown on the page of a checkout on Ethereum. */
   async function lookUp(
     chain: (checkout: OpenedCheckout) => Promise<TransactionOnChain | null>,
   ): Promise<string> {
@@ -294,14 +294,14 @@ describe('“Already sent it?”', () => {
     expect(await lookUp(async () => found(given))).toContain(text);
   });
 
-  test('tells its blocks', async () => {
+  test('shows its blocks', async () => {
     const text = await lookUp(async checkout => found({ transfers: [await transferOf(checkout)] }));
     expect(text).toContain(
       'pays this payment’s address. Blocks: 3 of 12. It will be counted shortly',
     );
   });
 
-  test('tells that it waits in the mempool', async () => {
+  test('says that it waits in the mempool', async () => {
     const waits = { verdict: 'pending', confirmations: 0, occurredAt: null } as const;
     for (const share of [[], [100n]]) {
       const text = await lookUp(async checkout => {
@@ -312,7 +312,7 @@ describe('“Already sent it?”', () => {
     }
   });
 
-  test('tells too little, too late and too early', async () => {
+  test('says that it was too little, too late or too early', async () => {
     const little = await lookUp(async checkout =>
       found({ transfers: [await transferOf(checkout, 99n)] }),
     );
@@ -329,7 +329,7 @@ describe('“Already sent it?”', () => {
     expect(early).toContain('older than this payment');
   });
 
-  test('does not ask for what the ledger knows, and tells its blocks all the same', async () => {
+  test('does not ask the chain about what the ledger knows, and shows its blocks all the same', async () => {
     const checkout = await open();
     await checkout.pick('eth');
     await headAt(102);

@@ -5,7 +5,8 @@ const ROOT = new URL('../../../', import.meta.url);
 const GUIDE = readFileSync(new URL('src/surfaces/docs/guides/operating/asvs.md', ROOT), 'utf8');
 
 /**
- * The requirements of levels 1 and 2, a section a line. Source: https://github.com/OWASP/ASVS, tag v5.0.0_release,
+ * The requirements of levels 1 and 2, one section per line. Source: https://github.com/OWASP/ASVS, tag
+ * v5.0.0_release,
  * files 0x12-V3, 0x15-V6, 0x16-V7, 0x17-V8 and 0x25-V16 of 5.0/en.
  */
 const REQUIREMENTS = [
@@ -39,7 +40,7 @@ const REQUIREMENTS = [
   ...['16.5.1', '16.5.2', '16.5.3'],
 ];
 
-/** Each row of the tables of requirements: its number, and the cells after it. */
+/** Rows of the tables of requirements: the number, and the cells after it. */
 const ROWS = [...GUIDE.matchAll(/^\| \*\*([\d.]+)\*\* ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
   ([, number = '', asks = '', answer = '', where = '']) => ({ number, asks, answer, where }),
 );
@@ -58,7 +59,7 @@ test('every answer names files, and each of them exists', () => {
   for (const path of new Set(paths)) expect(existsSync(new URL(path, ROOT)), path).toBe(true);
 });
 
-test('what falls short in the tables is what the page begins with', () => {
+test('the page starts with what falls short in the tables', () => {
   const [, list = ''] = GUIDE.split('\n## What falls short\n');
   const [beginning = ''] = list.split('\n## ');
   const listed = [...beginning.matchAll(/^- \*\*([\d.]+)\*\* /gm)].map(([, number]) => number);

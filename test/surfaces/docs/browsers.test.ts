@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { expectRefusal } from '../../helpers/refusal.ts';
 
-/** What only browsers get: the start page, and a page in place of a missing one. */
+/** Only browsers get the start page, and a page in place of a missing one. */
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const HEADERS = {
@@ -31,7 +31,7 @@ test('the start page leads to quickstart, reference and documentation', async ()
   const links = [...main.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
   expect(links).toEqual(expect.arrayContaining(['/docs', '/docs/quickstart', '/docs/reference']));
   for (const link of links) {
-    // Who has not signed in is led there.
+    // Visitors who are not signed in are redirected.
     const expected = link === '/panel' ? 303 : 200;
     expect((await ask(link, BROWSER)).statusCode, link).toBe(expected);
   }
@@ -64,13 +64,13 @@ describe.each([
   });
 });
 
-test('a browser that opens a path of the API gets its envelope', async () => {
+test('a browser that opens a path of the API gets the API’s envelope', async () => {
   for (const path of ['/external/v1/nothing', '/external/partner/x']) {
     expectRefusal(await ask(path, BROWSER), 'E3001');
   }
 });
 
-test('the start page leads to the panel on a host of its own', async () => {
+test('the start page links to the panel on the panel’s own host', async () => {
   const apart = await startTestApp({ env: { PANEL_URL: 'https://panel.example.test' } });
   try {
     const { body } = await apart.app.inject({

@@ -23,11 +23,11 @@ import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { freePort } from '../../helpers/redis-server.ts';
 
-/** The examples run as they stand, in a project that has installed the client from the service. */
+/** The examples run unchanged, in a project that has installed the client from the service. */
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-/** Pages with examples in JavaScript, and parts of the sentences that introduce them there. */
+/** Pages with examples in JavaScript, and parts of the sentences that introduce these. */
 const EXAMPLES = {
   '/docs/quickstart.md': ['create.mjs', 'Read the payment.', 'hooks.mjs'],
   '/docs/webhooks.md': ['hooks.mjs', 'after an outage'],
@@ -35,7 +35,7 @@ const EXAMPLES = {
   '/docs/libraries.md': ['Save this as'],
   README: ['creates a payment and polls it'],
 } as const;
-/** Longest to wait for what an example does, in milliseconds; only a bug makes it take so long. */
+/** The longest wait for what an example does, in milliseconds; only a bug makes it take so long. */
 const PATIENCE_MS = 40_000;
 
 type Example = (typeof EXAMPLES)[keyof typeof EXAMPLES][number];
@@ -46,7 +46,7 @@ let origin: string;
 let shop: MerchantWithKey;
 let project: Project;
 let env: Record<string, string>;
-/** What the examples are, by the sentences that introduce them. */
+/** The code of the examples, by the sentences that introduce them. */
 const codes = new Map<Example, string>();
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ beforeAll(async () => {
   await project.link('fastify');
   await project.link('@types/node');
 });
-// The examples sign with the time that it is.
+// The examples sign with the real time.
 beforeEach(() => {
   service.clock.now = Date.now();
 });
@@ -105,7 +105,7 @@ function start(program: string, example: Example, env: Record<string, string>): 
   return child;
 }
 
-/** Runs an example to its end; answers the lines that it printed. */
+/** Runs an example to its end; returns the lines that it printed. */
 async function outputOf(child: Running): Promise<string[]> {
   const [out, err, [status]] = await Promise.all([
     text(child.stdout),
@@ -139,7 +139,7 @@ async function cancel(id: string): Promise<void> {
 
 describe('the examples', () => {
   beforeEach(async () => {
-    // Each begins with a shop that has sold nothing.
+    // Each starts with a shop that has sold nothing.
     await service.db.updateTable('payments').set({ customer_reference_id: 'old' }).execute();
     await service.db.deleteFrom('idempotency_keys').execute();
   });
@@ -171,7 +171,7 @@ describe('the examples', () => {
     expect(read).toBe(`${(await payments()).at(-1)?.id} pending`);
   });
 
-  // Both wait for their next look, so they run beside each other.
+  // Both wait for their next poll, so they run concurrently.
   test('of the client and of the README create a payment and poll it', async () => {
     await Promise.all([createAndPoll(), createAndPollAsReadme()]);
   });
@@ -227,7 +227,7 @@ describe('the examples', () => {
     expect(await outputOf(start(process.execPath, 'List all', { ...env, ...own }))).toEqual(paid);
   });
 
-  test('of the webhooks go through the events since the last one, and keep it', async () => {
+  test('of the webhooks process the events since the last one, and store it', async () => {
     const rich = await addMerchant(service);
     const own = { MP_KEY_ID: rich.keyId, MP_SECRET: rich.secret, MP_PASSPHRASE: rich.passphrase };
     const created_at = new Date(service.clock());
@@ -257,7 +257,7 @@ describe('the examples', () => {
   });
 });
 
-/** A program that is right only if its types are those of the service. */
+/** A program that compiles only if its types are those of the service. */
 const TYPED = `
 import { createClient, PaymentsApiError, type PaymentObject, type RecordedEvent, type WebhookEvent } from 'external-payments-client';
 
@@ -303,13 +303,13 @@ const STRICT = {
   skipLibCheck: false,
 };
 
-/** The compiler's options, by how it finds the client: with the types of Node.js, or of browsers. */
+/** Compiler options by module resolution: with the types of Node.js, or of browsers. */
 const COMPILERS = {
   nodenext: { module: 'nodenext', lib: ['es2022'], types: ['node'] },
   bundler: { module: 'esnext', moduleResolution: 'bundler', types: [], noEmit: true },
 } as const;
 
-/** Compiles the typed program, and for Node.js the handler of the guide, into programs beside them. */
+/** Compiles the typed program, and for Node.js also the guide's handler, into programs next to them. */
 async function compile(kind: keyof typeof COMPILERS): Promise<string> {
   const path = (name: string) => join(project.directory, name);
   const [, receive = ''] = /```ts\n(.*?)^```$/ms.exec(await read('/docs/webhooks.md')) ?? [];
@@ -322,23 +322,23 @@ async function compile(kind: keyof typeof COMPILERS): Promise<string> {
   return (await run(process.execPath, args).catch(error => error)).stdout;
 }
 
-test('strict TypeScript takes the client as a bundler finds it', async () => {
+test('strict TypeScript accepts the client with a bundler’s resolution', async () => {
   expect(await compile('bundler')).toBe('');
 });
 
-describe('strict TypeScript takes the client as Node.js finds it', () => {
+describe('strict TypeScript accepts the client with the resolution of Node.js', () => {
   beforeAll(async () => {
     expect(await compile('nodenext')).toBe('');
   });
 
-  test.for(RUNTIMES)('and $name runs what it makes', async ({ program }, { skip }) => {
+  test.for(RUNTIMES)('and $name runs the compiled program', async ({ program }, { skip }) => {
     if (program === undefined) return skip();
     const options = { cwd: project.directory, env };
     const { stdout } = await run(program, ['typed.mjs'], options);
     expect(stdout).toBe('created 5000\nbtc, eth\nE3001 404\n');
   });
 
-  test('and the handler of the guide takes our webhooks, and no others', async () => {
+  test('and the guide’s handler accepts our webhooks, and no others', async () => {
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const body = JSON.stringify({ id: 'e', type: 'payment_prompt.created', data: { id: 'p' } });
     const timestamp = String(Math.floor(Date.now() / 1000));
@@ -365,7 +365,7 @@ describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', e
     object: 'event',
     type: 'payment_prompt.successful',
     createdAt: new Date().toISOString(),
-    // Spelt as no serializer would: only the bytes themselves verify.
+    // Formatted as no serializer would: only the raw bytes verify.
     data: { id: crypto.randomUUID(), note: 'Grüße' },
   };
   const body = JSON.stringify(event, null, 3);
@@ -375,7 +375,7 @@ describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', e
   beforeAll(async () => {
     const WEBHOOK_SECRET = `whsec_${key.toString('base64')}`;
     child = start(process.execPath, example, { WEBHOOK_SECRET, PORT: '0' });
-    // Kept over the tests: afterEach ends only what a test starts.
+    // Keeps it running over the tests: afterEach stops only what a test has started.
     running.splice(0);
     child.stdout.on('data', data => {
       printed += data;
@@ -389,7 +389,7 @@ describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', e
   });
   afterAll(() => child.kill());
 
-  /** Posts a delivery as the service signs it, and sends `sent` in its place. */
+  /** Signs a delivery as the service does, but posts `sent` instead. */
   async function post(sent: string, ageSeconds = 0): Promise<number> {
     const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds);
     const signature = createHmac('sha256', key)
@@ -409,13 +409,13 @@ describe.each(['with Fastify', 'hooks.mjs'] as const)('the webhook server %s', e
     return response.status;
   }
 
-  test('takes a signed delivery, and tells its event', async () => {
+  test('accepts a signed delivery, and prints its event', async () => {
     expect(await post(body)).toBe(204);
     await vi.waitUntil(() => printed.includes('\n'), { timeout: PATIENCE_MS });
     expect(printed).toBe(`${event.id} payment_prompt.successful ${event.data.id}\n`);
   });
 
-  test('refuses anything else, and goes on', async () => {
+  test('refuses anything else, and keeps running', async () => {
     expect(await post(body.replace('successful', 'cancelled'))).toBe(400);
     expect(await post(JSON.stringify(event))).toBe(400);
     expect(await post(`${body}\n`)).toBe(400);

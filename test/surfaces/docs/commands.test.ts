@@ -16,7 +16,7 @@ test('no text runs npx on mp without --no, which would install a package of that
   expect(unsafe).toEqual([]);
 });
 
-test('after npx --no, a flag of mp itself stands behind two dashes, or npx takes it', () => {
+test('after npx --no, flags of mp itself follow two dashes, or npx takes them', () => {
   const taken = FILES.filter(file =>
     /\bnpx --no mp\s+--?\w/.test(readFileSync(resolve(ROOT, file), 'utf8')),
   );

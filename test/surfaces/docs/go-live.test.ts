@@ -9,7 +9,7 @@ import { addPerson, entryOf, open } from '../../helpers/panel.ts';
 import { watchNetworks } from '../../helpers/watch-networks.ts';
 import { type Receiver, startReceiver } from '../../payments/webhooks/receiver.ts';
 
-/** Every command of the guide runs as it stands, in its order, on a node of one's own. */
+/** Runs every command of the guide unchanged and in order, on a local node. */
 
 const GUIDE = readFileSync(
   new URL('../../../src/surfaces/docs/guides/operating/go-live.md', import.meta.url),
@@ -17,14 +17,14 @@ const GUIDE = readFileSync(
 );
 const PREFIX = 'npx --no mp ';
 
-/** The commands of a section, by the beginning of its heading. */
+/** The commands of a section, by the start of its heading. */
 function commandsOf(heading: string): string[] {
   const [, section = ''] = GUIDE.split(`\n## ${heading}`);
   const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)];
   return blocks.flatMap(([, block = '']) => block.trim().split('\n'));
 }
 
-/** The words of a line, as a shell makes them of one without variables. */
+/** The words of a line without variables, as a shell splits it. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 }
@@ -33,9 +33,9 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'the guide' : `the guide: ${ANVIL_MISSING}
   let service: Operated;
   let anvil: Anvil;
   let receiver: Receiver;
-  /** What stands in the guide for what only a reader has. */
+  /** Replacements for the guide's placeholders. */
   const own = new Map<string, string>();
-  /** What the reader exports. */
+  /** The variables that the reader exports. */
   const env: Record<string, string> = { SIMULATION: 'off', PROCESSOR: '' };
 
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'the guide' : `the guide: ${ANVIL_MISSING}
     expect(await stateOf('key')).toBe('done');
   });
 
-  test('adds an endpoint that answers', async () => {
+  test('adds an endpoint that responds', async () => {
     const [create = '', check = '', ...others] = commandsOf('5.');
     expect(others).toEqual([]);
     own.set('ENDPOINT', (await follow(create)).id);

@@ -14,12 +14,12 @@ function groupsOf(markdown: string): string[][] {
 
 const block = (language: string) => `\`\`\`${language}\n${language} code\n\`\`\``;
 
-test('examples in several languages that follow each other are a group', () => {
+test('consecutive examples in several languages form a group', () => {
   const markdown = ['sh', 'js', 'python', 'php'].map(block).join('\n\n');
   expect(groupsOf(markdown)).toEqual([['Shell', 'Node.js', 'Python', 'PHP']]);
 });
 
-test('a text between them, or a language that comes again, begins a new group', () => {
+test('text between them, or a repeated language, starts a new group', () => {
   const markdown = [...['js', 'python'].map(block), 'Or:', ...['ts', 'php', 'js', 'sh'].map(block)];
   expect(groupsOf(markdown.join('\n\n'))).toEqual([
     ['Node.js', 'Python'],
@@ -28,7 +28,7 @@ test('a text between them, or a language that comes again, begins a new group', 
   ]);
 });
 
-test('a request with its response is none, nor is a block alone', () => {
+test('neither a request with its response nor a single block is a group', () => {
   const markdown = ['http', 'json', 'sh', 'text', 'js'].map(block).join('\n\n');
   expect(groupsOf(markdown)).toEqual([]);
   const { markup } = renderMarkdown(markdown, '');

@@ -35,7 +35,7 @@ async function read(path: string, from = service): Promise<string> {
 }
 
 describe.each(PATHS)('%s', path => {
-  test('is a page of its own with no script but the modules, and nothing from elsewhere', async () => {
+  test('is a standalone page with no script but the modules, and nothing from other origins', async () => {
     const page = await read(path);
     expect(page).toMatch(/<title>[^<]+<\/title>/);
     expect(page.match(/<h1>/g)).toHaveLength(1);
@@ -60,7 +60,7 @@ describe.each(PATHS)('%s', path => {
     expect(text).not.toMatch(/undefined|\[object|NaN|\{\{|\]\(\/|\]: \//);
   });
 
-  test('leads only to what is there', async () => {
+  test('links only to what exists', async () => {
     const page = await read(path);
     const links = new Set([...page.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href));
     for (const href of links) {
@@ -83,7 +83,7 @@ describe.each(PATHS)('%s', path => {
   });
 });
 
-test('llms.txt lists every page as Markdown, and every link of it leads somewhere', async () => {
+test('llms.txt lists every page as Markdown, and all its links work', async () => {
   const text = await read('/llms.txt');
   expect(text).toMatch(/^# .+\n\n> .+\n\n## /);
   const links = [...text.matchAll(/\]\(https:\/\/pay\.example\.test([^)]+)\)/g)].map(
@@ -100,7 +100,7 @@ describe('behind a proxy that serves the service below a path', () => {
   });
   afterAll(() => below.close());
 
-  test.each(PATHS)('every link of %s begins with it', async path => {
+  test.each(PATHS)('every link of %s starts with that', async path => {
     const page = await read(path, below);
     const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link]) => link);
     expect(links.filter(link => !link?.startsWith('/pay/'))).toEqual([]);
@@ -110,7 +110,7 @@ describe('behind a proxy that serves the service below a path', () => {
 describe('the pages say what the service does:', () => {
   const guide = (slug: string) => read(`/docs/${slug}.md`);
 
-  test('the signatures of the worked examples are those that OpenSSL makes', async () => {
+  test('OpenSSL makes the same signatures as the worked examples', async () => {
     const text = await guide('signing');
     for (const value of Object.values(CREATE_VECTOR)) expect(text).toContain(`\`${value}\``);
     expect(text).toContain(`\`${LIST_VECTOR.path}\``);
@@ -182,7 +182,7 @@ describe('the pages say what the service does:', () => {
   });
 });
 
-test('style sheets and scripts are cached for good and do not count against a rate limit', async () => {
+test('style sheets and scripts are cached forever and do not count against a rate limit', async () => {
   const limited = await startTestApp({ beside: service, env: { RATE_LIMIT_MAX: '2' } });
   const page = await read('/docs', limited);
   const assets = [

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What Postman makes of a request before the script runs, and the headers that the script adds. */
+/** A request as Postman passes it to the script, which adds headers. */
 interface Sandbox {
   readonly method: string;
   readonly path: string;
@@ -51,7 +51,7 @@ interface Sandbox {
   readonly now: number;
 }
 
-/** Runs the script of the collection with what it uses of Postman's sandbox; returns the headers. */
+/** Runs the collection's script with the parts of Postman's sandbox that it uses; returns the headers. */
 function runScript({ method, path, query = '', body, variables, now }: Sandbox): Variables {
   const headers: Record<string, string> = {};
   const pm = {
@@ -81,7 +81,7 @@ function runScript({ method, path, query = '', body, variables, now }: Sandbox):
   };
   const [{ listen, script } = { listen: '', script: { exec: [] } }] = collection.event;
   expect(listen).toBe('prerequest');
-  // Postman has declared this one, so that a script cannot.
+  // Postman has declared this name, so a script cannot.
   const program = ['const CryptoJS = undefined;', ...script.exec].join('\n');
   runInContext(program, createContext({ pm, require, Date: { now: () => now } }));
   return headers;
@@ -166,7 +166,7 @@ async function sendItem({ request }: Item) {
   });
 }
 
-test('every request of it succeeds', async () => {
+test('each of its requests succeeds', async () => {
   for (const item of collection.item.flatMap(folder => folder.item)) {
     const { url } = item.request;
     expect(url.raw).toBe(`{{baseUrl}}/${url.path.join('/')}`);

@@ -4,7 +4,7 @@ import { ERRORS } from '#errors/catalogue.ts';
 import type { IndexedPage } from '#surfaces/docs/search-index.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 
-/** A reader loads it on the first use of the search: as much as a style sheet or two. */
+/** A reader loads the index on first use of the search: it may be as large as a style sheet or two. */
 const GZIPPED_BYTES_MAXIMUM = 14_000;
 
 let service: TestApp;
@@ -34,7 +34,7 @@ test('is small', async () => {
   expect(rawPayload.length).toBeLessThan(GZIPPED_BYTES_MAXIMUM);
 });
 
-test('has every page, and leads only to headings that are there', async () => {
+test('has every page, and links only to existing headings', async () => {
   const { body } = await service.app.inject({ url: '/llms.txt' });
   const listed = [...body.matchAll(/\(https:\/\/pay\.example\.test(\/docs\/[^)]+)\.md\)/g)];
   const paths = listed.map(([, path]) => path).filter(path => path !== '/docs/index');
@@ -49,7 +49,7 @@ test('has every page, and leads only to headings that are there', async () => {
   }
 });
 
-test('finds what pages show as code in some places, and any other word in its first', () => {
+test('finds words that pages show as code in some places, and any other word in its first', () => {
   expect(find('trust_proxy').length).toBeGreaterThan(1);
   expect(find('x-mp-signature')).toContain('/docs/signing#the-headers');
   expect(find('ntp')).toEqual(['/docs/quickstart#before-you-go-live']);
@@ -81,7 +81,7 @@ test.each([undefined, 'identity', 'br', 'gzip;q=0'])('is plain for %s', async en
   expect(JSON.parse(body)).toEqual(index);
 });
 
-test('leads below the path that a proxy serves the service under', async () => {
+test('links below the path that a proxy serves the service under', async () => {
   const below = await startTestApp({ beside: service, env: { PUBLIC_URL: 'https://a.test/pay' } });
   const pages: IndexedPage[] = (await ask(undefined, below)).json();
   const { body } = await below.app.inject({ url: '/docs' });

@@ -13,10 +13,10 @@ import { freePort } from '../../helpers/redis-server.ts';
 
 const run = promisify(execFile);
 
-/** What each program sends, and the quickstart's client. */
+/** The body that each program and the quickstart's client send. */
 const BODY = '{"amount":5000,"customerReferenceId":"order-1001"}';
 
-/** The programs by the names of their languages, what runs them, and what else they need. */
+/** The programs by language, with their interpreters and other requirements. */
 const PROGRAMS = [
   { name: 'Shell', file: 'payment.sh', command: 'sh', needs: ['curl', 'openssl'] },
   { name: 'Node.js', file: 'payment.mjs', command: process.execPath, needs: [] },
@@ -39,7 +39,7 @@ let origin: string;
 
 beforeAll(async () => {
   service = await startTestApp();
-  // The programs take the time from their machine.
+  // The programs use their machine's time.
   service.clock.now = Date.now();
   origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
   directory = await mkdtemp(join(tmpdir(), 'eps-snippets-'));
@@ -49,7 +49,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The program as a reader copies it: from below its language on the rendered page. */
+/** The program as a reader copies it: from under its language on the rendered page. */
 async function copyFromPage(name: string): Promise<string> {
   const { body } = await service.app.inject({ url: '/docs/signing' });
   return copyFirst(body.split(`<div class="language"><p>${name}</p>`)[1] ?? '');
@@ -70,7 +70,7 @@ for (const { name, file, command, needs } of PROGRAMS) {
   const title = missing.length === 0 ? name : `${name}: ${missing.join(' and ')} is not installed`;
 
   describe.skipIf(missing.length > 0)(title, () => {
-    test('creates a payment and reads it back, as it stands on the page', async () => {
+    test('creates a payment and reads it back, unchanged from the page', async () => {
       const shop = await addMerchant(service);
       const path = join(directory, file);
       await writeFile(path, await copyFromPage(name));
@@ -87,7 +87,7 @@ for (const { name, file, command, needs } of PROGRAMS) {
         });
       const { stdout, stderr } = await start();
       expect(stderr).toBe('');
-      // Once more: the idempotency key keeps it at one payment.
+      // Again: the idempotency key keeps it at one payment.
       await start();
       const payments = await service.db
         .selectFrom('payments')
@@ -168,7 +168,7 @@ describe.for(RECEIVERS)('the server in $name', ({ name, command, file, args }) =
       };
       const isUp = () => send([secretOf(8)], 0).catch(() => undefined);
       await vi.waitUntil(async () => (await isUp()) === 400, { timeout: 40_000 });
-      // As after a rotation: the second signature is the one that counts.
+      // As after a rotation: only the second signature is valid.
       expect(await send([secretOf(8), secretOf(7)], 0)).toBe(204);
       expect(await send([secretOf(7)], 0, `${body} `)).toBe(400);
       expect(await send([secretOf(7)], TOLERANCE_SECONDS + 2)).toBe(400);

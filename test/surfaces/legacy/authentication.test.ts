@@ -43,7 +43,7 @@ const ROUTES = [
 const authorize = (authorization: string | undefined) =>
   ask(service, shop, { headers: { authorization } });
 
-describe('401, with a message of its own for each cause', () => {
+describe('401, with its own message for each cause', () => {
   test('which are all different', () => {
     const messages = Object.values(LEGACY_REFUSALS).map(({ message }) => message);
     expect(new Set(messages).size).toBe(messages.length);
@@ -147,7 +147,7 @@ describe('credentials', () => {
     expect(response.statusCode).toBe(200);
   });
 
-  test('have forms of their own, and only a keyed hash of the key is stored', async () => {
+  test('have their own formats, and only a keyed hash of the key is stored', async () => {
     expect(shop.clientId).toMatch(/^mpc_[0-9a-f]{24}$/);
     expect(shop.apiKey).toMatch(/^mpa_[0-9a-f]{64}$/);
     const row = await service.db
@@ -170,7 +170,7 @@ describe('credentials', () => {
     expect((await ask(service, renewed)).statusCode).toBe(200);
   });
 
-  test('a key may hold a colon: the first one parts it from the client ID', async () => {
+  test('a key may contain a colon: the first one separates it from the client ID', async () => {
     const other = await addOlderMerchant(service);
     const apiKey = 'a:b::c:';
     await service.db
@@ -182,7 +182,7 @@ describe('credentials', () => {
     expectLegacyRefusal(await ask(service, { ...other, apiKey: 'a' }), 'apiKeyInvalid');
   });
 
-  test('outlast a change of the master key', async () => {
+  test('survive a change of the master key', async () => {
     const old = Buffer.alloc(32, 1);
     const before = { ...service, keyring: createKeyring([old]) };
     const other = await addOlderMerchant(before);
@@ -190,7 +190,7 @@ describe('credentials', () => {
     expect((await verifyUser(service.db, after, other)).user.id).toBe(other.user.id);
   });
 
-  test('cost one look-up and one hash, with any mistake', async () => {
+  test('cost one look-up and one hash, whatever is wrong', async () => {
     const work = async (clientId: string) => {
       const hash = vi.fn(service.keyring.hash);
       const done: string[] = [];
@@ -234,7 +234,7 @@ describe('403 for a merchant who may not use the API', () => {
   });
 });
 
-test('use is counted for each merchant, UTC day and route, and nothing that was refused', async () => {
+test('use is counted by merchant, UTC day and route, without refused requests', async () => {
   const other = await addOlderMerchant(service);
   const usage = async (since?: string) =>
     (await listLegacyUsage(service.db, since))
@@ -282,13 +282,13 @@ describe('rate limits', () => {
   const wrong = (address?: string) =>
     ask(replica, { ...shop, apiKey: 'wrong' }, address === undefined ? {} : { address });
 
-  test('failures count against the address, and then nothing from it is let in', async () => {
+  test('failures count against the address, and after that nothing from it is admitted', async () => {
     for (let time = 0; time < LIMIT; time++) expectLegacyRefusal(await wrong(), 'apiKeyInvalid');
     const limited = await wrong();
     expectLegacyRefusal(limited, 'tooManyRequests');
     expect(limited.headers['retry-after']).toBe('60');
     expectLegacyRefusal(await ask(replica, shop), 'tooManyRequests');
-    // The same allowance as that of v1, whose responses keep their own shape.
+    // The same allowance as v1's, whose responses keep their own format.
     const v1 = await send(replica, shop, { path: '/external/v1/payments' });
     expect(v1.json().error.errorCode).toBe('E9001');
     expect((await ask(replica, shop, { address: '10.0.0.1' })).statusCode).toBe(200);
@@ -306,7 +306,7 @@ describe('rate limits', () => {
     expectLegacyRefusal(await replica.app.inject({ url: '/external/%zz' }), 'tooManyRequests');
   });
 
-  test('successes count against the client ID, from wherever they come', async () => {
+  test('successes count against the client ID, from any address', async () => {
     for (let time = 0; time < LIMIT; time++) {
       const response = await ask(replica, shop, { address: `10.0.1.${time}` });
       expect(response.statusCode).toBe(200);
@@ -314,13 +314,13 @@ describe('rate limits', () => {
     }
     const limited = await ask(replica, shop, { address: '10.0.1.99' });
     expectLegacyRefusal(limited, 'tooManyRequests');
-    // Another user of the merchant has an allowance of his own, and so have failures.
+    // Another user of the merchant has a separate allowance, and so do failures.
     const other = await addAdmin(service, shop.merchant.id);
     expect((await ask(replica, other, { address: '10.0.1.99' })).statusCode).toBe(200);
     expectLegacyRefusal(await wrong('10.0.1.99'), 'apiKeyInvalid');
   });
 
-  test('a client with the client ID alone cannot use it up', async () => {
+  test('a client that knows only the client ID cannot use it up', async () => {
     for (let time = 0; time < 3 * LIMIT; time++) await wrong('203.0.113.9');
     expect((await ask(replica, shop)).statusCode).toBe(200);
   });

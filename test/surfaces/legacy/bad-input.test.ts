@@ -70,7 +70,7 @@ describe('400 Invalid body', () => {
     expectLegacyRefusal(await sendRaw(good, { 'content-encoding': 'gzip' }), 'bodyInvalid');
   });
 
-  test('sent as JSON with a charset is right', async () => {
+  test('sent as JSON with a charset is valid', async () => {
     const response = await sendRaw(good, { 'content-type': 'application/json; charset=utf-8' });
     expect(response.statusCode).toBe(201);
   });
@@ -131,7 +131,7 @@ describe('400 Invalid body', () => {
   );
 
   test.each(['0.4999999999999999999', '19.99000000000000001'])(
-    'for an amount of more decimals than a double has: %s',
+    'for an amount with more decimals than a double has: %s',
     async text => {
       const body = `{"amount":${text},"blockchainIds":["btc"],"payer":"merchant"}`;
       const { message } = (await sendRaw(body)).json();
@@ -139,7 +139,7 @@ describe('400 Invalid body', () => {
     },
   );
 
-  test('the longest texts are right', async () => {
+  test('the longest texts are valid', async () => {
     const redirectUrl = 'https://shop.example/'.padEnd(2048, 'x');
     expect((await create({ note: '😀'.repeat(500), redirectUrl })).statusCode).toBe(201);
   });
@@ -247,7 +247,7 @@ describe('404', () => {
   });
 });
 
-describe('what is wrong before any route', () => {
+describe('what is refused before any route', () => {
   async function converseRaw(request: string | Buffer) {
     const { answers } = await converse(port, request, 1);
     expect(answers).toHaveLength(1);
@@ -294,25 +294,25 @@ describe('what is wrong before any route', () => {
     expectLegacyRefusal(await converseRaw(request({ headers: [header] })), reason);
   });
 
-  test('a repeated Content-Type counts as it came first', async () => {
+  test('of repeated Content-Types the first counts', async () => {
     const headers = [['Content-Type', 'text/plain']] as const;
     expect((await converseRaw(request({ headers }))).statusCode).toBe(201);
   });
 
-  test('a body in chunks is right, and one whose chunks break is refused', async () => {
+  test('a chunked body is valid, and one with broken chunks is refused', async () => {
     expect((await converseRaw(request({ chunks: [1, 2, 3] }))).statusCode).toBe(201);
     const text = request({ body: '', chunks: [] }).toString('latin1');
     const broken = await converseRaw(text.replace(/0\r\n\r\n$/, 'zz\r\n'));
     expectLegacyRefusal(broken, 'requestInvalid', 'HTTP');
   });
 
-  test('a body of a stranger is not waited for', async () => {
+  test('the body of an unauthenticated request is not waited for', async () => {
     const head = render({ method: 'POST', target: PROMPT, headers: [['Content-Length', '60000']] });
     expectLegacyRefusal(await converseRaw(head), 'authorizationMissing');
   });
 });
 
-test('none of it was a failure of ours, and no refusal left a payment behind', async () => {
+test('none of it was a failure of the service, and no refusal left a payment behind', async () => {
   const failed = service.logs.filter(
     ({ level, status }) => level === 'error' || Number(status) >= 500,
   );

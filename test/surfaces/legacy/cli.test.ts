@@ -24,7 +24,7 @@ const createUser = (role: string, name = 'Ada') =>
     ...['--email', 'ada@example.com', '--role', role],
   );
 
-test('a user is created, gets a key that works, is changed and listed', async () => {
+test('a user is created, gets a working key, is changed and listed', async () => {
   const args = ['--merchant', shop, '--name', 'Ada', '--email', 'ada@example.com'];
   const user = await service.ask<{ id: string }>('user', 'create', ...args, '--role', 'admin');
   expect(Object.keys(user)[0]).toBe('id');
@@ -85,7 +85,7 @@ test('the output says that the key is shown once', async () => {
   );
 });
 
-test('what cannot be is refused', async () => {
+test('invalid input is refused', async () => {
   const { id } = await createUser('member');
   expect(await service.refused('user', 'legacy-key', id)).toBe(
     'The user is active and member; only an active admin may have a key.',
@@ -104,14 +104,14 @@ test('what cannot be is refused', async () => {
   }
 });
 
-test('usage is listed for each merchant and route, from a day on', async () => {
+test('usage is listed by merchant and route, from a day on', async () => {
   const { id } = await createUser('admin', 'Linus');
   const key = await service.ask<Issued>('user', 'legacy-key', id);
   const before = await service.ask<{ requests: number }[]>('legacy', 'usage');
   const today = () => new Date(service.clock()).toISOString().slice(0, 10);
   const days = [today()];
   await ask(service, key);
-  // The next one, if midnight passed meanwhile.
+  // The next day, if midnight has passed meanwhile.
   days.push(today());
   const [usage] = await service.ask<Record<string, unknown>[]>('legacy', 'usage');
   expect(usage).toEqual({

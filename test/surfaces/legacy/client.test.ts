@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A client as merchants wrote it for the older contract: knows nothing but fetch. */
+/** A client as merchants wrote it for the older contract, using only fetch. */
 function olderClient({ clientId, apiKey }: OlderMerchant) {
   const headers = {
     Authorization: `Basic ${btoa(`${clientId}:${apiKey}`)}`,
@@ -30,7 +30,7 @@ function olderClient({ clientId, apiKey }: OlderMerchant) {
   };
   const read = async (response: Response) => ({
     status: response.status,
-    // A client of that time trusts what it gets.
+    // A client of that time does not validate responses.
     body: JSON.parse(await response.text()),
   });
   return {
@@ -120,7 +120,7 @@ test('a client written for the older contract needs no change, and v1 reads the 
 });
 
 describe('a prompt', () => {
-  test('keeps who made it, what for, and its first event', async () => {
+  test('records who made it, for which payer, and its first event', async () => {
     const { prompt } = await create({ note: 'Order 2', blockchainIds: ['eth', 'btc', 'eth'] });
     expect(await paymentOf(prompt.id)).toMatchObject({
       merchant_id: shop.merchant.id,
@@ -137,7 +137,7 @@ describe('a prompt', () => {
     expect(events).toEqual([{ type: 'payment_prompt.created' }]);
   });
 
-  test('puts the commission on whom it names, with any setting of the merchant', async () => {
+  test("charges the commission to the payer it names, whatever the merchant's setting", async () => {
     const { prompt } = await create({ amount: 50, payer: 'customer' });
     const payment = await paymentOf(prompt.id);
     expect(payment.commission_payer).toBe('shopper');
@@ -166,7 +166,7 @@ describe('a prompt', () => {
     ['1e3', 100_000, 1000],
     ['1000000.00', 100_000_000, 1_000_000],
     ['999999.99', 99_999_999, 999_999.99],
-  ])('of %s dollars is one of %i cents', async (text, cents, dollars) => {
+  ])('of %s dollars has %i cents', async (text, cents, dollars) => {
     const body = `{"amount":${text},"blockchainIds":["btc"],"payer":"merchant"}`;
     const response = await ask(service, shop, { body });
     expect(response.json().prompt.amount).toBe(dollars);
@@ -174,7 +174,7 @@ describe('a prompt', () => {
     expect((await paymentOf(response.json().prompt.id)).amount).toBe(cents);
   });
 
-  test('takes null for what is optional, and ignores what the contract does not name', async () => {
+  test('accepts null for optional fields, and ignores fields that the contract does not name', async () => {
     const extra = {
       note: null,
       redirectUrl: null,
@@ -187,7 +187,7 @@ describe('a prompt', () => {
     expect((await paymentOf(prompt.id)).customer_reference_id).toBeNull();
   });
 
-  test('is made again each time: there is no idempotency', async () => {
+  test('is created again each time: there is no idempotency', async () => {
     const headers = { 'idempotency-key': 'order-1' };
     const ids = [];
     for (let time = 0; time < 2; time++) {
@@ -255,7 +255,7 @@ describe('24 hours', () => {
     expect(await status()).toBe('expired');
   });
 
-  test('are kept by the database itself', async () => {
+  test('are enforced by the database itself', async () => {
     const { prompt } = await create();
     const change = (columns: object) =>
       service.db.updateTable('payments').set(columns).where('id', '=', prompt.id).execute();

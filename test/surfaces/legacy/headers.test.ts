@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('every response says what does the same in v1, and no date that is not set', () => {
+describe('every response names its successor in v1, and no date that is not set', () => {
   test.each([
     ['a creation', { body: BODY }, 201, '/external/v1/payments/prompt'],
     ['a refused creation', { body: {} }, 400, '/external/v1/payments/prompt'],
@@ -101,8 +101,8 @@ test('the end is not before the deprecation', () => {
   expect(read).toThrow('LEGACY_SUNSET is before LEGACY_DEPRECATION');
 });
 
-describe('failures of ours have the same shape', () => {
-  test('500, which tells nothing, while the log tells all', async () => {
+describe('failures of the service have the same format', () => {
+  test('500, which reveals nothing, while the log has the details', async () => {
     await sql`alter table payments rename to elsewhere`.execute(service.db);
     const responses = [
       await ask(service, shop, { body: BODY }),
@@ -123,7 +123,7 @@ describe('failures of ours have the same shape', () => {
     }
   });
 
-  test('503 while the database is away, which counts against no client', async () => {
+  test('503 while the database is unavailable, which counts against no client', async () => {
     const direct = new URL(service.databaseUrl);
     const proxy = await startTcpProxy(direct.hostname, Number(direct.port || 5432));
     direct.hostname = '127.0.0.1';

@@ -9,7 +9,7 @@ import type { Answer } from '../../helpers/refusal.ts';
 
 export const PROMPT = '/external/payments/prompt';
 export const ACTIVE = '/external/blockchains/active';
-/** A creation that is accepted. */
+/** The body of a creation that is accepted. */
 export const BODY = { amount: 19.99, blockchainIds: ['btc', 'eth'], payer: 'merchant' } as const;
 
 /** A merchant with a v1 key and an admin who has a key of the older contract. */
@@ -43,9 +43,9 @@ export function basic(clientId: string, apiKey: string): string {
 export interface OlderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path?: string;
-  /** Text and bytes are sent as they are, anything else as JSON; a creation where it is given. */
+  /** Text and bytes are sent unchanged, anything else as JSON. With a body the request is a creation. */
   readonly body?: unknown;
-  /** undefined leaves one out. */
+  /** undefined omits a header. */
   readonly headers?: Record<string, string | undefined>;
   readonly address?: string;
 }
@@ -73,7 +73,7 @@ export function ask(
   });
 }
 
-/** Expects the older contract's whole response for a reason, and nothing of the v1 envelope. */
+/** Expects the older contract's complete response for a reason, and nothing of the v1 envelope. */
 export function expectLegacyRefusal(response: Answer, reason: LegacyReason, detail = ''): void {
   const { status, message } = LEGACY_REFUSALS[reason];
   const body = JSON.parse(response.body);
@@ -93,7 +93,7 @@ export function expectLegacyRefusal(response: Answer, reason: LegacyReason, deta
   expect('retry-after' in response.headers).toBe(status === 429);
 }
 
-/** Expects what every response of the older contract carries. */
+/** Expects the headers of every response of the older contract. */
 export function expectLegacyHeaders(
   { headers }: Answer,
   successor?: string,

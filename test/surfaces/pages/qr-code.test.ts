@@ -3,10 +3,10 @@ import decodeQR from 'qr/decode.js';
 import { expect, test } from 'vitest';
 import { renderQrCode } from '#surfaces/pages/qr-code.ts';
 
-/** Pixels a module. */
+/** Pixels per module. */
 const SCALE = 4;
 
-/** The rectangles of an SVG as a picture: white but for the shapes of its last path. */
+/** Renders the rectangles of an SVG: white except for the shapes of its last path. */
 function draw(svg: string) {
   const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
   const width = size * SCALE;

@@ -20,7 +20,7 @@ import { addPayment } from '../../helpers/payments.ts';
 import { startWithRoutes } from '../../helpers/registered-routes.ts';
 import { fillPanel } from './filled-panel.ts';
 
-/** Who may use a route, in words; everybody else is refused. */
+/** Who may use a route; everybody else is refused. */
 type Who =
   | 'everybody'
   | 'half signed in'
@@ -176,7 +176,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${P}/developer/explain`, 'owner and developer'],
 ];
 
-/** Forms that need a second factor of the last ten minutes. */
+/** Forms that need a second factor within the last ten minutes. */
 const RECENT = ROUTES.filter(([route]) =>
   /assign|ask$|dismiss|return$|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|test-twin$|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
     route,
@@ -224,7 +224,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A request that is refused for what it holds, where it is not refused for who sends it. */
+/** A request with invalid contents, so that an admitted sender is refused for these. */
 async function ask(route: string, who: string) {
   const [method = '', path = ''] = route.split(' ');
   const merchantId = who === 'demo' ? ids.demo : ids.merchant;
@@ -240,7 +240,7 @@ async function ask(route: string, who: string) {
   const visitor = cookies[who] === undefined ? {} : { cookie: cookies[who] };
   if (method !== 'POST') return open(service, url, visitor);
   const response = await submit(service, url, {}, visitor);
-  // The factor of the demo is a button, which renews it.
+  // The demo's factor is a button, which renews the cookie.
   cookies[who] = visitor.cookie;
   return response;
 }
@@ -266,7 +266,7 @@ function isAdmitted(rule: Who, who: string, route: string): boolean {
   }
 }
 
-test('every registered route of the panel is in the table, and asks for something', () => {
+test('every registered route of the panel is in the table, and requires something', () => {
   const own = registered.filter(
     ({ url, method }) => url.startsWith('/panel') && method !== 'HEAD' && !url.includes('/assets/'),
   );
@@ -282,9 +282,9 @@ describe.each([
   test('gets what the table says, and everything else changes nothing', async () => {
     const before = await snapshot();
     for (const [route, rule] of ROUTES) {
-      // These end the very session.
+      // These end the current session.
       if (route === 'POST /panel/sign-out' || route.includes('/sessions/')) continue;
-      // A file is audited; what is in it has tests of its own.
+      // Files are audited; their contents have their own tests.
       if (/\.(csv|jsonl?)$/.test(route) && isAdmitted(rule, who, route)) continue;
       const { statusCode, headers } = await ask(route, who);
       const leads = String(headers.location ?? '');
@@ -301,7 +301,7 @@ describe.each([
   });
 });
 
-/** Whether an account in the path is not one of theirs: then 404 is how they are refused. */
+/** Whether an account in the path is not one of theirs: then they are refused with 404. */
 function isForeign(route: string, who: string): boolean {
   if (route.includes('/sign-in/code')) return who !== 'half signed in';
   if (route.includes('/merchants/:accountId')) return !['admin', 'demo', 'member'].includes(who);
@@ -332,7 +332,7 @@ async function snapshot() {
   return rows[0];
 }
 
-test.each(RECENT)('%s asks for a second factor that is recent', async (route, rule) => {
+test.each(RECENT)('%s requires a recent second factor', async (route, rule) => {
   const { merchant = '', partner = '' } = ids;
   const stale = route.includes('/merchants/:accountId')
     ? await addMerchantUser(service, merchant, 'admin', { factorMinutesAgo: 11 })
@@ -374,7 +374,7 @@ test.each([
   ['another host of the domain', { 'sec-fetch-site': 'same-site' }],
   ['a line that somebody typed', { 'sec-fetch-site': 'none' }],
   ['no origin at all', {}],
-])('a file is not had by a link of %s', async (_, headers) => {
+])('a file cannot be downloaded through a link of %s', async (_, headers) => {
   const before = await snapshot();
   for (const [route] of ROUTES.filter(([each]) => /\.(csv|jsonl?)$/.test(each))) {
     const cookie = cookies[route.includes('/partners/') ? 'owner' : 'admin'] ?? '';
@@ -389,7 +389,7 @@ test.each([
   expect(await snapshot()).toEqual(before);
 });
 
-test('an old browser is taken at the origin that it tells', async () => {
+test('an old browser is judged by the Origin that it sends', async () => {
   const cookie = cookies.member ?? '';
   const headers = { origin: 'https://pay.example.test' };
   const path = `/panel/merchants/${ids.merchant}/payments/${ids.payment}/simulate`;
@@ -397,7 +397,7 @@ test('an old browser is taken at the origin that it tells', async () => {
   expect(response.statusCode).toBe(422);
 });
 
-test('an account of others looks like one that does not exist', async () => {
+test('an account of others looks like a missing one', async () => {
   const cookie = cookies['admin of others'] ?? '';
   const [foreign, missing] = await Promise.all([
     open(service, `/panel/merchants/${ids.merchant}`, { cookie }),
@@ -409,7 +409,7 @@ test('an account of others looks like one that does not exist', async () => {
 });
 
 test.each(['admin', 'member'])(
-  'an inactive account is read by its %s, and not changed',
+  'an inactive account can be read by its %s, but not changed',
   async who => {
     const setStatus = (status: 'active' | 'inactive') =>
       setMerchant(operatorOf(service), ids.merchant ?? '', { status });
@@ -431,7 +431,7 @@ test.each(['admin', 'member'])(
   },
 );
 
-test('no page of an inactive account has a form that is refused', async () => {
+test('no page of an inactive account shows a form that would be refused', async () => {
   const { merchantId, partnerId, people } = await fillPanel(service);
   await setMerchant(operatorOf(service), merchantId, { status: 'inactive' });
   await setPartner(operatorOf(service), partnerId, { status: 'inactive' });
@@ -447,7 +447,7 @@ test('no page of an inactive account has a form that is refused', async () => {
   }
 });
 
-/** Opens all pages of an account that links lead to from its first. */
+/** Opens all pages of an account that can be reached by links from the first one. */
 async function crawl(start: string, visitor: { cookie: string } | undefined) {
   const seen = new Set<string>([start]);
   const pages: { path: string; main: string }[] = [];
@@ -462,7 +462,7 @@ async function crawl(start: string, visitor: { cookie: string } | undefined) {
   return pages;
 }
 
-test('a role is shown only pages and forms that it may use', async () => {
+test('a role sees only pages and forms that it may use', async () => {
   const { merchantId, partnerId, people } = await fillPanel(service);
   for (const [who, least] of [
     ['demo', 30],
@@ -475,7 +475,7 @@ test('a role is shown only pages and forms that it may use', async () => {
     expect(pages.length, who).toBeGreaterThan(least);
     for (const { path, main } of pages) {
       for (const [, form = ''] of main.matchAll(/<form method="post" action="([^"?]+)/g)) {
-        // Refused for its field, unless for who sends it.
+        // Refused for its field, unless the sender is refused.
         const { statusCode } = await submit(service, form, { 'no-such-field': '1' }, visitor);
         expect(statusCode, `${form} on ${path}`).not.toBe(403);
       }
@@ -493,7 +493,7 @@ test('a refusal names the people whose role allows it', async () => {
   expect(body).toContain('You are a member of Blue Coffee; this takes a Merchant Admin: Grace.');
 });
 
-test('a host of its own serves the panel alone, and no other serves it', async () => {
+test('the panel’s own host serves only the panel, and no other host serves it', async () => {
   const apart = await startTestApp({ env: { PANEL_URL: 'https://panel.example.test' } });
   try {
     const status = async (host: string, url: string) =>

@@ -47,7 +47,7 @@ const accountOf = async (id: string) => {
   return (await query.executeTakeFirstOrThrow()).account_id;
 };
 
-test('what operators and admins do is told in words, with who, what and from where', async () => {
+test('actions of operators and admins are described in words, with who, what and from where', async () => {
   const { merchant, ada, path, keyId } = await openShop();
   const operator = { ...operatorOf(service), actor: 'root@shell' };
   await setMerchant(operator, merchant.id, { commissionBps: 125 });
@@ -85,7 +85,7 @@ test('what operators and admins do is told in words, with who, what and from whe
 });
 
 describe('an entry of the audit log names its account', () => {
-  test('that of a merchant by the object', async () => {
+  test('of a merchant by the object', async () => {
     const { merchant, keyId, ada } = await openShop();
     const { id: branchId } = await createBranch(operatorOf(service), {
       merchantId: merchant.id,
@@ -111,7 +111,7 @@ describe('an entry of the audit log names its account', () => {
     expect(await accountOf(joined)).toBe(merchant.id);
   });
 
-  test('that of a partner by the object', async () => {
+  test('of a partner by the object', async () => {
     const { partner, member, keyId } = await addPartner(service);
     for (const [type, id] of [
       ['partner', partner.id] as const,
@@ -122,7 +122,7 @@ describe('an entry of the audit log names its account', () => {
     }
   });
 
-  test('and none for what is of several, of nobody, or of nothing that is there', async () => {
+  test('and none for entries about several accounts, no account, or a missing object', async () => {
     const several = { merchantIds: [uuidv7(), uuidv7()] };
     for (const [type, id, detail] of [
       ...[['deposit', uuidv7(), several] as const, ['person', uuidv7(), {}] as const],
@@ -136,7 +136,7 @@ describe('an entry of the audit log names its account', () => {
   });
 });
 
-test('another account has nothing of it, by no cursor either', async () => {
+test('another account sees none of it, by no cursor either', async () => {
   const own = await openShop();
   const others = await openShop('Others');
   await addDomain(operatorOf(service), others.merchant.id, 'others.example.com');
@@ -150,10 +150,10 @@ test('another account has nothing of it, by no cursor either', async () => {
   expect(textOf(foreignPage)).toContain('There are none further. To the first page');
 });
 
-test('pages of 25 are read in both directions, each entry once', async () => {
+test('pages of 25 can be read in both directions, with each entry once', async () => {
   const { merchant, ada, path } = await openShop();
   for (let n = 0; n < 60; n++) {
-    // Several at one time, which their IDs order.
+    // Several have the same time, and are ordered by their IDs.
     if (n % 7 === 0) service.clock.now += 1_000;
     await note('merchant', merchant.id, { number: `n${n}` });
   }
@@ -174,7 +174,7 @@ test('pages of 25 are read in both directions, each entry once', async () => {
   expect(numbersOf(start)).toEqual(numbersOf(first));
 });
 
-test('an entry with much in it, and markup, is shown shortened and as text', async () => {
+test('an entry with many details, and markup, is shown shortened and as text', async () => {
   const { merchant, ada, path } = await openShop();
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, 'x'.repeat(500)]));
   await note('merchant', merchant.id, { t: '<script>alert(1)</script>', ...many });

@@ -39,7 +39,7 @@ interface Shop {
   readonly ada: Visitor & { readonly userId: string };
   readonly bob: Visitor & { readonly userId: string };
   readonly cy: Visitor;
-  /** Path of the settings. */
+  /** Path of the settings page. */
   readonly settings: string;
 }
 
@@ -72,12 +72,12 @@ async function openShop(hasEarned = true): Promise<Shop> {
   return shop;
 }
 
-/** A session in which the second factor was given minutes ago. */
+/** A session whose second factor was entered some minutes ago. */
 async function sessionOf(visitor: Visitor, minutesAgo = 60): Promise<{ cookie: string }> {
   return { cookie: await addSession(service, visitor, minutesAgo) };
 }
 
-/** A code that was not used yet: the clock moves to the next one. */
+/** An unused code: the clock moves to the next one. */
 function nextCode({ secret }: Visitor): string {
   service.clock.now += 30_000;
   return codeAt(secret, service.clock.now);
@@ -107,7 +107,7 @@ const inForce = ({ branchId }: Shop) => listAddressesOn(service.db, branchId, NE
 
 const fours = (address: string) => (address.match(/.{1,4}/g) ?? []).join(' ');
 
-test('an address is compared with the present one in groups of four, and waits', async () => {
+test('an address is compared with the current one in groups of four, and waits', async () => {
   const shop = await openShop();
   const address = newAddress();
   const session = await sessionOf(shop.ada);
@@ -143,7 +143,7 @@ test('a refused address stays in the form', async () => {
   expect(refused.body).toContain('<option value="address.add" selected>');
 });
 
-test('everybody sees on every page what waits, once and first', async () => {
+test('everybody sees pending changes on every page, once and first', async () => {
   const shop = await openShop();
   const { path } = await proposeOne(shop);
   const notice =
@@ -159,7 +159,7 @@ test('everybody sees on every page what waits, once and first', async () => {
   }
 });
 
-test('any admin cancels with one press, with a factor of hours ago', async () => {
+test('any admin can cancel one with one click, with a factor of hours ago', async () => {
   const shop = await openShop();
   const { path, address } = await proposeOne(shop);
   const member = await submit(service, `${path}/cancel`, {}, await sessionOf(shop.cy));
@@ -175,7 +175,7 @@ test('any admin cancels with one press, with a factor of hours ago', async () =>
   expect(await inForce(shop)).not.toContain(address);
 });
 
-test('another admin approves it with a code, and it holds at once', async () => {
+test('another admin approves it with a code, and it takes effect at once', async () => {
   const shop = await openShop();
   const { path, address } = await proposeOne(shop);
   const own = await open(service, path, await sessionOf(shop.ada));
@@ -195,9 +195,9 @@ test('another admin approves it with a code, and it holds at once', async () => 
   expect(page).toContain(`Since then ${fours(address)}`);
 });
 
-test('nothing changes without a fresh code of the very person', async () => {
+test('nothing changes without a fresh code of the person who sends the form', async () => {
   const shop = await openShop();
-  // In this session the factor is minutes old, which is enough for other changes.
+  // The factor of this session is a minute old, which suffices for other changes.
   const session = await sessionOf(shop.ada, 1);
   const address = newAddress();
   const { now } = service.clock;
@@ -213,7 +213,7 @@ test('nothing changes without a fresh code of the very person', async () => {
   const code = nextCode(shop.ada);
   const fresh = await sessionOf(shop.ada);
   expect((await propose(shop, { address, code, session: fresh })).statusCode).toBe(303);
-  // The code counts once: not for another change, nor in another session.
+  // The code counts once: neither for another change nor in another session.
   for (const session of [fresh, await sessionOf(shop.ada)]) {
     const replayed = await propose(shop, { address: newAddress(), code, session });
     expect(replayed.statusCode).toBe(422);
@@ -237,11 +237,11 @@ test('a form whose addresses have changed meanwhile is refused', async () => {
   const response = await propose(shop, proposal);
   expect(response.statusCode).toBe(422);
   expect(textOf(response)).toContain('changed while this form was open');
-  // It shows what is there now.
+  // It shows the current address.
   expect(textOf(response).replaceAll(/\s+/g, ' ')).toContain(`Now ${fours(other)}`);
 });
 
-test('one who was demoted, or is new, changes nothing', async () => {
+test('an admin who was demoted, or is new, changes nothing', async () => {
   const shop = await openShop();
   const { path } = await proposeOne(shop);
   const eve = await addMerchantUser(service, shop.merchantId, 'admin', { name: 'Eve' });
@@ -257,7 +257,7 @@ test('one who was demoted, or is new, changes nothing', async () => {
   }
 });
 
-test('while there is no successful payment it holds at once', async () => {
+test('while there is no successful payment, a change takes effect at once', async () => {
   const shop = await openShop(false);
   const { address, response } = await proposeOne(shop);
   expect(response.headers.location).toBe(`${shop.settings}/addresses/${NETWORK}`);
@@ -270,7 +270,7 @@ test('while there is no successful payment it holds at once', async () => {
   expect(textOf(page)).not.toContain('A new deposit address');
 });
 
-test('removing takes a recent factor alone, and holds at once', async () => {
+test('removing needs only a recent factor, and takes effect at once', async () => {
   const shop = await openShop();
   const path = `${shop.settings}/addresses/${NETWORK}/remove`;
   const fields = { branch: shop.branchId, address: shop.address };
@@ -285,7 +285,7 @@ test('removing takes a recent factor alone, and holds at once', async () => {
   expect(again.statusCode).toBe(422);
 });
 
-test('what an operator sets at once is told on every page for a day', async () => {
+test('a change that an operator makes at once is shown on every page for a day', async () => {
   const shop = await openShop();
   const address = newAddress();
   await setAddress(operatorOf(service), { merchantId: shop.merchantId }, NETWORK, address);
@@ -294,7 +294,7 @@ test('what an operator sets at once is told on every page for a day', async () =
   const url = `${shop.settings}/business`;
   expect(textOf(await open(service, url, await sessionOf(shop.bob)))).toContain(told);
   service.clock.now += HOUR_MS;
-  // To somebody who has never seen another address it is no change.
+  // For somebody who has never seen another address, it is no change.
   const newcomer = await addMerchantUser(service, shop.merchantId, 'admin');
   expect(textOf(await open(service, url, newcomer))).not.toContain(told);
   expect(textOf(await open(service, url, await sessionOf(shop.bob)))).toContain(told);
@@ -306,7 +306,7 @@ test('what an operator sets at once is told on every page for a day', async () =
   expect(same).not.toContain(told);
 });
 
-test('objects of another account are as those that do not exist', async () => {
+test('objects of another account look like missing ones', async () => {
   const [shop, others] = [await openShop(), await openShop()];
   const { path } = await proposeOne(others);
   const changeId = path.split('/').at(-1) ?? '';
@@ -347,7 +347,7 @@ test('objects of another account are as those that do not exist', async () => {
   expect(textOf(waiting)).toContain('Cancel this change');
 });
 
-test('a second admin who is always asked for is asked for, and is let go only after the delay', async () => {
+test('a second admin can be required for every change, and that can be relaxed only after the delay', async () => {
   const shop = await openShop();
   const session = await sessionOf(shop.ada, 1);
   const { settings } = shop;
@@ -377,7 +377,7 @@ test('a person of the demo needs no code', async () => {
   expect(await listAddressesOn(service.db, branch?.id ?? '', NETWORK)).toEqual([fields.address]);
 });
 
-test('an inactive account is read alone, and what waits does not hold', async () => {
+test('an inactive account is read-only, and pending changes do not take effect', async () => {
   const shop = await openShop();
   const { path } = await proposeOne(shop);
   await setMerchant(operatorOf(service), shop.merchantId, { status: 'inactive' });
@@ -390,7 +390,7 @@ test('an inactive account is read alone, and what waits does not hold', async ()
   }
 });
 
-test('a merchant that is refused an address of another one is told whom to ask, and the operator is told', async () => {
+test('a merchant that wants another’s address is refused and told whom to ask, and the operator is notified', async () => {
   const [shop, rival] = [await openShop(), await openShop()];
   const session = await sessionOf(rival.ada);
   const fields = { branch: rival.branchId, kind: 'address.set', address: shop.address };
@@ -419,7 +419,7 @@ test('a merchant that is refused an address of another one is told whom to ask, 
   expect(metric?.values[0]?.value).toBe(2);
 });
 
-test('of two who send the form for one address at the same moment, one has it', async () => {
+test('of two who concurrently send the form for one address, one gets it', async () => {
   for (let round = 0; round < 3; round++) {
     const shops = [await openShop(), await openShop()];
     const address = newAddress();

@@ -33,7 +33,7 @@ async function openShop(options: Parameters<typeof addShop>[2] = {}) {
   return { ...shop, read: () => requireMerchant(service.db, shop.merchant.id) };
 }
 
-/** Sends a form as a browser sends one with a file. */
+/** Sends a form with a file, as a browser does. */
 async function upload(
   url: string,
   fields: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ async function upload(
 ): Promise<LightMyRequestResponse> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  // Without a choice, browsers send a file without name and content.
+  // If no file is chosen, browsers send one without name and content.
   form.set(
     'logo',
     new File(logo === undefined ? [] : [Uint8Array.from(logo)], logo ? 'l.png' : ''),
@@ -73,7 +73,7 @@ const detailsOf = async (objectId: string) => {
 };
 
 describe('the form', () => {
-  test('sets everything at once, with one entry in the audit log that has what changed', async () => {
+  test('sets everything at once, with one audit entry that has the changes', async () => {
     const { merchant, ada, path, read } = await openShop();
     const fields = { support: ' help@shop.example ', accent: '#7C3AED', 'shows-note': 'on' };
     const response = await upload(path, fields, LOGO, ada);
@@ -151,7 +151,7 @@ describe('the form', () => {
     expect(await detailsOf(merchant.id)).toEqual([]);
   });
 
-  test('refuses a file that is too large to be read, and says so at its field', async () => {
+  test('refuses a file that is too large to read, and says so at its field', async () => {
     const { merchant, ada, path } = await openShop();
     const response = await upload(path, EMPTY, Buffer.alloc(300_000), ada);
     expect(response.statusCode).toBe(422);
@@ -185,7 +185,7 @@ describe('the form', () => {
     expect(await detailsOf(merchant.id)).toEqual([]);
   });
 
-  test('that is no form, or has other fields, is refused', async () => {
+  test('in another encoding, or with other fields, is refused', async () => {
     const { merchant, ada, path } = await openShop();
     const unknown = await upload(path, { ...EMPTY, status: 'inactive' }, undefined, ada);
     expect(unknown.statusCode).toBe(400);
@@ -204,7 +204,7 @@ describe('the form', () => {
     expect(await detailsOf(merchant.id)).toEqual([]);
   });
 
-  test('of other pages is not taken with files', async () => {
+  test('of other pages is not accepted with files', async () => {
     const { merchant, ada } = await openShop();
     const path = `/panel/merchants/${merchant.id}/settings/domains/add`;
     const response = await upload(path, { domain: 'shop.example.com' }, undefined, ada);
@@ -225,7 +225,7 @@ describe('the form', () => {
 });
 
 describe('the preview', () => {
-  test.each(EXAMPLE_STAGES)('of %s has what is saved, and no way to do anything', async stage => {
+  test.each(EXAMPLE_STAGES)('of %s shows what is saved, and has no controls', async stage => {
     const { merchant, ada, path } = await openShop();
     await setMerchant(operatorOf(service), merchant.id, {
       accentColor: '#7c3aed',
@@ -253,7 +253,7 @@ describe('the preview', () => {
     );
   });
 
-  test('has what is typed, and saves none of it', async () => {
+  test('shows what is typed, and saves none of it', async () => {
     const { merchant, ada, path } = await openShop();
     const typed = { support: 'https://shop.example/help', accent: '#b91c1c', stage: 'expired' };
     const { body } = await upload(`${path}/preview`, typed, LOGO, ada);
@@ -265,7 +265,7 @@ describe('the preview', () => {
     expect(await detailsOf(merchant.id)).toEqual([]);
   });
 
-  test('shows what is saved where something typed is not accepted, and says what is wrong', async () => {
+  test('shows the saved value of a field whose input is not accepted, and says what is wrong', async () => {
     const { merchant, ada, path } = await openShop();
     await setMerchant(operatorOf(service), merchant.id, { accentColor: '#7c3aed' });
     const typed = { ...EMPTY, accent: '#7c3a', stage: 'choose' };
@@ -275,7 +275,7 @@ describe('the preview', () => {
     expect(body).toContain('neither PNG nor WebP');
   });
 
-  test('may be shown in a frame of its page alone, and only that page may have frames', async () => {
+  test('may be framed only by its page, and only that page may have frames', async () => {
     const { merchant, ada, path } = await openShop();
     const policyOf = async (url: string) =>
       String((await open(service, url, ada)).headers['content-security-policy']);
@@ -287,13 +287,13 @@ describe('the preview', () => {
     }
   });
 
-  test('has an address that nobody can pay to', () => {
+  test('shows an address that nobody can pay to', () => {
     for (const environment of ['production', 'test'] as const) {
       expect(() => parseAddress('bitcoin', environment, EXAMPLE_ADDRESS)).toThrow(InvalidAddress);
     }
   });
 
-  test("loads its files from the panel's own host, which no other host serves", async () => {
+  test('loads its files from the panel’s own host, which no other host serves', async () => {
     const apart = await startTestApp({ env: { PANEL_URL: 'https://panel.example.test' } });
     try {
       const { merchant } = await addMerchant(apart);
@@ -325,7 +325,7 @@ test('a merchant whose customers do not pay on the checkout is told so', async (
   expect(textOf(await open(service, path, ada))).toContain('US account');
 });
 
-test('a form without files is taken as well', async () => {
+test('a form without files is accepted as well', async () => {
   const { ada, path, read } = await openShop();
   await submit(service, path, { ...EMPTY, accent: '#7c3aed' }, ada);
   expect(await read()).toMatchObject({ accent_color: '#7c3aed' });

@@ -26,7 +26,7 @@ let owner: Visitor;
 let path: string;
 let folder: string;
 
-/** The service's clock: a month begins, which the former one's last payments are an instant before. */
+/** The service's clock: a month begins; the last payments of the previous one are an instant before. */
 const NOW = Date.parse('2026-11-01T02:00:00.000Z');
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ beforeAll(async () => {
       commission_amount: commission,
     });
   }
-  // Some of it is folded, the rest is not.
+  // Part of it is folded, the rest is not.
   await foldPartnerDeltas(service.db, 2);
 });
 afterAll(async () => {
@@ -71,7 +71,7 @@ const audits = async (action: string) =>
   (await service.db.selectFrom('audit_log').select('id').where('action', '=', action).execute())
     .length;
 
-test('a month has what was paid in it, to the instant, and says who owes what', async () => {
+test('a month contains what was paid in it, to the instant, and says who owes what', async () => {
   const text = textOf(await open(service, `${path}?month=2026-10`, owner));
   expect(text).toContain('Volume $173.33');
   expect(text).toContain('For 2026-10 your merchants owe the operator of this service $1.55');
@@ -81,7 +81,7 @@ test('a month has what was paid in it, to the instant, and says who owes what', 
   expect(before).toContain('service $6.00');
 });
 
-test('the present month comes first, is not finished, and has no signature', async () => {
+test('the current month comes first, is unfinished, and has no signature', async () => {
   const page = await open(service, path, owner);
   expect(textOf(page)).toContain('This month is not finished');
   expect(textOf(page)).toContain('service $13.50');
@@ -125,7 +125,7 @@ test('the file has cents, who owes whom, and no formula', async () => {
   expect(await audits('commission.export')).toBe(1);
 });
 
-test('the signature holds for the file byte for byte, by the command of the guide', async () => {
+test('the signature matches the file byte for byte, with the guide’s command', async () => {
   const csv = (await download(`${path}.csv?month=2026-10`)).rawPayload;
   const { body, headers } = await download(`${path}.json?month=2026-10`);
   expect(headers['content-disposition']).toBe('attachment; filename="commission-2026-10.json"');
@@ -159,7 +159,7 @@ test('the signature holds for the file byte for byte, by the command of the guid
   expect((await verify('changed.json', 'month.csv')).err).toContain('The signature does not fit');
 });
 
-test('only our own pages lead to the files, and headers alone are not audited', async () => {
+test('only our own pages can open the files, and HEAD is not audited', async () => {
   const taken = await audits('commission.evidence');
   for (const file of ['csv', 'json']) {
     const address = `${path}.${file}?month=2026-10`;
@@ -179,7 +179,7 @@ test.each(['2026-13', '0000-01', '1999-12', '2026-1', 'x', ''])('%o is no month'
   }
 });
 
-test('a rate changed within a month holds for what is created after it', async () => {
+test('a rate changed within a month applies to payments created after that', async () => {
   for (const commissionBps of [100, 1_000]) {
     const { prompt } = await createPrompt(service, shop, { amount: 1_000 });
     await setMerchant(operatorOf(service), shop.merchant.id, { commissionBps });

@@ -17,7 +17,7 @@ import {
 } from '../../helpers/panel.ts';
 
 let service: TestApp;
-/** The same database, keys and clock in production. */
+/** The same database, keys and clock, in production. */
 let production: TestApp;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** What a start says of the demo. */
+/** What is logged about the demo at a start. */
 async function report(environment: 'development' | 'production'): Promise<unknown[]> {
   const lines: unknown[] = [];
   const warn = (...line: unknown[]) => void lines.push(line);

@@ -12,7 +12,7 @@ import {
 import { addPayment } from '../../helpers/payments.ts';
 
 const NOW = Date.parse('2026-03-01T15:00:00Z');
-/** The last 366 UTC days, today included, begin on this one. */
+/** The first of the last 366 UTC days, today included. */
 const FIRST = '2025-03-01';
 
 let service: TestApp;
@@ -44,7 +44,7 @@ describe.each(['merchant', 'partner'] as const)('the file of the payments of a %
     path = `/panel/${kind}s/${isMerchant ? merchant.id : partner.id}/payments`;
   });
 
-  /** The days of the payments in a file, newest first, and the time that the audit log has for it. */
+  /** The days of the payments in a file, newest first, and the period in the audit log. */
   async function download(query: string) {
     const { body, statusCode } = await service.app.inject({
       url: `${path}.csv${query}`,
@@ -62,7 +62,7 @@ describe.each(['merchant', 'partner'] as const)('the file of the payments of a %
     return { days: days.toReversed(), from, to };
   }
 
-  test('has the last 366 days, which the page and the audit log say', async () => {
+  test('has the last 366 days, as the page and the audit log say', async () => {
     const page = await open(service, path, visitor);
     expect(textOf(page)).toContain(
       `Download as CSV The file begins on ${FIRST} (UTC): it has at most 366 days.`,
@@ -77,11 +77,11 @@ describe.each(['merchant', 'partner'] as const)('the file of the payments of a %
       from: '2024-01-01T00:00:00.000Z',
       to: '2024-12-31T23:59:59.999Z',
     });
-    // What is to come counts for nothing.
+    // Future days do not count.
     expect((await download('?to=2030-01-01')).days).toEqual(['2026-03-01', FIRST]);
   });
 
-  test('has all days of a list of 366, and there is none for a list of more', async () => {
+  test('has all days of a list of 366, and does not exist for a list of more', async () => {
     const whole = await open(service, `${path}?from=${FIRST}`, visitor);
     expect(whole.body).toContain(`payments.csv?from=${FIRST}" download`);
     expect(textOf(whole)).not.toContain('The file begins');

@@ -13,7 +13,7 @@ let service: TestApp;
 let shop: MerchantWithKey;
 let port: number;
 let cookie: string;
-/** An answer that its request asks to wait, and what it waits for. */
+/** A response that its request asks to be delayed, and what it waits for. */
 let waits = Promise.withResolvers<void>();
 let gate = Promise.withResolvers<void>();
 
@@ -47,7 +47,7 @@ beforeEach(async () => {
   gate = Promise.withResolvers<void>();
 });
 
-/** Asks for the file and reads it to its end. */
+/** Requests the file and reads it to its end. */
 async function download(test = 'nothing'): Promise<number> {
   const request = requestOver({
     host: '127.0.0.1',
@@ -70,7 +70,7 @@ const countExports = async () =>
       .execute()
   ).length;
 
-test('who leaves before the first row may have another file', async () => {
+test('a client that disconnects before the first row may request another file', async () => {
   const before = await countExports();
   await expect(download('leave')).rejects.toThrow();
   expect(await download()).toBe(200);

@@ -13,16 +13,16 @@ import { addRequest } from '../../helpers/logged-requests.ts';
 import { addMerchantUser, addPartnerUser, addPerson, type Visitor } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
-/** Address that one merchant alone has, so that what arrives there is in its inbox. */
+/** An address that only this merchant has, so that deposits there are in its inbox. */
 export const OWN_ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
-/** A merchant, and a partner of another merchant, with one or two of each kind of object that has pages. */
+/** A merchant, and a partner of another merchant, with one or two objects of each kind that has pages. */
 export interface FilledPanel {
   readonly merchantId: string;
   readonly partnerId: string;
-  /** Everybody who may come, by what they are; whose session is complete has just given a second factor. */
+  /** Everybody who may visit, by their role; those whose session is complete have just entered a second factor. */
   readonly people: Readonly<Record<string, { visitor: Visitor; isComplete: boolean } | undefined>>;
-  /** IDs by the names that paths have for them: the merchant's before the partner's. */
+  /** IDs by their names in paths: the merchant's before the partner's. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -30,7 +30,7 @@ export interface FilledPanel {
 export async function fillPanel(service: TestApp): Promise<FilledPanel> {
   const shop = await addMerchant(service, { addresses: { 'eth-test': OWN_ADDRESS } });
   const partner = await addPartner(service);
-  // From now on changes of where money goes wait.
+  // From now on, changes of addresses wait.
   const paid = await addPayment(service.db, shop.merchant, {
     created_at: new Date(service.clock.now),
     paid_at: new Date(service.clock.now),

@@ -44,7 +44,10 @@ afterEach(async () => {
 const newAdmin = () => addMerchantUser(service, merchantId, 'admin', { withPassword: true });
 const send = () => sendDueMail(service, server.port);
 
-/** Asks for a link and lets the worker send it. Returns its path in the mail that came last, if one came. */
+/**
+ * Requests a link and lets the worker send it.
+ * @returns The path in the last mail, if one came.
+ */
 async function askFor(email: string): Promise<string | undefined> {
   expect((await submit(service, PATH, { email })).statusCode).toBe(303);
   const before = server.to(email).length;
@@ -62,7 +65,7 @@ async function trySignIn({ email, secret }: Visitor, password: string): Promise<
   return full.statusCode === 303;
 }
 
-test('from the forgotten password to a new one, beside which the code is still asked for', async () => {
+test('from the forgotten password to a new one; the code is still required', async () => {
   const admin = await newAdmin();
   const signIn = await open(service, '/panel/sign-in');
   expect(signIn.body).toContain(`href="${PATH}"`);
@@ -74,7 +77,7 @@ test('from the forgotten password to a new one, beside which the code is still a
   const [mail] = server.to(admin.email);
   expect(mail?.text).toContain('It works once, for an hour.');
   const path = LINK.exec(mail?.text ?? '')?.[1] ?? '';
-  // Nobody but the mail has the token.
+  // Only the mail has the token.
   const token = path.slice(-43);
   const { rows } = await sql<{ text: string }>`
     select (select json_agg(m)::text from mails m) || (select json_agg(l)::text from panel_links l)
@@ -82,7 +85,7 @@ test('from the forgotten password to a new one, beside which the code is still a
   expect(rows[0]?.text).toContain('person.link');
   expect(rows[0]?.text).not.toContain(token);
   expect(JSON.stringify(service.logs)).not.toMatch(new RegExp(`${token}|${admin.email}`));
-  // Opening it changes nothing; it is a link for the password alone.
+  // Opening it changes nothing; the link is for the password only.
   const page = await open(service, path);
   expect(page.body).toContain('Choose a new password');
   expect(page.body).not.toContain('name="code"');
@@ -94,7 +97,7 @@ test('from the forgotten password to a new one, beside which the code is still a
   expect((await open(service, path)).statusCode).toBe(404);
 });
 
-test('the response is the same for every e-mail, and so is what the request does', async () => {
+test('the response is the same for every e-mail, and so is the work of the request', async () => {
   const { email } = await newAdmin();
   const responses = [];
   const statements = [];
@@ -116,7 +119,7 @@ test('the response is the same for every e-mail, and so is what the request does
   await send();
   expect(server.to(email)).toHaveLength(1);
   expect(server.to('nobody@example.com')).toEqual([]);
-  // What is no e-mail at all gets it too.
+  // So is it for what is no e-mail at all.
   for (const typed of [
     '',
     'ada',
@@ -138,7 +141,7 @@ test('three are sent to an e-mail, then none for an hour, whoever asks', async (
   expect(await askFor(email)).toBeDefined();
 });
 
-test('a site asks twenty times in five minutes', async () => {
+test('a site may ask twenty times in five minutes', async () => {
   const ask = () =>
     service.app.inject({
       method: 'POST',
@@ -155,7 +158,7 @@ test('a site asks twenty times in five minutes', async () => {
   expect((await ask()).statusCode).toBe(429);
 });
 
-test('a new one ends the former, and spares what others have made', async () => {
+test('a new link ends the previous one, but not those that others have made', async () => {
   const admin = await newAdmin();
   const { token } = await linkFor(operatorOf(service), { userId: admin.userId }, 'both');
   const first = (await askFor(admin.email)) ?? '';
@@ -168,7 +171,7 @@ test('a new one ends the former, and spares what others have made', async () => 
   expect((await open(service, second)).statusCode).toBe(404);
 });
 
-test('it works for an hour from when it was sent, and is not sent an hour late', async () => {
+test('it is valid for an hour from when it was sent, and is not sent an hour late', async () => {
   const { email } = await newAdmin();
   const path = (await askFor(email)) ?? '';
   service.clock.now += 59 * MINUTE_MS;
@@ -181,7 +184,7 @@ test('it works for an hour from when it was sent, and is not sent an hour late',
   expect(server.to(email)).toHaveLength(1);
 });
 
-test('it gives whoever reads the mail no more attempts at the code', async () => {
+test('it gives a reader of the mail no more attempts at the code', async () => {
   const admin = await newAdmin();
   for (let n = 0; n < 10; n++) {
     const cookie = await addSession(service, admin, null);
@@ -212,14 +215,14 @@ test.each(['it', 'one that others made'])(
   },
 );
 
-test('nobody who has no password gets one: the demo, and who is only invited', async () => {
+test('nobody without a password gets one: neither people of the demo nor those who are only invited', async () => {
   const demo = await addMerchantUser(service, merchantId, 'admin', { isDemo: true });
   expect(await askFor(demo.email)).toBeUndefined();
   const open = await addMerchantUser(service, merchantId, 'member');
   expect(await askFor(open.email)).toBeUndefined();
 });
 
-test('without a server for mail the page says who makes a link, and nothing is kept', async () => {
+test('without a mail server the page says who makes a link, and nothing is stored', async () => {
   const silent = await startTestApp({ beside: service });
   const admin = await newAdmin();
   for (const url of [PATH, `${PATH}/asked`]) {

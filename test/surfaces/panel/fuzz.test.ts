@@ -17,21 +17,21 @@ import { startWithRoutes } from '../../helpers/registered-routes.ts';
 import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
 
 /**
- * Random and hostile requests to every page that is registered, by everybody who may sign in and by
- * nobody. Every request has a session of its own: many forms end the one they are sent from.
+ * Random and hostile requests to every registered page, by everybody who may sign in and by
+ * nobody. Every request has its own session, since many forms end the one that they are sent from.
  */
 
-/** Of each form, and of each page with an address of its own for each object. */
+/** For each form, and for each page with its own path for each object. */
 const INPUTS_PER_ROUTE = runs(29);
-/** Of a form whose every input has a password hashed. */
+/** For a form that hashes a password for every input. */
 const INPUTS_PER_HASH = runs(14);
-/** Of any other page, and of HEAD, which runs what GET runs. */
+/** For any other page, and for HEAD, which runs the same handler as GET. */
 const INPUTS_PER_PAGE = runs(4);
 const INPUTS = runs(2_000);
-/** Routes that are asked at once: hashing a password, and the database, leave time for others. */
+/** Routes that are tested concurrently: hashing passwords and the database leave time for others. */
 const LANES = 4;
 
-/** What each form of the pages is sent with; a form without a line here fails. */
+/** The fields of each form; a form without a line here fails the test. */
 const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sign-in$/, ['email', 'password']],
   [/(sign-in\/code|confirm)$/, ['code']],
@@ -71,7 +71,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sandbox\/:token$/, ['action', 'network']],
   [/(sign-out|accept|second-admin|invitation|cancel|end|end-others|notifications\/:name)$/, []],
 ];
-/** What pages read from their addresses. */
+/** Query parameters of pages. */
 const QUERY = [
   ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
   ...[
@@ -114,7 +114,7 @@ afterAll(async () => {
   await mailServer.close();
 });
 
-/** Text as it travels: encoded, or as no browser would encode it. */
+/** Text in a URL: encoded, or as no browser would encode it. */
 const hostile = fc.constantFrom(
   ...['%00', 'a%00b', '%ff', '%', '%zz', '%ED%A0%80', '', '%20', '%F0%9F%92%B8', '..%2f..%2f'],
   ...['constructor', '__proto__', '%27%3B--', '%25%5F%5C', '%0D%0Aset-cookie:x', '%3Cscript%3E'],
@@ -149,7 +149,7 @@ const text = fc.oneof(
   { weight: 2, arbitrary: anyText().map(each => encode(each)) },
 );
 const encode = (value: string) => encodeURIComponent(value.toWellFormed());
-/** Some of these names, one more than once at times, and at times others. */
+/** Some of these names, sometimes repeated, and sometimes others. */
 function pairs(names: readonly string[]) {
   const name = fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom(...names, 'x') },
@@ -160,7 +160,7 @@ function pairs(names: readonly string[]) {
 const join = (fields: readonly (readonly [string, string])[]) =>
   fields.map(([name, value]) => `${name}=${value}`).join('&');
 
-/** A form with each of its fields once, most of the time. */
+/** A form with each of its fields once, mostly. */
 function formOf(names: readonly string[]): fc.Arbitrary<string> {
   const whole = fc.tuple(...names.map(name => text.map(value => [name, value] as const)));
   return fc.oneof(
@@ -178,7 +178,7 @@ function fieldsOf({ method, url }: RouteOptions): readonly string[] {
   return names;
 }
 
-/** Who gets beyond the question of who they are. */
+/** Who passes the check of who they are. */
 function admittedTo(url: string): readonly string[] {
   if (url.includes('/merchants/:accountId')) return ['admin', 'member', 'demo'];
   if (url.includes('/partners/:accountId')) return ['owner', 'developer'];
@@ -212,7 +212,7 @@ function requestTo(route: RouteOptions) {
   });
 }
 
-/** A session as the person's browser has it just after the second factor. */
+/** A session cookie as the person's browser has it just after the second factor. */
 async function cookieOf(who: string): Promise<string | undefined> {
   const person = people[who];
   if (person === undefined) return undefined;
@@ -250,7 +250,7 @@ async function send(
   const options: InjectOptions = {
     method: route.method as 'GET' | 'HEAD' | 'POST',
     url: query === '' ? url : `${url}?${query}`,
-    // Of what signs somebody in, an address is refused most, before a password is hashed.
+    // Forms that sign in refuse most requests of an address before they hash a password.
     remoteAddress: `10.0.0.${routes.indexOf(route)}`,
     headers: {
       host: HOST,
@@ -272,7 +272,7 @@ async function fuzz(route: RouteOptions): Promise<void> {
     statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     expect(statusCode, where).toBeLessThan(500);
     expect(headers['set-cookie'] ?? '', where).not.toContain('set-cookie:x');
-    // No redirect leads to another site; the sandbox leads to its own page.
+    // No redirect leads to another site; the sandbox redirects to its own page.
     if (statusCode === 303) expect(headers.location, where).toMatch(/^(\/(panel|checkout)|[\w%-])/);
   });
   const takesInput = route.method !== 'HEAD' && /[:*]|sign-in|confirm/.test(route.url);
@@ -281,12 +281,12 @@ async function fuzz(route: RouteOptions): Promise<void> {
   const inputsOfPage = takesInput ? INPUTS_PER_ROUTE : INPUTS_PER_PAGE;
   await fc.assert(property, {
     numRuns: isForm ? inputsOfForm : inputsOfPage,
-    // Making a counterexample smaller takes longer than all the rest.
+    // Shrinking a counterexample takes longer than all the rest.
     endOnFailure: true,
   });
 }
 
-test('each kind of object that has pages is there', async () => {
+test('each kind of object that has pages exists', async () => {
   const named = routes.flatMap(({ url }) => url.match(/(?<=:)\w+Id\b/g) ?? []);
   const missing = named.filter(name => name !== 'accountId' && ids[name] === undefined);
   expect(missing).toEqual([]);
@@ -296,7 +296,7 @@ test('each kind of object that has pages is there', async () => {
   expect(page.body).toContain(`${path}/dismiss`);
 });
 
-/** What is sent to in one test each, so that none takes long where the machine is busy. */
+/** Routes of one test each, so that none takes long on a busy machine. */
 const PARTS: readonly (readonly [string, (route: RouteOptions) => boolean])[] = [
   ['pages', ({ method }) => method !== 'POST'],
   ["merchants' forms", ({ method, url }) => method === 'POST' && url.includes('/merchants/')],
@@ -304,7 +304,7 @@ const PARTS: readonly (readonly [string, (route: RouteOptions) => boolean])[] = 
 ];
 
 test.each(PARTS)(
-  'no input to %s is answered with a failure of the service',
+  'no input to %s causes a failure of the service',
   async (_, isPart) => {
     const left = routes.filter(isPart);
     expect(left.length).toBeGreaterThan(20);
@@ -318,7 +318,7 @@ test.each(PARTS)(
   180_000,
 );
 
-test('what all of it has people told of is sent, with links to the panel alone', async () => {
+test('mails caused by the inputs are sent, and link only to the panel', async () => {
   const email = people.admin?.visitor.email ?? '';
   await submit(service, '/panel/forgotten-password', { email });
   await sendDueMail(service, mailServer.port);
@@ -327,7 +327,7 @@ test('what all of it has people told of is sent, with links to the panel alone',
   expect(links.filter(link => !link.startsWith(`https://${HOST}/panel/`))).toEqual([]);
 });
 
-test('many inputs got in: they were answered, or refused for what they hold', () => {
+test('many inputs got in: they were answered, or refused for their contents', () => {
   expect(inputs).toBeGreaterThan(INPUTS);
   expect(statuses.get(200) ?? 0).toBeGreaterThan(inputs / 8);
   expect(statuses.get(400) ?? 0).toBeGreaterThan(inputs / 20);

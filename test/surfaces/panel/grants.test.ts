@@ -8,7 +8,7 @@ import { runs } from '../../helpers/property-runs.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What is granted to somebody in an account, and what they did since, in a few words. */
+/** What somebody is granted in an account, and what they did since, in a few words. */
 interface Grant {
   role: 'admin' | 'member';
 }
@@ -80,7 +80,7 @@ function replicaOf(index: number): TestApp {
   return service;
 }
 
-/** People of the first account; the second has none. */
+/** Adds people to the first account; the second has none. */
 async function begin(): Promise<void> {
   const own = await addMerchant(first());
   const other = await addMerchant(first());
@@ -91,7 +91,7 @@ async function begin(): Promise<void> {
   }
 }
 
-/** What a request is answered with, by what the model has. */
+/** The expected response to a request, by the model. */
 function expected(
   { role }: Grant,
   { account, what }: Extract<Act, { kind: 'ask' }>,
@@ -113,7 +113,7 @@ async function answerTo({ who, account, what, replica }: Extract<Act, { kind: 'a
   return { 200: 'is shown', 403: 'is refused', 404: 'is not found' }[statusCode] ?? statusCode;
 }
 
-test('grants, demotions, deactivations and sign-outs hold on the next request, on every replica', async () => {
+test('grants, demotions, deactivations and sign-outs take effect on the next request, on every replica', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 25 }), async acts => {
       await begin();

@@ -40,7 +40,7 @@ const wrongCode = ({ secret }: Visitor) => wrongCodeAt(secret, service.clock.now
 const sessionsOf = (visitor: Visitor, count: number, factorMinutesAgo: number | null) =>
   Promise.all(Array.from({ length: count }, () => addSession(service, visitor, factorMinutesAgo)));
 
-/** Sends a code in a session that has just been begun with the password. */
+/** Sends a code in a new session, which has just been begun with the password. */
 async function sendCode(visitor: Visitor, code: string, device?: string) {
   const half = await addSession(service, visitor, null);
   const cookie = device === undefined ? half : `${half}; ${device}`;
@@ -56,19 +56,19 @@ async function countRefused(method: 'password' | 'code'): Promise<number> {
   return value?.value ?? 0;
 }
 
-/** What was compared while `work` ran. */
+/** How many were compared while `work` ran. */
 async function comparedIn(method: 'password' | 'code', work: () => Promise<unknown>) {
   const before = await countRefused(method);
   await work();
   return (await countRefused(method)) - before;
 }
 
-/** Uses up what may be wrong on devices that are not known. */
+/** Uses up the wrong attempts that unknown devices may make. */
 async function closeCodes(visitor: Visitor): Promise<void> {
   for (let wrong = 0; wrong < 10; wrong++) await sendCode(visitor, wrongCode(visitor));
 }
 
-describe('of all that is guessed at once, ten are compared', () => {
+describe('of all concurrent guesses, ten are compared', () => {
   test.each([
     ['after a password', 20, null, CODE_PATH, {}],
     ['with stolen sessions', 20, 11, '/panel/confirm', {}],
@@ -132,7 +132,7 @@ describe('of all that is guessed at once, ten are compared', () => {
   });
 });
 
-test('a right password forgets nothing', async () => {
+test('a right password does not reset the count of failures', async () => {
   const admin = await newAdmin();
   const answers: number[] = [];
   const guess = async () => {
@@ -149,7 +149,7 @@ test('a right password forgets nothing', async () => {
   expect(answers).toEqual([...Array.from({ length: 10 }, () => 303), 422, 422]);
 });
 
-test('a second factor that is right forgets what failed before', async () => {
+test('a right second factor resets the count of failures', async () => {
   const admin = await newAdmin();
   for (let round = 0; round < 3; round++) {
     for (let wrong = 0; wrong < 9; wrong++) await sendCode(admin, wrongCode(admin));
@@ -158,7 +158,7 @@ test('a second factor that is right forgets what failed before', async () => {
   }
 });
 
-test('a refused form forgets it too, since its proof was right', async () => {
+test('so does a form that is refused after its proof was right', async () => {
   const [admin, other] = [await newAdmin(), await newAdmin()];
   for (let round = 0; round < 6; round++) {
     service.clock.now += 30_000;
@@ -182,12 +182,12 @@ test('a device that has signed in before is not locked out', async () => {
   const cookie = `${await addSession(service, admin, 11)}; ${device}`;
   const confirmed = await submit(service, '/panel/confirm', { code: rightCode(admin) }, { cookie });
   expect(confirmed.headers.location).toBe('/panel');
-  // What was forgotten there is kept elsewhere.
+  // Only the count of that device was reset.
   service.clock.now += 30_000;
   expect((await sendCode(admin, rightCode(admin))).statusCode).toBe(422);
 });
 
-test('a hundred wrong codes in a row close until a link', async () => {
+test('a hundred wrong codes in a row lock the person out until a link is made', async () => {
   const admin = await newAdmin();
   for (let round = 0; round < 10; round++) {
     await closeCodes(admin);
@@ -202,7 +202,7 @@ test('a hundred wrong codes in a row close until a link', async () => {
   expect((await sendCode(admin, rightCode(admin))).statusCode).toBe(303);
 });
 
-test('a link opens a device again that has signed in before', async () => {
+test('a link lets a device in again that has signed in before', async () => {
   const admin = await newAdmin();
   const device = cookieOf(await sendCode(admin, rightCode(admin)), DEVICE_COOKIE);
   for (let wrong = 0; wrong < 9; wrong++) await sendCode(admin, wrongCode(admin), device);

@@ -26,7 +26,7 @@ async function homeOf(merchantId: string, isDemo: boolean): Promise<string> {
   return textOf(await open(service, `/panel/merchants/${merchantId}`, { cookie }));
 }
 
-test('without payments it leads to the first one, and speaks of the demo in the demo alone', async () => {
+test('without payments it leads to the first one, and mentions the demo only there', async () => {
   const { merchant } = await addMerchant(service);
   const own = await homeOf(merchant.id, false);
   expect(own).toContain('No payment yet. Make an API key');
@@ -61,7 +61,7 @@ test('it shows what was paid today, in seven days and in thirty', async () => {
   expect(page).toContain('highest day $80.00');
 });
 
-test('it says what is missing until a first payment can settle, and what helps', async () => {
+test('it says what a first payment still needs to settle, and what helps', async () => {
   const { merchant, keyId } = await addMerchant(service, { addresses: {} });
   await revokeKey(operatorOf(service), keyId);
   const page = await homeOf(merchant.id, false);
@@ -74,7 +74,7 @@ test('it says what is missing until a first payment can settle, and what helps',
   expect(seen).toContain('nothing to sign its requests with. Ask a Merchant Admin');
 });
 
-test('where the account itself can do nothing, it names the command of the operator', async () => {
+test('if the account itself can do nothing, it names the operator’s command', async () => {
   const { partner } = await addPartner(service, { role: 'developer', selfService: false });
   const { merchant } = await addMerchant(service, { partnerId: partner.id });
   const page = await homeOf(merchant.id, false);
@@ -86,7 +86,7 @@ test('an account without a main branch is led to its branches', async () => {
   expect(await homeOf(merchant.id, false)).toContain('refused with E1030. Add a branch');
 });
 
-test('what is advised is said until a first payment has settled', async () => {
+test('recommendations are shown until a first payment has settled', async () => {
   const { merchant } = await addMerchant(service, { addresses: { eth: newAddress() } });
   const before = await homeOf(merchant.id, false);
   expect(before).toContain('Before you go live No domain is allowed');
@@ -103,7 +103,7 @@ test('what is advised is said until a first payment has settled', async () => {
   expect(await homeOf(merchant.id, false)).not.toContain('No domain is allowed');
 });
 
-test('an endpoint to which nothing could be delivered for an hour needs attention', async () => {
+test('an endpoint that nothing could be delivered to for an hour needs attention', async () => {
   const { db, keyring, clock } = service;
   const { merchant } = await addMerchant(service);
   const { endpoint } = await createEndpoint(operatorOf(service), keyring, {
@@ -119,7 +119,7 @@ test('an endpoint to which nothing could be delivered for an hour needs attentio
       'Nothing could be delivered to the webhook endpoint at https://shop.example.com for an hour or more',
     );
   };
-  /** Makes a delivery of so many minutes ago. */
+  /** Adds a delivery that is this many minutes old. */
   const deliver = async (minutes: number, status: 'pending' | 'failed' | 'succeeded') => {
     await sql`delete from webhook_deliveries where redelivery_of is null and status = 'cancelled'`.execute(
       db,
@@ -146,7 +146,7 @@ test('an endpoint to which nothing could be delivered for an hour needs attentio
   expect(await saysSo()).toBe(false);
 });
 
-test('a revoked key has no former secret that still works', async () => {
+test('a revoked key has no previous secret that still works', async () => {
   const { merchant, keyId } = await addMerchant(service);
   await rotateKey(operatorOf(service), service.keyring, keyId, false);
   const admin = await addMerchantUser(service, merchant.id, 'admin');
@@ -167,7 +167,7 @@ describe('what needs attention', () => {
   const MINUTE_MS = 60_000;
   const DAY_MS = 24 * 60 * MINUTE_MS;
 
-  /** Puts so many failed requests of a key, so many minutes ago, into the request log. */
+  /** Adds failed requests of a key to the request log, `minutes` ago. */
   const addRefused = (
     { merchant, keyId }: Awaited<ReturnType<typeof addMerchant>>,
     {
@@ -185,7 +185,7 @@ describe('what needs attention', () => {
               ${errorCode}, 'GET', '/', '192.0.2.1')`.execute(service.db);
   };
 
-  test('more than ten requests of an error that were refused within an hour', async () => {
+  test('more than ten refused requests with one error within an hour', async () => {
     const shop = await addMerchant(service);
     const other = await addMerchant(service);
     await addRefused(shop, { errorCode: 'E2007', requests: 10, minutesAgo: 30 });
@@ -204,7 +204,7 @@ describe('what needs attention', () => {
     expect((await open(service, list, { cookie })).statusCode).toBe(200);
   });
 
-  test('active networks of a kind in use on which there is no address', async () => {
+  test('active networks of a kind in use that have no address', async () => {
     const { merchant } = await addMerchant(service, { addresses: { eth: ADDRESSES.eth } });
     const { count } = await service.db
       .selectFrom('networks')
@@ -217,12 +217,12 @@ describe('what needs attention', () => {
     expect(await homeOf(merchant.id, false)).toContain(
       `${Number(count) - 1} active networks on which customers cannot pay you`,
     );
-    // Where there is none at all, the steps say so.
+    // If there is no address at all, the steps say so.
     const { merchant: empty } = await addMerchant(service, { addresses: {} });
     expect(await homeOf(empty.id, false)).not.toContain('on which customers cannot pay you');
   });
 
-  test('who is no admin any more, and what somebody signs in with, for a week', async () => {
+  test('who is no longer an admin, and changes to somebody’s own credentials, for a week', async () => {
     const { merchant } = await addMerchant(service);
     const url = `/panel/merchants/${merchant.id}`;
     const add = (name: string, role: 'admin' | 'member' = 'admin') =>
@@ -244,7 +244,7 @@ describe('what needs attention', () => {
     expect(await see()).toContain(`${ada.email} made a link for a new password`);
     await submit(service, `/panel/join/${token}`, { password: 'another password that is long' });
     expect(await see()).toMatch(/A link gave you a new password or authenticator app on \S+ at/);
-    // Of others nobody is told.
+    // Nobody else is told.
     const other = await open(service, url, { cookie: await addSession(service, ada) });
     expect(textOf(other)).not.toMatch(/made a link|A link gave you/);
     service.clock.now += 7 * DAY_MS + MINUTE_MS;
@@ -284,7 +284,7 @@ describe('what needs attention', () => {
   });
 });
 
-test('the navigation keeps its mark on the pages below a link', async () => {
+test('the navigation marks its entry on the pages below it, too', async () => {
   const { merchant, keyId } = await addMerchant(service);
   const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
   const markedOn = async (path: string) => {

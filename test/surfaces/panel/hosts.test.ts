@@ -9,7 +9,7 @@ import { converse } from '../../helpers/raw-http.ts';
 const PANEL = 'panel.example.test';
 const BROWSER = 'text/html,*/*;q=0.8';
 
-/** A panel with a host of its own, and one on the host of the API. */
+/** A panel on its own host, and one on the API's host. */
 let apart: TestApp;
 let shared: TestApp;
 let port: number;
@@ -43,7 +43,7 @@ test.each([
   }
 });
 
-test('what is refused on another host has no headers of the panel', async () => {
+test('a refusal on another host has none of the panel’s headers', async () => {
   for (const accept of [BROWSER, 'application/json']) {
     const { headers } = await ask('/panel/sign-in', HOST, accept);
     expect(headers).not.toHaveProperty('cross-origin-opener-policy');
@@ -51,7 +51,7 @@ test('what is refused on another host has no headers of the panel', async () => 
   }
 });
 
-test('above the limit each host still answers in its own form', async () => {
+test('above the limit each host still responds in its own format', async () => {
   const env = { PANEL_URL: `https://${PANEL}`, RATE_LIMIT_MAX: '1' };
   const limited = await startTestApp({ env });
   const get = (url: string, host: string) =>
@@ -71,7 +71,7 @@ test('above the limit each host still answers in its own form', async () => {
   await limited.close();
 });
 
-test('a target that names the panel opens it with its own Host alone', async () => {
+test('an absolute target with the panel’s host opens it only with that Host header', async () => {
   const target = `https://${PANEL}/panel/sign-in`;
   expect((await ask(target, PANEL)).statusCode).toBe(200);
   expect((await ask(target, HOST)).statusCode).toBe(404);
@@ -126,7 +126,7 @@ test('no spelling of a path opens the panel on another host', async () => {
   );
 });
 
-test('a missing page keeps the navigation of the account, for its people alone', async () => {
+test('a missing page keeps the navigation of the account, for its people only', async () => {
   const [own, other] = [
     await addMerchant(shared, { name: 'Blue Coffee' }),
     await addMerchant(shared),
@@ -152,7 +152,7 @@ test('a missing page keeps the navigation of the account, for its people alone',
   expect(wrongMethod.body).toContain(links);
 });
 
-test('text that no column can hold is refused below the navigation, and counted', async () => {
+test('text that no column can store is refused below the navigation, and counted', async () => {
   const limited = await startTestApp({ env: { RATE_LIMIT_MAX: '1' } });
   const { merchant } = await addMerchant(limited);
   const { cookie } = await addMerchantUser(limited, merchant.id, 'admin');

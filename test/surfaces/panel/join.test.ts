@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 const invite = async () => `/panel/join/${(await inviteUser(operatorOf(service), user.id)).token}`;
 
-/** What the form of a page would be sent with. */
+/** The fields that a page's form would send. */
 async function formOf(path: string) {
   const page = await open(service, path);
   const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
@@ -61,7 +61,7 @@ test('an invitation makes a person with password, app and recovery codes', async
   expect((await open(service, path)).statusCode).toBe(404);
 });
 
-test('a recovery code stands in for the app, once', async () => {
+test('a recovery code replaces the app, once', async () => {
   const path = await invite();
   const joined = await submit(service, path, await formOf(path));
   const [code = ''] = joined.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g) ?? [];
@@ -74,7 +74,7 @@ test('a recovery code stands in for the app, once', async () => {
   expect((await signIn(code)).statusCode).toBe(422);
 });
 
-test('two at once with one link: one gets in', async () => {
+test('of two concurrent uses of one link, one succeeds', async () => {
   const path = await invite();
   const form = await formOf(path);
   const answers = await Promise.all([
@@ -96,7 +96,7 @@ test.each([
   ['a wrong code', { code: 'wrong' }, 'not the code that the app shows'],
   ['another secret', { secret: 'nonsense' }, 'not the code that the app shows'],
   ['no e-mail', { email: 'nobody' }, 'no e-mail address'],
-])('%s leaves the link as it is, and the form shows why', async (_, wrong, reason) => {
+])('%s leaves the link valid, and the form shows why', async (_, wrong, reason) => {
   const path = await invite();
   const form = await formOf(path);
   const code = wrongCodeAt(form.secret, service.clock.now);
@@ -109,8 +109,8 @@ test.each([
   expect((await submit(service, path, form)).statusCode).toBe(200);
 });
 
-describe('an e-mail that somebody signs in with', () => {
-  test('is refused to a stranger with the link, who gets nowhere near their accounts', async () => {
+describe('an e-mail that somebody already signs in with', () => {
+  test('is refused to a stranger with the link, who gains no access to that person’s accounts', async () => {
     const other = await addPerson(service);
     const path = await invite();
     const form = { ...(await formOf(path)), email: other.email.toUpperCase() };
@@ -119,7 +119,7 @@ describe('an e-mail that somebody signs in with', () => {
     expect(textOf(refused)).toContain('Somebody signs in with this e-mail already');
   });
 
-  test('is asked to sign in, and the account becomes one of theirs', async () => {
+  test('asks its owner to sign in, and adds the account to theirs', async () => {
     const other = await addPerson(service, { name: 'Lin' });
     const path = await invite();
     const page = await open(service, path, other);
@@ -130,10 +130,10 @@ describe('an e-mail that somebody signs in with', () => {
     expect(home.statusCode).toBe(200);
   });
 
-  test('joins nothing by a session that ends just then, since others may have given them factors', async () => {
+  test('joins nothing through a session that is ended concurrently, since others may have given its person factors', async () => {
     const other = await addPerson(service, { name: 'Lin' });
     const path = await invite();
-    // As a link for new factors does, which may have found no other account.
+    // Like a link for new factors, which may have found no other account.
     const accepted = await service.db.transaction().execute(async tx => {
       await lockPerson(tx, other.personId);
       const response = submit(service, `${path}/accept`, {}, other);
@@ -157,7 +157,7 @@ describe('signing in to accept an invitation', () => {
   const newPerson = () =>
     addMerchantUser(service, merchantId, 'member', { name: 'Lin', withPassword: true });
 
-  test('goes on from the session, and the token gets into no query', async () => {
+  test('continues from the session, and the token appears in no query', async () => {
     const other = await addMerchant(service, { name: 'Red Tea' });
     const lin = await newPerson();
     const invited = await createUser(operatorOf(service), {
@@ -189,14 +189,14 @@ describe('signing in to accept an invitation', () => {
     expect(home.statusCode).toBe(200);
     expect((await open(service, '/panel/invitation', { cookie })).statusCode).toBe(404);
     expect((await submit(service, '/panel/invitation', {}, { cookie })).statusCode).toBe(404);
-    // A code that is asked for later leads back to what it was asked for.
+    // A code that is requested later leads back to where it was requested.
     service.clock.now += 30_000;
     const again = { code: codeAt(lin.secret, service.clock.now) };
     const recent = await submit(service, '/panel/confirm?next=/panel/profile', again, { cookie });
     expect(recent.headers.location).toBe('/panel/profile');
   });
 
-  test('to an account that somebody can enter already is refused in words', async () => {
+  test('to an account that the person already has is refused in words', async () => {
     const lin = await newPerson();
     const path = `${await invite()}/sign-in`;
     const half = await submit(service, path, { ...form, email: lin.email });
@@ -207,7 +207,7 @@ describe('signing in to accept an invitation', () => {
     expect(textOf(refused)).toContain('You can enter this account already.');
   });
 
-  test('is asked for by the page of the link when a session has ended meanwhile', async () => {
+  test('is requested by the page of the link when a session has ended meanwhile', async () => {
     const path = await invite();
     const headers = {
       'sec-fetch-site': 'same-origin',
@@ -220,7 +220,7 @@ describe('signing in to accept an invitation', () => {
     expect(waiting.headers.location).toBe('/panel/sign-in/code');
   });
 
-  test('leads back to the link where somebody has signed in, and nowhere without one', async () => {
+  test('leads back to the link when somebody has signed in, and nowhere without one', async () => {
     const path = await invite();
     const lin = await newPerson();
     expect((await open(service, `${path}/sign-in`, lin)).headers.location).toBe(path);
@@ -241,8 +241,8 @@ test('a partner invites likewise', async () => {
   expect((await open(service, `/panel/partners/${partner.id}`, { cookie })).statusCode).toBe(200);
 });
 
-describe('the session that a browser had before ends with', () => {
-  /** Whether the profile can be opened, or else the form for the code. */
+describe('the previous session of a browser ends with', () => {
+  /** Whether the profile can be opened, rather than the form for the code. */
   const isOpen = async (cookie: string, path = '/panel/profile') =>
     (await open(service, path, { cookie })).statusCode === 200;
 
@@ -256,7 +256,7 @@ describe('the session that a browser had before ends with', () => {
     expect(await isOpen(elsewhere.cookie)).toBe(true);
   });
 
-  test('joining while a code is asked for, and the session before that', async () => {
+  test('joining while a code is required, and so does the session before that', async () => {
     const before = await addPerson(service);
     const { email } = await addMerchantUser(service, merchantId, 'member', { withPassword: true });
     const form = { email, password: PASSWORD };
@@ -323,7 +323,7 @@ describe('a link does not work', () => {
     expect((await open(service, path)).statusCode).toBe(404);
   });
 
-  test('and is like one that never was', async () => {
+  test('and looks like one that never existed', async () => {
     const never = await open(service, `/panel/join/${'x'.repeat(43)}`);
     const used = await invite();
     await submit(service, used, await formOf(used));
@@ -348,11 +348,11 @@ describe('a link for somebody who has lost', () => {
     return full.statusCode === 303 ? 'in' : 'wrong code';
   };
 
-  /** When a link last gave somebody factors: they may not say where money goes for a while. */
+  /** When a link last gave somebody factors: for a while they may not change addresses. */
   const recoveredAt = async ({ personId }: Visitor) =>
     (await findPerson(service.db, personId))?.recovered_at?.getTime();
 
-  test('the password: the app stays', async () => {
+  test('the password: the app is kept', async () => {
     const { admin, path } = await linked('password');
     expect(await recoveredAt(admin)).toBeUndefined();
     const saved = await submit(service, path, { password: OTHER });
@@ -364,7 +364,7 @@ describe('a link for somebody who has lost', () => {
     expect(home.statusCode).toBe(303);
   });
 
-  test('the phone: the password is asked for, and stays', async () => {
+  test('the phone: the password is required, and kept', async () => {
     const { admin, path } = await linked('factors');
     const { secret, code } = await formOf(path);
     const wrong = await submit(service, path, { password: OTHER, secret, code });

@@ -42,7 +42,7 @@ const newForm = (fields: Record<string, string> = {}) => ({
   ...fields,
 });
 
-/** What a page shows once. */
+/** The credentials that a page shows once. */
 function credentialsOf({ body }: { body: string }): Credentials {
   const read = (id: string) => new RegExp(`id="${id}">([^<]+)<`).exec(body)?.[1] ?? '';
   return { keyId: read('key-id'), secret: read('key-secret'), passphrase: read('key-passphrase') };
@@ -84,7 +84,7 @@ test('a new key works, is shown once, and is audited with who made it', async ()
   expect(JSON.stringify(entry)).not.toContain(key.secret);
 });
 
-test('a form that is sent twice makes one key', async () => {
+test('a form that is sent twice creates one key', async () => {
   const form = newForm({ name: 'once' });
   const answers = await Promise.all([
     submit(service, `${path}/new`, form, admin),
@@ -101,8 +101,8 @@ test.each([
   ['no date', { expiry: 'date' }, 'Choose the date'],
   ['a date that has passed', { expiry: 'date', date: '2020-01-01' }, 'still to come'],
   ['a day that is none', { expiry: 'date', date: '2030-02-30' }, 'still to come'],
-])('%s makes none, and the form shows why', async (_, wrong, reason) => {
-  // When a key was last used is written a moment after that.
+])('%s creates none, and the form shows why', async (_, wrong, reason) => {
+  // The last use of a key is written a moment later.
   const readIds = async () => (await open(service, path, admin)).body.match(/mpk_[0-9a-f]{24}/g);
   const before = await readIds();
   const refused = await submit(service, `${path}/new`, newForm({ name: 'kept', ...wrong }), admin);
@@ -125,7 +125,7 @@ test('a key has the scopes and the expiry that were chosen', async () => {
   expect(row.expires_at?.getTime()).toBe(service.clock.now + 90 * 24 * 60 * 60_000);
 });
 
-test('a key for which nothing is ticked may do all of it, as the form says', async () => {
+test('a key without any ticked scope may do everything, as the form says', async () => {
   const { body } = await open(service, `${path}/new`, admin);
   expect(body).toContain('A key for which nothing is ticked may do all of it.');
   const names = Object.keys(SCOPES);
@@ -139,7 +139,7 @@ test('a key for which nothing is ticked may do all of it, as the form says', asy
   expect(scopes).toEqual(names);
 });
 
-test('rotating with grace keeps both pairs at work, at once only the new one', async () => {
+test('rotating with grace keeps both pairs valid, without grace only the new one', async () => {
   const former = await addKey(service, { merchantId: shop.merchant.id }, { name: 'rotated' });
   const rotate = (grace: string) =>
     submit(service, `${path}/${former.keyId}/rotate`, { intent: randomUUID(), grace }, admin);
@@ -149,7 +149,7 @@ test('rotating with grace keeps both pairs at work, at once only the new one', a
   expect([await statusWith(next), await statusWith(last)]).toEqual([401, 200]);
 });
 
-test('a key is revoked by its name, and by no other', async () => {
+test('a key is revoked by typing its name, and by no other', async () => {
   const key = await addKey(service, { merchantId: shop.merchant.id }, { name: 'to go' });
   const revoke = (name: string) => submit(service, `${path}/${key.keyId}/revoke`, { name }, admin);
   const wrong = await revoke('to stay');
@@ -161,7 +161,7 @@ test('a key is revoked by its name, and by no other', async () => {
   expect(textOf(again)).toContain('already revoked');
 });
 
-test('at most ten keys are active, and the page says which to do first', async () => {
+test('at most ten keys are active, and the page says what to do first', async () => {
   const { merchant } = await addMerchant(service);
   const other = await addMerchantUser(service, merchant.id, 'admin');
   const keys = `/panel/merchants/${merchant.id}/settings/developer/keys`;
@@ -171,7 +171,7 @@ test('at most ten keys are active, and the page says which to do first', async (
   expect(textOf(refused)).toContain('10 active keys');
 });
 
-test('a key of others looks like one that does not exist', async () => {
+test('a key of others looks like a missing one', async () => {
   const { keyId } = await addMerchant(service);
   const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
   const [foreign, missing] = await Promise.all([
@@ -196,7 +196,7 @@ test('the last use is shown, and the last error', async () => {
   }, SOON);
 });
 
-test('a partner’s developer has own keys alone, its owner revokes those of all', async () => {
+test('a partner’s developer has only own keys, its owner can revoke everybody’s', async () => {
   const { partner, member, keyId } = await addPartner(service);
   const own = `/panel/partners/${partner.id}/developer/keys`;
   const developer = await addPartnerUser(service, partner.id, 'developer');

@@ -19,7 +19,7 @@ import {
 } from '../../helpers/panel.ts';
 import { SOON } from '../../helpers/soon.ts';
 
-/** Changes by operators beside forms of the same person end one after the other, and never in a deadlock. */
+/** Changes by operators, concurrent with forms of the same person, run one after the other, and never deadlock. */
 
 let service: TestApp;
 let operator: Operator;
@@ -41,8 +41,9 @@ async function waiting(): Promise<number> {
 }
 
 /**
- * Lets the first begin and wait for rows that this holds, then the second, which waits for one of the two. Then the
- * rows are released.
+ * Lets the first start and wait for rows that this locks, then the second, which waits for one of the two. Then the
+ * rows
+ * are released.
  */
 async function oneBesideTheOther(
   held: RawBuilder<unknown>,
@@ -65,7 +66,7 @@ const linkOf = (personId: string) =>
 const sessionOf = (cookie: string) =>
   sql`select from panel_sessions where token_hash = ${hashToken(cookie.split('=')[1] ?? '')} for update`;
 
-/** Somebody with a link for a new password that an admin has made who is none any more. */
+/** Somebody with a link for a new password, made by an admin who no longer is one. */
 async function withLink(kind: 'merchant' | 'partner') {
   const made = { ...operator, actor: 'former@example.com' };
   if (kind === 'merchant') {
@@ -123,7 +124,7 @@ test('an admin is deactivated while they change their team, by an operator and b
         led = await change(bob, `${lin.userId}/role`, { role: 'admin' });
       },
     );
-    // Whose session has ended meanwhile.
+    // The admin's session has ended meanwhile.
     expect(led).toBe('/panel/sign-in');
     await setUser(operator, bob.userId, { status: 'active' });
     bob.cookie = await addSession(service, bob);
@@ -143,7 +144,7 @@ test('an invited user is deactivated while the invitation is accepted', async ()
   );
 });
 
-test('and while they are invited again', async () => {
+test('an invited user is deactivated while they are invited again', async () => {
   const invited = { merchantId, name: 'Lin', email: 'lin@example.com', role: 'member' } as const;
   const user = await createUser(operator, invited);
   await inviteUser(operator, user.id);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The line of a request, the only one that it leaves. */
+/** The only log line of a request. */
 async function lineOf(response: Promise<{ headers: Record<string, unknown> }>) {
   const id = (await response).headers['x-request-id'];
   const own = () => service.logs.filter(({ reqId }) => reqId === id);
@@ -47,7 +47,7 @@ async function lineOf(response: Promise<{ headers: Record<string, unknown> }>) {
 const signIn = (email: string, password: string) =>
   submit(service, '/panel/sign-in', { email, password });
 
-test('a sign-in leaves whose it was, if anybody’s, and why it failed', async () => {
+test('the line of a sign-in has whose it was, if anybody’s, and why it failed', async () => {
   const { personId } = ada;
   expect(await lineOf(signIn('nobody@example.com', PASSWORD))).toEqual({
     refusal: 'unknown-email',
@@ -79,7 +79,7 @@ test('a sign-in leaves whose it was, if anybody’s, and why it failed', async (
   });
 });
 
-test('a link leaves whose it is, and a wrong password with it', async () => {
+test('the line of a link has whose it is, and so does that of a wrong password', async () => {
   const { personId } = ada;
   const subject = { person_id: personId, merchant_user_id: null, partner_member_id: null };
   const now = new Date(service.clock.now);
@@ -100,7 +100,7 @@ test('a link leaves whose it is, and a wrong password with it', async () => {
   });
 });
 
-test('a page leaves person and account, and what was refused why', async () => {
+test('the line of a page has person and account, and of a refusal the reason', async () => {
   const { personId } = ada;
   const accountId = merchantId;
   const own = `/panel/merchants/${merchantId}`;
@@ -157,7 +157,7 @@ test('a page leaves person and account, and what was refused why', async () => {
   });
 });
 
-test('nothing that is typed gets into a line, nor makes another one', async () => {
+test('no typed text gets into a line, nor forges another one', async () => {
   const MARK = 'Ma4Rk';
   const typed = fc
     .string({ unit: fc.constantFrom('"', '\\', '\n', '\r', '\u2028', '{', '}', ',', 'é', ' ') })

@@ -10,7 +10,7 @@ import {
   type Visitor,
 } from '../../helpers/panel.ts';
 
-/** Most bytes of a page, with its styles and its script. */
+/** The maximum size of a page, with its styles and its script. */
 const PAGE_BYTES_MAXIMUM = 100_000;
 const ROWS = 1_000;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Revoked keys, such as those of years of rotations, beside the one that there is. */
+/** Revoked keys, as after years of rotations, next to the existing one. */
 async function addKeys(keyId: string, places: number): Promise<void> {
   await sql`
     insert into api_keys (id, merchant_id, partner_member_id, name, scopes, passphrase_hash,
@@ -46,7 +46,7 @@ async function addKeys(keyId: string, places: number): Promise<void> {
     from api_keys, generate_series(1, ${ROWS}) as n where id = ${keyId}`.execute(service.db);
 }
 
-/** Opens a page that has to be small. */
+/** Opens a page that must be small. */
 async function openSmall(url: string, visitor: Visitor) {
   const page = await open(service, url, visitor);
   expect(page.statusCode).toBe(200);
@@ -60,7 +60,7 @@ async function openSmall(url: string, visitor: Visitor) {
   return page;
 }
 
-/** Names of a list's rows, page by page to its end. */
+/** Names of a list's rows, from all its pages. */
 async function readPages(url: string, visitor: Visitor, name: RegExp): Promise<string[]> {
   const names: string[] = [];
   for (let next: string | undefined = url; next !== undefined; ) {
@@ -71,17 +71,17 @@ async function readPages(url: string, visitor: Visitor, name: RegExp): Promise<s
   return names;
 }
 
-test('a thousand branches have pages, and each of them is found', async () => {
+test('a thousand branches have pages, and each can be found', async () => {
   const names = await readPages(`${path}/branches`, ada, /<strong>([^<]+)<\/strong>/g);
   expect(names[0]).toBe('Main');
   expect(new Set(names).size).toBe(names.length);
-  // As many as are read.
+  // All that are read.
   expect(names).toHaveLength(ROWS);
   const beyond = await open(service, `${path}/branches?after=${shop.merchant.id}`, ada);
   expect(textOf(beyond)).toContain('There are none further. To the first page');
 });
 
-test('the page of addresses leads to some of many, and to all', async () => {
+test('the page of addresses links to some of many, and to all', async () => {
   const page = await openSmall(`${path}/addresses`, ada);
   expect(textOf(page)).toContain('All branches');
   expect(textOf(page)).toContain('and 17 more');
@@ -106,7 +106,7 @@ describe.each(['merchant', 'partner'] as const)('a thousand keys of a %s', kind 
     await addKeys(keyId, ROWS);
   });
 
-  test('have pages, and are some of those to choose from elsewhere', async () => {
+  test('have pages, and some of them are offered as choices elsewhere', async () => {
     const names = await readPages(`${url}/keys`, visitor, /keys\/mpk_[^"]+">([^<]+)<\/a>/g);
     expect(names[0]).toBe('Test key');
     expect(new Set(names).size).toBe(ROWS);

@@ -31,14 +31,14 @@ beforeAll(async () => {
   owner = await addPartnerUser(service, partner.partner.id, 'owner');
   path = `/panel/partners/${partner.partner.id}`;
   for (let index = 0; index < 30; index++) {
-    // Several have the same time, which pages of a file must not lose.
+    // Several have the same time; the pages that a file is read by must not lose any.
     const at = new Date(service.clock.now - Math.floor(index / 4) * 60_000);
     await addPayment(service.db, shop.merchant, { created_at: at, amount: 1000 + index });
   }
 });
 afterAll(() => service.close());
 
-test('the overview shows what the report tells', async () => {
+test('the overview shows the figures of the report', async () => {
   const page = await open(service, path, owner);
   expect(page.statusCode).toBe(200);
   expect(textOf(page)).toMatch(/Payments\s+30/);
@@ -46,7 +46,7 @@ test('the overview shows what the report tells', async () => {
   expect(metrics.totalPayments).toBe(30);
 });
 
-test('the overview has what needs attention of keys, of a sign-in with a new device and of the team', async () => {
+test('the overview shows what needs attention: keys, a sign-in with a new device, the team', async () => {
   const { partner: account } = await addPartner(service);
   const own = await addPartnerUser(service, account.id, 'owner');
   const developer = await addPartnerUser(service, account.id, 'developer');
@@ -84,7 +84,7 @@ test('the overview has what needs attention of keys, of a sign-in with a new dev
   expect(textOf(await open(service, url, developer))).not.toContain('no owner any more');
 });
 
-test('merchants and payments are found by the filters of the reports', async () => {
+test('merchants and payments can be found by the reports’ filters', async () => {
   expect((await open(service, `${path}/merchants?search=Link`, owner)).body).toContain('>Linked<');
   expect(textOf(await open(service, `${path}/merchants?search=zzz`, owner))).toContain(
     'No merchant',
@@ -99,7 +99,7 @@ test('merchants and payments are found by the filters of the reports', async () 
   expect(textOf(none)).toContain('No payment matches.');
 });
 
-test('a page beyond the last says so, and leads back to the first', async () => {
+test('a page beyond the last says so, and links to the first', async () => {
   for (const list of [
     'payments?status=pending',
     'merchants?search=Link',
@@ -113,7 +113,7 @@ test('a page beyond the last says so, and leads back to the first', async () => 
   }
 });
 
-test('days in the wrong order are refused in words, by the list and by the file', async () => {
+test('days in the wrong order are refused with a message, by the list and by the file', async () => {
   const days = 'from=2026-03-02&to=2026-03-01';
   const page = await open(service, `${path}/payments?${days}`, owner);
   expect(page.statusCode).toBe(422);
@@ -122,7 +122,7 @@ test('days in the wrong order are refused in words, by the list and by the file'
   expect(file.headers.location).toBe(`${path}/payments?${days}`);
 });
 
-test('what belongs to others is not found', async () => {
+test('objects of others are not found', async () => {
   const other = await addMerchant(service);
   const foreign = await addPayment(service.db, other.merchant, { created_at: new Date() });
   for (const part of [`merchants/${other.merchant.id}`, `payments/${foreign.id}`, 'payments/x']) {
@@ -145,7 +145,7 @@ test('the file has every payment once, in the order of the list', async () => {
   );
 });
 
-test('the owner switches the merchants’ own keys off and on, and it holds at once', async () => {
+test('the owner switches the merchants’ own keys off and on, and it takes effect at once', async () => {
   const status = async () =>
     (await send(service, shop, { path: '/external/v1/payments' })).statusCode;
   const set = (value: string) =>
@@ -163,7 +163,7 @@ test('the team is listed', async () => {
   expect(textOf(await open(service, `${path}/team`, owner))).toContain('member@example.com');
 });
 
-test('merchants are found by what they need', async () => {
+test('merchants can be found by what they need', async () => {
   const address = `${path}/merchants?action=required`;
   expect(textOf(await open(service, address, owner))).toContain('No merchant matches.');
   const us = await addMerchant(service, {
@@ -177,7 +177,7 @@ test('merchants are found by what they need', async () => {
   expect(page.body).not.toContain(`/merchants/${shop.merchant.id}"`);
 });
 
-test('payments are found by a part of one text, which stays in the form and in the file', async () => {
+test('payments can be found by a part of one text, which stays in the form and in the file', async () => {
   const at = new Date(service.clock.now - 60 * 60_000);
   const { id } = await addPayment(service.db, shop.merchant, {
     created_at: at,
@@ -197,7 +197,7 @@ test('payments are found by a part of one text, which stays in the form and in t
   expect(closed.body).not.toContain('<details open>');
 });
 
-test('a partner of many merchants has a small page, which keeps the one that is chosen', async () => {
+test('a partner with many merchants has a small page, which keeps the chosen one', async () => {
   const many = await addPartner(service);
   const visitor = await addPartnerUser(service, many.partner.id, 'owner');
   const { rows } = await sql<{ id: string }>`

@@ -30,7 +30,7 @@ beforeEach(async () => {
   admin = await addMerchantUser(service, merchantId, 'admin', { withPassword: true });
 });
 
-/** The code of an app that the page of a form proposes. */
+/** The code of an app that a page's form proposes. */
 async function proposedApp(path: string) {
   const page = await open(service, path);
   const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
@@ -40,7 +40,7 @@ async function proposedApp(path: string) {
 const linkTo = async (purpose: 'password' | 'factors' | 'both') =>
   `/panel/join/${(await linkFor(operatorOf(service), { userId: admin.userId }, purpose)).token}`;
 
-/** Makes ready to send a form that needs a password to be hashed. */
+/** Prepares a form that has a password hashed. */
 type Prepare = () => Promise<() => Promise<LightMyRequestResponse>>;
 
 test.each<[string, Prepare]>([
@@ -89,7 +89,7 @@ test.each<[string, Prepare]>([
 ])('%s holds no connection while it waits for its turn to hash', async (_, prepare) => {
   const send = await prepare();
   const { promise: end, resolve: endAll } = Promise.withResolvers<void>();
-  // Two at work, and sites that leave one place among the sixty that wait.
+  // Two in progress, and others from distinct sites that leave one place among the sixty that may wait.
   const others = Array.from({ length: 2 + 59 }, (__, site) => takeTurnOfSite(`${site}`, () => end));
   const answers = [send(), send()];
   // One is refused; the other one waits by then.
@@ -107,13 +107,13 @@ test.each<[string, Prepare]>([
   expect(Math.min(...statuses)).toBeLessThan(400);
 });
 
-test('of a hundred who sign in at once, at most half are refused for want of a turn', async () => {
+test('of a hundred concurrent sign-ins, at most half are refused for lack of a turn', async () => {
   const form = { email: admin.email, password: PASSWORD };
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => submit(service, '/panel/sign-in', form)),
   );
   const refused = answers.filter(({ statusCode }) => statusCode === 503);
   expect(refused.length).toBeLessThanOrEqual(50);
-  // They do not count as failures of that person: ten of the others get in.
+  // Those do not count as failures of that person: ten of the others get in.
   expect(answers.filter(({ statusCode }) => statusCode === 303)).toHaveLength(10);
 });

@@ -50,7 +50,7 @@ const listed = ({ body }: { body: string }) =>
 const linkOf = ({ body }: { body: string }, rel: string) =>
   new RegExp(`<a href="([^"]+)" rel="${rel}"`).exec(body)?.[1]?.replaceAll('&amp;', '&');
 
-test('the list goes page by page, there and back', async () => {
+test('the list can be paged forwards and backwards', async () => {
   const first = await open(service, path, member);
   expect(listed(first)).toEqual(ids.slice(0, 25));
   expect(linkOf(first, 'prev')).toBeUndefined();
@@ -81,14 +81,14 @@ test.each([
   expect(listed(page)).toEqual(expected === null ? ids.slice(0, 25) : expected.map(n => ids[n]));
 });
 
-test('a payment is found by its ID, and by days with their ends', async () => {
+test('a payment can be found by its ID, and by days including their ends', async () => {
   const one = await open(service, `${path}?search=${ids[9]}`, member);
   expect(listed(one)).toEqual([ids[9]]);
   const day = new Date(service.clock.now - 5 * DAY_MS).toISOString().slice(0, 10);
   expect(listed(await open(service, `${path}?from=${day}&to=${day}`, member))).toEqual([ids[5]]);
 });
 
-test('a search looks at a bounded number of payments, and goes on', async () => {
+test('a search examines a bounded number of payments, and can be continued', async () => {
   const first = await open(service, `${path}?search=ORDER`, member);
   expect(listed(first)).toEqual(ids.slice(0, 25));
   const second = await open(service, linkOf(first, 'next') ?? '', member);
@@ -109,7 +109,7 @@ test('a search looks at a bounded number of payments, and goes on', async () => 
   const none = await open(service, `${url}?search=oldest`, reader);
   expect(textOf(none)).toContain('None among the 5,000 payments that were searched.');
   expect(listed(await open(service, linkOf(none, 'next') ?? '', reader))).toEqual([id]);
-  // A whole reference is found at once, however old, and not again where the search comes to it.
+  // A whole reference is found at once, however old, and not again when the search comes to it.
   const older = [];
   for (let index = 1; index <= 30; index++) {
     older.push(
@@ -133,7 +133,7 @@ test('a search looks at a bounded number of payments, and goes on', async () => 
   expect(rows.map(row => row.slice(1, 37)).toSorted()).toEqual(all);
 });
 
-describe('what has arrived', () => {
+describe('the state of what has arrived', () => {
   const USDC = { blockchainId: 'eth-usdc-test', address: ADDRESSES['eth-test'] };
   let account: MerchantWithKey;
   let reader: Visitor;
@@ -141,7 +141,7 @@ describe('what has arrived', () => {
   let serial = 0;
   const found = new Map<string, string>();
 
-  /** A payment of $50 in a stablecoin, and transfers of these shares of it. */
+  /** Creates a payment of $50 in a stablecoin, and transfers of these shares of it. */
   async function pay(name: string, ...shares: readonly bigint[]) {
     const checkout = await openCheckout(service, account, { customerReferenceId: name });
     await checkout.pick(USDC.blockchainId);
@@ -157,7 +157,7 @@ describe('what has arrived', () => {
         occurredAt: new Date(service.clock.now),
       });
       await observeTransfer(service.db, transfer, new Date(service.clock.now));
-      // A payment that is created later is not taken for one that waited.
+      // Otherwise a payment that is created later could count as one that was open.
       service.clock.now += 1_000;
     }
     found.set(name, checkout.paymentId);
@@ -177,7 +177,7 @@ describe('what has arrived', () => {
     await late.simulate('late');
     const short = await pay('too little', 500n);
     await short.simulate('rest');
-    // Another one's rest has half of the price already.
+    // The rest of another payment already has half of the price.
     await pay('half', 400n);
     await (await pay('undone')).simulate('reorg');
   });
@@ -202,7 +202,7 @@ describe('what has arrived', () => {
     expect(all.text.split(` ${badge} `).length - 1).toBe(2);
   });
 
-  test('is a column of the list and of the file, and filters go together', async () => {
+  test('is a column of the list and of the file, and filters can be combined', async () => {
     const list = await shown('search=half');
     expect(list.names).toEqual(['half']);
     expect(list.text).toMatch(/\$50\.00 pending underpaid 20(\.\d+)? USDC/);
@@ -251,7 +251,7 @@ describe('what has arrived', () => {
     expect(links).toEqual(uncounted.map(row => row.deposit_id));
   });
 
-  test('payments are found by an amount on chain and by their address', async () => {
+  test('payments can be found by an amount on chain and by their address', async () => {
     const payment = await findPayment(service.db, found.get('half') ?? '');
     const amount = String(Number(payment?.token_amount) / 1e6);
     expect((await shown(`search=${amount}`)).names).toEqual(['half']);
@@ -260,32 +260,32 @@ describe('what has arrived', () => {
   });
 });
 
-test('days in the wrong order are refused in words, by the list and by the file', async () => {
+test('days in the wrong order are refused with a message, by the list and by the file', async () => {
   const days = 'from=2026-03-02&to=2026-03-01';
   const page = await open(service, `${path}?${days}`, member);
   expect(page.statusCode).toBe(422);
   expect(textOf(page)).toContain('From, 2026-03-02, is after To, 2026-03-01.');
-  // The times of the list are those of the reader's zone.
+  // The list shows times in the reader's zone.
   expect(textOf(page)).toMatch(/From \(UTC day\) .*To \(UTC day\)/);
   const file = await open(service, `${path}.csv?${days}`, member);
   expect(file.headers.location).toBe(`${path}?${days}`);
 });
 
-test('a filter that finds nothing says so, and how to get out of it', async () => {
+test('a filter that finds nothing says so, and how to remove it', async () => {
   const page = await open(service, `${path}?search=nothing`, member);
   expect(textOf(page)).toContain('No payment matches. Clear filters');
   expect(page.body).toContain('value="nothing"');
   expect(page.body).not.toContain('payments.csv');
 });
 
-test('before the first payment there is nothing to filter, and how to make one', async () => {
+test('before the first payment there is nothing to filter, and a hint how to create one', async () => {
   const { path: empty, ada } = await addShop(service, '/payments');
   const page = await open(service, empty, ada);
   expect(textOf(page)).toContain('Create one with your API key, as the quickstart shows.');
   expect(page.body).not.toMatch(/role="search"|payments\.csv/);
 });
 
-test('a page beyond the last says so, and leads back to the first', async () => {
+test('a page beyond the last says so, and links to the first', async () => {
   const url = `${path}?status=pending`;
   const after = ids.at(-1);
   expect(after).toBeDefined();
@@ -336,12 +336,12 @@ describe('the file', () => {
     expect(entry).toMatchObject({ actor: member.email, detail: { rows: 61 } });
   });
 
-  test('is had by a link of our own pages alone', async () => {
+  test('can be downloaded only through a link of our own pages', async () => {
     const foreign = await download(`${path}.csv`, { 'sec-fetch-site': 'cross-site' });
     expect(foreign.statusCode).toBe(403);
   });
 
-  test('has the filters of the list, and is had six times an hour', async () => {
+  test('has the filters of the list, and can be downloaded six times an hour', async () => {
     const filtered = await download(`${path}.csv?status=cancelled`);
     expect(filtered.body.trimEnd().split('\r\n')).toHaveLength(2);
     for (let taken = 2; taken < 6; taken++) {
@@ -354,7 +354,7 @@ describe('the file', () => {
 });
 
 describe('a payment', () => {
-  test('tells everything that happened to it', async () => {
+  test('shows everything that happened to it', async () => {
     const { id } = await addPayment(service.db, shop.merchant, {
       created_at: new Date(service.clock.now),
       offered_blockchain_ids: ['eth-test'],
@@ -365,7 +365,7 @@ describe('a payment', () => {
     expect(page.body).toContain('data-refresh="5"');
   });
 
-  test('of others looks like one that does not exist', async () => {
+  test('of others looks like a missing one', async () => {
     const other = await addMerchant(service);
     const foreign = await addPayment(service.db, other.merchant, { created_at: new Date() });
     const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
@@ -384,7 +384,7 @@ describe('a payment', () => {
     expect(played.statusCode).toBe(404);
   });
 
-  test('is simulated, and what happened is there', async () => {
+  test('can be simulated, and shows what happened', async () => {
     const { id } = await addPayment(service.db, shop.merchant, {
       created_at: new Date(service.clock.now),
     });

@@ -27,18 +27,18 @@ afterAll(() => service.close());
 
 const newAdmin = () => addMerchantUser(service, merchantId, 'admin', { withPassword: true });
 
-/** Password and a code that is not used yet. */
+/** The password and an unused code. */
 function proofOf({ secret }: Visitor) {
   service.clock.now += 30_000;
   return { password: PASSWORD, code: codeAt(secret, service.clock.now) };
 }
 
-/** Since when somebody has the present factors, which decides whether they approve changes. */
+/** Since when somebody has their current factors, which decides whether they may approve changes. */
 async function factorsSince({ personId }: Visitor): Promise<number | undefined> {
   return (await findPerson(service.db, personId))?.factors_since.getTime();
 }
 
-test('a new password needs the present one and a code, and ends all other sessions', async () => {
+test('a new password needs the current one and a code, and ends all other sessions', async () => {
   const admin = await newAdmin();
   const path = '/panel/profile/password';
   const form = { 'new-password': OTHER, ...proofOf(admin) };
@@ -65,7 +65,7 @@ test('a new password is not mostly a name of the person or of their accounts', a
   }
 });
 
-test('a code that was used proves nothing', async () => {
+test('a used code proves nothing', async () => {
   const admin = await newAdmin();
   const proof = proofOf(admin);
   const codes = await submit(service, '/panel/profile/recovery-codes', proof, admin);
@@ -76,7 +76,7 @@ test('a code that was used proves nothing', async () => {
   expect(textOf(again)).toContain('This code is not right');
 });
 
-test('a form with a right code renews the token, also if its change is refused', async () => {
+test('a form with a right code renews the token, even if its change is refused', async () => {
   const admin = await newAdmin();
   const path = '/panel/profile/email';
   const taken = (await newAdmin()).email;
@@ -88,19 +88,19 @@ test('a form with a right code renews the token, also if its change is refused',
     expect(changed.statusCode).toBe(email === taken ? 422 : 303);
     expect(admin.cookie).not.toBe(cookie);
     expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
-    // Another tab may have sent it before it had the new one, which it must not take away.
+    // Another tab may have sent the request before it had the new token, which it must not remove.
     const late = await open(service, '/panel/profile', { cookie });
     expect(late.headers.location).toBe('/panel/sign-in?next=%2Fpanel%2Fprofile');
     expect(late.cookies).toEqual([]);
   }
 });
 
-test('five wrong proofs end the session, whether password or code', async () => {
+test('five wrong proofs end the session, whether passwords or codes', async () => {
   const admin = await newAdmin();
   const path = '/panel/profile/email';
   const ask = (fields: object) =>
     submit(service, path, { email: 'new@example.com', ...proofOf(admin), ...fields }, admin);
-  // The second proof is of a minute later.
+  // The second proof is a minute later.
   const code = wrongCodeAt(admin.secret, service.clock.now + 60_000);
   for (const fields of [{ password: OTHER }, { code }, { password: '' }, { code: '' }]) {
     expect((await ask(fields)).statusCode).toBe(422);
@@ -111,7 +111,7 @@ test('five wrong proofs end the session, whether password or code', async () => 
   expect((await open(service, '/panel/profile', admin)).statusCode).toBe(303);
 });
 
-test('a new app takes the place of the former', async () => {
+test('a new app replaces the previous one', async () => {
   const admin = await newAdmin();
   const page = await open(service, '/panel/profile/app', admin);
   const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
@@ -129,7 +129,7 @@ test('a new app takes the place of the former', async () => {
   expect(former.statusCode).toBe(422);
 });
 
-test('an e-mail that somebody has is refused', async () => {
+test('an e-mail that somebody else has is refused', async () => {
   const [admin, other] = [await newAdmin(), await addPerson(service)];
   const path = '/panel/profile/email';
   const taken = await submit(service, path, { email: other.email, ...proofOf(admin) }, admin);
@@ -144,7 +144,7 @@ test('an e-mail that somebody has is refused', async () => {
   );
 });
 
-test('a person ends sessions of their own, and no others', async () => {
+test('a person ends their own sessions, and no others', async () => {
   const [admin, other] = [await newAdmin(), await newAdmin()];
   await submit(service, '/panel/sign-in', { email: admin.email, password: PASSWORD });
   const page = await open(service, '/panel/profile', admin);
@@ -161,7 +161,7 @@ test.each(['email', 'password', 'app', 'recovery-codes'])('%s: the form leads ba
   expect(page.body).toContain('<a href="/panel/profile">Back to your profile</a>');
 });
 
-test('somebody in the demo has nothing to sign in with', async () => {
+test('a person of the demo has nothing to sign in with', async () => {
   const demo = await addPerson(service, { isDemo: true });
   expect(textOf(await open(service, '/panel/profile', demo))).toContain('the demo');
   const form = { password: '', code: '' };
@@ -171,7 +171,7 @@ test('somebody in the demo has nothing to sign in with', async () => {
 test.each([
   [0, 'You have no recovery code left: without your phone you cannot sign in.'],
   [1, 'You have 1 recovery code left.'],
-])('few recovery codes left are said: %i', async (left, says) => {
+])('a warning shows when few recovery codes are left: %i', async (left, says) => {
   const person = await addPerson(service);
   const hashes = Array.from({ length: left }, (_, n) => Buffer.alloc(32, n));
   if (left > 0) await replaceRecoveryCodes(service.db, person.personId, hashes);

@@ -9,26 +9,26 @@ import { copyPayment } from '../../helpers/payments.ts';
 import { startWithRoutes } from '../../helpers/registered-routes.ts';
 import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
 
-/** How many queries each page makes, with something to show. */
+/** How many queries each page makes, when it has something to show. */
 
-/** Most that a page may make, those of its session included. */
+/** The most queries of a page, those of its session included. */
 const QUERIES = 8;
 
 /**
- * What may be sent while a page is made: a new connection asks whether its server is the primary, and what keys have
- * been used for is written within a second; and what begins or ends a transaction reads nothing.
+ * Statements that may be sent meanwhile but do not belong to a page: a new connection asks whether its server is the
+ * primary, the use of keys is written within a second, and starting or ending a transaction reads nothing.
  */
 const NOT_OF_PAGES =
   /pg_walfile_name|insert into (request_log|api_key_usage) |"(begin|start transaction|commit)\b/;
 
-/** What lists are asked for beside all. */
+/** Queries of lists, besides the plain one. */
 const FILTERS: Readonly<Record<string, readonly string[]>> = {
   '/panel/merchants/:accountId/payments': [
     '?status=successful&from=2026-01-01&to=2026-12-31',
     '?arrived=duplicate',
     '?search=10.00',
     '?search=HASH',
-    // Found, while older payments are left to be looked at.
+    // Found, while older payments are left to examine.
     `?search=${OWN_ADDRESS}`,
   ],
   '/panel/merchants/:accountId/unmatched': ['?why=unknown&network=eth-test&worth=1000000'],
@@ -45,13 +45,13 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const LEADS = /^\/panel\/($|go\/)/;
-/** Pages that one person has, whatever their accounts, and those of a setting of one of them. */
+/** Pages of a person, independent of accounts, and links to a setting of one of them. */
 const OWN_PAGES = /^\/panel\/($|profile|confirm|go\/)/;
 
 let service: TestApp;
 let paths: string[];
 let panel: FilledPanel;
-/** Of the transaction that has settled the merchant's payment. */
+/** Hash of the transaction that settled the merchant's payment. */
 let hash: string;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Has the partner's payment found by its address. */
+/** Makes the partner's payment findable by its address. */
 async function giveAddress(): Promise<void> {
   await service.db
     .updateTable('payments')
@@ -79,7 +79,7 @@ async function giveAddress(): Promise<void> {
     .execute();
 }
 
-/** Pays the merchant's payment two times, and delivers an event of it in vain. */
+/** Pays the merchant's payment twice, and delivers one of its events in vain. */
 async function payTwice(): Promise<string> {
   const { paymentId = [], endpointId = [] } = panel.ids;
   const now = new Date(service.clock.now);
@@ -96,7 +96,7 @@ async function queriesOf(url: string, cookie: string): Promise<number> {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   try {
     const { statusCode } = await open(service, url, { cookie });
-    // Who has one account alone is led there.
+    // Who has only one account is redirected to it.
     expect({ url, statusCode }).toEqual({ url, statusCode: LEADS.test(url) ? 303 : 200 });
     const sent = query.mock.calls.map(([given]) => JSON.stringify(given));
     return sent.filter(text => !NOT_OF_PAGES.test(text)).length;

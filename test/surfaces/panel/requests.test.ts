@@ -40,11 +40,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** IDs of the requests that a page lists, in their order. */
+/** IDs of the requests that a page lists, in order. */
 const listed = ({ body }: { body: string }) =>
   [...body.matchAll(/requests\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
 
-test('without requests the log says what it keeps, for how long', async () => {
+test('without requests the log says what it stores, and for how long', async () => {
   const { merchant } = await addMerchant(service);
   const admin = await addMerchantUser(service, merchant.id, 'admin');
   const page = await open(
@@ -70,7 +70,7 @@ test.each([
   await beside.app.close();
 });
 
-test('pages lead through all requests and back, and filters keep to what they name', async () => {
+test('pages lead through all requests and back, and filters are exact', async () => {
   const { keyId } = shop;
   const { keyId: other } = await addKey(service, { merchantId: shop.merchant.id });
   const ids: string[] = [];
@@ -108,7 +108,7 @@ test('pages lead through all requests and back, and filters keep to what they na
   expect(textOf(none)).toContain('No request matches. Clear filters');
 });
 
-test("a request's page has what it was, and leads to its payment, key and error", async () => {
+test('a request’s page shows its data, and links to its payment, key and error', async () => {
   const paymentId = uuidv7();
   const { keyId } = shop;
   const target = `${LIST}?customerReferenceId=<b>`;
@@ -157,7 +157,7 @@ test('a wrong signature is shown with its mistake, and a minute with its count',
   expect(form.body).toContain(`name="url" type="text" value="${LIST}?limit=0"`);
 });
 
-test("a key's page has its errors by code and its last requests alone", async () => {
+test('a key’s page has its errors by code and only its last requests', async () => {
   const { keyId } = await addKey(service, { merchantId: shop.merchant.id });
   const page = await open(service, `${developerPath}/keys/${keyId}`, member);
   expect(textOf(page)).toContain('Errors in the last 30 days None. Last requests None is kept.');
@@ -200,7 +200,7 @@ describe('of a partner', () => {
     };
   });
 
-  test("the owner sees all keys' requests, a developer those of own keys", async () => {
+  test('the owner sees requests of all keys, a developer those of own keys', async () => {
     const url = `/panel/partners/${partner.partner.id}/developer/requests`;
     const status = async (visitor: Visitor, id: string) =>
       (await open(service, `${url}/${id}`, visitor)).statusCode;
@@ -212,7 +212,7 @@ describe('of a partner', () => {
     expect(await status(developer, ids.owners)).toBe(404);
   });
 
-  test('a request of others looks like one that does not exist', async () => {
+  test('a request of others looks like a missing one', async () => {
     const url = `/panel/partners/${partner.partner.id}/developer/requests`;
     const foreign = await addRequest(service, { keyId: shop.keyId });
     const plain = ({ body }: { body: string }) => body.replaceAll(/[0-9a-f-]{36}/g, 'ID');
@@ -225,7 +225,7 @@ describe('of a partner', () => {
     expect((await open(service, `${path}/${ids.owners}`, member)).statusCode).toBe(404);
   });
 
-  test('signatures of own keys alone are explained', async () => {
+  test('only signatures of own keys are explained', async () => {
     const url = `/panel/partners/${partner.partner.id}/developer/explain`;
     const form = { ...fields(), key: own };
     expect((await submit(service, url, form, developer)).statusCode).toBe(200);
@@ -235,7 +235,7 @@ describe('of a partner', () => {
   });
 });
 
-/** A form as somebody fills it in who has signed `parts`. */
+/** The form of somebody who has signed `parts`. */
 function fields(changes: Record<string, string> = {}) {
   return {
     key: shop.keyId,
@@ -254,7 +254,7 @@ const sign = (...parts: string[]) =>
 
 describe('the explanation of a signature', () => {
   const ask = async (changes: Record<string, string>) => {
-    // A session of its own, since the explanations of one are limited, as are those of all.
+    // Each in its own session, since explanations are limited by session, and in total.
     service.clock.now += 1_000;
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
     const page = await submit(service, `${developerPath}/explain`, fields(changes), visitor);
@@ -287,7 +287,7 @@ describe('the explanation of a signature', () => {
   test.each([
     ['line feeds', '{\n  "amount": 5000\n}'],
     ['carriage returns', '{\r\n  "amount": 5000\r\n}'],
-  ])('takes a body with %s, which a form sends with carriage returns', async (_, body) => {
+  ])('accepts a body with %s, which a form sends with carriage returns', async (_, body) => {
     const signature = sign(time, NONCE, 'POST', LIST, body);
     const sent = { method: 'post', url: LIST, body: body.replaceAll(/\r?\n/g, '\r\n') };
     expect((await ask({ ...sent, signature })).text).toContain('The signature matches.');
@@ -312,7 +312,7 @@ describe('the explanation of a signature', () => {
     expect(body).toContain('\nwhat was sent</textarea>');
   });
 
-  test('does without the keys that are revoked', async () => {
+  test('works without revoked keys', async () => {
     const { merchant, keyId } = await addMerchant(service);
     await revokeKey(operatorOf(service), keyId);
     const visitor = await addMerchantUser(service, merchant.id, 'member');
@@ -320,7 +320,7 @@ describe('the explanation of a signature', () => {
     expect(textOf(await open(service, url, visitor))).toContain('You have no key that works.');
   });
 
-  test('waits while all together have taken too much of the processor', async () => {
+  test('waits while all explanations together have used too much CPU', async () => {
     let user = 0;
     const usage = vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => {
       user += 600_000;
@@ -339,7 +339,7 @@ describe('the explanation of a signature', () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  test('is given ten times a minute for a session', async () => {
+  test('is available ten times a minute per session', async () => {
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
     const again = () => submit(service, `${developerPath}/explain`, fields(), visitor);
     for (let n = 0; n < 10; n++) expect((await again()).statusCode).toBe(200);

@@ -6,7 +6,7 @@ import { openCheckout } from '../../helpers/checkout.ts';
 import { releaseAll } from '../../helpers/open-payment.ts';
 import { addMerchantUser, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
 
-/** What is shown of the parts of an ended payment, and how their return is recorded. */
+/** How the parts of an ended payment are shown, and how their return is recorded. */
 
 const SUBMIT = 'Record that it was given back';
 const GIVEN = { to: 'Ada', hash: '0xback', note: 'ticket 7' };
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A payment of a merchant that got half of what it asked for, and ended unless it is left open. */
+/** A payment of a merchant that got half of what it asked for, and has ended unless it is left open. */
 async function addUnderpaid(of: MerchantWithKey = shop, { isOpen = false } = {}) {
   await releaseAll(service.db);
   const checkout = await openCheckout(service, of);
@@ -103,7 +103,7 @@ test('a member sees the part, and cannot record its return', async () => {
   expect(await recorded(part.id)).toBeUndefined();
 });
 
-test('no part of another payment, of others or of an open payment is taken', async () => {
+test('no part of another payment, of others or of an open payment is accepted', async () => {
   const others = await addMerchant(service);
   const [own, foreign] = [await addUnderpaid(), await addUnderpaid(others)];
   const waiting = await addUnderpaid(shop, { isOpen: true });

@@ -19,7 +19,7 @@ import {
   textOf,
 } from '../../helpers/panel.ts';
 
-/** How the service sends a query. */
+/** The signature of pg's query with a callback. */
 type Send = (config: pg.QueryConfig, answered: (error: Error | null) => void) => void;
 
 let service: TestApp;
@@ -52,7 +52,7 @@ describe('domains', () => {
     expect(again.statusCode).toBe(422);
   });
 
-  test('one that may have been added, as its commit was not confirmed, is not called unchanged', async () => {
+  test('one that may have been added, because its commit was not confirmed, is not reported as unchanged', async () => {
     const { merchant, ada, settings } = await openShop();
     const broke = Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
     const send: Send = pg.Client.prototype.query;
@@ -69,7 +69,7 @@ describe('domains', () => {
     expect(textOf(response)).toContain('If you have sent a form, look first whether it was done');
   });
 
-  test('what is no hostname is refused at its field, which keeps it', async () => {
+  test('a value that is no hostname is refused at its field, which keeps it', async () => {
     const { ada, settings } = await openShop();
     const sent = { domain: 'https://shop.example.com' };
     const response = await submit(service, `${settings}/domains/add`, sent, ada);
@@ -133,7 +133,7 @@ test('a US account is not told that payments fail without an address', async () 
   }
 });
 
-test('business is what was agreed, in words', async () => {
+test('the business page shows the agreed terms, in words', async () => {
   const { partner } = await addPartner(service);
   const { merchant, ada, settings } = await openShop({
     partnerId: partner.id,
@@ -180,7 +180,7 @@ describe('a link to a setting from outside', () => {
     expect(textOf(marked)).toMatch(/First Second Test inactive\s*$/);
   });
 
-  test('leads to what the role may see alone', async () => {
+  test('leads only to what the role may see', async () => {
     const { partner } = await addPartner(service);
     const developer = await addPartnerUser(service, partner.id, 'developer');
     const keys = await open(service, '/panel/go/keys', developer);
@@ -192,7 +192,7 @@ describe('a link to a setting from outside', () => {
     expect((await open(service, '/panel/go/nothing', developer)).statusCode).toBe(404);
   });
 
-  test('asks those who have not signed in to do so, and leads on', async () => {
+  test('asks visitors to sign in, and leads on', async () => {
     const { headers } = await open(service, '/panel/go/addresses');
     expect(headers.location).toBe('/panel/sign-in?next=%2Fpanel%2Fgo%2Faddresses');
     expect((await open(service, '/panel/go/keys', await addPerson(service))).statusCode).toBe(200);

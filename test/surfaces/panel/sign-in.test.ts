@@ -36,7 +36,7 @@ const newAdmin = () => addMerchantUser(service, merchantId, 'admin', { withPassw
 const tryPassword = (email: string, password: string, cookie?: string) =>
   submit(service, '/panel/sign-in', { email, password }, cookie === undefined ? {} : { cookie });
 
-/** Signs in with password and code; the cookies of session and device. */
+/** Signs in with password and code; returns the cookies of session and device. */
 async function signIn({ email, secret }: Visitor) {
   const half = await tryPassword(email, PASSWORD);
   expect(half.statusCode).toBe(303);
@@ -51,7 +51,7 @@ async function signIn({ email, secret }: Visitor) {
 const isIn = async (cookie: string) =>
   (await open(service, `/panel/merchants/${merchantId}`, { cookie })).statusCode === 200;
 
-test('password and code let in, under a new cookie each', async () => {
+test('password and code each set a new cookie, and together let somebody in', async () => {
   const admin = await newAdmin();
   const { session, half } = await signIn(admin);
   expect(session).not.toBe(half);
@@ -67,14 +67,14 @@ test('password and code let in, under a new cookie each', async () => {
   expect(person_id).toBe(admin.personId);
 });
 
-test('a sign-in from a device that is not known is told on Home for a week', async () => {
+test('a sign-in from an unknown device is shown on Home for a week', async () => {
   const admin = await newAdmin();
   const homeWith = async (cookie: string) =>
     textOf(await open(service, `/panel/merchants/${merchantId}`, { cookie }));
   const said = /Somebody signed in as you with a new device on [-0-9]+ at [:0-9]+ UTC, from 10\./;
   const first = await signIn(admin);
   expect(await homeWith(first.session)).toMatch(said);
-  // Of others nothing is said.
+  // Others see nothing of it.
   expect(await homeWith((await newAdmin()).cookie)).not.toMatch(said);
   service.clock.now += 7 * 24 * 60 * 60_000 + 60_000;
   const half = await tryPassword(admin.email, PASSWORD, first.device);
@@ -84,7 +84,7 @@ test('a sign-in from a device that is not known is told on Home for a week', asy
   expect(await homeWith(cookieOf(full))).not.toMatch(said);
 });
 
-test('the cookie is out of reach of scripts and of other sites', async () => {
+test('scripts and other sites cannot read the cookie', async () => {
   const response = await tryPassword((await newAdmin()).email, PASSWORD);
   expect(response.cookies.find(({ name }) => name === SESSION_COOKIE)).toMatchObject({
     httpOnly: true,
@@ -127,7 +127,7 @@ describe('codes', () => {
     expect((await send()).statusCode).toBe(422);
   });
 
-  test('two at once with one code: one gets in', async () => {
+  test('of two concurrent uses of one code, one gets in', async () => {
     const admin = await newAdmin();
     const halves = [
       cookieOf(await tryPassword(admin.email, PASSWORD)),
@@ -188,7 +188,7 @@ describe('too many failures', () => {
     expect((await tryPassword(admin.email, PASSWORD, device)).statusCode).toBe(303);
   });
 
-  test('a device that is known to one person is a stranger to others', async () => {
+  test('a device that is known for one person is unknown for others', async () => {
     const [one, other] = [await newAdmin(), await newAdmin()];
     const { device } = await signIn(one);
     await fail(other.email, 10, device);
@@ -205,7 +205,7 @@ describe('a session', () => {
     expect(await isIn(session)).toBe(false);
   });
 
-  test('ends after an hour without its person, whatever a page looks for by itself', async () => {
+  test('ends after an hour without its person, whatever a page polls by itself', async () => {
     // As the script's refresh sends it.
     const script = readFileSync(
       new URL('../../../src/surfaces/panel/script.js', import.meta.url),
@@ -267,7 +267,7 @@ describe('a session', () => {
     const [one, other] = [await newAdmin(), await newAdmin()];
     const elsewhere = await addSession(service, one);
     const first = await tryPassword(one.email, PASSWORD, one.cookie);
-    // The password is sent again, by another person, while the first code is asked for.
+    // Another person sends their password again, while the first code is requested.
     const half = cookieOf(await tryPassword(other.email, PASSWORD, cookieOf(first)));
     expect(await isIn(one.cookie)).toBe(true);
     const send = (code: string, cookie: string) =>
@@ -280,7 +280,7 @@ describe('a session', () => {
     expect(await isIn(elsewhere)).toBe(true);
   });
 
-  test('does not end by a password alone, however often and wherever it is given', async () => {
+  test('does not end by a password alone, however often and wherever it is entered', async () => {
     const admin = await newAdmin();
     for (let begun = 0; begun < 10; begun++) {
       service.clock.now += 1;
@@ -293,7 +293,7 @@ describe('a session', () => {
   });
 });
 
-test('nothing that lets in is in the database or the log', async () => {
+test('no credential is in the database or the log', async () => {
   const admin = await newAdmin();
   const { session, device } = await signIn(admin);
   const { rows } = await sql<{ dump: string }>`

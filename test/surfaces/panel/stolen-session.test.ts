@@ -25,13 +25,13 @@ import {
 } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
-/** What somebody can do who has stolen the cookie of an admin's session, and neither password nor app. */
+/** What a thief can do with the cookie of an admin's session, without password and app. */
 
 const NETWORK = 'eth';
-/** Where pages show what is shown once. */
+/** Where pages show a secret once. */
 const SHOWN_ONCE = /id="(key-secret|webhook-secret|recovery-codes|link)"/;
 
-/** In the fields of a form: it takes a code. */
+/** A form with this field takes a code. */
 const code = '';
 
 type Form = readonly [path: string, fields: Readonly<Record<string, string>>];
@@ -42,13 +42,13 @@ let address: string;
 let branchId: string;
 let keyId: string;
 let endpointId: string;
-/** Of another branch. */
+/** ID of another branch. */
 let kioskId: string;
 let ada: Visitor & { readonly userId: string };
 let bob: Visitor & { readonly userId: string };
 
 beforeAll(async () => {
-  // Nothing is sent: what is to be sent is looked at.
+  // No mail is sent; the tests look at the outbox.
   service = await startTestApp({ env: { PANEL_ADDRESS_DELAY_HOURS: '24', ...mailEnv(1) } });
 });
 afterAll(() => service.close());
@@ -76,7 +76,7 @@ beforeEach(async () => {
 
 const settings = () => `/panel/merchants/${merchantId}/settings`;
 
-/** A code that was not used yet: the clock moves to the next one. */
+/** An unused code: the clock moves to the next one. */
 function nextCode({ secret }: Visitor): string {
   service.clock.now += 30_000;
   return codeAt(secret, service.clock.now);
@@ -93,13 +93,13 @@ function prove(fields: Form[1], proof: Proof): Record<string, string> {
   return { ...fields, ...Object.fromEntries(given) };
 }
 
-/** Sends a form in a session that was stolen so many minutes after its second factor, with a guess for a code. */
+/** Sends a form in a session that was stolen this many minutes after its second factor, with a guessed code. */
 async function sendStolen([path, fields]: Form, minutes: number, guess: string) {
   const cookie = await addSession(service, ada, minutes);
   return submit(service, path, prove(fields, { code: guess, password: '' }), { cookie });
 }
 
-/** Expects that forms change nothing in a stolen session, whether its code is missing or guessed. */
+/** Expects forms to change nothing in a stolen session, whether the code is missing or guessed. */
 async function expectRefused(forms: readonly Form[], minutes: number): Promise<void> {
   const before = await snapshot();
   for (const form of forms) {
@@ -109,13 +109,13 @@ async function expectRefused(forms: readonly Form[], minutes: number): Promise<v
       expect(isToConfirm || response.statusCode === 422, form[0]).toBe(true);
       expect(response.body, form[0]).not.toMatch(SHOWN_ONCE);
     }
-    // Wrong codes in a row would close the form to the right one as well.
+    // Wrong codes in a row would also make the form refuse the right one.
     service.clock.now += 16 * 60_000;
   }
   expect(await snapshot()).toEqual(before);
 }
 
-/** What the forms of these tests would change, but for counters of failures. */
+/** What the forms of these tests would change, without counters of failures. */
 async function snapshot() {
   const { rows } = await sql`
     select (select json_agg(k order by id) from api_keys k) as keys,
@@ -132,7 +132,7 @@ async function snapshot() {
   return rows[0];
 }
 
-test('it gets no secret', async () => {
+test('it reveals no secret', async () => {
   const intent = randomUUID;
   const forms = (): readonly Form[] => [
     [
@@ -153,7 +153,7 @@ test('it gets no secret', async () => {
     ['/panel/profile/recovery-codes', { password: '', code }],
   ];
   await expectRefused(forms(), 11);
-  // With what was not stolen each of them shows one.
+  // With a real proof, each of them shows one.
   for (const [path, fields] of forms()) {
     const sender = { cookie: await addSession(service, ada) };
     const proof = { code: nextCode(ada), password: PASSWORD };
@@ -162,7 +162,7 @@ test('it gets no secret', async () => {
   }
 });
 
-test('it moves no address, and none unseen with a code that was got by fraud', async () => {
+test('it changes no address, and none unnoticed with a code obtained by fraud', async () => {
   const other = newAddress();
   const fields = { branch: branchId, kind: 'address.set', address: other, seen: address, code };
   const proposal: Form = [`${settings()}/addresses/${NETWORK}/propose`, fields];
@@ -213,7 +213,7 @@ test('it locks nobody out', async () => {
     ],
     0,
   );
-  // All that one session can guess, and the end of all others of the same person.
+  // Makes all guesses that one session has, and ends all other sessions of the same person.
   const thief = { cookie: await addSession(service, ada) };
   const ended = await submit(service, '/panel/profile/sessions/end-others', {}, thief);
   expect(ended.statusCode).toBe(303);
@@ -239,7 +239,7 @@ test('it locks nobody out', async () => {
     const cookie = cookieOf(whole);
     expect((await open(service, `${settings()}/team`, { cookie })).statusCode).toBe(200);
   }
-  // With what was not stolen.
+  // With a real proof.
   const demoted = await sendStolen([`${member}/role`, { role: 'member', code }], 0, nextCode(ada));
   expect(demoted.statusCode).toBe(303);
 });

@@ -35,11 +35,11 @@ afterAll(() => service.close());
 
 type Member = Visitor & { readonly id: string };
 
-/** An account with two who decide, Ada and Bob, and one who does not, Cy. */
+/** An account with two people who decide, Ada and Bob, and one who does not, Cy. */
 interface Team {
   readonly kind: 'merchant' | 'partner';
   readonly accountId: string;
-  /** Path of its page. */
+  /** Path of the team's page. */
   readonly path: string;
   readonly ada: Member;
   readonly bob: Member;
@@ -62,7 +62,7 @@ async function openTeam(kind: Team['kind']): Promise<Team> {
     return { ...member, id: member.memberId };
   };
   if (!isMerchant) {
-    // The helper's own, who signs in nowhere.
+    // The member that the helper adds, who signs in nowhere.
     await service.db
       .updateTable('partner_members')
       .set({ status: 'inactive' })
@@ -80,7 +80,7 @@ async function openTeam(kind: Team['kind']): Promise<Team> {
   };
 }
 
-/** A code that was not used yet: the clock moves to the next one. */
+/** An unused code: the clock moves to the next one. */
 function nextCode({ secret }: Visitor): string {
   service.clock.now += 30_000;
   return codeAt(secret, service.clock.now);
@@ -122,7 +122,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     return service.db.selectFrom(table).select(columns).where('id', '=', id).executeTakeFirst();
   };
 
-  test('is seen with roles, factors and when each was last there', async () => {
+  test('is shown with roles, factors and when each was last there', async () => {
     const page = await open(service, team.path, team.ada);
     const text = textOf(page);
     expect(text).toMatch(/Ada (Merchant Admin|owner) you /);
@@ -130,7 +130,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(text).toContain('Password and authenticator app, since');
     expect(text).toContain('Last seen');
     expect(page.body).toContain(`${team.path}/${team.cy.id}/role`);
-    // Their own link: that takes the password too, in the profile.
+    // A link for oneself would replace the password too; the profile does that.
     expect(page.body).not.toContain(`${team.path}/${team.ada.id}/link`);
   });
 
@@ -173,11 +173,11 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     );
   });
 
-  test('who signs in with another e-mail than was invited is shown with it', async () => {
+  test('who signs in with another e-mail than was invited is shown with that', async () => {
     const pageOf = async () => textOf(await open(service, team.path, team.ada));
     expect(await pageOf()).toContain(team.bob.email);
     expect(await pageOf()).not.toContain('Signs in with');
-    // In any case it is the same one.
+    // Upper and lower case are the same e-mail.
     const other = `${randomUUID()}@Example.com`;
     for (const email of [team.bob.email.toUpperCase(), other]) {
       const { personId } = team.bob;
@@ -189,7 +189,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     }
   });
 
-  test('what cannot be invited is refused at its field, and kept in the form', async () => {
+  test('an invalid invitation is refused at its field, and kept in the form', async () => {
     const fields = { name: 'Grace', email: 'nobody', role: lower[kind], intent: randomUUID() };
     const noEmail = await change(team, team.ada, 'invite', fields);
     expect(noEmail.statusCode).toBe(422);
@@ -204,7 +204,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(foreign.statusCode).toBe(422);
   });
 
-  test('every change takes a fresh code of its own', async () => {
+  test('every change needs its own fresh code', async () => {
     const wrong = wrongCodeAt(team.ada.secret, service.clock.now);
     const refused = await demote(team, team.ada, team.bob, wrong);
     expect(refused.statusCode).toBe(422);
@@ -212,7 +212,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const code = nextCode(team.ada);
     expect((await demote(team, team.ada, team.bob, code)).headers.location).toBe(team.path);
     expect(await roleOf(team.bob)).toEqual({ role: lower[kind], status: 'active' });
-    // Used up.
+    // Already used.
     const replayed = await change(
       ...([team, team.ada, `${team.bob.id}/role`, { role: upper[kind] }, code] as const),
     );
@@ -220,20 +220,20 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(await roleOf(team.bob)).toEqual({ role: lower[kind], status: 'active' });
   });
 
-  test('of two who demote each other at once, one succeeds', async () => {
+  test('of two who demote each other concurrently, one succeeds', async () => {
     const codes = [nextCode(team.ada), codeAt(team.bob.secret, service.clock.now)];
     const answers = await Promise.all([
       demote(team, team.ada, team.bob, codes[0]),
       demote(team, team.bob, team.ada, codes[1]),
     ]);
-    // The other one is refused by the form, or before it, if it came late.
+    // The other is refused by the form, or before that, if it came late.
     expect(answers.filter(({ statusCode }) => statusCode === 303)).toHaveLength(1);
     expect(answers.filter(({ statusCode }) => [422, 403].includes(statusCode))).toHaveLength(1);
     const roles = [await roleOf(team.ada), await roleOf(team.bob)].map(row => row?.role);
     expect(roles.toSorted()).toEqual([lower[kind], upper[kind]].toSorted());
   });
 
-  test('of two who leave at once, one stays', async () => {
+  test('of two who leave concurrently, one stays', async () => {
     const leave = (who: Member, code: string) =>
       change(team, who, `${who.id}/status`, { status: 'inactive' }, code);
     const codes = [nextCode(team.ada), codeAt(team.bob.secret, service.clock.now)] as const;
@@ -250,7 +250,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
       expect(response.statusCode).toBe(422);
       expect(textOf(response)).toContain('make somebody one first');
     }
-    // Somebody who was invited does not sign in yet.
+    // Somebody who was invited cannot sign in yet.
     await change(team, team.ada, 'invite', {
       name: 'Grace',
       email: `${randomUUID()}@example.com`,
@@ -261,7 +261,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(await roleOf(team.ada)).toEqual({ role: upper[kind], status: 'active' });
   });
 
-  test('who is deactivated is out with the next request, and comes back', async () => {
+  test('who is deactivated is out with the next request, and can come back', async () => {
     const account = team.path.replace(/(\/settings)?\/team$/, '');
     expect((await open(service, account, team.cy)).statusCode).toBe(200);
     await deactivate(team, team.ada, team.cy);
@@ -274,7 +274,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect((await open(service, account, { cookie })).statusCode).toBe(200);
   });
 
-  test('a deactivated invitation is over, also after its user is active again', async () => {
+  test('a deactivated invitation is invalid, even after its user is active again', async () => {
     const email = `${randomUUID()}@example.com`;
     const fields = { name: 'Grace', email, role: lower[kind], intent: randomUUID() };
     const link = linkIn(await change(team, team.ada, 'invite', fields));
@@ -290,7 +290,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect((await open(service, renewed)).statusCode).toBe(200);
   });
 
-  test.each(['demoted', 'deactivated'])('links of somebody who was %s are over', async how => {
+  test.each(['demoted', 'deactivated'])('links of somebody who was %s are invalid', async how => {
     const forBob = linkIn(await renew(team, team.ada, team.bob));
     const invite = async (who: Member) => {
       const fields = { name: 'Eve', email: `${randomUUID()}@example.com`, role: upper[kind] };
@@ -300,7 +300,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const ofBob = await invite(team.bob);
     const owner = kind === 'merchant' ? { userId: team.cy.id } : { memberId: team.cy.id };
     const { token } = await linkFor(operatorOf(service), owner, 'both');
-    // The links name her by the e-mail that she had.
+    // The links name her by her former e-mail.
     const email = `${randomUUID()}@example.com`;
     const { personId } = team.ada;
     await service.db.updateTable('people').set({ email }).where('id', '=', personId).execute();
@@ -309,12 +309,12 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     const statusOf = async (link: string) => (await open(service, link)).statusCode;
     expect(await statusOf(forBob)).toBe(404);
     expect(await statusOf(forEve)).toBe(404);
-    // Nothing is asked of those whom others have made.
+    // Links that others have made stay valid.
     expect(await statusOf(ofBob)).toBe(200);
     expect(await statusOf(`/panel/join/${token}`)).toBe(200);
   });
 
-  test('a link that is being made while its maker is deactivated is over too', async () => {
+  test('a link that is made while its maker is deactivated is invalid too', async () => {
     const { db, clock } = service;
     const { ada, bob, accountId } = team;
     const operator = {
@@ -330,7 +330,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
       const set = { merchant: setUser, partner: setPartnerMember }[kind];
       const done = set(operatorOf(service), ada.id, { status: 'inactive' });
       deactivating.resolve(done);
-      // It is over already, or waits for this transaction.
+      // It is refused already, or waits for this transaction.
       await Promise.race([done, eventually(isAnybodyWaiting)]);
       return link.token;
     });
@@ -338,7 +338,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(await findOpenLink(db, hashToken(token), new Date(clock.now))).toBeUndefined();
   });
 
-  test('a lost phone takes a link of the team, and no operator', async () => {
+  test('a lost phone needs a link of the team, and no operator', async () => {
     const cy = await addPersonWithPassword(team.cy);
     const issued = await renew(team, team.ada, team.cy, 'factors');
     expect(textOf(issued)).toContain('It works until');
@@ -356,7 +356,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(textOf(await open(service, team.path, team.ada))).toContain('A link gave them new ones');
   });
 
-  test('no link is made for somebody with another account, nor for oneself', async () => {
+  test('no link can be made for somebody with another account, nor for oneself', async () => {
     const { merchant } = await addMerchant(service);
     const other = await addMerchantUser(service, merchant.id, 'admin');
     await service.db
@@ -404,7 +404,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(person.password_hash).toBeNull();
   });
 
-  test('somebody of another team is nobody here', async () => {
+  test('somebody of another team is not found', async () => {
     const others = await openTeam(kind);
     for (const step of ['role', 'status', 'link']) {
       const path = `${team.path}/${others.cy.id}/${step}`;
@@ -417,12 +417,12 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(textOf(page)).not.toContain('Cy');
   });
 
-  test('who has changed themselves is led where they may be', async () => {
+  test('who has changed themselves is redirected to where they may be', async () => {
     expect((await demote(team, team.ada, team.ada)).headers.location).toBe('/panel');
     expect((await open(service, `${team.path}/invite`, team.ada)).statusCode).toBe(403);
   });
 
-  test('a long one has pages, and one alone is told so', async () => {
+  test('a long team has pages, and a single member gets a hint', async () => {
     const alone = await openTeam(kind);
     for (const { id } of [alone.bob, alone.cy]) {
       await (kind === 'merchant'
@@ -468,7 +468,7 @@ async function addPersonWithPassword({ personId }: Visitor): Promise<string> {
   return PASSWORD;
 }
 
-test('a member sees the team, and can change nothing of it', async () => {
+test('a member sees the team, and cannot change it', async () => {
   const team = await openTeam('merchant');
   const page = await open(service, team.path, team.cy);
   expect(textOf(page)).toContain('Bob');
@@ -485,7 +485,7 @@ test('the demo invites without a code', async () => {
   expect(linkIn(await submit(service, `${path}/invite`, fields, demo))).not.toBe('');
 });
 
-test('an operator deactivates anybody, also the last one who decides', async () => {
+test('an operator deactivates anybody, even the last one who decides', async () => {
   const team = await openTeam('merchant');
   for (const { id } of [team.ada, team.bob]) {
     await setUser(operatorOf(service), id, { status: 'inactive' });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Live, unless the options say otherwise. */
+/** A live merchant, unless the options say otherwise. */
 const openShop = (options: Parameters<typeof addShop>[2] = {}) => addShop(service, '', options);
 
 async function twinOf({ id }: Merchant): Promise<Merchant> {
@@ -44,7 +44,7 @@ async function twinOf({ id }: Merchant): Promise<Merchant> {
   return twin;
 }
 
-test('an admin makes a twin with the same people, and nothing else of the account', async () => {
+test('an admin creates a twin with the same people, and nothing else of the account', async () => {
   const { partner } = await addPartner(service);
   const terms = { commissionBps: 120, settlement: 'direct' } as const;
   const { merchant, ada, path } = await openShop({ name: 'Tea', partnerId: partner.id, ...terms });
@@ -103,7 +103,7 @@ test('an admin makes a twin with the same people, and nothing else of the accoun
   ]);
 });
 
-test('two at once make one, and a second press leads to it', async () => {
+test('two concurrent requests create one, and a second click leads to it', async () => {
   const { merchant, ada, path } = await openShop();
   const presses = [1, 2, 3].map(() => submit(service, `${path}/settings/test-twin`, MAKE, ada));
   const locations = (await Promise.all(presses)).map(({ headers }) => headers.location);
@@ -114,7 +114,7 @@ test('two at once make one, and a second press leads to it', async () => {
   );
 });
 
-test('an admin who came later is told whom to ask', async () => {
+test('an admin who was added later is told whom to ask', async () => {
   const { merchant, path } = await openShop();
   await makeTestTwin(operatorOf(service), merchant.id);
   const later = await addMerchantUser(service, merchant.id, 'admin');
@@ -126,7 +126,7 @@ test('an admin who came later is told whom to ask', async () => {
   expect(page.body).not.toContain((await twinOf(merchant)).id);
 });
 
-test('a test merchant has no twin, and an inactive one makes none', async () => {
+test('a test merchant has no twin, and an inactive one creates none', async () => {
   const tested = await openShop({ environment: 'test', addresses: {} });
   const refused = await submit(service, `${tested.path}/settings/test-twin`, MAKE, tested.ada);
   expect(refused.statusCode).toBe(422);
@@ -142,14 +142,14 @@ test('a test merchant has no twin, and an inactive one makes none', async () => 
   }
 });
 
-test('a name that is as long as names may be is shortened', async () => {
+test('a name of maximum length is shortened', async () => {
   const { merchant } = await openShop({ name: '🍵'.repeat(200) });
   const { name } = await makeTestTwin(operatorOf(service), merchant.id);
   expect([...name]).toHaveLength(200);
   expect(name.endsWith('🍵 (test)')).toBe(true);
 });
 
-test('the onboarding of a US merchant holds for its twin', async () => {
+test('the onboarding of a US merchant applies to its twin', async () => {
   for (const approved of [true, false]) {
     const { merchant } = await openShop({ kind: 'us', addresses: {}, approved });
     const { onboarding_status: status } = await makeTestTwin(operatorOf(service), merchant.id);
@@ -157,7 +157,7 @@ test('the onboarding of a US merchant holds for its twin', async () => {
   }
 });
 
-test('what the onboarding of a US merchant comes to holds for its twin too', async () => {
+test('a later onboarding result of a US merchant applies to its twin too', async () => {
   const { merchant } = await openShop({ kind: 'us', addresses: {}, approved: false });
   const { id: twinId } = await makeTestTwin(operatorOf(service), merchant.id);
   await setMerchant(operatorOf(service), merchant.id, { onboarding: 'approved', name: 'Tea' });
@@ -171,7 +171,7 @@ test('what the onboarding of a US merchant comes to holds for its twin too', asy
     .where('object_id', '=', twinId)
     .execute();
   expect(entries).toEqual([{ account_id: twinId, detail: { onboarding_status: 'approved' } }]);
-  // Not the other way round: nobody decides by the twin whether the live merchant takes money.
+  // Not the other way round: the twin does not decide whether the live merchant may take money.
   await setMerchant(operatorOf(service), twinId, { onboarding: 'rejected' });
   const live = await findMerchant(service.db, merchant.id);
   expect(live?.onboarding_status).toBe('approved');
@@ -186,7 +186,7 @@ test('a twin that was left behind follows once its live merchant is set again', 
   expect((await twinOf(merchant)).onboarding_status).toBe('approved');
 });
 
-describe('one look tells a test merchant', () => {
+describe('a test merchant is marked', () => {
   const BAND = '<aside class="test-band" aria-label="Test">Test: no real money</aside>';
   const TAG = '<span class="tag strong">Test</span>';
   let live: Awaited<ReturnType<typeof openShop>>;
@@ -225,7 +225,7 @@ describe('one look tells a test merchant', () => {
     expect(body.split(TAG)).toHaveLength(2);
   });
 
-  test('its pages offer test networks alone, and refuse others', async () => {
+  test('its pages offer only test networks, and refuse others', async () => {
     const list = await open(service, `${twin}/settings/addresses`, ada);
     expect(list.body).toContain('/settings/addresses/btc-test');
     expect(list.body).not.toMatch(/\/settings\/addresses\/btc["?]/);
@@ -266,15 +266,15 @@ describe('one look tells a test merchant', () => {
   });
 });
 
-test('a person who has an account elsewhere gets into no twin', async () => {
+test('a person who has an account elsewhere cannot be added to a twin', async () => {
   const { merchant } = await openShop();
   const stranger = await addPerson(service);
   const { id } = await makeTestTwin(operatorOf(service), merchant.id);
   expect((await open(service, `/panel/merchants/${id}`, stranger)).statusCode).toBe(404);
 });
 
-describe('who is in both', () => {
-  /** A shop with its twin, and two admins, Ada and Bob, and a member, Cy, in both. */
+describe('a person in both', () => {
+  /** A shop and its twin, with two admins, Ada and Bob, and a member, Cy, in both. */
   async function openBoth() {
     const live = await openShop();
     const bob = await addMerchantUser(service, live.merchant.id, 'admin', { name: 'Bob' });
@@ -283,7 +283,7 @@ describe('who is in both', () => {
     return { ...live, bob, cy, twin, twinPath: `/panel/merchants/${twin.id}` };
   }
 
-  /** As which user somebody signs in to the twin. */
+  /** The user that somebody signs in to the twin as. */
   async function userIn(twin: Merchant, { personId }: Visitor) {
     const user = await findUserOfPerson(service.db, twin.id, personId);
     if (user === undefined) throw new Error('no user');
@@ -323,7 +323,7 @@ describe('who is in both', () => {
     expect(textOf(taken)).toContain('recovery codes');
   });
 
-  test('gets a link of neither account with a third one', async () => {
+  test('with a third account gets a link in neither', async () => {
     const { ada, bob, path } = await openBoth();
     const other = await openShop();
     await service.db
@@ -358,12 +358,12 @@ describe('who is in both', () => {
       { ...(await about(cy)), actor: ada.email, detail: { status: 'inactive' } },
       { ...(await about(bob)), actor: 'test', detail: { status: 'inactive' } },
     ]);
-    // What was taken comes back there by itself.
+    // Reactivation in the live account does not reach the twin.
     await change(ada, `${path}/settings/team/${cy.userId}/status`, { status: 'active' });
     expect(await standing(twin, cy)).toEqual({ role: 'member', status: 'inactive' });
   });
 
-  test('stays what they are in the live account, whatever the twin does', async () => {
+  test('stays the same in the live account, whatever the twin does', async () => {
     const { ada, bob, twin, twinPath, merchant } = await openBoth();
     const { id } = await userIn(twin, bob);
     await change(ada, `${twinPath}/settings/team/${id}/role`, { role: 'member' });
@@ -372,7 +372,7 @@ describe('who is in both', () => {
     expect(await standing(merchant, bob)).toEqual({ role: 'admin', status: 'active' });
   });
 
-  test('keeps a role in the twin that is higher than that of the live account', async () => {
+  test('keeps a role in the twin that is higher than in the live account', async () => {
     const { cy, twin } = await openBoth();
     await setUser(operatorOf(service), (await userIn(twin, cy)).id, { role: 'admin' });
     await setUser(operatorOf(service), cy.userId, { role: 'member' });
@@ -397,7 +397,7 @@ describe('who is in both', () => {
     expect(await standing(twin, ada)).toEqual({ ...admin, status: 'inactive' });
   });
 
-  test('is not admitted to a twin that is made while they are deactivated', async () => {
+  test('is not admitted to a twin that is created while they are deactivated', async () => {
     const { merchant, ada } = await openShop();
     await Promise.all([
       makeTestTwin(operatorOf(service), merchant.id),

@@ -10,7 +10,7 @@ const PANEL = resolve(import.meta.dirname, '../../../src/surfaces/panel');
 const WITHOUT_TEXTS = ['texts/**', '**/export-columns.ts'];
 /** Attributes that people read or hear. */
 const ATTRIBUTES = ['alt', 'aria-description', 'aria-label', 'placeholder', 'title'];
-/** Properties and variables with what is shown. */
+/** Properties and variables whose values are shown. */
 const SHOWN = ['cell', 'hint', 'label', 'lead', 'message', 'placeholder', 'text', 'title'];
 /** Calls with texts for developers: schemas, errors, logs. */
 const FOR_DEVELOPERS = /^(super|StringEnum|Uuid|\w*Error|Type\.\w+|\w+\.log\.\w+)$/;
@@ -21,7 +21,7 @@ const PROPER_NAMES = ['Edge', 'Opera'];
 const VALUE = '\0';
 /** A single letter is no text. */
 const LETTERS = /\p{L}{2}/u;
-/** What looks like a text and not like an identifier: it begins with a capital, or has a word after a space. */
+/** Looks like a text rather than an identifier: it starts with a capital, or has a word after a space. */
 const WORDS = /^\p{Lu}\p{Ll}+(?!\p{L})|[\p{L}\d\0][,.:?!]? \p{L}{2}/u;
 /** Attributes that a template without a tag adds to one. */
 const ADDED = / [\w-]+="[^"]*"|^ (autofocus|checked|disabled|hidden|open|required|selected)$/g;
@@ -34,7 +34,7 @@ interface Node {
 }
 
 /**
- * What a literal is at its place: `shown` if every word is a text, `code` if it may be an identifier as well,
+ * How a literal is used: `shown` if every word is a text, `code` if it may be an identifier as well,
  * `hidden` where nobody reads it.
  */
 type Place = 'shown' | 'code' | 'hidden';
@@ -42,7 +42,7 @@ type Place = 'shown' | 'code' | 'hidden';
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value;
 
-/** Finds the texts of a TypeScript file that are not from the catalogue. */
+/** Finds texts in a TypeScript file that are not from the catalogue. */
 function findTexts(source: string): string[] {
   const program: unknown = parseAst(source, { lang: 'ts' });
   const found: string[] = [];
@@ -70,7 +70,7 @@ function isText(literal: string, place: Place): boolean {
   return (place === 'shown' ? LETTERS : WORDS).test(literal);
 }
 
-/** The place of a part of a node that has a place itself. */
+/** The place of a part of a node, given that of the node. */
 function placeOf(node: Node, key: string, place: Place, source: string): Place {
   if (place === 'hidden') return place;
   const nameOf = (part: unknown) => (isNode(part) ? source.slice(part.start, part.end) : '');
@@ -106,7 +106,7 @@ function piecesOf({ quasis }: Node): string[] {
   return (quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked);
 }
 
-/** Finds the texts of markup: between its tags, in attributes, and in its values. */
+/** Finds texts in markup: between its tags, in attributes, and in its values. */
 function visitMarkup(node: Node, source: string, found: string[]): void {
   const template = node.quasi as Node;
   const pieces = piecesOf(template);

@@ -18,7 +18,7 @@ import {
 import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-/** As long as admins must have been there to be one of two. */
+/** How long an admin must have been there to act as one of two. */
 const DAY_MS = 24 * 60 * 60_000;
 const OTHERS = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 
@@ -57,7 +57,7 @@ function arrive(address: string, tokenAmount = 12_345n) {
   return observeTransfer(service.db, transfer, now);
 }
 
-test('the inbox has what arrived at addresses that only this merchant ever had', async () => {
+test('the inbox shows what arrived at addresses that only this merchant has ever had', async () => {
   expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
   const own = await arrive(OWN);
   const foreign = await arrive(OTHERS);
@@ -101,7 +101,7 @@ test('a deposit at an address that another merchant has too is not shown, and th
   const [first, second] = inboxes;
   if (first === undefined || second === undefined) throw new Error('there are two');
   expect(textOf(await open(service, first.url, first.user))).toContain('2 more deposits are');
-  // The first one leaves it: what arrives from then on is the other one's.
+  // The first one leaves it: later deposits are the other one's.
   service.clock.now += 1000;
   await removeAddress(operatorOf(service), { merchantId: shops[0]?.merchant.id ?? '' }, 'eth-test');
   service.clock.now += 1000;
@@ -154,7 +154,7 @@ describe('a full inbox', () => {
     ids.unshift((await arrive(OWN, 1n)).id);
   });
 
-  test('has the most valuable first, and before those what is not valued yet', async () => {
+  test('lists the most valuable first, after those that are not valued yet', async () => {
     const first = await open(service, path, admin);
     expect(listed(first)).toEqual(ids.slice(0, 25));
     expect(textOf(first)).toContain('$108.00');
@@ -163,7 +163,7 @@ describe('a full inbox', () => {
     expect(more(second)).toBe('');
   });
 
-  test('is filtered by value, reason and network', async () => {
+  test('can be filtered by value, reason and network', async () => {
     expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual(ids.slice(-3));
     expect(listed(await open(service, `${path}?why=unknown&worth=$4.00`, admin))).toEqual(
       ids.slice(-1),
@@ -174,7 +174,7 @@ describe('a full inbox', () => {
     }
   });
 
-  test('is cleared of many at once, all or none, by an admin', async () => {
+  test('many are dismissed at once, all or none, by an admin', async () => {
     const dismiss = (deposits: readonly (string | undefined)[], fields = {}) => {
       const payload = new URLSearchParams({ ...KEPT, ...fields });
       for (const id of deposits) payload.append('deposit', id ?? '');
@@ -206,7 +206,7 @@ describe('a full inbox', () => {
   });
 });
 
-test('a deposit of too little is confirmed by a second admin, who types both amounts', async () => {
+test('an underpaid deposit is confirmed by a second admin, who types both amounts', async () => {
   const checkout = await openCheckout(service, shop);
   await checkout.pick('eth-test');
   const deposit = await arrive(OWN, 1n);
@@ -235,7 +235,7 @@ test('a deposit of too little is confirmed by a second admin, who types both amo
   expect((await checkout.payment()).status).toBe('successful');
 });
 
-test('a late deposit and its payment lead to each other, and it goes elsewhere only on purpose', async () => {
+test('a late deposit and its payment link to each other, and it is assigned elsewhere only on purpose', async () => {
   const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 17' });
   await checkout.pick('eth-test');
   const { token_amount: amount } = await checkout.payment();
@@ -265,7 +265,7 @@ test('a late deposit and its payment lead to each other, and it goes elsewhere o
   expect(textOf(await open(service, ended, admin))).toContain('Assigned to another payment');
 });
 
-test('a payer learns what became of a transfer that came too late', async () => {
+test('a payer sees what became of a transfer that came too late', async () => {
   const checkout = await openCheckout(service, shop);
   await checkout.pick('eth-test');
   const { token_amount: amount } = await checkout.payment();
@@ -274,7 +274,7 @@ test('a payer learns what became of a transfer that came too late', async () => 
   const waiting = await checkout.get();
   expect(waiting.body).toContain(`data-copy="${hash}"`);
   expect(waiting.body).toContain('It did not count. Contact Shop');
-  // Number first, then unit, as wallets show it, in a text from right to left as well.
+  // Number first, then unit, as wallets show it, in right-to-left text as well.
   const arabic = await checkout.get(`${checkout.path}?lang=ar`);
   expect(arabic.body).toMatch(/<strong>\u20660[.,٫]\d+\u00a0ETH\u2069<\/strong>/);
   const returned = { remedy: 'returned', to: 'ada@example.com', hash: '0xback', note: 'secret' };
@@ -285,7 +285,7 @@ test('a payer learns what became of a transfer that came too late', async () => 
   expect(settled.body).not.toMatch(/ada@example|secret/);
 });
 
-test('a deposit is assigned to a payment that waits there, which then is paid', async () => {
+test('a deposit is assigned to a payment that waits there, which is then paid', async () => {
   const checkout = await openCheckout(service, shop);
   await checkout.pick('eth-test');
   const { token_amount: amount } = await checkout.payment();

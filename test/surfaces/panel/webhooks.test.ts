@@ -27,7 +27,7 @@ let path: string;
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startTestApp(), startReceiver()]);
 });
-/** A merchant of its own for each test. */
+/** Each test has its own merchant. */
 beforeEach(async () => {
   service.clock.now = NOW;
   shop = await addMerchant(service);
@@ -69,7 +69,7 @@ const audited = () =>
     .where('object_type', '=', 'webhook')
     .orderBy('id')
     .execute();
-/** Makes the attempt of everything that waits. */
+/** Attempts all pending deliveries. */
 const attempt = async () => {
   const { db, keyring, clock } = service;
   const ids = (await endpoints()).map(({ id }) => id);
@@ -113,7 +113,7 @@ describe('an endpoint', () => {
     expect(await endpoints()).toHaveLength(1);
   });
 
-  test('receives what was ticked', async () => {
+  test('receives the ticked events', async () => {
     await create(newForm(receiver.url, ['payment_prompt.successful', 'payment_prompt.expired']));
     await create(newForm(`${receiver.url}&2`, ['all', 'payment_prompt.deposit_unmatched']));
     expect(await endpoints()).toMatchObject([
@@ -154,7 +154,7 @@ describe('an endpoint', () => {
         expect(refused.statusCode).toBe(422);
         expect(textOf(refused)).toContain(reason);
       }
-      // One that was there before is not connected to either.
+      // Production does not connect to an existing one either.
       const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
       const tested = await submit(production, `${path}/${endpoint.id}/test`, {}, admin);
       expect(textOf(tested)).toContain('The URL is not https.');
@@ -165,7 +165,7 @@ describe('an endpoint', () => {
         .execute();
       const named = textOf(await submit(production, `${path}/${endpoint.id}/test`, {}, admin));
       expect(named).toContain('localhost is not at a public address');
-      // Whoever may add URLs must not read the addresses of internal names.
+      // Whoever may add URLs must not learn the addresses of internal names.
       expect(named).not.toMatch(/127\.0\.0\.1|::1/);
       expect(receiver.requests).toEqual([]);
     } finally {
@@ -173,7 +173,7 @@ describe('an endpoint', () => {
     }
   });
 
-  test('is the sixteenth at most', async () => {
+  test('is refused beyond the sixteenth', async () => {
     for (let n = 0; n < 16; n++)
       await addEndpoint(service, shop.merchant.id, `http://127.0.0.1:1/${n}`);
     expect(textOf(await open(service, path, admin))).toContain('There are 16 enabled endpoints');
@@ -182,7 +182,7 @@ describe('an endpoint', () => {
     expect(textOf(refused)).toContain('at most 16 webhook endpoints');
   });
 
-  test('is shown to members without path and query, and not changed by them', async () => {
+  test('is shown to members without path and query, and they cannot change it', async () => {
     const { endpoint } = await addEndpoint(service, shop.merchant.id);
     const log = [{ status_code: 404, response_excerpt: 'Cannot POST /hooks?token=unseen' }];
     const id = await addDelivery(service, payment, { endpointId: endpoint.id, log });
@@ -196,7 +196,7 @@ describe('an endpoint', () => {
     expect((await submit(service, `${url}/disable`, {}, member)).statusCode).toBe(403);
   });
 
-  test('of others looks like one that does not exist, and so do its deliveries', async () => {
+  test('of others looks like a missing one, and so do its deliveries', async () => {
     const { merchant } = await addMerchant(service);
     const { endpoint } = await addEndpoint(service, merchant.id);
     const { endpoint: own } = await addEndpoint(service, shop.merchant.id);
@@ -241,7 +241,7 @@ const snapshot = async () =>
              (select count(*) from audit_log) as audited`.execute(service.db)
   ).rows;
 
-test('a rotated secret signs beside the former one for a day, and its age is shown', async () => {
+test('a rotated secret signs together with the previous one for a day, and its age is shown', async () => {
   const created = await create(newForm(receiver.url));
   const former = secretOf(created);
   const [{ id = '' } = {}] = await endpoints();
@@ -272,7 +272,7 @@ test('a rotated secret signs beside the former one for a day, and its age is sho
   expect(() => verifyWebhook({ ...later, secret: former, ...now() })).toThrow();
 });
 
-test('a test shows the response, and is in the audit log without what it was sent to', async () => {
+test('a test shows the response, and is in the audit log without the URL', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
   const ask = () => submit(service, `${path}/${endpoint.id}/test`, {}, admin);
   receiver.answer = status(200, {}, '<i>thanks</i>');
@@ -295,7 +295,7 @@ test('a test shows the response, and is in the audit log without what it was sen
   expect((await ask()).statusCode).toBe(429);
 });
 
-test('an endpoint is disabled with the reason, which ends what waits, and enabled again', async () => {
+test('an endpoint is disabled with a reason, which cancels pending deliveries, and enabled again', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id);
   const id = await addDelivery(service, payment, { endpointId: endpoint.id, status: 'pending' });
   const url = `${path}/${endpoint.id}`;
@@ -319,10 +319,10 @@ test('an endpoint is disabled with the reason, which ends what waits, and enable
   ]);
 });
 
-describe('before and after an endpoint gets nothing any more', () => {
+describe('before and after an endpoint stops getting events', () => {
   const home = async () => open(service, `/panel/merchants/${shop.merchant.id}`, member);
 
-  test('its page and Home say so, and until when it is tried', async () => {
+  test('its page and Home say so, and until when it is retried', async () => {
     const { endpoint } = await addEndpoint(service, shop.merchant.id);
     const at = new Date(service.clock.now - 2 * HOUR_MS);
     const next = new Date(service.clock.now + HOUR_MS);
@@ -363,7 +363,7 @@ describe('before and after an endpoint gets nothing any more', () => {
     expect(told.body).toContain(`href="${url}"`);
   });
 
-  test('one that somebody disabled is told of for a while', async () => {
+  test('an endpoint that somebody disabled is mentioned for a while', async () => {
     const { endpoint } = await addEndpoint(service, shop.merchant.id);
     await submit(service, `${path}/${endpoint.id}/disable`, {}, admin);
     expect(textOf(await home())).toContain('is disabled: Disabled by Ada.');
@@ -373,7 +373,7 @@ describe('before and after an endpoint gets nothing any more', () => {
   });
 });
 
-test('a delivery has its payload, its attempts and what to do about them', async () => {
+test('a delivery shows its payload, its attempts and what to do about them', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
   receiver.answer = status(500, {}, 'no <b>such</b> table');
   await tell();
@@ -398,7 +398,7 @@ test('a delivery has its payload, its attempts and what to do about them', async
   expect(file.body).toBe(body);
 });
 
-test('one delivery is made again by a member, and leads to the new one', async () => {
+test('a member redelivers one delivery, and is led to the new one', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
   const id = await addDelivery(service, payment, { endpointId: endpoint.id });
   const url = `${path}/${endpoint.id}/deliveries`;
@@ -417,7 +417,7 @@ describe('all that failed since a time', () => {
   const ask = (endpointId: string, since: string) =>
     submit(service, `${path}/${endpointId}/redeliver-failed`, { since }, member);
 
-  test('is delivered again, once, in one audited change', async () => {
+  test('is redelivered, once, in one audited change', async () => {
     const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url);
     for (const hours of [49, 47, 2, 1]) {
       const at = new Date(service.clock.now - hours * HOUR_MS);
@@ -455,11 +455,11 @@ describe('all that failed since a time', () => {
   });
 });
 
-test('pages lead through all deliveries and back, and filters keep to what they name', async () => {
+test('pages lead through all deliveries and back, and filters are exact', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id);
   const ids: string[] = [];
   for (let n = 0; n < 60; n++) {
-    // Twenty on each of three days, two at each time.
+    // Twenty on each of three days, in pairs of the same time.
     const at = new Date(service.clock.now - (59 - n - (n % 2)) * 72 * 60_000);
     const outcome = { status: n % 3 === 0 ? ('succeeded' as const) : ('failed' as const) };
     ids.push(
@@ -507,7 +507,7 @@ test('pages lead through all deliveries and back, and filters keep to what they 
   expect(textOf(reversed)).toContain('is after To');
 });
 
-test('what is at stake in a delivery that was withheld is told', async () => {
+test('the page says what is at stake in a withheld delivery', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id);
   const made = { endpointId: endpoint.id, status: 'withheld' as const };
   const id = await addDelivery(service, payment, made);

@@ -2,17 +2,17 @@ import { compileClients, type Generator } from './generated-clients.ts';
 
 /**
  * `npm run check:clients`: compiles the clients of generators that are too large to install with the
- * service. npx fetches these versions, so it needs the network, and no test and no check calls it.
+ * service. npx downloads these versions, so it needs the network; no test and no check calls it.
  */
 
-/** Longest that npx, a generator or the compiler may take, in milliseconds. */
+/** The longest that npx, a generator or the compiler may take, in milliseconds. */
 const PATIENCE_MS = 300_000;
 
 const GENERATORS: Readonly<Record<string, Generator>> = {
   'hey-api': {
     command: [
       ...(['npx', '--yes'] as const),
-      // It writes code with the compiler's API, which TypeScript 7 no longer has.
+      // It generates code with the compiler's API, which TypeScript 7 no longer has.
       ...['--package=@hey-api/openapi-ts@0.99.0', '--package=typescript@5.9.3', '--'],
       ...['openapi-ts', '--input', '../openapi.json', '--output', '.'],
       ...['--client', '@hey-api/client-fetch', '--silent'],

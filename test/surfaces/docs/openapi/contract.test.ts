@@ -20,7 +20,7 @@ import { addOlderMerchant, ask, type OlderMerchant } from '../../legacy/older-co
 import { buildInertApp } from './inert-app.ts';
 import { type Contract, type DocumentedOperation, readContract } from './subject.ts';
 
-/** The names of the operations are needed before there is a database. */
+/** The names of the operations are needed before the database exists. */
 const inert = await buildInertApp();
 const { operations } = await readContract({ app: inert });
 await inert.close();
@@ -41,7 +41,7 @@ beforeAll(async () => {
     partnerId: partner.partner.id,
     addresses: { btc: ADDRESSES.btc, eth: ADDRESSES.eth },
   });
-  // For the overview to have something that needs attention.
+  // Gives the overview something that needs attention.
   await addMerchant(service, { kind: 'us', approved: false, partnerId: partner.partner.id });
   const now = new Date(service.clock());
   payment = await addPayment(service.db, shop.merchant, {
@@ -77,7 +77,7 @@ async function addUndelivered(): Promise<string> {
   return event.id;
 }
 
-/** The documented example as a request: its own values, but the IDs of what there is. */
+/** The documented example as a request: with its own values, but the IDs of existing objects. */
 function exampleOf({ path, operation }: DocumentedOperation) {
   const { parameters = [], requestBody } = operation;
   const ids: Readonly<Record<string, string>> = {
@@ -110,13 +110,13 @@ function sendExample(documented: DocumentedOperation) {
 describe.each(operations.map(documented => [documented.id, documented] as const))(
   'the example of %s',
   (id, documented) => {
-    test('succeeds, and the answer is as documented', async () => {
+    test('succeeds, and the response is as documented', async () => {
       const answer = await sendExample(documented);
       expect(answer.statusCode, answer.body).toBeLessThan(300);
       contract.hold(id, answer);
     });
 
-    test('has an answer that has every field of a real one', async () => {
+    test('has a response with every field of a real one', async () => {
       const answer = await sendExample(documented);
       const { content } = documented.operation.responses[String(answer.statusCode)] ?? {};
       const example = content?.['application/json']?.example;
@@ -125,7 +125,7 @@ describe.each(operations.map(documented => [documented.id, documented] as const)
   },
 );
 
-/** The names of fields, those of the first of a list. */
+/** The names of fields; of a list, those of its first element. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
   if (typeof value !== 'object' || value === null) return null;

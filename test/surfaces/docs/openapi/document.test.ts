@@ -54,7 +54,7 @@ test('describes every scope of keys, and needs no other', () => {
   expect(new Set(needed)).toEqual(scopes);
 });
 
-// What the default rules of Spectral ask for beyond those of the linter in `npm run check`.
+// What Spectral's default rules require beyond those of the linter in `npm run check`.
 test('has a contact, and lists scopes in no requirement, where only OAuth has them', () => {
   expect(contract.document.info.contact).toEqual({
     name: expect.any(String),
@@ -76,7 +76,7 @@ test('has the older contract, deprecated and with Basic credentials', () => {
   for (const { operation } of older) expect(operation.security).toEqual([{ basic: [] }]);
 });
 
-test('tells nothing of pages, probes and notifications', () => {
+test('does not describe pages, probes and notifications', () => {
   const paths = contract.operations.map(({ path }) => path);
   expect(paths.filter(path => !path.startsWith('/external/'))).toEqual([]);
 });
@@ -88,7 +88,7 @@ test('links every error code to its page', () => {
   }
 });
 
-test('speaks of this installation and of no other', () => {
+test('mentions this installation and no other', () => {
   const text = JSON.stringify(contract.document);
   expect(contract.document.servers).toMatchObject([{ url: 'https://pay.example.test' }]);
   expect(text).not.toContain('payments.example.com');

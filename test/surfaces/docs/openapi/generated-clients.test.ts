@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { compileClients, type Generator } from './generated-clients.ts';
 
-/** Longest that the generator or the compiler may take, in milliseconds, on a busy machine. */
+/** The longest that the generator or the compiler may take, in milliseconds, on a busy machine. */
 const PATIENCE_MS = 45_000;
 
-/** The one that most others are measured by; `npm run check:clients` tries more. */
+/** The reference for most others; `npm run check:clients` tries more. */
 const OPENAPI_TYPESCRIPT: Generator = {
   command: [
     join(

@@ -8,7 +8,7 @@ import { buildInertApp } from './inert-app.ts';
 const run = promisify(execFile);
 const COMPILER = join(import.meta.dirname, '../../../../node_modules/.bin/tsc');
 
-/** What a merchant's compiler has switched on; `types` keeps those of this repository out. */
+/** Options of a merchant's compiler; `types` excludes those of this repository. */
 const TSCONFIG = {
   compilerOptions: {
     strict: true,
@@ -23,20 +23,20 @@ const TSCONFIG = {
   },
 };
 
-/** A program that makes a client of the OpenAPI document. */
+/** A program that generates a client from the OpenAPI document. */
 export interface Generator {
-  /** Runs in a folder of its own, which gets the client; the document is `../openapi.json`. */
+  /** Runs in its own folder, which gets the client; the document is `../openapi.json`. */
   readonly command: readonly [program: string, ...argv: string[]];
-  /** Code that uses the client. What has to be refused shows that the types are not `any`. */
+  /** Code that uses the client. Its expected type errors show that the types are not `any`. */
   readonly use: string;
 }
 
 /**
- * Makes the clients of some generators and compiles them as a merchant would.
+ * Generates clients and compiles them as a merchant would.
  *
- * @param patienceMs Longest that a generator or the compiler may take, in milliseconds.
- * @returns What the compiler complains about; empty if nothing.
- * @throws Error with what a generator printed, if it fails.
+ * @param patienceMs The longest that a generator or the compiler may take, in milliseconds.
+ * @returns The compiler's errors; empty if there are none.
+ * @throws Error with the output of a generator that fails.
  */
 export async function compileClients(
   generators: readonly Generator[],

@@ -12,7 +12,7 @@ import { NO_CHANGE_FEED, NO_LOOK_UPS } from '../../../helpers/inert.ts';
 
 export const INERT_PUBLIC_URL = 'https://pay.example.test';
 
-/** The application without anything behind it, for what it says of itself: it never connects. */
+/** The application without a backend, for its documentation and routes: it never connects. */
 export async function buildInertApp(env: Record<string, string> = {}): Promise<FastifyInstance> {
   const config = readConfig({ NODE_ENV: 'test', PUBLIC_URL: INERT_PUBLIC_URL, ...env });
   const db = connect({

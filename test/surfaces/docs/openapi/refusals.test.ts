@@ -53,7 +53,7 @@ async function inFlight(): Promise<Answer> {
   });
 }
 
-/** An answer of a service that lacks something. */
+/** The response of a service that lacks something. */
 async function brokenService(
   options: Parameters<typeof startTestApp>[0],
   prepare: (broken: TestApp) => Promise<unknown> = async () => undefined,
@@ -84,7 +84,7 @@ async function refusedByProcessor(): Promise<Answer> {
   }
 }
 
-/** How each code comes about on a creation, which may answer with all of them. */
+/** How to provoke each code with a creation, which may return all of them. */
 const PROVOKED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   E1000: () => create({ body: '{' }),
   E1001: () => create({ body: { amount: 1 } }),
@@ -140,7 +140,7 @@ const PROVOKED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
   },
   E4003: inFlight,
   E5001: () => brokenService({}, ({ db }) => sql`alter table branches rename to gone`.execute(db)),
-  // Nothing listens on port 1: nonces cannot be kept.
+  // Nothing listens on port 1, so nonces cannot be stored.
   E5002: () => brokenService({ nonces: { redisUrl: 'redis://127.0.0.1:1' } }),
   E9001: () => brokenService({ env: { RATE_LIMIT_MAX: '1' } }),
 };
@@ -152,12 +152,12 @@ const documentedCodes = () =>
     ),
   );
 
-test('a creation documents exactly the codes that it can be made to answer with', () => {
+test('a creation documents exactly the codes that it can be made to return', () => {
   expect(documentedCodes()).toEqual(ERROR_CODES.filter(code => PROVOKED[code] !== undefined));
 });
 
 describe.each(Object.entries(PROVOKED))('%s', (errorCode, provoke) => {
-  test('is answered as it is documented', async () => {
+  test('is answered as documented', async () => {
     const answer = await provoke();
     expect(JSON.parse(answer.body).error.errorCode).toBe(errorCode);
     contract.hold('createPayment', answer);

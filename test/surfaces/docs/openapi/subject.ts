@@ -9,7 +9,7 @@ import type {
 import type { TestApp } from '../../../helpers/app.ts';
 import type { Answer } from '../../../helpers/refusal.ts';
 
-/** An operation of the document and where it is. */
+/** An operation of the document, and its location. */
 export interface DocumentedOperation {
   readonly id: string;
   readonly method: 'GET' | 'POST';
@@ -17,18 +17,18 @@ export interface DocumentedOperation {
   readonly operation: OperationObject;
 }
 
-/** The document as the service serves it, and what holds answers against it. */
+/** The document as the service serves it, and functions that check responses against it. */
 export interface Contract {
   readonly document: OpenApiDocument;
   readonly operations: readonly DocumentedOperation[];
   operation(id: string): DocumentedOperation;
-  /** Expects that the status is documented, and that body and headers are as documented. */
+  /** Expects status, body and headers to be as documented. */
   hold(id: string, answer: Answer): void;
-  /** Expects that a value fits a schema of the document, given by its JSON pointer. */
+  /** Expects a value to match a schema of the document, given by its JSON pointer. */
   expectFit(value: unknown, pointer: string): void;
 }
 
-/** Headers that say something of an answer: none of them may come undocumented. */
+/** Headers with information about a response: none of them may be sent undocumented. */
 const TELLING = [
   'x-request-id',
   'x-mp-should-retry',
@@ -53,7 +53,7 @@ export async function readContract({ app }: Pick<TestApp, 'app'>): Promise<Contr
   const answer = await app.inject({ url: '/openapi.json' });
   expect(answer.statusCode).toBe(200);
   const document: OpenApiDocument = answer.json();
-  // The document is no schema itself, but holds some.
+  // The document is no schema itself, but contains some.
   const ajv = new Ajv2020({ strict: false, formats: FORMATS, allErrors: true });
   ajv.addSchema({ ...document, $id: 'openapi' });
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
