@@ -12,7 +12,7 @@ import { type Finding, timed, VoidRun } from './measure.ts';
 import type { PartnerHistory } from './partner-history.ts';
 import type { Resources } from './resources.ts';
 
-/** How much of a database its compressed backup takes at most: half of it is random. */
+/** The most that a compressed backup takes of the size of its database, half of which is random. */
 const COMPRESSED = 0.7;
 
 /**
@@ -38,7 +38,7 @@ export async function backupFindings(
   const tar = (compressor: string) => [
     ...['tar', '--use-compress-program', compressor, '-C', join(directory, 'database')],
   ];
-  // Until all of it is on the disk.
+  // Includes the flush to disk.
   const finish = async (command: readonly string[]) => {
     await run(command);
     await run(['sync', '--file-system', directory]);

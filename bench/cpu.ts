@@ -21,7 +21,7 @@ const SUPPLY = 25_000 * LEG_SECONDS;
 const KINDS: readonly {
   readonly name: string;
   readonly traffic: (merchants: BenchMerchants['merchants']) => Traffic;
-  /** Most that minor collections may take of a request, in microseconds; null without a goal. */
+  /** The most time of minor collections per request, in microseconds; null without a goal. */
   readonly minorMicroseconds: number | null;
 }[] = [
   { name: 'GET', traffic: gets, minorMicroseconds: 2 },
@@ -60,8 +60,8 @@ interface Shared {
 }
 
 /**
- * Measures what a request costs each process. Unlike throughput, that changes little with what else the
- * machine does. This tree runs twice: figures that differ between the two say nothing.
+ * Measures the CPU time of each process per request. Unlike throughput, that depends little on what else the
+ * machine does. This tree runs twice: figures that differ between the two mean nothing.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
@@ -100,7 +100,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return findings;
 }
 
-/** Sends as many requests as get a response for a while, and divides what that took by their number. */
+/** Sends requests for a while, and divides the CPU time by the number of responses. */
 async function leg(
   resources: Resources,
   { port, pid, probe }: Contender,
@@ -132,7 +132,7 @@ async function leg(
   };
 }
 
-/** The figures of the first contender, beside those of the others. */
+/** The figures of the first contender, next to those of the others. */
 function compareLegs(
   kind: string,
   [first, ...others]: readonly Contender[],

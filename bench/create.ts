@@ -85,7 +85,7 @@ async function countRows(db: Database): Promise<Rows> {
 
 /**
  * Checks that each create left a payment, an event and a response.
- * @param cut Most creates that took effect, but whose responses the end of a round cut off.
+ * @param cut The most creates that took effect, but whose responses were cut off by the end of a round.
  * @throws VoidRun
  */
 function checkRows(before: Rows, after: Rows, created: number, cut: number): void {

@@ -8,7 +8,7 @@ import type { Resources } from './resources.ts';
 
 const SCRIPT = join(import.meta.dirname, 'crowd-process.ts');
 
-/** Clients that create payments, each on a connection of its own. */
+/** Clients that create payments, each on its own connection. */
 export interface CrowdPlan {
   readonly port: number;
   readonly clients: number;
@@ -28,7 +28,7 @@ export interface CrowdResult {
 }
 
 /**
- * Lets the clients work in a process of their own.
+ * Runs the clients in a separate process.
  * @throws VoidRun when a response was neither a creation nor a refusal for overload, or a connection broke.
  */
 export async function runCrowd({ signal }: Resources, plan: CrowdPlan): Promise<CrowdResult> {

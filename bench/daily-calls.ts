@@ -13,9 +13,9 @@ import type { Resources } from './resources.ts';
 import { seedWaiting } from './waiting-payments.ts';
 
 const MINUTE_MS = 60_000;
-/** Length of a measurement, in minutes: as long as a block of Bitcoin takes. */
+/** Duration of a measurement, in minutes: as long as a block of Bitcoin takes. */
 const MEASURED = 10;
-/** Minutes before it, in which a watcher finds out where to begin and reads the mempool. */
+/** Minutes before it, in which a watcher determines its starting block and reads the mempool. */
 const BEFORE = 2;
 const IN_A_DAY = (24 * 60) / MEASURED;
 /** Open payments at a time, around the clock. */
@@ -36,8 +36,8 @@ const NETWORKS: readonly (readonly [ChainId, string])[] = [
 ];
 
 /**
- * Counts the calls to a node whose blocks come as fast as those of the chain, by a clock that jumps from one
- * look to the next. Nothing is paid: a deposit costs two or three calls more.
+ * Counts the calls to a node whose blocks come at the chain's real pace, with a clock that jumps from one
+ * look to the next. Nothing is paid: a deposit costs two or three more calls.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   const server = await startPostgres(resources, THROW_AWAY);

@@ -7,16 +7,16 @@ const NOT_FOUND = -5;
 const OUT_OF_RANGE = -8;
 /** A P2WPKH output of an address that is not watched. */
 const STRANGER = `0014${'5e'.repeat(20)}`;
-/** Signature and key of a P2PKH input: what they say is not read. */
+/** Signature and key of a P2PKH input, whose contents nobody reads. */
 const SIGNED = `6b${'48'.repeat(107)}`;
 
 export interface BitcoinDay {
-  /** As `getblockchaininfo` names it. */
+  /** As `getblockchaininfo` reports it. */
   readonly name: string;
   /** Hash of its first block. */
   readonly genesis: string;
   readonly blockMs: number;
-  /** Transactions of a block; between two blocks they come one by one. */
+  /** Transactions per block; between two blocks they come one by one. */
   readonly transactions: number;
   /** In milliseconds since the epoch. */
   readonly start: number;
@@ -79,7 +79,7 @@ function merkleRoot(ids: readonly string[]): Buffer {
 export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
   const salt = sha256(Buffer.from(day.name));
   const blocks: MadeBlock[] = [];
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   let mempool: Made[] = [];
   const waiting: Made[] = [];
   const byId = new Map<string, { readonly made: Made; block: MadeBlock | null }>();
@@ -111,11 +111,11 @@ export async function startBitcoinDay(day: BitcoinDay): Promise<DayNode> {
     blocks.push(block);
     for (const made of transactions) byId.set(made.id, { made, block });
     mempool = [];
-    // No one asks for the transactions of old blocks; the block itself stays.
+    // Nobody requests the transactions of old blocks; the blocks themselves are kept.
     for (const { id } of blocks.at(-20)?.transactions ?? []) byId.delete(id);
   }
 
-  /** What has happened since the last question. */
+  /** Makes what has become due since the last call. */
   function catchUp(): void {
     const since = day.clock() - day.start;
     const due = FIRST + Math.floor(since / day.blockMs);

@@ -15,9 +15,9 @@ export interface EvmDay {
   readonly name: string;
   readonly chainId: number;
   readonly blockMs: number;
-  /** Blocks from the newest one to the final one. */
+  /** Depth of the final block below the newest one. */
   readonly finalDepth: number;
-  /** Transactions of a block that pay no watched address. */
+  /** Transactions per block that pay no watched address. */
   readonly transactions: number;
   /** Decimals of the tokens, by contract in lower case. */
   readonly decimals: ReadonlyMap<string, number>;
@@ -46,7 +46,7 @@ const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 const stranger = (index: number) => `0x${index.toString(16).padStart(64, 'c')}`;
 const word = (digits: string) => digits.replace(/^0x/, '').toLowerCase().padStart(64, '0');
 
-/** What of a receipt is hashed. */
+/** The hashed part of a receipt. */
 function toHashed(receipt: {
   readonly type: string;
   readonly cumulativeGasUsed: string;
@@ -65,7 +65,7 @@ function toHashed(receipt: {
   };
 }
 
-/** A node whose blocks follow from their heights: nothing of them is kept but the payments. */
+/** A node whose blocks are computed from their heights: only the payments are stored. */
 export async function startEvmDay(day: EvmDay): Promise<DayNode> {
   const salt = createHash('sha256').update(day.name).digest('hex').slice(0, 48);
   const payments = new Map<number, Payment[]>();
@@ -121,7 +121,7 @@ export async function startEvmDay(day: EvmDay): Promise<DayNode> {
   const othersText = othersReceipts.map(each => JSON.stringify(each));
   const roots = new Map<string, string>();
 
-  /** Of a block with these payments. */
+  /** The receipts root of a block with these payments. */
   function rootOf(own: readonly Payment[]): string {
     const key = own.map(({ hash }) => hash).join();
     const known = roots.get(key);

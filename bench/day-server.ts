@@ -1,6 +1,6 @@
 import { type JsonServer, serveJson } from '../test/helpers/json-server.ts';
 
-/** A refusal of JSON-RPC. */
+/** A JSON-RPC error. */
 export class Refusal extends Error {
   readonly code: number;
 
@@ -10,11 +10,11 @@ export class Refusal extends Error {
   }
 }
 
-/** What a node was asked so far. */
+/** Requests to a node so far. */
 export interface Asked {
   requests: number;
   calls: number;
-  /** Of its responses. */
+  /** Size of its responses. */
   bytes: number;
 }
 
@@ -29,8 +29,8 @@ interface Call {
 }
 
 /**
- * Serves JSON-RPC, also in batches.
- * @param resultOf Makes the result as JSON text: blocks are too large to be serialized for each response.
+ * Serves JSON-RPC, including batches.
+ * @param resultOf Returns the result as JSON text: blocks are too large to serialize for each response.
  */
 export async function serveRpc(
   resultOf: (method: string, params: readonly unknown[]) => string,

@@ -1,5 +1,5 @@
 /**
- * Watches all chains in a process of its own, so that what it takes can be measured: one look at the chain
+ * Watches all chains in a separate process, so that its cost can be measured: one look at the chain
  * that its parent names, at the time that its parent gives.
  */
 import { pino } from 'pino';
@@ -14,7 +14,7 @@ export interface Look {
   readonly at: number;
 }
 
-/** What a look took. */
+/** The cost of a look. */
 export interface Looked {
   readonly cpuMicroseconds: number;
   /** Resident memory, in bytes. */

@@ -21,23 +21,23 @@ import { DAY_HOURS } from './settings.ts';
 import { seedWaiting, type Waiting } from './waiting-payments.ts';
 
 const HOUR_MS = 60 * 60_000;
-/** The day passes in minutes, and what is vacuumed every minute has to be within seconds. */
+/** The day passes within minutes, so what is vacuumed every minute must be vacuumed every second. */
 const SETTINGS = { ...THROW_AWAY, autovacuum_naptime: '1s' };
-/** Payments that wait all day on each network, and how many of them are paid in its course. */
+/** Payments that are open all day on each network, and how many of them are paid during it. */
 const WAITING = 100;
 const PAID = 20;
-/** Nothing is paid in the last part of it, so that all becomes final. */
+/** Nothing is paid in the last part of it, so that all payments become final. */
 const QUIET_MS = Math.min(2 * HOUR_MS, (DAY_HOURS * HOUR_MS) / 3);
 const TRON_TEST_TOKEN = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
-/** P2WPKH of the address that is waited at on Bitcoin. */
+/** P2WPKH script of the watched address on Bitcoin. */
 const BITCOIN_SCRIPT = '0014751e76e8199196d454941c45d1b3a323f1433bd6';
 
 interface Traffic {
   readonly blockMs: number;
-  /** Transactions of a block, about as many as the chain has carried in 2026. */
+  /** Transactions per block, about as many as the chain has carried in 2026. */
   readonly transactions: number;
   readonly finalDepth?: number;
-  /** A token that is waited for beside the native asset. */
+  /** A token that payments ask for, besides the native asset. */
   readonly token?: string;
 }
 
@@ -56,7 +56,7 @@ const TRAFFIC: Readonly<Record<ChainId, Traffic>> = {
   'tron-test': { blockMs: 3_000, transactions: 20, token: 'tron-usdt-test' },
 };
 
-/** A chain as it is played. */
+/** A simulated chain. */
 export interface Played {
   readonly chain: Chain;
   readonly url: string;
@@ -71,8 +71,8 @@ export interface Played {
 }
 
 /**
- * Lets one worker watch a day of all chains: blocks come as fast as they really do, by a clock that jumps
- * from one look to the next. Tells what that takes, and whether every payment is settled.
+ * Lets one worker watch a day of all chains: blocks come at their real pace, with a clock that jumps
+ * from one look to the next. Reports the cost, and whether every payment is settled.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   const server = await startPostgres(resources, SETTINGS);
@@ -166,7 +166,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return judge(db, played, { total, memory });
 }
 
-/** Times at which payments of a network are made, in milliseconds since the epoch. */
+/** Times at which payments of a network are paid, in milliseconds since the epoch. */
 function payingTimes(start: number): number[] {
   const span = DAY_HOURS * HOUR_MS - QUIET_MS;
   return Array.from({ length: PAID }, (_, index) => start + ((index + 0.5) / PAID) * span);
@@ -283,14 +283,14 @@ async function playBitcoin(chain: Chain, { start, clock }: Setting): Promise<Pla
   return playedBy(chain, node, ({ tokenAmount }) => node.pay(BITCOIN_SCRIPT, tokenAmount, null));
 }
 
-/** A chain whose node knows by the clock which blocks there are. */
+/** A chain whose node derives its blocks from the clock. */
 function playedBy(chain: Chain, node: DayNode, pay: Played['pay']): Played {
   const { url, blocks, stop } = node;
   const asked = () => node.asked;
   return { chain, url, asked, blocks, pay, stop, advance() {}, looks: 0, cpuMicroseconds: 0 };
 }
 
-/** Makes blocks on a node that makes them on command only. */
+/** Makes blocks on a node that makes them only on command. */
 function maker(chain: Chain, { start, clock }: Setting, mine: (blocks: number) => void) {
   let made = 0;
   return {

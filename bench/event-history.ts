@@ -6,14 +6,14 @@ import { type Job, runInLanes } from './lanes.ts';
 
 /** Events are kept for 90 days, and until the month of the first of these is over. */
 export const EVENT_MONTHS = 3;
-/** One event of a merchant in so many is of the rare type, and one delivery in so many has failed. */
+/** One in this many events of a merchant is of the rare type, and one in this many deliveries has failed. */
 const RARE_EVERY = 50;
 const FAILED_EVERY = 256;
-/** So many are there in a short history, too: enough for a short page. */
+/** Even a short history has this many of them: enough for a short page. */
 const LEAST = 3;
 
 /**
- * Gives every payment of the months that are kept an event, which has the payment's ID, and those of one merchant
+ * Gives every payment of the retained months an event, whose ID is the payment's, and those of one merchant
  * a delivery with an attempt.
  */
 export async function fillEvents(db: Database, merchantId: string): Promise<void> {

@@ -23,9 +23,9 @@ const WARM_UP_SECONDS = 5;
 /** Payments a second that are created while no worker runs, and for how long, in seconds. */
 const BACKLOG_RATE = 1_000;
 const BACKLOG_SECONDS = 10;
-/** Connections that create payments: each sends its first request at once, which the rate then misses. */
+/** Connections that create payments: each sends its first request at once, which the rate does not count. */
 const CONNECTIONS = 16;
-/** Signed requests, as a multiple of those that are needed at the planned rate. */
+/** Signed requests, as a multiple of those needed at the planned rate. */
 const SPARE = 1.1;
 
 interface Subject {
@@ -36,7 +36,7 @@ interface Subject {
   create(rate: number, seconds: number): Promise<void>;
 }
 
-/** Measures webhooks of payments that are created through the API, one endpoint for each merchant. */
+/** Measures webhooks for payments that are created through the API, with one endpoint per merchant. */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
   const redisUrl = await startRedis(resources);

@@ -4,25 +4,25 @@ import type { Member } from '../test/deployment/cluster/member.ts';
 
 /** How long the link is silent before its primary dies, in milliseconds. */
 const SILENCE_MS = 6_500;
-/** How long etcd is away, in milliseconds: longer than a primary keeps its key. */
+/** How long etcd is unavailable, in milliseconds: longer than a primary keeps its key. */
 const CUT_MS = 30_000;
-/** After how long systemd starts what has ended, in milliseconds. */
+/** After how long systemd restarts what has ended, in milliseconds. */
 const RESTART_MS = 2_000;
 
-/** What happens to a part of the cluster, and how that part comes back. */
+/** A fault in a part of the cluster, and its repair. */
 export interface Fault {
   readonly name: string;
   /** How long it lasts before anything can take over, in milliseconds. */
   readonly lastsMs: number;
-  /** Resolves once the fault is there, and what has to take its place. */
+  /** Resolves once the fault has happened and its replacement has taken over. */
   strike(cluster: Cluster): Promise<void>;
-  /** Brings back what was lost. */
+  /** Restores what was lost. */
   mend(cluster: Cluster): Promise<void>;
-  /** Whether all of the cluster is there again after that. */
+  /** Whether the whole cluster is running again after the repair. */
   readonly isWholeAfter: boolean;
 }
 
-/** Each kind of fault, in an order in which a frozen primary comes back as a fault of its own. */
+/** Each kind of fault, ordered so that the return of a frozen primary is a fault by itself. */
 export function faults(): readonly Fault[] {
   let lost: Member | undefined;
 
@@ -54,7 +54,7 @@ export function faults(): readonly Fault[] {
       name: 'primary frozen',
       lastsMs: 0,
       strike: cluster => replace(cluster, primary => primary.freeze()),
-      // It comes back in the next round.
+      // It returns in the next round.
       mend: async () => undefined,
       isWholeAfter: false,
     },
@@ -78,7 +78,7 @@ export function faults(): readonly Fault[] {
       isWholeAfter: true,
     },
     {
-      // To its primary the same as one whose machine has died: a silence.
+      // For its primary, the same as a standby whose machine has died: silence.
       name: 'synchronous standby frozen',
       lastsMs: 0,
       async strike(cluster) {

@@ -16,20 +16,20 @@ const MERCHANT = RICH[2];
 const TRANSFER_MS = 3_000;
 const BLOCK_MS = 1_000;
 const RETRY_MS = 500;
-/** Longest that a page may take, in milliseconds. */
+/** The longest that a page may take, in milliseconds. */
 const PAGE_MS = 15_000;
 const CREATE = '/external/v1/payments/prompt';
-/** The link of the checkout that opens a wallet. */
+/** The checkout's link that opens a wallet. */
 const WALLET = /ethereum:(0x[0-9a-fA-F]{40})@11155111\?value=(\d+)/;
 
-/** Has the service watch the chain, for the merchant. */
+/** Makes the service watch the chain, for the merchant. */
 export async function watchChain(
   { operated, shop }: Awaited<ReturnType<typeof openAccounts>>,
   url: string,
 ): Promise<void> {
   const { db, keyring } = operated;
   const operator = operatorOf(operated);
-  // The other chains look as if they were watched.
+  // The other chains stay marked as watched.
   await sql`update networks set settled_by = 'simulation' where chain = ${NETWORK}`.execute(db);
   await sql`
     update chains set polled_at = null, watched_until = null, expires_until = null where id = ${NETWORK}`.execute(
@@ -43,7 +43,7 @@ export async function watchChain(
   );
 }
 
-/** Customers who choose the network of a payment of their own, and pay it on the chain. */
+/** Customers who choose the network of their own payment, and pay it on the chain. */
 export class Transfers {
   readonly #stopped = new AbortController();
   readonly #lanes: Promise<void>[];
@@ -59,13 +59,13 @@ export class Transfers {
     ];
   }
 
-  /** Ends it once every payment that was begun is paid. */
+  /** Stops once every payment that was begun is paid. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#lanes);
   }
 
-  /** Ends it without waiting for what the service, which may be gone, does not confirm. */
+  /** Stops without waiting for confirmation by a service that may be gone. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#stopped.abort();
@@ -89,7 +89,7 @@ export class Transfers {
     const { prompt, checkoutUrl } = made;
     ledger.acknowledge(reference, prompt.id);
     const page = `${replica.url}${new URL(checkoutUrl).pathname}`;
-    // The page is the answer that counts: it may be there though its form had none.
+    // The page decides: it may have changed although the form got no response.
     const quote = await this.#untilThere(async () => {
       await fetch(`${page}/network`, {
         method: 'POST',
@@ -105,7 +105,7 @@ export class Transfers {
     ledger.paid.set(prompt.id, await evm.transferNative(to, BigInt(value), PAYER));
   }
 
-  /** Tries until there is a result, whatever fails; undefined where it is abandoned. */
+  /** Retries any failure until there is a result; undefined if it was abandoned. */
   async #untilThere<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     while (!this.#isAbandoned) {
       const result = await attempt().catch(() => undefined);

@@ -12,15 +12,18 @@ import { requireCluster } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { FAILOVER_ROUNDS } from './settings.ts';
 
-/** Creations, and as many reads, that begin in a second on each of two replicas. */
+/** Creations, and as many reads, that start per second on each of two replicas. */
 const RATE = 5;
 const REVOCATION_MS = 2_000;
-/** How long all is well before a fault, and after it, in milliseconds. */
+/** How long the load runs without faults before a fault, and after it, in milliseconds. */
 const CALM_MS = 3_000;
-/** Longest that writes may be away before the run is void, and that events and finality may take, in milliseconds. */
+/**
+ * The longest outage of writes before the run is void, and the longest that events and finality may take, in
+ * milliseconds.
+ */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 100;
-/** Longest that writes may be away, in seconds: the kit's `ttl` and ten more. */
+/** The longest permitted outage of writes, in seconds: the kit's `ttl` and ten more. */
 const GOAL_SECONDS = 30;
 
 type Way = keyof Deployed['replicas'];
@@ -35,8 +38,9 @@ interface Round {
 }
 
 /**
- * Lets parts of a cluster of three fail under a steady load, one after the other, and holds the service to what it
- * has answered.
+ * Makes parts of a cluster of three fail one after the other under a steady load, and checks that what the service
+ * has
+ * responded still holds.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requireCluster();
@@ -71,7 +75,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   }
   await load.stop();
   await transfers.stop();
-  // Finality takes some blocks more.
+  // Finality takes some more blocks.
   await evm.mine(64);
   await until('every event', () => ledger.isTold()).catch(() => undefined);
   const session = await cluster.openSession('eps');
@@ -144,7 +148,7 @@ function none(subject: string, measured: string, value: number): Finding {
   return { subject, measured, value, goal: { relation: '<=', value: 0 } };
 }
 
-/** How long writes were away through one way to the primary, beyond what the faults themselves took. */
+/** How long writes failed by one way to the primary, without the duration of the faults themselves. */
 function withoutWrites(way: Way, rounds: readonly Round[]): Finding {
   const waits = rounds.map(({ fault, writes }) => writes[way] - fault.lastsMs / 1_000);
   const kinds = Map.groupBy(rounds, ({ fault }) => fault.name);

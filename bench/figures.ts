@@ -3,7 +3,7 @@ import type { Database } from '#storage/database/connection.ts';
 import { runInLanes } from './lanes.ts';
 
 /**
- * Rollups of a history that was inserted without triggers, from a table of its figures, so that not each of them reads
+ * Rollups of a history that was inserted without triggers, from one table of sums, so that not each of them reads
  * all payments.
  */
 

@@ -4,7 +4,7 @@ import { addFigures } from './figures.ts';
 import { type Job, LANES, runInLanes } from './lanes.ts';
 import { insertRange, type PaymentHistory } from './payment-history.ts';
 
-/** Inserts the payments of a history without their indexes, which are made again afterwards. */
+/** Inserts the payments of a history without their indexes, which are rebuilt afterwards. */
 export async function fillPayments(db: Database, history: PaymentHistory): Promise<void> {
   const indexes = await listIndexes(db);
   for (const index of indexes) await sql`drop index ${sql.id(index.name)}`.execute(db);
@@ -28,13 +28,13 @@ export async function fillPayments(db: Database, history: PaymentHistory): Promi
   await sql`vacuum (freeze, analyze) payments`.execute(db);
 }
 
-/** Indexes of few payments or none, which cost less to keep up than reading all payments to build them. */
+/** Indexes of few payments or none: maintaining them costs less than reading all payments to build them. */
 const OF_FEW = [
   ...['payments_checkout_token', 'payments_external', 'payments_inquiries'],
   ...['payments_due', 'payments_expiring', 'payments_quoted'],
 ];
 
-/** The indexes that are made after the payments were inserted, those first that take longest. */
+/** The indexes to build after the payments were inserted, those first that take longest. */
 async function listIndexes(db: Database) {
   const { rows } = await sql<{ name: string; definition: string }>`
     select relname as name, pg_get_indexdef(indexrelid) as definition

@@ -1,6 +1,6 @@
 /**
- * Loaded into a measured process by `--import`: follows its garbage collections from one SIGUSR2 to the
- * next, and then writes what they were, as JSON, to the file that the URL's parameter `to` names.
+ * Loaded into a measured process by `--import`: records its garbage collections from one SIGUSR2 to the
+ * next, and then writes them as JSON to the file that the URL's parameter `to` names.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { GCProfiler } from 'node:v8';
@@ -25,7 +25,7 @@ process.on('SIGUSR2', () => {
   for (const { gcType, cost, beforeGC, afterGC } of statistics) {
     if (MINOR.includes(gcType)) minorMicroseconds += cost;
     else majorMicroseconds += cost;
-    // What was allocated before the first collection is not known.
+    // What was allocated before the first collection is unknown.
     if (left !== undefined) allocatedBytes += beforeGC.heapStatistics.usedHeapSize - left;
     left = afterGC.heapStatistics.usedHeapSize;
   }

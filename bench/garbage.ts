@@ -7,22 +7,22 @@ import { pathToFileURL } from 'node:url';
 export interface Garbage {
   readonly minorMicroseconds: number;
   readonly majorMicroseconds: number;
-  /** What was allocated between the first collection and the last. */
+  /** Bytes allocated between the first collection and the last. */
   readonly allocatedBytes: number;
 }
 
-/** How often the response of a probe is looked for, in milliseconds, and how often at most. */
+/** How often to check for a probe's response, in milliseconds, and how many times at most. */
 const POLL_MS = 5;
 const POLLS = 1_000;
 
-/** Arguments for Node.js with which a process tells its collections in `file`. */
+/** Node.js arguments that make a process write its collections to `file`. */
 export function probeArguments(file: string): string[] {
   const probe = pathToFileURL(join(import.meta.dirname, 'garbage-probe.ts'));
   probe.searchParams.set('to', file);
   return [`--import=${probe.href}`];
 }
 
-/** Begins to follow the collections of a process with a probe. */
+/** Starts to record the collections of a process with a probe. */
 export function beginGarbage(pid: number): void {
   process.kill(pid, 'SIGUSR2');
 }

@@ -26,9 +26,9 @@ import { growFromEmpty } from './young-database.ts';
 interface Known extends PartnerHistory {
   /** IDs of the merchant's payments, in the order of a list. */
   readonly ids: readonly string[];
-  /** Those of its events, which are kept for some months. */
+  /** IDs of its events, which are kept for some months. */
   readonly eventIds: readonly string[];
-  /** Connections as the service reads over them. */
+  /** Connections with the settings that the service reads with. */
   readonly reads: Database;
 }
 
@@ -40,7 +40,7 @@ const DEEP = 0.9;
 const PAGE = 10;
 /** Rows of the list by a rare status, of which the short history has few. */
 const RARE_PAGE = 3;
-/** How many times as long a call may take with the long history. */
+/** The most that a call may take with the long history, as a multiple of the short one. */
 const ALLOWED = 1.2;
 
 const list =
@@ -140,7 +140,7 @@ async function fill(
   payments: number,
 ): Promise<Known> {
   await watchNetworks(db);
-  // The short history has none, so that the comparison shows what months cost.
+  // The short history has no partitions, so that the comparison shows what they cost.
   if (payments > FEW_PAYMENTS) await layMonths(db);
   const history = await fillHistory(db, payments);
   const { merchantId } = history;

@@ -5,14 +5,14 @@ import { type Finding, sideBySide } from './measure.ts';
 import type { Resources } from './resources.ts';
 import { FEW_PAYMENTS, PAYMENTS } from './settings.ts';
 
-/** A filled database with what its callers need to know of it. */
+/** A filled database with what its callers need to know about it. */
 export type History<T> = T & BenchDatabase & { readonly payments: number };
 
 /** Calls take about a millisecond: turns are short, so that both sides see the same load. */
 const ROUNDS = 100;
 const REPEATS = 5;
 
-/** Settings with which what is written to a new table need not be logged. */
+/** Settings with which inserts into a new table need no WAL. */
 const UNLOGGED = { ...THROW_AWAY, wal_level: 'minimal', max_wal_senders: '0' };
 
 /** Builds a short and a long history on one server. */
@@ -29,7 +29,7 @@ export async function buildHistories<T>(
     process.stdout.write(`built ${payments} payments in ${seconds} s\n`);
     return { ...filled, ...database, payments };
   };
-  // What is filled is vacuumed and analysed where it is filled.
+  // Each history is vacuumed and analysed where it is filled.
   await setAutovacuum(server, 'off');
   const sides = [await build('few', FEW_PAYMENTS), await build('many', PAYMENTS)] as const;
   await setAutovacuum(server, 'on');
@@ -48,7 +48,7 @@ async function setAutovacuum(url: string, value: 'on' | 'off'): Promise<void> {
   await db.destroy();
 }
 
-/** How many times as long a call takes on the long history, with the most it may be. */
+/** Durations on the long history as a multiple of those on the short one, with the permitted maximum. */
 export async function compareSizes<T>(
   subject: string,
   [few, many]: readonly [History<T>, History<T>],

@@ -6,11 +6,11 @@ import { processTimes } from './process-times.ts';
 import { type ServiceState, startService } from './processes.ts';
 import { type Resources, withResources } from './resources.ts';
 
-/** Until loops have found nothing for ten seconds, and time of the measurement, in milliseconds. */
+/** Time until loops have found nothing for ten seconds, and duration of the measurement, in milliseconds. */
 const SETTLING_MS = 15_000;
 const MEASURED_MS = 20_000;
 
-/** Rows that heartbeats may write in a minute. */
+/** Rows that heartbeats may write per minute. */
 const HEARTBEATS = 6;
 
 /** Measures what the API with its worker costs while there is nothing to do. */
@@ -41,7 +41,7 @@ export function idle({ signal }: Resources, state: ServiceState, db: Database): 
   });
 }
 
-/** What has happened in the database so far. */
+/** Counters of the database so far. */
 async function readActivity(db: Database): Promise<{ transactions: number; rows: number }> {
   const { rows } = await sql<{ transactions: number; rows: number }>`
     select xact_commit as transactions,

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Database } from '#storage/database/connection.ts';
 
-/** What fills a database, over a connection of its own. */
+/** A task that fills a database, on its own connection. */
 export type Job = (connection: Database) => Promise<unknown>;
 
-/** Connections at once: as many as the smallest machine of a bench has processors. */
+/** Concurrent connections: as many as the smallest machine of a bench has processors. */
 export const LANES = 2;
 
 /** Settings of a lane. */
 const SETTINGS = {
-  // Triggers and foreign keys cost time alone: who fills the database fills what they would.
+  // Triggers and foreign keys only cost time: the tasks insert what triggers would.
   session_replication_role: 'replica',
   synchronous_commit: 'off',
   // Other lanes need the processors.
@@ -20,7 +20,7 @@ const SETTINGS = {
   work_mem: '256MB',
 };
 
-/** Runs jobs side by side, in their order. */
+/** Runs jobs concurrently, started in order. */
 export async function runInLanes(db: Database, jobs: readonly Job[]): Promise<void> {
   const waiting = jobs.values();
   const runLane = () =>

@@ -20,12 +20,12 @@ function setup(thread)
 end
 
 local source, exact, may_shed, current, clock, window
--- When the requests were due that no connection was free for, oldest first.
+-- When requests without a free connection were due, oldest first.
 local held = {}
--- By key of a response: when the requests that wait for it began, oldest first.
+-- By response key: when the requests that wait for it began, oldest first.
 local awaited, seen = {}, {}
 
--- Arguments: prefix of the files, one for each thread; requests a second, 0 for as many as get
+-- Arguments: prefix of the files, one per thread; requests per second, 0 for as many as get
 -- a response; 'shed' to count 503 with Retry-After instead of failing; 'exact' if each connection has its
 -- own thread; length of the windows whose latencies are recorded, in milliseconds, 0 for none.
 function init(arguments)

@@ -15,14 +15,14 @@ export interface LoadPlan {
   /** Connections, each of which waits for a response before it sends the next request. */
   readonly connections: number;
   readonly seconds: number;
-  /** Most requests that may be needed. */
+  /** The most requests that may be needed. */
   readonly supply: number;
-  /** Requests offered a second; as many as get a response if left out. */
+  /** Requests offered per second; by default as many as get a response. */
   readonly rate?: number;
   /** Whether 503 with Retry-After counts as shed instead of as wrong. */
   readonly mayShed?: boolean;
   /**
-   * Length of the windows whose latencies are recorded, in seconds; none are if left out. Excludes
+   * Length of the windows whose latencies are recorded, in seconds; by default none are. Excludes
    * `mayShed`, since wrk cannot tell which request was refused, and `exact`.
    */
   readonly windowSeconds?: number;
@@ -51,7 +51,7 @@ interface WindowLatencies {
   readonly p99: number;
 }
 
-/** Longest wait for a response, in seconds: only a bug takes that long. */
+/** The longest wait for a response, in seconds: only a bug takes that long. */
 const PATIENCE_SECONDS = 60;
 /** How long wrk may run beyond its plan, in milliseconds. */
 const OVERTIME_MS = (PATIENCE_SECONDS + 30) * 1000;
@@ -124,7 +124,7 @@ async function runWrk(
       killSignal: 'SIGKILL',
     },
   );
-  // If the bench fails meanwhile, wrk would go on for minutes.
+  // If the bench fails meanwhile, wrk would run for minutes more.
   defer(() => wrk.kill('SIGKILL'));
   const [output, [status]] = await Promise.all([text(wrk.stdout), once(wrk, 'exit')]);
   const line = output.split('\n').findLast(candidate => candidate.startsWith('{'));

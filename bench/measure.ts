@@ -49,7 +49,7 @@ export function medianRatio(values: readonly number[], base: readonly number[]):
 }
 
 export interface Finding {
-  /** What `value` is, with its unit unless it is a ratio. */
+  /** What was measured, with its unit unless it is a ratio. */
   readonly subject: string;
   /** Further figures, for the reader. */
   readonly measured: string;

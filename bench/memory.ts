@@ -15,7 +15,7 @@ export const COLLECTS_ON_SIGNAL = [
 ] as const;
 /** A collection has ended when memory has not fallen for this long, in milliseconds. */
 const SETTLING_MS = 1_000;
-/** Most readings until memory counts as it is. */
+/** The most readings until memory counts as settled. */
 const ATTEMPTS = 10;
 
 /** Resident memory in mebibytes. */

@@ -24,12 +24,12 @@ import type { Resources } from './resources.ts';
 type Side = History<PartnerHistory>;
 
 const PAGE = 10;
-/** Most months of a table that a page or a look-up by ID may read. */
+/** The most months of a table that a page or a look-up by ID may read. */
 const MONTHS_READ = 2;
-/** Longest that a month's removal and the vacuum of a partition may take, in seconds. */
+/** The longest that the removal of a month and the vacuum of a partition may take, in seconds. */
 const DROP_SECONDS = 1;
 const VACUUM_SECONDS = 60;
-/** One row in so many is dead when a table is vacuumed: enough for all of its indexes to be read. */
+/** One row in this many is dead when a table is vacuumed: enough for all of its indexes to be read. */
 const DEAD_EVERY = 100;
 const EVENT_TABLES = ['events', 'webhook_deliveries', 'webhook_attempts'];
 
@@ -39,7 +39,7 @@ export function layMonths(db: Database): Promise<void> {
   return makeMonths(db, monthFrom(now, -EVENT_MONTHS), monthFrom(now, MONTHS_AHEAD));
 }
 
-/** Measures months. Comes last, since it leaves dead rows behind and drops the oldest month. */
+/** Measures partitions. Runs last, since it leaves dead rows behind and drops the oldest month. */
 export async function monthFindings(resources: Resources, side: Side): Promise<Finding[]> {
   return [
     ...(await countMonthsRead(resources, side)),
@@ -48,7 +48,7 @@ export async function monthFindings(resources: Resources, side: Side): Promise<F
   ];
 }
 
-/** A delivery of the middle of the history. */
+/** A delivery from the middle of the history. */
 interface Middle {
   readonly id: string;
   readonly eventId: string;
@@ -64,8 +64,9 @@ const listed =
     listEvents(db, merchantId, { limit: PAGE, ...query(middle) }, new Date(0));
 
 /**
- * What reads events, deliveries and attempts, and whether it knows of which months they are. Lists are prepared, and
- * read the indexes of all months: to leave some out would save an eighth of a page.
+ * Statements that read events, deliveries and attempts, and whether they know the months. Lists are prepared
+ * statements, and
+ * read the indexes of all months: leaving some out would save an eighth of a page.
  */
 const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [
   ['an event', true, (db, { merchantId }, { eventId }) => readEvent(db, merchantId, eventId)],
@@ -73,7 +74,7 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
   ['events behind a cursor', false, listed(({ eventId }) => ({ startingAfter: eventId }))],
   ['events, oldest first', false, listed(() => ({ order: 'oldest' }))],
   ['events not delivered', false, listed(() => ({ delivered: false }))],
-  // Events of a payment have its ID in this history, not in others.
+  // In this history, unlike others, the event of a payment has the payment's ID.
   ['events of a payment', false, listed(({ eventId }) => ({ paymentId: eventId }))],
   ['history of a payment', false, (db, _, { eventId }) => readHistoricEvents(db, eventId)],
   ['attempts at a delivery', true, (db, _, { delivery }) => listAttempts(db, [delivery], PAGE)],
@@ -106,7 +107,11 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
   ],
 ];
 
-/** Counts by the server's own statistics which partitions statements read: those it pruned, or never reached, have none. */
+/**
+ * Counts by the server's own statistics which partitions statements read: partitions that were pruned or never
+ * reached have
+ * none.
+ */
 async function countMonthsRead({ defer }: Resources, side: Side): Promise<Finding[]> {
   const db = connect({
     url: side.url,
@@ -158,7 +163,7 @@ async function countScans(db: Connection) {
   return new Map(rows.map(({ name, ...row }) => [name, row]));
 }
 
-/** Vacuums the largest partition of each table, and payments, all pages of them, with dead rows everywhere. */
+/** Vacuums the largest partition of each table, and payments, with dead rows on every page. */
 async function vacuum(db: Database): Promise<Finding[]> {
   const { rows: largest } = await sql<{ name: string }>`
     select distinct on (inhparent) inhrelid::regclass::text as name from pg_inherits
@@ -191,7 +196,7 @@ async function vacuum(db: Database): Promise<Finding[]> {
   ];
 }
 
-/** Runs a statement as a replica would, so that what may only be added can be changed. */
+/** Runs a statement without triggers, like a replica, so that append-only tables can be changed. */
 function withoutTriggers(db: Database, statement: RawBuilder<unknown>): Promise<void> {
   return db.transaction().execute(async tx => {
     await sql`set local session_replication_role = replica`.execute(tx);

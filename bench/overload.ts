@@ -12,7 +12,7 @@ import { CONNECTIONS, ROUNDS, SECONDS } from './settings.ts';
 import { creates } from './traffic.ts';
 
 const TURNS = Math.min(ROUNDS, 3);
-/** Signed requests, as a multiple of those that are needed at the planned rate. */
+/** Signed requests, as a multiple of those needed at the planned rate. */
 const SPARE = 1.1;
 /** The load, as a multiple of the peak. */
 const OVERLOAD = 3;
@@ -21,7 +21,7 @@ const OVERLOAD_CONNECTIONS = 1_024;
 /** Pause after an overload, in milliseconds, so that its backlog does not fall on the next round. */
 const RECOVERY_MS = 2_000;
 
-/** Clients that open another connection for each refusal. */
+/** Clients that open a new connection after each refusal. */
 const RECONNECTING = 1_500;
 
 type Subject = Pick<BenchMerchants, 'merchants'> & { readonly service: ServiceProcess };
@@ -82,8 +82,9 @@ export async function overload(
 }
 
 /**
- * Alternates between as many clients as the peak has and a crowd, which reconnect as soon as they are refused. Throughput is
- * given for each core that the clients leave free.
+ * Alternates between as many clients as the peak has, and a crowd that reconnects as soon as it is refused.
+ * Throughput is
+ * per core that the clients leave free.
  */
 export async function reconnects(
   resources: Resources,

@@ -20,22 +20,22 @@ import { fillHistory, type PartnerHistory } from './partner-history.ts';
 import { startService } from './processes.ts';
 import type { Resources } from './resources.ts';
 
-/** A merchant that has all payments of a service, its partner, and who looks at their pages. */
+/** A merchant that has all payments of a service, its partner, and visitors of their pages. */
 interface Panel extends PartnerHistory {
   readonly keyId: string;
   readonly endpointId: string;
   readonly deliveryId: string;
-  /** Opens a page in a session of its own, since requests of one are limited. */
+  /** Opens a page in a separate session, since requests per session are limited. */
   open(path: string): Promise<() => Promise<void>>;
 }
 
 const HOST = 'panel.example.test';
-/** Most that a page may take, in milliseconds, and how many times as long as with a short history. */
+/** The most that a page may take, in milliseconds, and as a multiple of the time with a short history. */
 const PAGE_MS = 50;
 const ALLOWED = 1.2;
 const ROUNDS = 10;
 const REPEATS = 3;
-/** Requests in the log of the account: as many as are kept. */
+/** Requests in the account's log: as many as are kept. */
 const REQUESTS = 100_000;
 
 /** A UTC day, YYYY-MM-DD. */
@@ -75,7 +75,7 @@ const PARTNER: Readonly<Record<string, (panel: Panel) => string>> = {
   commission: () => '/commission',
 };
 
-/** Measures pages of the panel, of a merchant with a long history and of one with a short one. */
+/** Measures pages of the panel, for a merchant with a long history and for one with a short one. */
 export async function bench(resources: Resources): Promise<Finding[]> {
   const sides = await buildHistories(resources, async ({ db }, payments) => {
     await watchNetworks(db);
@@ -129,7 +129,7 @@ async function measure(
   ];
 }
 
-/** Starts a service on a history, whose panel people have signed in to. */
+/** Starts a service on a history, with people signed in to its panel. */
 async function openPanel(
   resources: Resources,
   history: History<PartnerHistory>,
@@ -177,7 +177,7 @@ async function openPanel(
   };
 }
 
-/** Fills the request log of an account as far as it is kept: a request of each minute was refused. */
+/** Fills the request log of an account to its maximum: one request a minute was refused. */
 async function fillRequests(
   db: BenchDatabase['db'],
   accountId: string,

@@ -8,7 +8,7 @@ import { fillRollups } from './figures.ts';
 import { fillPayments } from './fill-payments.ts';
 import { timed, VoidRun } from './measure.ts';
 
-/** A partner with its payments, and texts of one of them to search for. */
+/** A partner with its payments, and search terms from one of them. */
 export interface PartnerHistory {
   readonly partnerId: string;
   /** How many payments the partner has. */
@@ -18,7 +18,7 @@ export interface PartnerHistory {
   readonly sample: { id: string; hash: string; address: string; reference: string };
 }
 
-/** Merchants, each with as many payments as any other, and how many of them the partner has. */
+/** Merchants with equal numbers of payments, and how many of them the partner has. */
 interface Shape {
   readonly merchants: number;
   readonly linked: number;
@@ -29,7 +29,7 @@ const SEVENTH: Shape = { merchants: 35, linked: 5 };
 
 /** Five years. */
 const DAYS = 5 * 365;
-/** Payments that nobody has paid expire so long after they were created, in milliseconds. */
+/** Unpaid payments expire this long after their creation, in milliseconds. */
 const VALID_MS = 30 * 60_000;
 
 /**

@@ -2,24 +2,24 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection, Database } from '#storage/database/connection.ts';
 
 const DAY_MS = 86_400_000;
-/** Days that a history covers where nothing else is said. */
+/** Default number of days that a history covers. */
 const YEAR_DAYS = 365;
 
 /** Payments spread evenly over time and over the merchants of a database. They are numbered from 1, the newest. */
 export interface PaymentHistory {
   readonly payments: number;
   readonly merchants: number;
-  /** A partner, and how many merchants it has: those that come first. */
+  /** A partner, and how many merchants it has: the first ones. */
   readonly link?: { readonly partnerId: string; readonly merchants: number } | null;
-  /** Every history of a bench covers as many, so that only the number of payments differs. */
+  /** Every history of a bench covers the same number, so that only the number of payments differs. */
   readonly days?: number;
   /** When it ends. */
   readonly now: Date;
-  /** Payments from before it have expired unless something else became of them. */
+  /** Unpaid payments from before this time have expired. */
   readonly openSince?: Date;
 }
 
-/** Some of the payments, by their numbers, both inclusive. */
+/** A range of payments by their numbers, both inclusive. */
 export interface PaymentRange {
   readonly newest: number;
   readonly oldest: number;

@@ -56,7 +56,7 @@ export async function pgbenchContender(
   return { name: options.name, warmUp: async () => void (await run()), round: run };
 }
 
-/** The statement with its values inlined; a CTE before it makes the fresh pieces. */
+/** The statement with its values inlined; a CTE before it generates the fresh pieces. */
 function toScript({ text: statement, values, fresh }: RepeatedStatement): string {
   const columns = Object.entries(fresh).map(([name, made]) => `${made} as "${name}"`);
   const inlined = statement.replaceAll(/\$(\d+)/g, (_, number) => {

@@ -5,9 +5,9 @@ import { signedHeaders, type Traffic } from './signed-requests.ts';
 
 /** Pause between two probes of a kind, in milliseconds. */
 const PAUSE_MS = 50;
-/** Signed probes at a time: only some of them are refused. */
+/** Concurrent signed probes: only some of them are refused. */
 const SIGNED_PROBES = 4;
-/** Longest wait for a response, in milliseconds. */
+/** The longest wait for a response, in milliseconds. */
 const GIVE_UP_MS = 5_000;
 
 /** How long the service took to respond to probes, in milliseconds; infinite without a right response. */
@@ -19,7 +19,7 @@ export interface ProbeTimes {
 }
 
 /**
- * Sends single requests until a load has ended, and adds to the times what they took. wrk measures the
+ * Sends single requests until a load has ended, and adds their durations to the times. wrk measures the
  * load, but cannot tell which of its requests was refused.
  * @throws VoidRun for a response that is neither right nor a refusal.
  */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What Linux has counted of a process. */
+/** Linux's counters of a process. */
 export interface ProcessTimes {
   /** CPU time of the main thread, and of all threads, in microseconds. */
   readonly mainThread: number;
@@ -26,7 +26,7 @@ export async function processTimes(pid: number): Promise<ProcessTimes> {
   };
 }
 
-/** CPU time of a server and of the processes that it has started, in microseconds. */
+/** CPU time of a server and of its child processes, in microseconds. */
 export async function familyTime(pid: number): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'pid=', '--pid', String(pid), '--ppid', String(pid)]);
   return sum(

@@ -7,7 +7,7 @@ import { freePort, launchRedis } from '../test/helpers/redis-server.ts';
 import type { Resources } from './resources.ts';
 import { CPU_PROFILE_DIRECTORY, POOL_SIZE } from './settings.ts';
 
-/** A server under test, in a process of its own. */
+/** A server under test, in a separate process. */
 export interface ServerProcess {
   readonly port: number;
   readonly pid: number;
@@ -23,9 +23,9 @@ interface ServiceOptions {
   readonly nodeArguments?: readonly string[];
   /** Arguments for the script. */
   readonly scriptArguments?: readonly string[];
-  /** Variables beside those of every service. */
+  /** Environment variables besides those of every service. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The tree that is run; this one if left out. */
+  /** The tree to run; by default this one. */
   readonly root?: string;
 }
 
@@ -35,14 +35,14 @@ interface ServerOptions extends Omit<ServiceOptions, 'env'> {
   /** Path below the root of the tree. */
   readonly script: string;
   readonly env: Record<string, string>;
-  /** The variable that sets the port that serves /readyz; PORT if left out. */
+  /** The variable that sets the port that serves /readyz; by default PORT. */
   readonly portVariable?: 'PORT' | 'METRICS_PORT';
   /** Whether the process is the service itself, and gets a CPU profile if profiles are wanted. */
   readonly profiled?: boolean;
 }
 
 const ROOT = join(import.meta.dirname, '..');
-/** Longest a server may take until it is ready, and to end, in milliseconds. */
+/** The longest that a server may take until it is ready, and to stop, in milliseconds. */
 const START_MS = 30_000;
 const END_MS = 30_000;
 /** How often a starting server is asked whether it is ready, in milliseconds. */
@@ -159,7 +159,7 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
-/** Starts a Redis server that keeps nothing on disk. */
+/** Starts a Redis server without persistence. */
 export async function startRedis({ signal, defer }: Resources): Promise<string> {
   const redis = await launchRedis(await freePort());
   if (signal.aborted) await redis.stop();

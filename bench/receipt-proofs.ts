@@ -7,7 +7,7 @@ import type { Node } from '#chains/nodes/node.ts';
 import type { Finding } from './measure.ts';
 
 const RECORDED = new URL('../test/chains/evm/recorded/ethereum-21854576.json.gz', import.meta.url);
-/** Receipts of a block: some of Ethereum and of BNB Smart Chain. */
+/** Receipts per block: typical numbers of Ethereum and of BNB Smart Chain. */
 const SIZES = [200, 100];
 const PROOFS = 50;
 
@@ -22,7 +22,7 @@ interface Receipt {
   }[];
 }
 
-/** Processor time of proving a block by its receipts, which are those of a recorded block. */
+/** CPU time of proving a block by its receipts, which are those of a recorded block. */
 export async function measureProofs(): Promise<Finding[]> {
   const recorded = JSON.parse(gunzipSync(readFileSync(RECORDED)).toString());
   const own: readonly Receipt[] = recorded.receipts;
@@ -62,7 +62,7 @@ function blockOf(hash: string, receipts: readonly Receipt[]): WholeBlock {
     parentHash: hash,
     time: new Date(0),
     withdrawals: [],
-    // Without a hash, each receipt's own is taken.
+    // Without a hash, each receipt's own is used.
     transactions: receipts.map(() => ({})),
     fields: { receiptsRoot: root },
   };

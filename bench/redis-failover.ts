@@ -17,9 +17,9 @@ import { type Resources, withResources } from './resources.ts';
 const DOWN_AFTER_MS = 1_000;
 /** How long replicas are cut off from a master before it is killed, in milliseconds. */
 const LAG_MS = 700;
-/** Load before what happens, and after it is over, in milliseconds. */
+/** Time under load before an event, and after it is over, in milliseconds. */
 const CALM_MS = 2_000;
-/** Seconds without creations of a key that a loss of its server may cost. */
+/** The most seconds without creations of a key that the loss of its server may cost. */
 const REFUSED_GOAL_SECONDS = 5;
 
 const CLUSTER_ROUNDS = [
@@ -51,16 +51,16 @@ type Event = (typeof CLUSTER_ROUNDS)[number];
 interface Subject {
   readonly db: Database;
   readonly merchants: readonly BenchMerchant[];
-  /** Of the replicas of the API. */
+  /** Ports of the API's replicas. */
   readonly ports: readonly number[];
 }
 
-/** What is done to Redis. */
+/** An event that affects Redis. */
 interface Happening {
-  /** Buckets that it takes from their server; all of them without a cluster. */
+  /** Buckets whose server it takes away; all of them without a cluster. */
   readonly lost: readonly number[];
   act(): Promise<void>;
-  /** Brings back what was lost, under load. */
+  /** Restores what was lost, under load. */
   restore(): Promise<void>;
 }
 
@@ -69,7 +69,10 @@ interface Round extends Ledger {
   readonly lost: readonly number[];
 }
 
-/** Kills, hangs and replaces masters of a cluster and of sentinels, and moves buckets, while each creation is replayed. */
+/**
+ * Kills, hangs and replaces masters of a cluster and of sentinels, and moves buckets, while each creation is
+ * replayed.
+ */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requireSentinel();
   const server = await startPostgres(resources, UNDISTURBED);
@@ -177,7 +180,7 @@ const playSentinel: Play = async (resources, subject, state, rounds) => {
   }
 };
 
-/** Kills a master whose replicas have heard nothing of its last nonces. */
+/** Kills a master whose replicas have not received its last nonces. */
 async function killLagging({ server, operator }: ClusterNode) {
   const killAt = performance.now() + LAG_MS;
   while (performance.now() < killAt) {
@@ -217,7 +220,7 @@ function longest({ refusedFor }: Ledger): number {
   return Math.max(0, ...refusedFor.values());
 }
 
-/** Buckets in which creations were refused although their server was there. */
+/** Buckets in which creations were refused although their server was available. */
 function elsewhere({ lost, refusedFor }: Round): number {
   return [...refusedFor.keys()].filter(bucket => !lost.includes(bucket)).length;
 }

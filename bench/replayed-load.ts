@@ -5,11 +5,11 @@ import type { Database } from '#storage/database/connection.ts';
 import type { BenchMerchant } from './merchants.ts';
 import { signedHeaders } from './signed-requests.ts';
 
-/** Creations a second. */
+/** Creations per second. */
 const RATE = 30;
-/** Longest that a client waits for a response, in milliseconds. */
+/** The longest that a client waits for a response, in milliseconds. */
 const PATIENCE_MS = 5_000;
-/** When each creation is sent again to the other replica, in milliseconds after its first response. */
+/** When each creation is replayed at the other replica, in milliseconds after its first response. */
 const REPLAYED_AFTER_MS = [0, 500, 2_000];
 const PATH = '/external/v1/payments/prompt';
 
@@ -17,33 +17,33 @@ const PATH = '/external/v1/payments/prompt';
 interface Sent {
   readonly reference: string;
   readonly bucket: number;
-  /** When it was sent, and when its response came, in milliseconds of the process. */
+  /** When it was sent, and when its response came, in milliseconds on the process's clock. */
   readonly at: number;
   readonly until: number;
   readonly isCreated: boolean;
 }
 
-/** What became of the creations of a round. */
+/** The results of a round's creations. */
 export interface Ledger {
   readonly created: number;
-  /** By bucket, from the first refused creation to the response of the last, in seconds. */
+  /** By bucket, the time from the first refused creation to the response of the last, in seconds. */
   readonly refusedFor: ReadonlyMap<number, number>;
   readonly refused: number;
   readonly replays: number;
-  /** Replays that made another payment, as the database has it. */
+  /** Replays that created another payment, according to the database. */
   readonly executed: number;
 }
 
 export interface ReplayedLoad {
-  /** Resolves once creations pass in all buckets, on all replicas. */
+  /** Resolves once creations succeed in all buckets, on all replicas. */
   recovered(): Promise<void>;
-  /** Ends the load, waits for its replays, and tells what became of it. */
+  /** Ends the load, waits for its replays, and returns the results. */
   end(): Promise<Ledger>;
 }
 
 /**
- * Creates payments at a steady rate through replicas of the API, by keys of many buckets, and sends each
- * request again, byte by byte, to the other replicas. No request has an idempotency key: only its nonce keeps
+ * Creates payments at a steady rate through replicas of the API, with keys of many buckets, and replays each
+ * request byte by byte at the other replicas. No request has an idempotency key: only its nonce keeps
  * it from being executed again.
  */
 export function startReplayedLoad(

@@ -8,7 +8,7 @@ import type { PartnerHistory } from './partner-history.ts';
 /** Share of the partner's payments before the far page. */
 const FAR = 0.9;
 const PAGE = 20;
-/** Most that a search with its total may take, in seconds, and beyond five million payments. */
+/** The most that a search with its total may take, in seconds, and the most beyond five million payments. */
 const SEARCH_SECONDS = 1;
 const LONG_SEARCH_SECONDS = 2;
 const SEARCH_ROUNDS = 3;
@@ -23,7 +23,7 @@ const list =
   side =>
     listPaymentReports(side.db, side.partnerId, query(side));
 
-/** Figures whose cost must not grow with the history, and how many times as long they may take. */
+/** Figures whose cost must not grow with the history, and the permitted ratio. */
 const FIGURES: readonly (readonly [subject: string, allowed: number, Call])[] = [
   ['overview', 1.5, side => readOverview(side.db, side.partnerId, now)],
   ['merchants', 1.5, side => listMerchantReports(side.db, side.partnerId, {}, now)],
@@ -75,7 +75,7 @@ const SEARCHES: readonly (readonly [
   ['filter by part of a merchant name', () => ({ merchantName: 'number' })],
 ];
 
-/** Compares what a partner reads with a long history with what it takes with a short one. */
+/** Compares a partner's reads with a long history with those with a short one. */
 export async function partnerFigures(sides: readonly [Side, Side]): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [subject, allowed, call] of FIGURES) {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { clusterMissing } from '../test/deployment/cluster/programs.ts';
 
-/** A program that npm does not bring is not installed. */
+/** A program is missing that npm does not install. */
 export class ProgramMissing extends Error {
   constructor(program: string, install: string) {
     super(`${program} is not installed. Install it: ${install}`);
@@ -16,7 +16,7 @@ export function findWrk(): string {
 }
 
 /**
- * Debian installs pgbench beside each server, outside of PATH.
+ * Debian installs pgbench with each server, outside of PATH.
  * @throws ProgramMissing
  */
 export function findPgbench(): string {
@@ -47,7 +47,7 @@ export function requireSentinel(): void {
 }
 
 /**
- * Checks that there can be a cluster of PostgreSQL servers.
+ * Checks that a cluster of PostgreSQL servers can be started.
  * @throws ProgramMissing
  */
 export function requireCluster(): void {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 /** Files in memory on Linux; containers often have only 64 MB. */
 const SHARED_MEMORY = '/dev/shm';
-/** Free space it needs, in bytes. */
+/** Free space that it must have, in bytes. */
 const NEEDED = 2 ** 30;
 
-/** Directories and deferred ends of a bench; ended in reverse order, also when the bench fails. */
+/** Directories and deferred clean-ups of a bench; the latter run in reverse order, even if the bench fails. */
 export interface Resources {
   /** Removed at the end. */
   readonly directory: string;
@@ -16,13 +16,13 @@ export interface Resources {
    * 100 MB; writing them to the disk would delay the commits under measurement.
    */
   readonly memory: string;
-  /** Aborted when the bench is to end early. */
+  /** Aborted when the bench has to end early. */
   readonly signal: AbortSignal;
   /** Calls `end` when the bench ends. */
   defer(end: () => unknown): void;
 }
 
-/** Runs `work` with resources that end when it ends or fails. */
+/** Runs `work` with resources that are released when it ends or fails. */
 export async function withResources<T>(
   signal: AbortSignal,
   work: (resources: Resources) => Promise<T>,

@@ -8,7 +8,7 @@ import type { Traffic } from './signed-requests.ts';
 export interface Contender {
   readonly name: string;
   warmUp(): Promise<void>;
-  /** Works for a round and returns its throughput a second. */
+  /** Works for a round and returns its throughput per second. */
   round(): Promise<number>;
 }
 
@@ -23,7 +23,7 @@ interface HttpContender {
 
 /** Connections of a warm-up, each with its own thread in the load generator. */
 const EXACT_CONNECTIONS = 16;
-/** Requests a second that are signed for the first warm-up. */
+/** Requests per second that are signed for the first warm-up. */
 const FIRST_SUPPLY = 10_000;
 /** Requests signed for a round, as a multiple of the most that one has needed so far. */
 const SPARE = 2;
@@ -66,7 +66,7 @@ export function httpContender(resources: Resources, contender: HttpContender): C
   };
 }
 
-/** An `httpContender` that remembers the most requests a second of any of its loads. */
+/** An `httpContender` that remembers the most requests per second of any of its loads. */
 export function peakContender(
   resources: Resources,
   contender: Omit<HttpContender, 'onResult'>,
@@ -78,12 +78,12 @@ export function peakContender(
   return { ...httpContender(resources, { ...contender, onResult }), highest: () => highest };
 }
 
-/** Throughput a second of each contender by name, one value a round. */
+/** Throughput per second of each contender by name, with one value per round. */
 export type Throughput = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Runs contenders in interleaved rounds, reversing their order each time, so that other load on the
- * machine and leftovers of the contender before affect all of them alike.
+ * machine and leftovers of the previous contender affect all of them alike.
  */
 export async function inTurns(
   contenders: readonly Contender[],

@@ -51,7 +51,7 @@ for (const subject of subjects) {
   }
 }
 if (!report(findings) || failed) process.exitCode = 1;
-// Work that was interrupted may go on for minutes.
+// Interrupted work may run for minutes more.
 if (stop.signal.aborted) process.exit(1);
 
 function load(subject: string): Promise<{ readonly bench: Bench }> {

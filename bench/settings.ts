@@ -3,7 +3,7 @@ import { delimiter, resolve } from 'node:path';
 
 /** Measured rounds of each contender: odd, so that the median is one of them. */
 export const ROUNDS = wholeNumber('BENCH_ROUNDS', 7);
-/** Times that a part of the cluster fails: each kind three times. */
+/** Number of faults in the cluster: each kind three times. */
 export const FAILOVER_ROUNDS = wholeNumber('BENCH_ROUNDS', 21);
 /** Length of a round, in seconds. */
 export const SECONDS = wholeNumber('BENCH_SECONDS', 3);
@@ -17,11 +17,11 @@ export const YOUNG_PAYMENTS = wholeNumber('BENCH_YOUNG_PAYMENTS', 50_000);
 export const SOAK_SECONDS = wholeNumber('SOAK_SECONDS', 600);
 /** How much of a day of all chains is watched, in hours: each takes five minutes on a quiet machine. */
 export const DAY_HOURS = wholeNumber('DAY_HOURS', 1);
-/** Random histories of payments and transfers: a minute of them; a million prove more. */
+/** Random histories of payments and transfers: the default takes a minute; a million prove more. */
 export const TRUTH_HISTORIES = wholeNumber('TRUTH_HISTORIES', 10_000, 0);
-/** Generated chains that are watched: a minute of them. */
+/** Generated chains that are watched: the default takes a minute. */
 export const TRUTH_CHAINS = wholeNumber('TRUTH_CHAINS', 1_000, 0);
-/** The first of both: each is determined by its number. */
+/** Seed of the first of both: each is determined by its seed. */
 export const TRUTH_SEED = wholeNumber('TRUTH_SEED', 0, 0);
 /** Where each process of the service leaves a CPU profile when it ends; null for none. */
 export const CPU_PROFILE_DIRECTORY = directory('BENCH_CPU_PROFILE');

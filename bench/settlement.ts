@@ -16,17 +16,17 @@ import { countCalls } from './watching-calls.ts';
 
 /** Payments that are paid at once. */
 const TRANSFERS = 3_000;
-/** Addresses that they go to. */
+/** Addresses that they are paid to. */
 const ADDRESSES = 20;
-/** Transfers of a transaction: exchanges pay many customers by one, and the node is not what is measured. */
+/** Transfers per transaction: exchanges pay many customers with one, and the node is not what is measured. */
 const PER_TRANSACTION = 50;
 const CHAIN = 'eth-test';
 const NETWORK = 'eth-usdc-test';
-/** Longest that all of it may take, in milliseconds. */
+/** The longest that all of it may take, in milliseconds. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 50;
 
-/** Measures what one worker settles in a second, and what watching costs in calls. */
+/** Measures what one worker settles per second, and what watching costs in calls. */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requirePrograms();
   const redisUrl = await startRedis(resources);
@@ -41,7 +41,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   const payer = await evm.deploy('payer');
   await evm.mint(USDC_TEST, payer, 10n ** 30n);
   await evm.mine(64);
-  // Elsewhere in the bench every network looks as if it were watched.
+  // Elsewhere in the bench every network is marked as watched.
   await sql`update networks set settled_by = 'simulation'`.execute(db);
   await addNode(
     { db, clock: Date.now, actor: 'bench' },
@@ -62,7 +62,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     return rows.length === 1;
   });
   await pay(evm, payer, waiting);
-  // From the first one on: how long a worker pauses between two looks is no matter of its speed.
+  // Timed from the first transfer: a worker's pause between two looks does not count for its speed.
   await until(db, 'the first transfer', () => hasDeposit(db));
   const started = performance.now();
   await until(db, 'the last payment', async () => (await countSuccessful(db)) === TRANSFERS);
@@ -76,7 +76,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   return [settled, ...(await countCalls(resources, server))];
 }
 
-/** Sends every transfer, and mines them with as many blocks above as make them final. */
+/** Sends every transfer, and mines them with enough blocks on top to make them final. */
 async function pay(evm: Evm, payer: string, waiting: readonly Waiting[]): Promise<void> {
   for (let next = 0; next < waiting.length; next += PER_TRANSACTION) {
     const payouts = waiting

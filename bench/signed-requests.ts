@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { type Credentials, signingHeaders } from '#client/sign.ts';
 
-/** A payment, a list, a creation or a refusal for lack of a signature. */
+/** A payment, a list, a creation, or a refusal for lack of a signature. */
 export type ResponseKind = 'G' | 'L' | 'C' | 'R';
 
 /** A request to sign, with the key that identifies its response. */
@@ -66,7 +66,7 @@ export function signedHeaders(request: Unchecked, now: number): Record<string, s
   return headers;
 }
 
-/** A request as it travels; everything in it is ASCII, so that characters are bytes. */
+/** A request as it is sent; everything in it is ASCII, so that characters are bytes. */
 export function renderSigned(request: Unchecked, now: number): string {
   const { method, path, body } = request;
   const headers = signedHeaders(request, now);

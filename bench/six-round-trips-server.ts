@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 /**
  * The service with a create in a transaction of six round trips: begin, claim of the idempotency key,
- * payment, event, response, commit. All else is the service's own code. Each merchant is read once.
+ * payment, event, response, commit. Everything else is the service's own code. Each merchant is read once.
  */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import pg from 'pg';

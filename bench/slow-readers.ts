@@ -17,14 +17,14 @@ const SPARE = 2;
 /** Merchants that do not read, each on one connection. */
 const SLOW_MERCHANTS = 12;
 /**
- * Lists that each asks for: first as many as the kernel buffers without a reader, then so many that
- * together they are more than the places of the service. It is what the rate limit allows in a minute.
+ * Lists that each merchant requests: first as many as the kernel buffers without a reader, then enough
+ * to exceed the service's slots together. It is what the rate limit allows per minute.
  */
 const LISTS = [15, 45];
 /** Payments of a list, and characters of their redirectUrl, so that a list takes some 300 KB. */
 const LONG_PAGE = 100;
 const LONG_URL = 2_000;
-/** How long the service has to make the lists of each time, in milliseconds. */
+/** How long the service has to produce the lists of each step, in milliseconds. */
 const SETTLING_MS = 6_000;
 const RECOVERY_MS = 1_000;
 
@@ -33,7 +33,7 @@ interface Subject extends Pick<BenchMerchants, 'merchants'> {
   readonly service: ServiceProcess;
 }
 
-/** Alternates between reads by ID of some merchants alone, and beside others that never read their lists. */
+/** Alternates between reads by ID of some merchants alone, and concurrent with others that never read their lists. */
 export async function slowReaders(
   resources: Resources,
   { db, merchants, service: { port } }: Subject,

@@ -23,7 +23,7 @@ const LEG_SECONDS = Math.ceil(SOAK_SECONDS / LEGS);
  * count: the server was idle while requests were signed, and takes seconds to settle.
  */
 const WINDOW_SECONDS = Math.min(10, Math.ceil(LEG_SECONDS / 3));
-/** Signed requests, as a multiple of those that are needed at the planned rate. */
+/** Signed requests, as a multiple of those needed at the planned rate. */
 const SPARE = 1.1;
 /** Memory is measured after this many of the first and of the last legs, since it disturbs the next. */
 const MEASURED_LEGS = 3;
@@ -37,17 +37,17 @@ interface Plan {
   readonly seconds: number;
   /** Compared separately: together, p50 would be that of reads and p99 that of creates. */
   readonly kinds: readonly { readonly name: string; readonly kind: ResponseKind }[];
-  /** Most that p99 may be as a multiple of p50; null without a goal. */
+  /** The most that p99 may be as a multiple of p50; null without a goal. */
   readonly goal: number | null;
 }
 
 interface Leg extends Pick<LoadResult, 'windows'> {
-  /** Requests a second, of all kinds. */
+  /** Requests per second, of all kinds. */
   readonly rate: number;
 }
 
 /**
- * Measures the service while it is idle, at half of its saturation, at three times its peak, and beside
+ * Measures the service while it is idle, at half of its saturation, at three times its peak, and with
  * clients that do not read.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
@@ -155,7 +155,7 @@ function latencies({ name: server, kinds, goal }: Plan, legs: readonly Leg[]): F
   });
 }
 
-/** Compares memory after the last legs with memory after the first; in a short run, half with half. */
+/** Compares memory after the last legs with memory after the first; in a short run, one half with the other. */
 function memoryOver(samples: readonly Memory[]): Finding {
   const compared = Math.min(MEASURED_LEGS, Math.max(1, Math.floor(samples.length / 2)));
   const middle = (some: readonly Memory[]) =>

@@ -57,7 +57,7 @@ async function openCheckout(port: number, [merchant]: readonly BenchMerchant[]):
   return new URL(new URL(body.checkoutUrl).pathname, url).href;
 }
 
-/** Bytes of the page and of all it refers to, as they are sent. */
+/** Bytes of the page and of everything it refers to, as sent. */
 async function measureSize(page: string): Promise<Finding> {
   const html = await download(page);
   const assets = [...html.text.matchAll(/<(?:link|script|img)\b[^>]*?\b(?:href|src)="([^"]+)"/g)];
@@ -76,12 +76,12 @@ async function download(url: string): Promise<{ bytes: number; text: string }> {
   const response = await fetch(url);
   const body = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw new VoidRun(`${url} responded with ${response.status}`);
-  // The body has been decompressed, should it ever travel compressed.
+  // The body has been decompressed, should it ever be sent compressed.
   const bytes = Number(response.headers.get('content-length') ?? body.length);
   return { bytes, text: body.toString() };
 }
 
-/** Time from the page's first byte until the browser has loaded it with all it refers to. */
+/** Time from the page's first byte until the browser has loaded it with everything it refers to. */
 async function measureReadiness(browser: Browser, url: string): Promise<Finding> {
   const times: number[] = [];
   for (let visit = 0; visit <= REPEATS; visit++) {

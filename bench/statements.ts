@@ -8,7 +8,7 @@ import { createPaymentsOnce, toCreations } from '#storage/repositories/payments/
 import { merchantPaymentsPage } from '#storage/repositories/payments/merchant-payments.ts';
 import type { BenchMerchant } from './merchants.ts';
 
-/** The columns that the service reads of a payment. */
+/** The columns of a payment that the service reads. */
 const COLUMNS = [
   'id',
   'amount',
@@ -201,7 +201,7 @@ function requestOf({ id, credentials }: BenchMerchant) {
   } satisfies CreatePaymentRequest;
 }
 
-/** Has the size of a payment's snapshot. */
+/** As large as a payment's snapshot. */
 const SNAPSHOT = {
   object: 'payment_prompt',
   id: randomUUID(),

@@ -42,7 +42,7 @@ const create: ForMerchant = ({ credentials }) => {
   };
 };
 
-/** Every refusal has this response, since nothing of an error's envelope tells to which request it belongs. */
+/** Every refusal has this response, since nothing in an error's envelope identifies its request. */
 const REFUSED = `R${'0'.repeat(randomUUID().length)}` as const;
 
 /** Reads without signing headers, which are refused with E2001. */

@@ -1,6 +1,6 @@
 /**
- * Plays the histories, or the generated chains, of the seeds that its parent sends, group by group, in
- * databases of its own whose URLs are its arguments, and sends back what it found.
+ * Plays the histories or generated chains of the seeds that its parent sends, group by group, in
+ * its own databases, whose URLs are its arguments, and returns the results.
  */
 import { examine } from '../test/onchain/settlement/truth/examine.ts';
 import type { Fault } from '../test/onchain/settlement/truth/judge.ts';
@@ -11,13 +11,13 @@ import { openChainStage } from '../test/onchain/watching/truth/stage.ts';
 /** What is played. */
 export type Kind = 'histories' | 'chains';
 
-/** What the process is asked to play: seeds of one group. */
+/** A request to play seeds of one group. */
 export interface Batch {
   readonly kind: Kind;
   readonly seeds: readonly number[];
 }
 
-/** What is counted, by name. */
+/** Counts by name. */
 export type Counts = Readonly<Record<string, number>>;
 
 /** What the process returns for a batch. */
@@ -28,7 +28,7 @@ export interface Examined {
     readonly seed: number;
     readonly faults: readonly Fault[];
     readonly text: string;
-    /** Whether it is known to go wrong without those that were played beside it. */
+    /** Whether it also fails without the others of its group. */
     readonly isAlone: boolean;
   }[];
 }
@@ -36,7 +36,7 @@ export interface Examined {
 const [, , historiesUrl = '', chainsUrl = ''] = process.argv;
 const stage = await openStage(historiesUrl);
 const chainStage = await openChainStage(chainsUrl);
-/** Failures that are played once more by themselves; where there are more, all have one cause. */
+/** Number of failures to play once more by themselves; if there are more, all have one cause. */
 let left = 5;
 
 const PLAYERS = {

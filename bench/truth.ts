@@ -11,15 +11,15 @@ import type { Resources } from './resources.ts';
 import { TRUTH_CHAINS, TRUTH_HISTORIES, TRUTH_SEED } from './settings.ts';
 import type { Batch, Counts, Examined, Kind } from './truth-process.ts';
 
-/** A process and its server connection take turns, so that two pairs keep a core busy. */
+/** A process and its server connection take turns, so two pairs keep a core busy. */
 const PROCESSES = 2 * availableParallelism();
 const PROGRESS_MS = 30_000;
 /** Failures that are printed in full. */
 const SHOWN = 5;
-/** Nothing of it has to outlive the run. */
+/** No data has to outlive the run. */
 const SETTINGS = { ...THROW_AWAY, synchronous_commit: 'off', autovacuum: 'off', jit: 'off' };
 
-/** What is played one after the other, and how many seeds have a group. */
+/** Kinds to play one after the other, and the number of seeds per group. */
 const KINDS = {
   histories: { group: GROUP, count: TRUTH_HISTORIES, setting: 'TRUTH_HISTORIES' },
   chains: { group: CHAIN_GROUP, count: TRUTH_CHAINS, setting: 'TRUTH_CHAINS' },
@@ -27,8 +27,8 @@ const KINDS = {
 
 /**
  * Plays random histories of payments and transfers through settlement, matching, expiry and the database, and
- * generated chains through watchers and their nodes as well, and holds what became of each against what is
- * true. Exactly the same ones come of a seed.
+ * generated chains through watchers and their nodes as well, and compares the outcome of each with what is
+ * true. A seed always produces the same ones.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   const server = await startPostgres(resources, SETTINGS);
@@ -50,12 +50,12 @@ export async function bench(resources: Resources): Promise<Finding[]> {
   for (const kind of ['histories', 'chains'] as const) {
     if (KINDS[kind].count > 0) findings.push(...(await play(resources, players, kind)));
   }
-  // What is played again is of one kind alone.
+  // A replay plays one kind only.
   const isWhole = Object.values(KINDS).every(({ count }) => count > 0);
   return isWhole ? [...findings, await playProperties(resources)] : findings;
 }
 
-/** Plays all examples of the properties of which the suite plays a third. */
+/** Runs all examples of the properties of which the suite runs a third. */
 async function playProperties({ defer }: Resources): Promise<Finding> {
   const properties = join(import.meta.dirname, '../test/helpers/property-runs.ts');
   const vitest = spawn('npx', ['vitest', 'related', '--run', properties], {
@@ -76,7 +76,7 @@ interface Player {
   ask(batch: Batch): Promise<Examined>;
 }
 
-/** Plays all of a kind, by as many processes as there are. */
+/** Plays all seeds of a kind, with all processes. */
 async function play(
   { defer }: Resources,
   players: readonly Player[],
@@ -149,7 +149,7 @@ async function ask(player: ChildProcess, batch: Batch): Promise<Examined> {
   return found;
 }
 
-/** The command that plays it again. */
+/** The command that plays a failure again. */
 function replay(kind: Kind, { seed, isAlone }: Examined['failures'][number]): string {
   const { group } = KINDS[kind];
   const first = isAlone ? seed : Math.floor(seed / group) * group;

@@ -4,7 +4,7 @@ import { fromHexAddress } from '#chains/tron/spelling.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { ADDRESSES } from '../test/helpers/accounts.ts';
 
-/** What a payment waits for. */
+/** What a payment asks for. */
 export interface Waiting {
   readonly address: string;
   readonly tokenAmount: bigint;
@@ -17,7 +17,7 @@ interface Seeds {
   readonly addresses: number;
 }
 
-/** Payments of a merchant that wait for distinct amounts on a network, straight into the tables. */
+/** Inserts payments of a merchant that ask for distinct amounts on a network. */
 export async function seedWaiting(
   db: Database,
   merchant: { readonly id: string; readonly branchId: string },
@@ -47,7 +47,7 @@ export async function seedWaiting(
   return rows.map(({ address, tokenAmount }) => ({ address, tokenAmount: BigInt(tokenAmount) }));
 }
 
-/** The address of a number: any that is well formed, since it is never spent from. */
+/** The address with a number: any well-formed one, since nothing is ever spent from it. */
 function addressOf(blockchainId: string, number: ReturnType<typeof sql>, addresses: number) {
   if (blockchainId.startsWith('tron')) {
     const all = Array.from({ length: addresses }, (_, index) =>

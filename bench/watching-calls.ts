@@ -18,13 +18,13 @@ import { seedWaiting } from './waiting-payments.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A network that is watched, how fast its chain's blocks come, and the requests a minute that it may cost. */
+/** A watched network, the pace of its chain's blocks, and the requests per minute that it may cost. */
 interface Subject {
   readonly chain: ChainId;
   readonly blockchainId: string;
   readonly what: string;
   readonly blockMs: number;
-  /** By live payments: none, a hundred, ten thousand. */
+  /** By the number of open payments: none, a hundred, ten thousand. */
   readonly goals: readonly [number, number, number];
 }
 
@@ -104,7 +104,7 @@ const SOLANA: readonly Subject[] = [
 ];
 
 /**
- * Counts the requests of a minute, with a clock that is moved: each tick as soon as the one before is done,
+ * Counts the requests of a minute, with a clock that is moved: each tick as soon as the previous one is done, with
  * as many blocks as the chain makes meanwhile.
  */
 export async function countCalls(resources: Resources, server: string): Promise<Finding[]> {
@@ -177,7 +177,7 @@ async function countOne(
     if (blocks > 0) await mine(blocks);
     await loop.run(resources.signal, () => undefined);
   };
-  // The first looks find out where to begin.
+  // The first looks determine the starting block.
   for (let looks = 0; looks < 3; looks++) await look();
   const before = node.count();
   for (let time = 0; time < MINUTE_MS; time += chain.pauseMs) await look();

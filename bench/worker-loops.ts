@@ -14,7 +14,7 @@ import type { PartnerHistory } from './partner-history.ts';
 import type { Resources } from './resources.ts';
 import { POOL_SIZE } from './settings.ts';
 
-/** What the loops of a worker cost beside a long history, while there is nothing to do and at a peak. */
+/** What the loops of a worker cost with a long history, while there is nothing to do and at a peak. */
 
 type Side = History<PartnerHistory>;
 type Run = (side: Side) => Promise<unknown>;
@@ -48,7 +48,7 @@ const claim: Run = async ({ db }) => {
   const [endpoint] = await findDueEndpoints(db, now, CLAIMED);
   if (endpoint === undefined) return 0;
   const { endpointId, due, events } = endpoint;
-  // Until now, so that they can be claimed again.
+  // The claims expire at once, so that they can be made again.
   const times = { now, until: now };
   const claimed = await claimDeliveries(db, [{ endpointId, count: due }], times, monthsOf(events));
   if (claimed.length !== CLAIMED) throw new VoidRun(`${claimed.length} deliveries were claimed`);
@@ -65,7 +65,7 @@ const IDLE: readonly (readonly [subject: string, Run])[] = [
   ['notices', once(({ db }) => findNoticesLoop({ db, ...BESIDE }))],
 ];
 
-/** In this order, in which each finds its work. */
+/** In an order in which each finds its work. */
 const PEAK: readonly (readonly [subject: string, Run])[] = [
   [`${CLAIMED} claims`, claim],
   [
@@ -90,7 +90,7 @@ export async function workerLoops(
   [few, many]: readonly [Side, Side],
   allowed: number,
 ): Promise<Finding[]> {
-  /** Connected as a worker is. */
+  /** Opens a connection like a worker's. */
   const open = (side: Side): Side => {
     const db = connect({
       url: side.url,
@@ -104,7 +104,7 @@ export async function workerLoops(
   };
   const sides = [open(few), open(many)] as const;
   const findings: Finding[] = [];
-  // What the history and earlier measurements left open.
+  // Finishes what the history and earlier measurements left open.
   for (const side of sides) await finish(side);
   for (const [subject, run] of IDLE) {
     findings.push(await compareSizes(`worker, idle: ${subject}`, sides, run, allowed));
@@ -148,7 +148,7 @@ async function peak(sides: readonly [Side, Side], allowed: number): Promise<Find
   });
 }
 
-/** Leaves work to the loops. */
+/** Creates work for the loops. */
 async function prepare(side: Side): Promise<void> {
   for (let created = 0; created < WORK; created++) await createOnce(side);
   await sql`
@@ -158,7 +158,7 @@ async function prepare(side: Side): Promise<void> {
     from generate_series(1, ${EXPIRED}::int)`.execute(side.db);
 }
 
-/** Ends what was not done. */
+/** Finishes the work that was left. */
 async function finish(side: Side): Promise<void> {
   await once(({ db }) => SMALL_LOOPS.expirePayments({ db, clock: tomorrow, logger: QUIET }))(side);
   await once(({ db }) => SMALL_LOOPS.foldPartnerDeltas({ db, ...BESIDE }))(side);

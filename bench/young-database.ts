@@ -16,9 +16,9 @@ import { CONNECTIONS, POOL_SIZE, YOUNG_PAYMENTS } from './settings.ts';
 
 /** A database that started empty, with the connections that were opened then. */
 interface Young {
-  /** Connections as the service creates over them. */
+  /** Connections with the settings that the service creates with. */
   readonly db: Database;
-  /** Connections as the service reads over them. */
+  /** Connections with the settings that the service reads with. */
   readonly reads: Database;
   readonly merchantId: string;
   readonly ids: string[];
@@ -26,7 +26,7 @@ interface Young {
 
 /** Payments of the database that hardly grows. */
 const FEW = 500;
-/** One read follows so many creates, as the database grows. */
+/** One read follows this many creates, as the database grows. */
 const CREATES_PER_READ = 10;
 
 /**

@@ -14,7 +14,7 @@ import type {
 import type { Clock } from '#time/clock.ts';
 import type { TestApp } from './app.ts';
 
-/** Valid deposit addresses, by the network they are for. */
+/** Valid deposit addresses, by network. */
 export const ADDRESSES = {
   btc: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
   'btc-test': 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
@@ -67,7 +67,7 @@ export async function addMerchant(
   return { merchant, ...(await addKey(test, { merchantId: merchant.id }, key)) };
 }
 
-/** Sets an address as an operator does where both merchants are of one owner, if another one has it. */
+/** Sets an address that another merchant of the same owner has, as an operator does. */
 export function setSharedAddress(
   operator: Operator,
   merchantId: string,

@@ -1,9 +1,9 @@
 import type { Node } from '#chains/nodes/node.ts';
 
-/** A call or a path, what was asked, and what the node answers. */
+/** Changes a result, given the method or path and what was asked. */
 type Change = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
-/** A node whose answers are changed before they are read. */
+/** A node whose responses are changed before they are read. */
 export function alteredNode(node: Node, change: Change): Node {
   return {
     ...node,
@@ -17,12 +17,12 @@ export function alteredNode(node: Node, change: Change): Node {
   };
 }
 
-/** Replaces one of the elements that it is called with, and passes on the others. */
+/** Replaces the nth of the elements that it is called with, and passes on the others. */
 export function replaceNth(nth: number, replace: (element: unknown) => unknown) {
   let seen = 0;
   return {
     change: (element: unknown): unknown => (seen++ === nth ? replace(element) : element),
-    /** How many elements there were. */
+    /** How many elements it was called with. */
     get seen() {
       return seen;
     },

@@ -7,21 +7,21 @@ import { fileURLToPath } from 'node:url';
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 const PACKAGE = `../../node_modules/@foundry-rs/anvil-${process.platform}-${ARCHITECTURE}/bin/anvil`;
 
-/** Path of the binary: that of the environment, or of the package for this platform; undefined without either. */
+/** Path of the binary, from the environment or from the package for this platform; undefined without either. */
 const binary =
   process.env.ANVIL ??
   [fileURLToPath(new URL(PACKAGE, import.meta.url))].find(path => existsSync(path));
 
 export const hasAnvil = binary !== undefined;
 
-/** Why tests that need anvil are skipped, to put into their names. */
+/** Why tests that need anvil are skipped, for their names. */
 export const ANVIL_MISSING =
   'needs anvil: npm install --include=optional, or set ANVIL to its path';
 
 export interface AnvilOptions {
   /** Chain ID: 11155111 (Ethereum Sepolia) unless given. */
   readonly chainId?: number;
-  /** Further flags of the command line, for example `--steps-tracing`. */
+  /** Additional command-line flags, for example `--steps-tracing`. */
   readonly flags?: readonly string[];
 }
 
@@ -35,8 +35,9 @@ export interface Anvil {
 }
 
 /**
- * Starts an Ethereum node of one's own on a free port of 127.0.0.1. Blocks are made by `anvil_mine` or
- * `evm_mine` only; two blocks later one is safe, four blocks later final.
+ * Starts a local Ethereum node on a free port of 127.0.0.1. Only `anvil_mine` and `evm_mine` make blocks; a block is
+ * safe
+ * two blocks later, and final four blocks later.
  */
 export async function startAnvil({
   chainId = 11_155_111,
@@ -63,7 +64,7 @@ export async function startAnvil({
   }
   if (url === undefined) throw new Error('anvil did not start');
   const address = url;
-  // It goes on printing each call.
+  // It keeps printing each call.
   anvil.stdout.resume();
   return {
     url: address,

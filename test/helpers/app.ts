@@ -25,59 +25,60 @@ export interface TestApp {
   readonly app: FastifyInstance;
   readonly db: Database;
   readonly databaseUrl: string;
-  /** Empty unless the application hears of changes. */
+  /** Empty unless the application gets change notifications. */
   readonly changes: ChangeFeed;
   readonly keyring: Keyring;
-  /** As little as argon2id can take, unless the application hashes passwords as in production. */
+  /** The least work for argon2id, unless the application hashes passwords as in production. */
   readonly passwordWork?: PasswordWork;
-  /** Prices that stand still; switch an asset off to make it unavailable. */
+  /** Fixed prices; switch an asset off to make it unavailable. */
   readonly rates: FixedRates;
-  /** What the application takes for the time; move it instead of waiting. */
+  /** The application's time; move it instead of waiting. */
   readonly clock: { now: number; (): number };
-  /** Lines of the log, parsed, newest last. */
+  /** Parsed log lines, newest last. */
   readonly logs: Record<string, unknown>[];
   close(): Promise<void>;
 }
 
 interface TestAppOptions {
-  /** Where nonces live; Postgres unless said otherwise, Redis by its URL for one of your own. */
+  /** Where nonces are stored: PostgreSQL unless given, or a Redis server of the test's own, by its URL. */
   readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
-  /** Since when nonces in PostgreSQL have been kept; for ever unless given. */
+  /** Since when nonces in PostgreSQL have been kept; forever unless given. */
   readonly keptSince?: () => number;
   readonly env?: Record<string, string>;
   /**
-   * Whether it hears of changes to accounts, and so remembers them; otherwise it always asks. It hears
-   * of them from the database, or over a URL of its own.
+   * Whether it gets notifications of account changes, and therefore caches accounts; otherwise it always queries
+   * them.
+   * Notifications come from the database, or through another URL.
    */
   readonly remembers?: boolean | { readonly feedUrl: string };
   /** Statement timeout of partner reports, in milliseconds. */
   readonly reportTimeoutMs?: number;
-  /** Asks chains; nobody unless given. */
+  /** Looks up transactions on chains; finds nothing unless given. */
   readonly lookUps?: LookUps;
   readonly keyring?: Keyring;
-  /** Whether a hash of a password takes the tenth of a second that it takes in production. */
+  /** Whether hashing a password takes a tenth of a second, as in production. */
   readonly hashesSlowly?: true;
   readonly clock?: TestApp['clock'];
-  /** Runs a second replica on the database and the keys of another application. */
+  /** Runs a second replica with the database and the keys of another application. */
   readonly beside?: TestApp;
   readonly database?: { readonly db: Database; readonly url: string };
 }
 
 /**
- * Longest that a statement and a claim of a nonce take, in milliseconds: requests are not refused because the machine
- * stands still for a while.
+ * The longest that a statement and a claim of a nonce may take, in milliseconds: no request fails because the machine
+ * stalls for a while.
  */
 const PATIENT_MS = 10_000;
 
-/** The least that argon2id can take. */
+/** The least work for argon2id. */
 const LITTLE_WORK: PasswordWork = { memory: 8, passes: 1, parallelism: 1 };
 
-/** A whole millisecond, so that timestamps survive the trip through ISO 8601. */
+/** A whole millisecond, so that timestamps survive a round trip through ISO 8601. */
 const START = Date.UTC(2026, 4, 17, 12, 0, 0, 0);
 
 /**
- * The application on a database of its own with a clock that stands still. The rate limit is far
- * away unless the environment sets it.
+ * The application on its own database, with a clock that stands still. The rate limit is too high to
+ * matter unless the environment sets it.
  */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { beside } = options;
@@ -164,7 +165,7 @@ export function testConfig(env: Record<string, string> = {}): Config {
   });
 }
 
-/** A feed that has heard something already. */
+/** A feed that has already heard something. */
 async function openTestFeed(url: string): Promise<ChangeFeed> {
   const feed = openChangeFeed({ url, applicationName: 'test-changes', onError: () => undefined });
   await vi.waitUntil(() => feed.isCurrent(), { timeout: 5_000 });

@@ -8,11 +8,11 @@ import { RpcError } from '#chains/nodes/node.ts';
 import { type PlainNode, plainNode } from './plain-node.ts';
 import { freePort } from './redis-server.ts';
 
-/** A Bitcoin node of its own chain, with a wallet that is rich. */
+/** A Bitcoin node with its own chain, and a rich wallet. */
 export interface Bitcoind {
   readonly url: string;
   readonly node: PlainNode;
-  /** A call, answered with whatever the node says. */
+  /** Makes a call, and returns the node's result. */
   // biome-ignore lint/suspicious/noExplicitAny: tests know what they asked for.
   rpc(method: string, ...params: readonly unknown[]): Promise<any>;
   /** Mines blocks and returns their hashes. */
@@ -22,7 +22,7 @@ export interface Bitcoind {
 
 export const BITCOIND = process.env.BITCOIND;
 
-/** Why tests that need a Bitcoin node are skipped, to put into their names. */
+/** Why tests that need a Bitcoin node are skipped, for their names. */
 export const BITCOIND_MISSING =
   'needs Bitcoin: export BITCOIND=$(.ci/install-program sid bitcoin-knots bitcoind /tmp/bitcoind)';
 
@@ -30,12 +30,15 @@ const USER = 'test';
 const PASSWORD = 'test';
 
 /**
- * Height that a chain begins at. Against fee sniping, a wallet now and then locks a transaction to one of the last hundred
- * blocks, and Knots takes a lock on block 21 for a token (CAT-21) and relays none. Rewards can be spent after 100 blocks.
+ * Initial height of a chain. Against fee sniping, a wallet occasionally locks a transaction to one of the last
+ * hundred
+ * blocks; Knots takes a lock on block 21 for a token (CAT-21) and relays no such transaction. Rewards can be spent
+ * after 100
+ * blocks.
  */
 export const HEIGHT = 121;
 
-/** Longest that a node takes to start on a busy machine, in milliseconds. */
+/** The longest that a node takes to start on a busy machine, in milliseconds. */
 const START_MS = 30_000;
 
 /** Starts a node in regtest whose wallet can spend `rich` rewards of 50 BTC. */
@@ -79,7 +82,7 @@ export async function startBitcoind(
     await untilReady(rpc, () => server.exitCode);
     await rpc('createwallet', 'test');
     await mine(rich);
-    // Rewards of these blocks are nobody's.
+    // Rewards of these blocks go to nobody.
     await mine(HEIGHT - rich, UNSPENDABLE);
   } catch (error) {
     await stop();

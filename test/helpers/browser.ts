@@ -5,8 +5,8 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, chromium as playwright } from 'playwright-core';
 
 /**
- * What this needs instead of the package's own flags, which are made for AWS Lambda and switch the
- * same-origin policy off.
+ * Flags in place of the package's own, which are made for AWS Lambda and disable the
+ * same-origin policy.
  */
 const FLAGS = [
   '--headless=new',
@@ -21,17 +21,17 @@ const FLAGS = [
 
 export const PHONE = { width: 390, height: 844 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
-/** The narrowest screen that WCAG 2.2 (1.4.10) asks for. */
+/** The narrowest screen that WCAG 2.2 (1.4.10) requires. */
 export const NARROW = { width: 320, height: 640 } as const;
 
-/** Starts the Chromium that npm installed. */
+/** Launches the Chromium that npm installed. */
 export async function launchBrowser(): Promise<Browser> {
   return playwright.launch({ executablePath: await unpackBrowser(), args: FLAGS });
 }
 
 /**
  * The package unpacks into the temporary directory under a fixed name, which one user of the machine
- * would take from all others: each gets a directory of their own.
+ * would take from all others. Therefore each user gets a directory of their own.
  */
 async function unpackBrowser(): Promise<string> {
   const shared = process.env.TMPDIR;
@@ -46,12 +46,12 @@ async function unpackBrowser(): Promise<string> {
   }
 }
 
-/** Settings of a window whose clipboard may be written to. */
+/** Options of a window that may write to the clipboard. */
 export function windowOf(options: BrowserContextOptions = {}): BrowserContextOptions {
   return { viewport: PHONE, permissions: ['clipboard-read', 'clipboard-write'], ...options };
 }
 
-/** Lets a checkout page ask what happens meanwhile ten times as often, for it is waited for: a script for its start. */
+/** Makes a checkout page poll ten times as often, since tests wait for that: a script that runs when the page loads. */
 export const ASKS_OFTEN = `{
   const { setTimeout } = window;
   window.setTimeout = (act, ms) => setTimeout(act, act.name === 'poll' ? ms / 10 : ms);

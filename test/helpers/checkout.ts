@@ -18,9 +18,9 @@ export interface OpenedCheckout {
     fields?: Record<string, string> | string,
     headers?: Record<string, string>,
   ): Promise<LightMyRequestResponse>;
-  /** Chooses a network and expects to be led back to the page. */
+  /** Chooses a network, and expects to be redirected to the page. */
   pick(network: string): Promise<void>;
-  /** Plays a case past the page. */
+  /** Simulates a case without the page. */
   simulate(play: SimulationCase): Promise<void>;
   payment(): Promise<Payment>;
 }

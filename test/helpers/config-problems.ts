@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from '#config/config.ts';
 
-/** The problems of an environment, one line a variable. */
+/** The problems of an environment, one line per variable. */
 export function problemsOf(env: Record<string, string>): string[] {
   try {
     readConfig(env);

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between an application and PostgreSQL and breaks the connection where work takes effect. */
+/** A proxy between an application and PostgreSQL that breaks the connection where work takes effect. */
 export interface CuttingProxy {
   readonly url: string;
   /**
-   * Breaks the connection of the next commit, or of the next creation's one statement, before the
-   * server sees it or after it has acted.
+   * Breaks the connection at the next commit, or the next creation in a single statement, before the
+   * server sees it or after it has executed it.
    */
   cutAtCommit(when: 'before' | 'after'): void;
-  /** Breaks the connection of the next statement that contains the text. */
+  /** Breaks the connection at the next statement that contains the text. */
   cutAt(text: string, when: 'before' | 'after'): void;
   close(): Promise<void>;
 }

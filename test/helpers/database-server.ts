@@ -8,17 +8,17 @@ import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts'
 /** A PostgreSQL server for tests. */
 export interface TestServer {
   readonly url: string;
-  /** Ends the server and removes its files; does nothing to a server named by the environment. */
+  /** Stops the server and removes its files; does nothing to a server from the environment. */
   stop(): Promise<void>;
 }
 
 const IN_MEMORY = '/dev/shm';
-/** What all databases of a run take at most at a time, with their log, and as much again. */
+/** Twice the most that all databases of a run take at a time, with their WAL. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 /**
- * Where throw-away servers have their files: in memory where there is room, since a database is 300 files,
- * which take 10 ms of CPU to create there and 80 to 350 on a disk.
+ * Where throw-away servers store their files: in memory if there is room. A database has 300 files,
+ * which take 10 ms of CPU to create there, and 80 to 350 on a disk.
  */
 export function serverRoot(): string {
   try {
@@ -26,20 +26,20 @@ export function serverRoot(): string {
     accessSync(IN_MEMORY, constants.W_OK);
     if (bavail * bsize >= ROOM_BYTES) return IN_MEMORY;
   } catch {
-    // There is none, as on macOS.
+    // It does not exist, as on macOS.
   }
   return tmpdir();
 }
 
 /**
- * Starts a throw-away server, or uses the one TEST_DATABASE_URL names: its role must be allowed to
+ * Starts a throw-away server, or uses the one that TEST_DATABASE_URL names: its role must be allowed to
  * create databases and roles.
  */
 export async function startTestServer(): Promise<TestServer> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, stop: async () => {} };
   const directory = await mkdtemp(join(serverRoot(), 'eps-test-'));
-  // Run by root, the server is another user's and has to get in.
+  // If root runs the tests, the server runs as another user and needs access.
   await chmod(directory, 0o711);
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
@@ -64,8 +64,9 @@ export async function startTestServer(): Promise<TestServer> {
 }
 
 /**
- * Sets the owner's password to what it is, by the server's setting of now: the 4,096 rounds that a client takes otherwise
- * for each new connection are half a millisecond of CPU, thousands of times in a run.
+ * Sets the owner's password again, unchanged, with the server's current setting. With the default of 4,096 rounds a
+ * client
+ * spends half a millisecond of CPU on each new connection, thousands of times in a run.
  */
 async function keepPasswordAgain(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of one's own, migrated and empty. */
+/** Clones a migrated, empty database for the test. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const server = inject('databaseServer');
   const name = `eps_${randomBytes(6).toString('hex')}`;
@@ -42,19 +42,19 @@ export async function createDatabase(
   template: string,
 ): Promise<string> {
   if (name === TEMPLATE) await onServer(server, `drop database if exists ${name} with (force)`);
-  // Faster than copying pages through the log, which nobody replays.
+  // Faster than copying pages through the WAL, which nobody replays.
   await onServer(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-/** A session by URL, in which databases are made and dropped: one for each would cost as much as the copy. */
+/** By URL, the session that creates and drops databases: one session each would cost as much as the copy. */
 const sessions = new Map<string, Promise<pg.Client>>();
 
 async function openSession(server: string): Promise<pg.Client> {
   const session = new pg.Client({ connectionString: server });
-  // The server ends before the processes of the tests.
+  // The server stops before the test processes.
   session.on('error', () => sessions.delete(server));
   await session.connect();
   return session;
@@ -64,7 +64,7 @@ async function onServer(server: string, statement: string): Promise<void> {
   const opened = sessions.get(server) ?? openSession(server);
   sessions.set(server, opened);
   const session = await opened;
-  // Two clones at once may find the template busy: workers take turns by the lock, and callers by the session.
+  // Two concurrent clones may find the template busy: workers take turns by the lock, and callers by the session.
   await session.query('select pg_advisory_lock(20261)');
   await session.query(statement).finally(() => session.query('select pg_advisory_unlock(20261)'));
 }

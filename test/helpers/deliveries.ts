@@ -22,16 +22,16 @@ export function addEndpoint(
   return createEndpoint(operatorOf(service), service.keyring, given);
 }
 
-/** What a test says of a delivery; the rest is that of one that has failed just now. */
+/** A delivery as a test specifies it; defaults are those of one that has just failed. */
 interface Made extends Partial<Insertable<WebhookDeliveriesTable>> {
   readonly endpointId: string;
-  /** What came of its attempts, one a minute. */
+  /** The results of its attempts, one a minute. */
   readonly log?: readonly Partial<Insertable<WebhookAttemptsTable>>[];
 }
 
 /**
- * Writes a delivery of a payment's creation as a worker leaves it.
- * @returns Its ID, greater than those of earlier ones.
+ * Inserts a delivery of a payment's creation as a worker leaves it.
+ * @returns Its ID, greater than earlier ones.
  */
 export async function addDelivery(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SOON } from './soon.ts';
 
-/** Waits for a condition, also outside of tests, as `vi.waitUntil` with SOON does in them. */
+/** Waits for a condition like `vi.waitUntil` with SOON, but also outside of tests. */
 export async function eventually(holds: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + SOON.timeout;
   while (!(await holds().catch(() => false))) {

@@ -8,7 +8,7 @@ import { type NodeProxy, startNodeProxy } from './node-proxy.ts';
 /** The contract of eth-usdc-test. */
 export const USDC_TEST = '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238';
 
-/** The accounts that anvil is unlocked for, each with 10,000 ether, in EIP-55. */
+/** Anvil's unlocked accounts, each with 10,000 ether, in EIP-55. */
 export const RICH = [
   '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -16,9 +16,9 @@ export const RICH = [
   '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
 ] as const;
 
-/** Of a transaction that says nothing else. Failing ones must not be estimated: anvil refuses them then. */
+/** The default for a transaction. Gas of failing ones must not be estimated: anvil refuses them then. */
 const GAS = 500_000;
-/** Of each recipient of a batch: two storage slots that were never written, a log and a call. */
+/** For each recipient of a batch: two new storage slots, a log and a call. */
 const GAS_PER_RECIPIENT = 40_000;
 
 export type Argument = string | bigint | readonly string[] | readonly bigint[];
@@ -32,11 +32,11 @@ export interface Transaction {
   readonly value?: bigint;
   readonly data?: string;
   readonly gas?: number;
-  /** In wei; the dearest go first in a block. */
+  /** In wei; a block includes the highest prices first. */
   readonly gasPrice?: bigint;
 }
 
-/** A call of a contract: `signature` as in `transfer(address,uint256)`. */
+/** A call to a contract: `signature` as in `transfer(address,uint256)`. */
 export interface ContractCall {
   readonly from?: string;
   readonly value?: bigint;
@@ -52,8 +52,8 @@ export interface Payout {
 }
 
 /**
- * Pays on an Ethereum node of one's own. Every function that sends returns the transaction's hash, in a
- * block only after `mine`.
+ * Pays on a local Ethereum node. Every function that sends returns the transaction's hash; only `mine`
+ * puts it in a block.
  */
 export interface Evm {
   readonly anvil: Anvil;
@@ -62,27 +62,27 @@ export interface Evm {
   height(): Promise<number>;
   send(transaction: Transaction): Promise<string>;
   transferNative(to: string, amount: bigint, from?: string): Promise<string>;
-  /** Puts a contract's code to an address, at once. */
+  /** Puts a contract's code at an address, immediately. */
   place(name: 'token' | 'payer', address: string): Promise<void>;
-  /** Creates a contract in a block of its own, and returns its address in lower case. */
+  /** Creates a contract in a separate block, and returns its address in lower case. */
   deploy(name: 'token' | 'payer'): Promise<string>;
   call(contract: string, call: ContractCall): Promise<string>;
-  /** What a view of a contract answers: one word. */
+  /** The result of a contract's view function: one word. */
   read(contract: string, signature: string, args?: readonly Argument[]): Promise<bigint>;
   mint(token: string, to: string, amount: bigint): Promise<string>;
   transferToken(token: string, to: string, amount: bigint, from?: string): Promise<string>;
-  /** Tokens of the payer to at most 700, in one transaction: a block of anvil takes 30 million gas. */
+  /** Sends the payer's tokens to at most 700 recipients, in one transaction: a block of anvil takes 30 million gas. */
   payTokens(payer: string, token: string, payouts: readonly Payout[]): Promise<string>;
-  /** Native to at most 700, in one transaction. */
+  /** Sends the native asset to at most 700 recipients, in one transaction. */
   payMany(payer: string, payouts: readonly Payout[]): Promise<string>;
 }
 
-/** An address that nobody else uses, in lower case: the number behind 12 fixed bytes. */
+/** An unused address in lower case: the number after 12 fixed bytes. */
 export function someAddress(number: number): string {
   return `0xa11ce000000000000000c0de${number.toString(16).padStart(16, '0')}`;
 }
 
-/** Call data: the selector and the arguments, of which only the last ones may be lists. */
+/** Call data: the selector and the arguments; only the last ones may be lists. */
 export function encodeCall(signature: string, args: readonly Argument[]): string {
   const head: string[] = [];
   const tail: string[] = [];
@@ -102,7 +102,7 @@ function word(value: string | bigint): string {
   return BigInt(value).toString(16).padStart(64, '0');
 }
 
-/** An Ethereum node of one's own, and a proxy to it that can misbehave. */
+/** A local Ethereum node, and a proxy to it that can misbehave. */
 export interface EvmChain {
   readonly evm: Evm;
   readonly anvil: Anvil;
@@ -124,7 +124,7 @@ export async function startEvm(options: AnvilOptions = {}): Promise<EvmChain> {
   };
 }
 
-/** Pays on this node, from the accounts that it is unlocked for. */
+/** Pays on this node, from its unlocked accounts. */
 export function createEvm(anvil: Anvil): Evm {
   const { rpc } = anvil;
 

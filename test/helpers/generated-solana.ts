@@ -8,11 +8,11 @@ const SLOT_MS = 400;
 /** Slots after which a block is confirmed, and after which it is final. */
 const CONFIRMED_AFTER = 2;
 const FINAL_AFTER = 34;
-/** Of each request, in milliseconds. */
+/** Latency of each request, in milliseconds. */
 const LATENCY_MS = 100;
-/** Who pays everybody. */
+/** The sender of all payments. */
 const PAYER = '2'.repeat(44);
-/** What every account holds at first. */
+/** The initial balance of every account. */
 const BASE = 1_000_000_000;
 
 type Json = Record<string, unknown>;
@@ -28,8 +28,8 @@ export interface Sent {
 }
 
 /**
- * A Solana that goes with the clock, with transfers of lamports alone: as many as nobody could execute in a
- * test. What is sent may lie in the future.
+ * A Solana chain that follows the clock and has transfers of lamports only: more than a test could
+ * execute. Transfers may be in the future.
  */
 export class GeneratedSolana {
   readonly #clock: TestApp['clock'];
@@ -53,7 +53,7 @@ export class GeneratedSolana {
     return this.#slotAt(this.#clock.now) - FINAL_AFTER;
   }
 
-  /** In the order of time for each address. */
+  /** Transfers to one address must be sent in the order of time. */
   send(address: string, lamports: number, at = this.#clock.now): Sent {
     const slot = this.#slotAt(at);
     const signature = toText('S', this.#bySignature.size);
@@ -65,7 +65,7 @@ export class GeneratedSolana {
   }
 
   /**
-   * A node that answers so many calls a second, by the clock, which goes on while it is waited for.
+   * A node that responds to `perSecond` calls a second; the clock advances during each wait.
    * @param step Called before each request.
    */
   node(perSecond: number, step: () => ReturnType<Step>): Node & { calls: number } {

@@ -11,7 +11,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** URL of the tests' PostgreSQL server; its role may create databases and roles. */
     databaseServer: string;
-    /** URL of the tests' Redis server; null where there is none. */
+    /** URL of the tests' Redis server; null if there is none. */
     redisServer: string | null;
   }
 }
@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   await migrate(db);
   await db.destroy();
-  // The first session after a migration writes PostgreSQL's cache of the catalogue, which clones then have as well.
+  // The first session after a migration writes PostgreSQL's catalogue cache, which clones then have as well.
   const first = new pg.Client({ connectionString: url });
   await first.connect();
   await first.end();

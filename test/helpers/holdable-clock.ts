@@ -4,9 +4,9 @@ export interface HoldableClock {
   release(): void;
 }
 
-/** The monotonic clock, in milliseconds, that can be held: once released, it goes on from where it stood. */
+/** A monotonic clock in milliseconds that can be held; once released, it continues from where it stopped. */
 export function holdableClock(): HoldableClock {
-  // What `performance.now` is replaced by later must not be asked.
+  // Tests may replace `performance.now` later; this keeps the original.
   const read = performance.now.bind(performance);
   let behind = 0;
   let heldAt: number | undefined;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** A UUIDv7 of an instant, whose other bits are those of a UUID. */
+/** A UUIDv7 for an instant; the other bits come from `random`. */
 export function idAt(
   instant: RawBuilder<unknown>,
   random: RawBuilder<unknown> = sql`gen_random_uuid()`,

@@ -10,7 +10,7 @@ export const NO_CHANGE_FEED: ChangeFeed = {
   close: async () => undefined,
 };
 
-/** Asks no chain. */
+/** Looks up nothing. */
 export const NO_LOOK_UPS: LookUps = {
   ask: async () => null,
   close: async () => undefined,

@@ -8,8 +8,8 @@ export interface JsonServer {
 }
 
 /**
- * Answers JSON with JSON, on a free port.
- * @param answer Gets the body, an empty object without one, and the path; returns JSON text.
+ * Responds to JSON with JSON, on a free port.
+ * @param answer Gets the body, or an empty object without one, and the path; returns JSON text.
  */
 export async function serveJson(
   answer: (body: unknown, path: string) => string,
@@ -20,7 +20,7 @@ export async function serveJson(
     response.setHeader('content-type', 'application/json');
     response.end(answer(JSON.parse(text || '{}'), request.url ?? ''));
   });
-  // A connection must not end just when it is used again.
+  // A connection must not be closed at the moment it is reused.
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

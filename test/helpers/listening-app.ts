@@ -10,28 +10,28 @@ export const CREATE = '/external/v1/payments/prompt';
 export const LIST = '/external/v1/payments';
 
 export interface SignedRawRequest extends Partial<RawRequest> {
-  /** What is signed in place of what is sent. */
+  /** What is signed, if it differs from what is sent. */
   readonly signed?: { readonly target?: string; readonly body?: Uint8Array | string };
-  /** null leaves the header out. */
+  /** null omits the header. */
   readonly contentType?: string | null;
-  /** Left out, each request has a key of its own, so that what a refusal leaves behind shows. */
+  /** By default each request has a key of its own, which shows what a refusal leaves behind. */
   readonly idempotencyKey?: string;
 }
 
-/** The application behind a port, with a merchant to send requests for. */
+/** The application on a port, with a merchant to send requests for. */
 export interface ListeningApp {
   readonly service: TestApp;
   readonly shop: MerchantWithKey;
   readonly port: number;
-  /** Renders a signed request: a creation when it has a body, a list otherwise. */
+  /** Renders a signed request: a creation if it has a body, otherwise a list. */
   sign(request: SignedRawRequest): Buffer;
-  /** Sends a signed request on a connection of its own. */
+  /** Sends a signed request on a separate connection. */
   ask(request: SignedRawRequest): Promise<Answer>;
-  /** Sends bytes and reads to the connection's end, or `count` answers. */
+  /** Sends bytes, and reads until the connection ends or `count` responses have come. */
   converse(bytes: Uint8Array | string, count?: number): Promise<Conversation>;
   /**
-   * Expects that no answer was a 5xx, that exactly this many payments exist and as many idempotency
-   * keys, and that the service still takes a payment.
+   * Expects that no response was a 5xx, that exactly this many payments and idempotency keys exist, and
+   * that the service still accepts a payment.
    */
   expectUnharmed(payments: number): Promise<void>;
 }

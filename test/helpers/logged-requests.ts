@@ -2,12 +2,12 @@ import { v7 as uuidv7 } from 'uuid';
 import { type LoggedRequest, writeRequests } from '#storage/repositories/keys/request-log.ts';
 import type { TestApp } from './app.ts';
 
-/** What a test says of a request; the rest is that of a list that was refused. */
+/** A request as a test specifies it; defaults are those of a list that was refused. */
 type Logged = Partial<LoggedRequest> & Pick<LoggedRequest, 'keyId'>;
 
 /**
- * Puts a request into the request log.
- * @returns Its ID, greater than those before it.
+ * Inserts a request into the request log.
+ * @returns Its ID, greater than earlier ones.
  */
 export async function addRequest(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,

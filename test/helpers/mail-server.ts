@@ -6,7 +6,7 @@ import { type Config, readConfig } from '#config/config.ts';
 import { sendMailLoop } from '#worker/send-mail.ts';
 import type { TestApp } from './app.ts';
 
-/** A mail as a server got it. */
+/** A mail as the server received it. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -15,13 +15,13 @@ export interface ReceivedMail {
   readonly subject: string;
   readonly text: string;
   readonly secure: boolean;
-  /** Who signed in; undefined for nobody. */
+  /** The user who authenticated; undefined without authentication. */
   readonly user: string | undefined;
 }
 
 export interface MailServer {
   readonly mails: readonly ReceivedMail[];
-  /** What arrived for an address. */
+  /** Mails that arrived for an address. */
   to(address: string): ReceivedMail[];
   readonly port: number;
   close(): Promise<void>;
@@ -61,13 +61,13 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   };
 }
 
-/** The environment of a service that hands its mail to a port of loopback. */
+/** Environment variables of a service that sends mail to a loopback port. */
 export function mailEnv(port: number) {
   const MAIL_FROM = 'Blue Payments <payments@example.com>';
   return { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM };
 }
 
-/** The settings of a service that hands its mail to a port of loopback. */
+/** Settings of a service that sends mail to a loopback port. */
 export function mailSettings(port: number, url = `smtp://127.0.0.1:${port}`) {
   const { mail }: Config = readConfig({
     NODE_ENV: 'test',
@@ -79,7 +79,7 @@ export function mailSettings(port: number, url = `smtp://127.0.0.1:${port}`) {
   return mail;
 }
 
-/** Lets a worker send what is due, once, at a port of loopback. */
+/** Lets a worker send the mails that are due, once, to a loopback port. */
 export async function sendDueMail(
   { db, clock, keyring, logs }: Pick<TestApp, 'db' | 'clock' | 'keyring' | 'logs'>,
   port: number,

@@ -4,13 +4,13 @@ import { listPartitions } from '#storage/repositories/partitions.ts';
 
 const TABLES = ['request_log', 'events', 'webhook_deliveries', 'webhook_attempts'];
 
-/** The first instant of a UTC month, some months from that of a time. */
+/** The first instant of the UTC month that is `distance` months from that of `time`. */
 export const monthFrom = (time: Date, distance: number) =>
   new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + distance, 1));
 
-/** Drops what the partitioned tables hold, and gives them a partition for each month between two. */
+/** Empties the partitioned tables, and gives them a partition for each month of a range. */
 export async function makeMonths(db: Database, first: Date, last: Date): Promise<void> {
-  // In the order of what refers to what.
+  // In the order of their foreign keys.
   for (const { table, month } of (await listPartitions(db)).toReversed()) {
     const name = `${table}_${month === null ? 'before' : month.replace('-', '')}`;
     await sql`drop table ${sql.table(name)}`.execute(db);

@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a proxy does instead of passing a request on. */
+/** What the proxy does instead of forwarding a request. */
 export type Misbehaviour =
-  /** Answers with a status, and with `Retry-After` in seconds where that is given. */
+  /** Responds with a status, and with `Retry-After` in seconds if given. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
-  /** Answers these bytes with status 200, or with another one. */
+  /** Responds with these bytes and status 200, or the given one. */
   | { readonly kind: 'body'; readonly body: string; readonly status?: number }
   | { readonly kind: 'html' | 'truncated' | 'wrong-id' | 'error-object' | 'redirect' }
   | { readonly kind: Silence }
-  /** Answers single calls alone, or batches of at most `size` calls. */
+  /** Responds only to single calls, or to batches of at most `size` calls. */
   | { readonly kind: 'batch-refused'; readonly size?: number };
 
-/** Answers nothing, far too much, or ends the connection. */
+/** Does not respond, sends far too much, or ends the connection. */
 type Silence = 'hanging' | 'oversized' | 'reset';
 
-/** Changes the result of a call; throw an RpcRefusal to answer an error. */
+/** Changes the result of a call; throw an RpcRefusal to respond with an error. */
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
-/** Thrown by `alter`: the JSON-RPC error that the proxy answers instead of the result. */
+/** Thrown by `alter`: the JSON-RPC error to respond with instead of the result. */
 export class RpcRefusal extends Error {
   readonly code: number;
 
@@ -36,7 +36,7 @@ export interface SeenCall {
 
 export interface NodeProxy {
   readonly url: string;
-  /** Every call that arrived, those of batches included. */
+  /** Every call that arrived, including those in batches. */
   readonly calls: SeenCall[];
   /** Headers, path and number of calls of each request that arrived. */
   readonly requests: {
@@ -44,13 +44,13 @@ export interface NodeProxy {
     readonly path: string;
     readonly size: number;
   }[];
-  /** Misbehaves for so many requests, or until told otherwise; null ends it. */
+  /** Misbehaves for `times` requests, or until it is called again; null ends it. */
   misbehave(how: Misbehaviour | null, times?: number): void;
-  /** Alters each result of the node; null passes them on as they are. */
+  /** Alters each result of the node; null forwards them unchanged. */
   alter(change: Alter | null): void;
-  /** Passes requests on to another node from now on. */
+  /** Forwards requests to another node from now on. */
   redirect(upstream: string): void;
-  /** Closes the connections that carry no request. */
+  /** Closes idle connections. */
   disconnect(): void;
   stop(): Promise<void>;
 }
@@ -64,11 +64,11 @@ interface RpcResponse {
   readonly result?: unknown;
 }
 
-/** Longer than any answer that is accepted. */
+/** Longer than any response that is accepted. */
 const OVERSIZED_BYTES = 65 * 1024 * 1024;
 const HTML = '<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>';
 
-/** Stands in front of a JSON-RPC node, and misbehaves as providers do. Its URL has a path. */
+/** A proxy for a JSON-RPC node that misbehaves as providers do. Its URL has a path. */
 export async function startNodeProxy(first: string): Promise<NodeProxy> {
   let upstream = first;
   const calls: SeenCall[] = [];
@@ -192,7 +192,7 @@ function send(response: ServerResponse, { status, body, headers = {} }: Reply): 
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-/** Goes on until the client has had enough. */
+/** Sends until the client aborts. */
 function sendOversized(response: ServerResponse, id: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write(`{"jsonrpc":"2.0","id":${id},"result":"`);

@@ -3,7 +3,7 @@ import type { insertNode } from '#storage/repositories/chains/nodes.ts';
 
 type NodeRow = Parameters<typeof insertNode>[1];
 
-/** A row of a primary node of Ethereum that nobody asks, since some time; changed as told. */
+/** A row of an Ethereum primary node that is never called; `more` overrides columns. */
 export const nodeRow = (since: Date, more: Partial<NodeRow> = {}): NodeRow => ({
   id: newId(),
   chain: 'eth',

@@ -1,19 +1,19 @@
 import type { NonceStore } from '#signing/nonce-store.ts';
 
-/** A request with a nonce, as it was captured. */
+/** A captured request with a nonce. */
 export interface Captured {
   readonly keyId: string;
   readonly nonce: string;
-  /** When it was signed, in milliseconds since the epoch; a timestamp has whole seconds of it. */
+  /** When it was signed, in milliseconds since the epoch; its timestamp has whole seconds. */
   readonly signedAt: number;
 }
 
-/** A request of a key that is signed now. */
+/** A request signed now with a key. */
 export function signNow(keyId: string): Captured {
   return { keyId, nonce: crypto.randomUUID(), signedAt: Date.now() };
 }
 
-/** What becomes of a creation with the nonce, as authentication decides it; `unknown` while the store is unavailable. */
+/** How authentication decides on a creation with the nonce; `unknown` while the store is unavailable. */
 export async function judge(
   store: NonceStore,
   { keyId, nonce, signedAt }: Captured,

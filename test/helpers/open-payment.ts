@@ -11,12 +11,13 @@ import { addPayment } from './payments.ts';
 type Service = Pick<TestApp, 'db' | 'clock'>;
 
 /**
- * Begins a test: what earlier ones asked for is no candidate for a transfer. What was released so before is not
- * written again, or a file of many tests writes all that it has ever reserved for each.
+ * Begins a test: amounts asked for by earlier ones no longer match a transfer. Rows that it has already released are
+ * not
+ * written again; otherwise each test would rewrite all reservations of its file.
  */
 export async function releaseAll(db: Database): Promise<void> {
   const released_at = new Date(0);
-  // Open payments still take what they asked for at their addresses.
+  // Open payments would still match what they asked for at their addresses.
   await db
     .updateTable('reservations')
     .set({ released_at, address: 'an earlier test' })
@@ -24,23 +25,24 @@ export async function releaseAll(db: Database): Promise<void> {
     .execute();
 }
 
-/** In an order in which nothing refers to what is gone. */
+/** In an order that violates no foreign key. */
 const OF_TRANSFERS = [
   ...['asked_assignments', 'reservations', 'deposits', 'dust', 'findings', 'rescans'],
   'held_balances',
 ] as const;
 
 /**
- * Begins a test: removes every transfer, and what waited for one. Deleting a few rows takes a fiftieth of what
- * emptying the tables' files does.
+ * Begins a test: removes every transfer, and everything that waited for one. Deleting a few rows takes a fiftieth of
+ * the
+ * time of truncating the tables.
  */
 export async function forgetTransfers(db: Database): Promise<void> {
   const statements = OF_TRANSFERS.map(table => sql`delete from ${sql.table(table)}`);
-  // Statements without values may be sent as one.
+  // Statements without parameters may be sent as one.
   await sql.join(statements, sql`; `).execute(db);
 }
 
-/** A payment on Bitcoin that waits for exactly this many satoshi. */
+/** A payment on Bitcoin that asks for exactly this many satoshi. */
 export function addOpenPayment(
   service: Service,
   merchant: Merchant,
@@ -53,7 +55,7 @@ export function addOpenPayment(
   });
 }
 
-/** A payment that waits for this amount at this address; in units of 18 decimals unless given. */
+/** A payment that asks for this amount at this address; with 18 decimals unless given. */
 export async function addPaymentAt(
   { db, clock }: Service,
   merchant: Merchant,

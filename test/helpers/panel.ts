@@ -13,7 +13,7 @@ import type { Clock } from '#time/clock.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
 
-/** Where the panel of a test's application is; see `testConfig`. */
+/** The host of the panel in a test's application; see `testConfig`. */
 export const HOST = 'pay.example.test';
 export const SESSION_COOKIE = '__Host-mp_panel';
 export const DEVICE_COOKIE = '__Host-mp_device';
@@ -22,7 +22,7 @@ export const PASSWORD = 'a password that nobody else has';
 /** What people are added to. */
 export type PeopleOf = Pick<TestApp, 'db'> & PasswordHashing & { readonly clock: Clock };
 
-/** Somebody who signs in, and the cookie of a session that is complete. */
+/** Somebody who signs in, and the cookie of a complete session. */
 export interface Visitor {
   readonly personId: string;
   readonly email: string;
@@ -39,13 +39,13 @@ interface MerchantUser extends Visitor {
 interface PersonOptions {
   readonly name?: string;
   readonly isDemo?: boolean;
-  /** With a password, which takes a tenth of a second where `passwordWork` does not say otherwise. */
+  /** With a password, whose hashing takes a tenth of a second unless `passwordWork` says otherwise. */
   readonly withPassword?: true;
-  /** Minutes since the second factor; null for one that is still asked for. */
+  /** Minutes since the second factor; null if it has not been given yet. */
   readonly factorMinutesAgo?: number | null;
 }
 
-/** Makes a person with a session. */
+/** Adds a person with a session. */
 export async function addPerson(
   service: PeopleOf,
   { name = 'Ada', isDemo = false, withPassword, factorMinutesAgo = 0 }: PersonOptions = {},
@@ -81,8 +81,8 @@ export async function addPerson(
 }
 
 /**
- * Begins another session of a person who is not of the demo.
- * @param factorMinutesAgo Minutes since the second factor; null while it is asked for.
+ * Starts another session of a person who is not of the demo.
+ * @param factorMinutesAgo Minutes since the second factor; null if it has not been given yet.
  * @returns Its cookie.
  */
 export async function addSession(
@@ -105,7 +105,7 @@ export async function addSession(
   return `${SESSION_COOKIE}=${token}`;
 }
 
-/** Makes a person who signs in as a user of a merchant. */
+/** Adds a person who signs in as a user of a merchant. */
 export async function addMerchantUser(
   service: PeopleOf,
   merchantId: string,
@@ -125,8 +125,8 @@ export async function addMerchantUser(
 }
 
 /**
- * Makes a merchant with an admin.
- * @param below Path of a page below those of the merchant; `path` is the whole of it.
+ * Adds a merchant with an admin.
+ * @param below Path of a page below the merchant's; `path` is the full path.
  */
 export async function addShop(
   service: TestApp,
@@ -138,7 +138,7 @@ export async function addShop(
   return { ...shop, ada, path: `/panel/merchants/${shop.merchant.id}${below}` };
 }
 
-/** Makes a person who signs in as a member of a partner. */
+/** Adds a person who signs in as a member of a partner. */
 export async function addPartnerUser(
   service: PeopleOf,
   partnerId: string,
@@ -153,7 +153,7 @@ export async function addPartnerUser(
   return { ...visitor, memberId: member.id };
 }
 
-/** What `setPerson` is called with. */
+/** The arguments of `setPerson`. */
 export function entryOf(
   { clock }: Pick<PeopleOf, 'clock'>,
   { personId }: Pick<Visitor, 'personId'>,
@@ -163,7 +163,7 @@ export function entryOf(
 
 let visits = 0;
 
-/** Each request comes from an address of its own, since what comes from one is limited. */
+/** Each request comes from a new address, since requests per address are limited. */
 function nextAddress(): string {
   visits += 1;
   return `10.${(visits >> 16) & 255}.${(visits >> 8) & 255}.${visits & 255}`;
@@ -184,8 +184,8 @@ export function open(
 }
 
 /**
- * Sends a form from one of the panel's own pages, unless the headers say otherwise. Who has a session keeps its new
- * cookie, as their browser does.
+ * Sends a form from one of the panel's own pages, unless the headers say otherwise. A visitor keeps the new session
+ * cookie, as a browser does.
  */
 export async function submit(
   { app }: TestApp,
@@ -211,25 +211,25 @@ export async function submit(
   return response;
 }
 
-/** The code that an authenticator app shows at a time. */
+/** The code that an authenticator app shows at this time. */
 export function codeAt(secret: string, now: number): string {
   return new TOTP({ secret }).generate({ timestamp: now });
 }
 
-/** A code that the app shows neither at a time nor half a minute before. */
+/** A code that the app shows neither at this time nor half a minute before. */
 export function wrongCodeAt(secret: string, now: number): string {
   const right = [codeAt(secret, now), codeAt(secret, now - 30_000)];
   return ['000000', '000001', '000002'].find(code => !right.includes(code)) ?? '';
 }
 
-/** The cookie that an answer sets. */
+/** The cookie that a response sets. */
 export function cookieOf(response: LightMyRequestResponse, name = SESSION_COOKIE): string {
   const cookie = response.cookies.find(each => each.name === name);
   if (cookie === undefined) throw new Error(`${name} is not set`);
   return `${name}=${cookie.value}`;
 }
 
-/** Text of a page without markup, in one line. */
+/** The text of a page without markup, on one line. */
 export function textOf({ body }: Pick<LightMyRequestResponse, 'body'>): string {
   const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? body;
   return main

@@ -1,9 +1,9 @@
 const OPEN = 'pending/pending';
-/** Funds are seen and not final yet. */
+/** Funds are seen, but not final yet. */
 export const SEEN = 'pending/completed';
 
 /**
- * The pairs of status and session status a payment may be in, and where each may go: decisions,
+ * The allowed pairs of status and session status of a payment, and where each may move: decisions,
  * section 6.
  */
 export const ALLOWED_MOVES: Readonly<Record<string, readonly string[]>> = {

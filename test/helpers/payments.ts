@@ -14,7 +14,7 @@ export async function stateOfPayment(db: Database, id: string): Promise<string> 
   return `${payment?.status}/${payment?.session_status}`;
 }
 
-/** A payment of the merchant in whatever state a test needs, straight into the table. */
+/** Inserts a payment of the merchant in any state that a test needs. */
 export async function addPayment(
   db: Database,
   merchant: Merchant,
@@ -46,8 +46,8 @@ export async function addPayment(
 }
 
 /**
- * Makes copies of a payment, without its reference and what became of it.
- * @param apartMs Between the times of creation of one and the next; negative for older ones.
+ * Copies a payment, without its reference and its outcome.
+ * @param apartMs Time between the creation of consecutive copies; negative for older ones.
  */
 export async function copyPayment(
   db: Database,

@@ -9,11 +9,11 @@ import {
 import { parseJson } from '#chains/nodes/parse-json.ts';
 import type { NodeAbilities } from '#storage/database/watching-tables.ts';
 
-/** A node that counts what it was asked. */
+/** A node that records the calls to it. */
 export interface PlainNode extends Node {
-  /** Methods in the order in which they were called, those of batches included. */
+  /** Methods in the order of the calls, including those in batches. */
   readonly asked: string[];
-  /** How many requests carried them. */
+  /** Number of requests for these calls. */
   readonly requests: number;
 }
 
@@ -32,7 +32,7 @@ const ABILITIES: NodeAbilities = {
 };
 
 /**
- * A node without allowance, back-off or checks, to test adapters against real nodes.
+ * A node without rate limit, back-off or checks, to test adapters against real nodes.
  * @param url May contain user and password.
  */
 export function plainNode(

@@ -9,7 +9,7 @@ import type { TestApp } from './app.ts';
 import { PROMPT_PATH } from './prompt-path.ts';
 import { send } from './signed-request.ts';
 
-/** Asks for a payment; text and bytes are sent as they are. */
+/** Requests a payment; text and bytes are sent unchanged. */
 export function requestPrompt(
   service: TestApp,
   key: Credentials,
@@ -31,7 +31,7 @@ export async function createPrompt(
   return response.json();
 }
 
-/** Expects the catalogue's whole answer for a code; a param of undefined expects none. */
+/** Expects the catalogue's complete response for a code; without `param` if that is undefined. */
 export function expectRefusal(
   response: LightMyRequestResponse,
   errorCode: ErrorCode,
@@ -49,7 +49,7 @@ export function expectRefusal(
   expect(response.headers['x-mp-should-retry']).toBe(String(retry));
 }
 
-/** How many rows a creation has ever left in each of its tables. */
+/** How many rows creations have written to each table so far. */
 export async function countWritten(db: Database) {
   const { rows } = await sql<{ payments: number; events: number; responses: number }>`
     select (select count(*) from payments) as payments,

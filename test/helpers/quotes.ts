@@ -4,7 +4,7 @@ import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
 
-/** Reserves what a payment of a dollar is asked for on a network where a whole unit is a dollar. */
+/** Reserves the amount of a one-dollar payment, on a network where a whole unit is a dollar. */
 export async function reserveDollar(
   db: Connection,
   payment: Payment,

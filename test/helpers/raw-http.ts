@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './refusal.ts';
 
-/** A request as bytes see it: header lines may repeat, and nothing is mended. */
+/** A request as it is sent: header lines may repeat, and nothing is corrected. */
 export interface RawRequest {
   readonly method: string;
-  /** The request target exactly as it travels. */
+  /** The request target exactly as it is sent. */
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Uint8Array | string | undefined;
-  /** Chunk sizes of a chunked body; with a Content-Length when left out. */
+  /** Chunk sizes of a chunked body; without them the body has a Content-Length. */
   readonly chunks?: readonly number[];
 }
 
-/** What came back on a connection until it ended, or until as many answers as asked for. */
+/** What came back on a connection until it ended, or until the given number of responses. */
 export interface Conversation {
   readonly answers: readonly Answer[];
   readonly end: 'open' | 'closed' | 'reset';
 }
 
-/** Longest to wait for an answer, in milliseconds; only a bug makes it take so long. */
+/** The longest to wait for a response, in milliseconds; only a bug makes it take so long. */
 const PATIENCE_MS = 30_000;
 
 export function render({ method, target, headers = [], body, chunks }: RawRequest): Buffer {
@@ -37,7 +37,7 @@ export function render({ method, target, headers = [], body, chunks }: RawReques
   return Buffer.concat([head, chunks === undefined ? bytes : toChunks(bytes, chunks)]);
 }
 
-/** Sends bytes and reads until `count` answers are there or the connection ends. */
+/** Sends bytes, and reads until `count` responses have come or the connection ends. */
 export async function converse(
   port: number,
   bytes: Uint8Array | string,
@@ -64,8 +64,8 @@ export async function readResponses(socket: Socket, count: number): Promise<Conv
 }
 
 /**
- * The complete answers at the beginning of `bytes`.
- * @param ended Whether nothing more comes, so that the last one may be without its body, as for HEAD.
+ * The complete responses at the beginning of `bytes`.
+ * @param ended Whether nothing more comes, so that the last one may lack its body, as for HEAD.
  */
 function parseResponses(bytes: Buffer, ended = false): Answer[] {
   const answers: Answer[] = [];

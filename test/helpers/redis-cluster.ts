@@ -7,10 +7,10 @@ import { eventually } from './eventually.ts';
 import { freePort, type LaunchedRedis, launchRedis } from './redis-server.ts';
 
 const SLOTS = 16_384;
-/** cluster-node-timeout while servers get to know each other, which they do the sooner the shorter it is. */
+/** cluster-node-timeout while servers get to know each other; the shorter it is, the sooner they do. */
 const FORMING_MS = 400;
 
-/** A server of a cluster, with its operator's connection. */
+/** A server of a cluster, with an operator's connection. */
 export interface ClusterNode {
   readonly id: string;
   readonly port: number;
@@ -22,15 +22,15 @@ export interface RedisCluster {
   /** For REDIS_URL. */
   readonly url: string;
   readonly nodes: readonly ClusterNode[];
-  /** The master that serves a bucket, as one that is alive sees it. */
+  /** The master that serves a bucket, as seen by a live server. */
   masterOf(bucket: NonceBucket): Promise<ClusterNode>;
   /** The replicas of a master. */
   replicasOf(master: ClusterNode): Promise<ClusterNode[]>;
-  /** Starts a server again that was stopped. */
+  /** Restarts a server that was stopped. */
   restart(node: ClusterNode): Promise<ClusterNode>;
-  /** Sets cluster-node-timeout of the servers that are there, and of those that are started again. */
+  /** Sets cluster-node-timeout of the running servers, and of those that are restarted. */
   setNodeTimeout(milliseconds: number): Promise<void>;
-  /** Moves the slot of a bucket to another master, its keys in the middle of it; `between` runs while half of them are moved. */
+  /** Moves the slot of a bucket with its keys to another master; `between` runs when half of the keys are moved. */
   move(bucket: NonceBucket, to: ClusterNode, between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,11 +39,14 @@ interface ClusterOptions {
   readonly masters?: number;
   readonly replicas?: number;
   readonly password?: string;
-  /** cluster-node-timeout once it is whole, in milliseconds. A machine that stands still for so long begins a failover. */
+  /**
+   * cluster-node-timeout once the cluster is formed, in milliseconds. A machine that stalls for so long causes a
+   * failover.
+   */
   readonly nodeTimeoutMs?: number;
 }
 
-/** Starts a cluster on 127.0.0.1, masters first, and waits until it is whole. */
+/** Starts a cluster on 127.0.0.1, masters first, and waits until it is formed. */
 export async function startRedisCluster({
   masters = 3,
   replicas = 1,
@@ -142,7 +145,7 @@ export async function startRedisCluster({
     if (node === undefined) throw new Error(`no server ${id}`);
     return node;
   };
-  /** The newest view: of the server that knows the highest epoch. */
+  /** The newest view: that of the server with the highest epoch. */
   async function view(): Promise<string[][]> {
     const views = await Promise.allSettled(
       nodes.filter(({ operator }) => operator.status === 'ready').map(linesOf),
@@ -199,7 +202,7 @@ export async function startRedisCluster({
       const half = Math.ceil(keys.length / 2);
       await migrate(keys.slice(0, half));
       await between?.();
-      // What was claimed meanwhile is here or there.
+      // Keys that were claimed meanwhile may be on either server.
       for (;;) {
         const left = await from.operator.cluster('GETKEYSINSLOT', slot, 1_000);
         if (left.length === 0) break;
@@ -218,7 +221,7 @@ export async function startRedisCluster({
   };
 }
 
-/** The key IDs that fall into each bucket, one for each. */
+/** A key ID for each bucket. */
 export function keyIdsOfBuckets(): string[] {
   return NONCE_BUCKETS.map(
     (_, index) => `mpk_${'0'.repeat(18)}${index.toString(16).padStart(6, '0')}`,

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { freePort, type LaunchedRedis, launchRedis } from './redis-server.ts';
 
-/** Why tests that need Sentinel are skipped, to put into their names; null where it is installed. */
+/** Why tests that need Sentinel are skipped, for their names; null if it is installed. */
 export const SENTINEL_MISSING =
   spawnSync('redis-sentinel', ['--version']).status === 0
     ? null
@@ -15,7 +15,7 @@ export const SENTINEL_MISSING =
 
 const NAME = 'mymaster';
 
-/** A server that sentinels watch, with its operator's connection. */
+/** A server that sentinels watch, with an operator's connection. */
 export interface WatchedServer {
   readonly port: number;
   readonly server: LaunchedRedis;
@@ -27,15 +27,15 @@ export interface RedisWithSentinels {
   readonly url: string;
   /** The last one is never promoted. */
   readonly servers: readonly WatchedServer[];
-  /** Sentinels, by what REDIS_URL has of them. */
+  /** Sentinels, by the ports that REDIS_URL has. */
   readonly sentinels: readonly { readonly port: number; readonly operator: Redis }[];
   /** Whether all sentinels know the same master, and it has a replica. */
   isWhole(): Promise<boolean>;
-  /** The master, as most sentinels see it. */
+  /** The master that most sentinels report. */
   master(): Promise<WatchedServer>;
-  /** Starts a server again that was stopped, as the master that it believes to be. */
+  /** Restarts a server that was stopped; it believes that it is the master. */
   restart(server: WatchedServer): Promise<WatchedServer>;
-  /** Has the sentinels promote a replica, and waits until that is done. */
+  /** Makes the sentinels promote a replica, and waits until that is done. */
   failover(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startRedisWithSentinels({
   ];
   const online = async () =>
     ((await first.operator.info('replication')).match(/state=online/g) ?? []).length;
-  // What a sentinel has not seen at first it sees ten seconds later.
+  // A replica that a sentinel misses at first is discovered only ten seconds later.
   await eventually(async () => (await online()) === 2);
   const sentinels = await Promise.all(
     Array.from({ length: sentinelCount }, () => launchSentinel(first.port)),

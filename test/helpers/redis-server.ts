@@ -11,14 +11,14 @@ export interface TestRedis {
 }
 
 export interface LaunchedRedis extends TestRedis {
-  /** For signals: SIGSTOP lets it hang. */
+  /** For signals: SIGSTOP makes it hang. */
   readonly pid: number;
 }
 
-/** Why tests that need Redis are skipped, to put into their names. */
+/** Why tests that need Redis are skipped, for their names. */
 export const REDIS_MISSING = 'needs Redis: apt-get install redis-server, or set REDIS_URL';
 
-/** Starts a Redis server that keeps nothing, or uses the one REDIS_URL names; undefined without either. */
+/** Starts a Redis server without persistence, or uses the one that REDIS_URL names; undefined without either. */
 export async function startTestRedis(): Promise<TestRedis | undefined> {
   const configured = process.env.REDIS_URL;
   if (!configured && spawnSync('redis-server', ['--version']).status !== 0) return undefined;
@@ -29,7 +29,7 @@ export async function startTestRedis(): Promise<TestRedis | undefined> {
   return server;
 }
 
-/** Makes the server one that has kept every nonce for ever: tests share it, and their clocks differ. */
+/** Marks the server as having kept every nonce forever: tests share it, and their clocks differ. */
 export async function trustNonces(url: string): Promise<void> {
   const redis = new Redis(url);
   const [, history = ''] = /^master_replid:(\w+)/m.exec(await redis.info('replication')) ?? [];
@@ -37,7 +37,7 @@ export async function trustNonces(url: string): Promise<void> {
   redis.disconnect();
 }
 
-/** Starts a Redis server on a port of 127.0.0.1, with the settings of a file where one is given. */
+/** Starts a Redis server on a port of 127.0.0.1, with a configuration file if given. */
 export async function launchRedis(
   port: number,
   settings: readonly string[] = [],
@@ -79,15 +79,15 @@ export async function launchRedis(
   };
 }
 
-/** Ports of each worker of Vitest, so that two do not get the same one before either uses it. */
+/** Ports per Vitest worker, so that no two workers get the same port before either uses it. */
 const RANGE = 1_200;
 const FIRST = 10_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 8) * RANGE;
 let next = randomInt(RANGE);
 
 /**
- * A port of 127.0.0.1 that was free a moment ago, and stays so until it is used: it is below those that
- * Linux gives to connections and to servers that ask for any port (32768 and up), and the embedded
- * database (20000 and up), and is not given again before all others of this worker were.
+ * A port of 127.0.0.1 that was free a moment ago, and stays so until it is used. It is below the ports that
+ * Linux gives to connections and to servers on any port (32768 and up), and to the embedded
+ * database (20000 and up), and is not returned again before all others of this worker were.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import type { ErrorEnvelope } from '#schemas/error.ts';
 
-/** An answer, however it was received. */
+/** A response, however it was received. */
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -13,8 +13,8 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const WITH_RETRY_AFTER: readonly ErrorCode[] = ['E4003', 'E9001'];
 
 /**
- * Expects the refusal with this code and everything that belongs to it: status, envelope, headers.
- * @param param What `param` must be; that it is absent when left out.
+ * Expects the refusal with this code, including its status, envelope and headers.
+ * @param param The expected `param`; if omitted, it must be absent.
  */
 export function expectRefusal(
   answer: Answer,

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { startTestApp, type TestApp } from './app.ts';
 
-/** Starts the service, and collects every route that it registers, those of HEAD included. */
+/** Starts the service, and collects every route that it registers, including HEAD. */
 export async function startWithRoutes(
   env: Record<string, string> = {},
 ): Promise<{ service: TestApp; registered: RouteOptions[] }> {

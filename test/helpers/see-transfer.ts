@@ -5,7 +5,7 @@ import type { TestApp } from './app.ts';
 import type { OpenedCheckout } from './checkout.ts';
 
 /**
- * Records a transfer to a checkout's address, like a watcher of its chain; the exact amount, seen, unless
+ * Records a transfer to a checkout's address, like its chain's watcher: of the exact amount, and seen, unless
  * given.
  * @param height Its block; null in a mempool.
  * @returns The hash of the transaction.
@@ -41,7 +41,7 @@ export async function seeTransfer(
 
 type Told = 'blockchainId' | 'transactionHash' | 'address' | 'tokenAmount' | 'occurredAt';
 
-/** A final transfer that simulation tells of, in no block; changed as told. */
+/** A final transfer as the simulation reports it, in no block; `told` overrides fields. */
 export const simulatedTransfer = (
   told: Pick<ObservedTransfer, Told> & Partial<ObservedTransfer>,
 ): ObservedTransfer => ({

@@ -8,8 +8,9 @@ const render = docs.renderDocs;
 const rendered = new Map<string, ReturnType<typeof render>>();
 
 /**
- * Lets the applications of a process share what takes most of a start, as a worker of the tests starts hundreds: the
- * documentation of the same settings, and what serializes responses of the same schema.
+ * Lets the applications of a process share the slow parts of a start, since a test worker starts hundreds of them:
+ * the
+ * documentation for the same settings, and response serializers for the same schema.
  */
 export function shareStart(): void {
   if (vi.isMockFunction(docs.renderDocs)) return;
@@ -31,7 +32,7 @@ type Serialize = ReturnType<FastifySerializerCompiler<object>>;
 const compile = SerializerSelector()({}, {});
 const compiled = new WeakMap<object, Serialize>();
 
-/** As Fastify does by itself. Routes hold the same schema in every application. */
+/** What Fastify does by default. Routes have the same schema object in every application. */
 const compileOnce: FastifySerializerCompiler<object> = route => {
   const { httpStatus = '' } = route;
   const found = compiled.get(route.schema) ?? compile({ ...route, httpStatus });

@@ -5,12 +5,12 @@ import type { TestApp } from './app.ts';
 export interface SignedRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  /** Text or bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   /** Override or add headers after signing; undefined removes one. */
   readonly headers?: Record<string, string | undefined>;
   readonly nonce?: string;
-  /** Milliseconds since the epoch; the application's time when left out. */
+  /** Milliseconds since the epoch; by default the application's time. */
   readonly now?: number;
 }
 

@@ -17,17 +17,17 @@ export interface Instruction {
   readonly data: Uint8Array;
 }
 
-/** A lookup table, and which of its addresses a transaction takes from it. */
+/** A lookup table, and the addresses that a transaction takes from it. */
 export interface Lookup {
   readonly table: string;
   readonly addresses: readonly string[];
 }
 
-/** A message as it is signed, and what it names. */
+/** A message as it is signed, and the accounts that it names. */
 export interface Message {
   readonly bytes: Uint8Array;
   readonly signers: readonly string[];
-  /** In the order of the message, without those of lookup tables. */
+  /** In the order of the message, without those from lookup tables. */
   readonly keys: readonly string[];
   readonly header: {
     readonly numRequiredSignatures: number;
@@ -43,7 +43,7 @@ function number64(value: bigint): Uint8Array {
   return bytes;
 }
 
-/** Lamports from one account to another, with accounts that a wallet adds as references. */
+/** Transfers lamports between two accounts; `references` are accounts that a wallet adds. */
 export function sendLamports(
   from: string,
   to: string,
@@ -61,7 +61,7 @@ export function sendLamports(
   };
 }
 
-/** Makes an associated token account. */
+/** Creates an associated token account. */
 export function createAssociated(
   payer: string,
   account: string,
@@ -94,7 +94,7 @@ export function sendTokens(from: string, to: string, owner: string, amount: bigi
   };
 }
 
-/** Closes a token account that is empty. */
+/** Closes an empty token account. */
 export function closeAccount(account: string, owner: string): Instruction {
   return {
     program: TOKEN,
@@ -107,13 +107,13 @@ export function closeAccount(account: string, owner: string): Instruction {
   };
 }
 
-/** Lengths below 128, which is all that tests need, are one byte. */
+/** Lengths below 128, which suffice for tests, are one byte. */
 function list(items: readonly Uint8Array[]): Uint8Array {
   if (items.length > 127) throw new Error('too many for a test');
   return Buffer.concat([Buffer.from([items.length]), ...items]);
 }
 
-/** Writes a message: version 0 where it looks accounts up, the legacy one otherwise. */
+/** Serialises a message: version 0 if it has lookups, legacy otherwise. */
 export function writeMessage(
   payer: string,
   instructions: readonly Instruction[],

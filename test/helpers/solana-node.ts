@@ -15,14 +15,14 @@ import {
   writeMessage,
 } from './solana-message.ts';
 
-/** That of devnet. */
+/** The genesis hash of devnet. */
 const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG';
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
-/** Slots that a confirmed block is ahead of the finalized one. */
+/** Slots by which a confirmed block is ahead of the finalized one. */
 const FINAL_DEPTH = 32;
 const SOL = 1_000_000_000n;
 
-/** What a message of version 1 has in place of instructions of the compute budget. */
+/** What a message of version 1 has instead of compute budget instructions. */
 const TRANSACTION_CONFIG = {
   computeUnitLimit: 200_000,
   heapSize: null,
@@ -38,7 +38,7 @@ export interface Wallet {
   readonly secret: Uint8Array;
 }
 
-/** What version a node tells of a transaction. */
+/** The version that a node reports for a transaction. */
 export type TransactionVersion = 'legacy' | 0 | 1 | 2;
 
 interface Executed {
@@ -47,7 +47,7 @@ interface Executed {
   readonly slot: number;
   readonly message: Message;
   readonly meta: Json;
-  /** Every account that it names. */
+  /** Every account that the transaction names. */
   readonly accounts: readonly string[];
 }
 
@@ -57,7 +57,7 @@ interface SlotBlock {
   readonly parent: string;
   readonly time: number;
   readonly transactions: Executed[];
-  /** The accounts that its transactions name, as they were before them. */
+  /** The accounts that its transactions name, as they were before those. */
   readonly former: Map<string, Account>;
 }
 
@@ -69,22 +69,22 @@ export function newWallet(): Wallet {
 }
 
 /**
- * Solana's runtime and token program (litesvm) behind a JSON-RPC front that has slots, commitments,
- * signatures, balances before and after, and forks: what the adapter relies on, in the shapes of the
- * documentation.
+ * Solana's runtime and token program (litesvm) behind a JSON-RPC server with slots, commitments,
+ * signatures, balances before and after, and forks: what the adapter relies on, in the documented
+ * formats.
  */
 export class SolanaNode {
   readonly payer = newWallet();
   readonly asked: string[] = [];
   requests = 0;
-  /** Sent in answer. */
+  /** Bytes sent in responses. */
   bytes = 0;
   url = '';
-  /** Whether another server, of which all blocks are final, tells the final slot. */
+  /** Whether the final slot comes from another server, which has finalized all blocks. */
   isFinalElsewhere = false;
-  /** Whether lists of signatures end before the newest slot, as those of a backend that lags. */
+  /** Whether lists of signatures end before the newest slot, as from a lagging backend. */
   hidesNewest = false;
-  /** The signature that no list has. */
+  /** A signature that all lists leave out. */
   hidden: string | undefined;
   readonly #svm: LiteSVM;
   readonly #now: () => number;
@@ -103,7 +103,7 @@ export class SolanaNode {
       blocksMaximum = Number.POSITIVE_INFINITY,
     }: {
       readonly genesis?: string;
-      /** Older ones are forgotten. */
+      /** Older blocks are dropped. */
       readonly blocksMaximum?: number;
     } = {},
   ) {
@@ -113,7 +113,7 @@ export class SolanaNode {
     this.#svm = new LiteSVM().withTransactionHistory(0n);
     this.airdrop(this.payer.address, 1_000_000n * SOL);
     this.#setMint(USDC);
-    // The first blocks are a minute old: a watcher begins some time before what it looks for.
+    // The first blocks are a minute old: a watcher starts some time before what it looks for.
     this.#age = 60;
     this.mine(40);
     this.#age = 0;
@@ -127,12 +127,12 @@ export class SolanaNode {
     return this.slot - FINAL_DEPTH;
   }
 
-  /** Writes an account of a wallet as it is, without a transaction. */
+  /** Sets the lamports of a wallet's account, without a transaction. */
   airdrop(address: string, lamports: bigint): void {
     this.#set(address, SYSTEM, Buffer.alloc(0), lamports);
   }
 
-  /** Makes slots with a block each. */
+  /** Makes slots with one block each. */
   mine(count = 1): void {
     for (let made = 0; made < count; made++) {
       this.#slot += 1;
@@ -146,13 +146,13 @@ export class SolanaNode {
       });
       this.#svm.expireBlockhash();
     }
-    // In large parts: a list is slow to shorten.
+    // In large steps, since shortening a list is slow.
     if (this.#blocks.length > 2 * this.#blocksMaximum) {
       this.#blocks = this.#blocks.slice(-this.#blocksMaximum);
     }
   }
 
-  /** Slots without a block. */
+  /** Skips slots, which then have no block. */
   skipSlots(count = 1): void {
     this.#slot += count;
   }
@@ -169,7 +169,7 @@ export class SolanaNode {
     return undone.flatMap(({ transactions }) => transactions.map(({ signature }) => signature));
   }
 
-  /** Executes a transaction in a slot of its own. Returns its signature, whether or not it failed. */
+  /** Executes a transaction in a slot of its own. Returns its signature, even if it failed. */
   send(
     instructions: readonly Instruction[],
     signers: readonly Wallet[] = [],
@@ -182,7 +182,7 @@ export class SolanaNode {
 
   /**
    * Executes a transaction in the newest slot.
-   * @param version What the node tells; a later one than 0 is executed as a legacy one, since the runtime
+   * @param version The version that the node reports; one later than 0 is executed as legacy, since the runtime
    * does not know it.
    */
   sendInSlot(
@@ -223,7 +223,7 @@ export class SolanaNode {
     return signature;
   }
 
-  /** Makes the associated account of an owner, if there is none, and puts tokens into it. */
+  /** Creates the associated account of an owner, if there is none, and adds tokens to it. */
   fund(owner: string, amount: bigint, mint = USDC): string {
     const account = associatedAccount(owner, mint);
     if (!this.#svm.getAccount(account as never).exists) {
@@ -233,7 +233,7 @@ export class SolanaNode {
     return account;
   }
 
-  /** Writes a token account as it is, without a transaction. */
+  /** Sets the content of a token account, without a transaction. */
   setTokens(account: string, owner: string, amount: bigint, mint = USDC): void {
     const data = Buffer.alloc(165);
     Buffer.from(base58.decode(mint)).copy(data, 0);
@@ -250,7 +250,7 @@ export class SolanaNode {
     meta.writeUInt32LE(1, 0);
     meta.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 4);
     this.#set(table, LOOKUP, Buffer.concat([meta, ...addresses.map(each => base58.decode(each))]));
-    // A table can be used from the slot after the one that it was made in.
+    // A table can be used from the slot after its creation.
     this.#svm.warpToSlot(this.#svm.getClock().slot + 10n);
     return table;
   }
@@ -518,7 +518,7 @@ function requireSupported(version: TransactionVersion, maximum: unknown): void {
   );
 }
 
-/** A transaction as a block tells it that is asked for with accounts. */
+/** A transaction in a block that is requested with accounts. */
 function toAccounts({ version, signature, message, meta }: Executed, maximum: unknown): Json {
   requireSupported(version, maximum);
   const { keys, header, loaded } = message;
@@ -548,7 +548,7 @@ function toAccounts({ version, signature, message, meta }: Executed, maximum: un
   };
 }
 
-/** A JSON-RPC error by its code. */
+/** A JSON-RPC error with its code. */
 class SlotError extends Error {
   readonly code: number;
 

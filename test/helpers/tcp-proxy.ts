@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut and opened again. */
+/** A connection to a server that can be cut and reopened. */
 export interface TcpProxy {
   readonly port: number;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Passes on no more bytes, while every connection stays as it is. */
+  /** Forwards no more bytes, while every connection stays open. */
   freeze(): void;
-  /** Takes new connections without passing anything on. */
+  /** Accepts new connections without forwarding anything. */
   hold(): void;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   open(): Promise<void>;
 }
 
-/** Passes connections on to a server of 127.0.0.1 or another host. */
+/** Forwards connections to a server on 127.0.0.1 or another host. */
 export async function startTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let holding = false;

@@ -1,8 +1,8 @@
 import type { Anvil } from './anvil.ts';
 
 /**
- * Puts a contract at an address of an Ethereum node that answers every call with one number, as a token
- * answers `decimals()`.
+ * Puts a contract at an address of an Ethereum node that returns one number for every call, as a token
+ * does for `decimals()`.
  */
 export async function putToken(anvil: Anvil, address: string, decimals: number): Promise<void> {
   const digits = decimals.toString(16).padStart(2, '0');

@@ -3,7 +3,7 @@ import { writeJson } from '#chains/nodes/parse-json.ts';
 import { toHexAddress } from '#chains/tron/spelling.ts';
 import { serveJson } from './json-server.ts';
 
-/** Chain ID of Shasta, which are the last digits of its first block. */
+/** Chain ID of Shasta: the last digits of its first block's ID. */
 const CHAIN_ID = '94a9059e';
 const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SENDER = '41dd791d6b49e190062d650e6a23c575510d35f2f9';
@@ -14,9 +14,9 @@ type Json = Record<string, unknown>;
 export interface TronTransaction {
   readonly id: string;
   readonly body: Json;
-  /** What the node keeps of it once it is in a block. */
+  /** What the node records about it once it is in a block. */
   readonly info: Json;
-  /** Of the token contracts that it called: contract, sender and recipient in hex with 0x. */
+  /** Logs of the token contracts that it called: contract, sender and recipient in hex with 0x. */
   readonly logs: readonly { contract: string; from: string; to: string; amount: bigint }[];
 }
 
@@ -33,7 +33,7 @@ const walletHex = (address: string) => `41${toHexAddress(address).slice(2)}`;
 const toHex = (wallet: unknown) => `0x${String(wallet).slice(2)}`;
 const word = (hex: string) => hex.replace(/^0x/, '').padStart(64, '0');
 
-/** A transaction as java-tron tells it. */
+/** A transaction as java-tron returns it. */
 function transaction(
   type: string,
   value: Json,
@@ -57,7 +57,7 @@ function transaction(
   };
 }
 
-/** A transaction of an account's own, of any kind, and the fee that it takes. */
+/** A transaction of any kind by an account itself, and its fee. */
 export function act(
   owner: string,
   type: string,
@@ -69,7 +69,7 @@ export function act(
   return transaction(type, own, { contractRet, info: { fee, ...info } });
 }
 
-/** TRX by an account's own hand. */
+/** A transfer of TRX by an account itself. */
 export function sendTrx(
   to: string,
   amount: number | bigint,
@@ -78,13 +78,13 @@ export function sendTrx(
   return transaction('TransferContract', { amount, to_address: walletHex(to) }, { contractRet });
 }
 
-/** A TRC-10 asset, which anybody can make. */
+/** A TRC-10 asset, which anybody can create. */
 export function sendTrc10(to: string, amount: number | bigint): TronTransaction {
   const value = { amount, asset_name: '31303035343136', to_address: walletHex(to) };
   return transaction('TransferAssetContract', value);
 }
 
-/** A call of a contract that sends TRX on. */
+/** A call to a contract that forwards TRX. */
 export function sendByContract(
   to: string,
   amount: number | bigint,
@@ -119,7 +119,7 @@ export function sendByContract(
   );
 }
 
-/** A call that moves tokens. */
+/** A call that transfers tokens. */
 export function sendTokens(
   ...transfers: readonly { contract: string; from?: string; to: string; amount: bigint }[]
 ): TronTransaction {
@@ -139,32 +139,32 @@ export function sendTokens(
   );
 }
 
-/** A java-tron node that answers in the shapes of its documentation, over a chain of its own. */
+/** A java-tron node that responds in the documented formats, with its own chain. */
 export class TronNode {
   readonly blocks: TronBlock[] = [];
-  /** Newest block that is solid. */
+  /** The newest solid block. */
   solid = 0;
   readonly pool: TronTransaction[] = [];
-  /** Paths and methods that were asked for. */
+  /** Requested paths and methods. */
   readonly asked: string[] = [];
-  /** How many requests carried them. */
+  /** Number of requests for these. */
   requests = 0;
-  /** Sent in answer. */
+  /** Bytes sent in responses. */
   bytes = 0;
-  /** Answers every request, while it is set. */
+  /** While it is set, the response to every request. */
   answersOnly: Json | null = null;
-  /** Whether logs are left out, as by a backend that lags. */
+  /** Whether logs are left out, as by a lagging backend. */
   hidesLogs = false;
-  /** What addresses hold after the newest solid block, by address and, of a token, contract before it; in hex. */
+  /** Balances after the newest solid block, by address, or by contract and address for a token; in hex. */
   readonly held = new Map<string, bigint>();
-  /** Is called with each path before it is answered. */
+  /** Called with each path before the response. */
   onAsked: (path: string) => void = () => undefined;
   url = '';
   readonly #now: () => number;
   readonly #chainId: string;
   readonly #others: readonly TronTransaction[];
 
-  /** @param others Transactions that every block has besides. */
+  /** @param others Additional transactions in every block. */
   constructor(
     now: () => number,
     {
@@ -183,7 +183,7 @@ export class TronNode {
     return this.blocks.length - 1;
   }
 
-  /** Makes blocks, the first with everything that waits; those 19 blocks back are solid. */
+  /** Makes blocks, the first with the whole pool; those 19 blocks back are solid. */
   mine(count = 1): void {
     for (let made = 0; made < count; made++) {
       const own = this.pool.splice(0);
@@ -192,7 +192,7 @@ export class TronNode {
     }
   }
 
-  /** Undoes blocks and makes one more; their transactions wait again. */
+  /** Undoes blocks and makes one block more; their transactions wait again. */
   reorganise(depth: number): void {
     const undone = this.blocks.splice(this.blocks.length - depth);
     for (let made = 0; made <= depth; made++) this.#push([]);
@@ -252,7 +252,7 @@ export class TronNode {
         return this.#find(String(body.value))?.transaction.body ?? {};
       case 'getaccount': {
         const balance = this.held.get(`${toHex(body.address)}`);
-        // java-tron leaves out what is 0, and of an account that does not exist everything.
+        // java-tron omits what is 0, and everything for an account that does not exist.
         if (balance === undefined) return {};
         return { address: body.address, ...(balance > 0n ? { balance } : {}) };
       }
@@ -347,7 +347,7 @@ function toWallet(block: TronBlock | undefined): Json {
   return {
     blockID: id,
     block_header: { raw_data: { number, parentHash: parent, timestamp: time, version: 34 } },
-    // java-tron leaves empty lists out.
+    // java-tron omits empty lists.
     ...(transactions.length > 0 ? { transactions: transactions.map(({ body }) => body) } : {}),
   };
 }

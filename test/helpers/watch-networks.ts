@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Database } from '#storage/database/connection.ts';
 
-/** Later than whatever a test does, so that no chain falls behind. */
+/** Later than anything that a test does, so that no chain falls behind. */
 const ALWAYS = new Date('2100-01-01T00:00:00Z');
 
 /**
- * Makes networks look as if nodes watched their chains, so that they are offered without simulation.
+ * Marks networks as watched by nodes, so that they are offered without simulation.
  * @param ids All networks unless given.
- * @param watchedUntil Up to when their chains are said to be watched.
+ * @param watchedUntil The time up to which their chains are marked as watched.
  */
 export async function watchNetworks(
   db: Database,
