@@ -12,9 +12,9 @@ interface Import {
   readonly from: string;
   /** Path of the imported file below the root, or a package's or built-in module's name. */
   readonly to: string;
-  /** As it is written. */
+  /** As written in the file. */
   readonly specifier: string;
-  /** Whether the import is gone when the file runs. */
+  /** Whether the import is erased when the file runs. */
   readonly typeOnly: boolean;
 }
 
@@ -78,7 +78,7 @@ function readImports(from: string): Import[] {
   });
 }
 
-/** A subpath of package.json leads to its folder, a relative path to the file beside this one. */
+/** A `#` specifier resolves to its folder, a relative path to the file next to this one. */
 function resolveImport(from: string, specifier: string): string {
   if (specifier.startsWith('#')) {
     const [name = '', ...path] = specifier.split('/');
@@ -91,7 +91,7 @@ function resolveImport(from: string, specifier: string): string {
 const isFile = (name: string) => files.includes(name);
 const show = ({ from, to }: Import) => `${from} → ${to}`;
 
-/** The innermost part that holds a file. */
+/** The innermost part that contains a file. */
 function partOf(file: string): string {
   const [part] = PARTS.filter(path => file.startsWith(path)).toSorted(
     (a, b) => b.length - a.length,
@@ -102,7 +102,7 @@ function partOf(file: string): string {
 
 const depthOf = (file: string) => PARTS.indexOf(partOf(file));
 
-/** The key of FOLDERS that holds a file; of other files the first folder of their path. */
+/** The key of FOLDERS that contains a file; for other files the first folder of their path. */
 function folderOf(file: string): string {
   const [folder] = Object.keys(FOLDERS)
     .filter(path => file.startsWith(path))
@@ -123,7 +123,7 @@ function findCycle(file: string, done: Set<string>, path: readonly string[] = []
   return [];
 }
 
-test('every import is found, and every file that is imported is there', () => {
+test('every import is found, and every imported file exists', () => {
   const lines = files
     .map(file => readFileSync(join(ROOT, file), 'utf8'))
     .flatMap(text => text.match(/^(import|export|\}) .*from '[^']+';$/gm) ?? []);
@@ -139,7 +139,7 @@ describe('imports point one way', () => {
     expect(back.map(show)).toEqual([]);
   });
 
-  test('and never in a circle', () => {
+  test('and never in a cycle', () => {
     const done = new Set<string>();
     const cycles = files.map(file => findCycle(file, done)).filter(cycle => cycle.length > 0);
     const distinct = Map.groupBy(cycles, cycle => [...new Set(cycle)].toSorted().join());
@@ -147,7 +147,7 @@ describe('imports point one way', () => {
   });
 });
 
-/** Imports of the files below the paths that fit none of the allowed beginnings. */
+/** Imports of the files below these paths that match none of the allowed prefixes. */
 function strangers(paths: readonly string[], allowed: readonly string[]): string[] {
   return imports
     .filter(({ from }) => paths.some(path => from.startsWith(path)))
@@ -189,7 +189,7 @@ test('schemas/ imports TypeBox only', () => {
   expect(strangers(['schemas/'], ['schemas/', '@sinclair/typebox'])).toEqual([]);
 });
 
-test("the panel's texts know nothing but markup", () => {
+test("the panel's texts import nothing but markup", () => {
   expect(
     strangers(
       ['src/surfaces/panel/texts/'],
@@ -198,7 +198,7 @@ test("the panel's texts know nothing but markup", () => {
   ).toEqual([]);
 });
 
-test('migrations/ imports Kysely only, so that a step stays what it was', () => {
+test('migrations/ imports Kysely only, so that a step never changes', () => {
   expect(strangers(['migrations/'], ['kysely'])).toEqual([]);
 });
 
@@ -208,10 +208,10 @@ test('errors/, time/, crypto/, config/ and outbound/ are leaves', () => {
   expect(reached.filter(line => line.includes('→ src/'))).toEqual([]);
 });
 
-test('repositories/ and database/ decide nothing', () => {
+test('repositories/ and database/ contain no business rules', () => {
   const allowed = [
     ...['src/storage/repositories/', 'src/storage/database/', 'schemas/'],
-    // The configuration checks the URL that the connection takes apart.
+    // The configuration validates the URL that the connection parses.
     'src/config/server-urls.ts',
     'src/config/database-tls.ts',
   ];
@@ -231,11 +231,11 @@ test.each([
     [
       ...['src/cli/client/', 'src/cli/named-file.ts', 'src/cli/print.ts', 'src/cli/terminal.ts'],
       ...['clients/javascript/', 'src/signing/', 'src/errors/', 'schemas/event-types.ts'],
-      // Loaded by `mp mcp` alone, which says how to install it.
+      // Imported by `mp mcp` alone, which says how to install it.
       '@modelcontextprotocol/server',
     ],
   ],
-])('the %s takes along neither packages nor what only the service needs', (_, entry, allowed) => {
+])('the %s bundles neither packages nor what only the service needs', (_, entry, allowed) => {
   const reached = new Set([entry]);
   for (const file of reached) {
     const next = imports.filter(({ from, typeOnly }) => from === file && !typeOnly);
@@ -245,7 +245,7 @@ test.each([
   expect(taken.filter(to => !allowed.some(path => to.startsWith(path)))).toEqual([]);
 });
 
-test('what the service decides and keeps knows nothing of Fastify', () => {
+test('business logic and storage do not import Fastify', () => {
   const parts = [
     ...['src/surfaces/checkout/', 'src/surfaces/legacy/'],
     ...PARTS.slice(PARTS.indexOf('src/http/') + 1),
@@ -253,11 +253,11 @@ test('what the service decides and keeps knows nothing of Fastify', () => {
   const http = imports.filter(
     ({ from, to }) => parts.includes(partOf(from)) && /^@?fastify\b/.test(to),
   );
-  // The door of every failure sends it.
+  // The central error handler sends every failure.
   expect(new Set(http.map(({ from }) => from))).toEqual(new Set(['src/errors/handler.ts']));
 });
 
-test('what a request holds has the types of its schemas, and is never cast', () => {
+test('what a request contains has the types of its schemas, and is never cast', () => {
   const cast = /\b(params|query|body)\)? as (?!const\b)/;
   const handlers = files.filter(file => /^src\/(surfaces|http)\//.test(file));
   const casting = handlers.filter(file => {
@@ -278,7 +278,7 @@ test('SQL is written in storage/ only', () => {
   ]);
 });
 
-test('the root of src holds the entries and the application alone', () => {
+test('the root of src has only the entries and the application', () => {
   const loose = files.filter(file => /^src\/[^/]+$/.test(file));
   expect(loose.toSorted()).toEqual([...ENTRIES, 'src/app.ts'].toSorted());
 });
@@ -288,7 +288,7 @@ test('no object literal is spread into another one, which lists the same in fewe
     cwd: ROOT,
     exclude: ['clients/**/node_modules/**'],
   });
-  // Written so that this file has none.
+  // Written so that this file contains none.
   const spreads = ['{', '({'].map(literal => '.'.repeat(3).concat(literal));
   const spreading = all.filter(file => {
     const text = readFileSync(join(ROOT, file), 'utf8');

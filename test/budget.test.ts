@@ -10,7 +10,7 @@ const timed = (name: string, seconds: number) => ({
 });
 const REASONS = { [`${FILE} > waits`]: 'a limit of ten seconds' };
 
-test('the ten slowest are told, slowest first', () => {
+test('the ten slowest are reported, slowest first', () => {
   const tests = Array.from({ length: 12 }, (_, index) => timed(`test ${index}`, index / 10));
   const { lines, fails } = judge(tests, {});
   expect(lines.slice(0, 3)).toEqual([
@@ -22,7 +22,7 @@ test('the ten slowest are told, slowest first', () => {
   expect(fails).toBe(false);
 });
 
-test('who is over the budget is named without a reason alone', () => {
+test('a test over the budget is named only without a reason', () => {
   const { lines } = judge(
     [timed('waits', 15), timed('dawdles', 3.1), timed('is quick', 3)],
     REASONS,
@@ -31,18 +31,18 @@ test('who is over the budget is named without a reason alone', () => {
   expect(named.slice(1, -1)).toEqual([`     3.1 s  ${FILE} > dawdles`]);
 });
 
-test('a run fails by what no busy machine explains, and by a reason for nothing', () => {
+test('a run fails for what no busy machine explains, and for a reason without a test', () => {
   const waits = timed('waits', 15);
   expect(judge([waits, timed('dawdles', 9.9)], REASONS).fails).toBe(false);
   expect(judge([waits, timed('dawdles', 10.1)], REASONS).fails).toBe(true);
   const { lines, fails } = judge([timed('is quick', 1)], REASONS);
   expect(fails).toBe(true);
   expect(lines.at(-2)).toBe(`  ${FILE} > waits`);
-  // A run of other files knows nothing of it.
+  // A run of other files does not report it.
   expect(judge([{ name: 'test/other.test.ts > it', milliseconds: 1 }], REASONS).fails).toBe(false);
 });
 
-test('a reason may be that of all tests of a file, and its file is there', () => {
+test('a reason may cover all tests of a file, and its file exists', () => {
   const tests = [timed('waits', 15), timed('dawdles', 15)];
   const { lines, fails } = judge(tests, { [FILE]: 'real limits of time' });
   expect(fails).toBe(false);

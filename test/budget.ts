@@ -1,10 +1,10 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Longest that a test takes unless `LONG` says why it takes longer, in milliseconds. */
+/** The longest that a test may take unless `LONG` says why it takes longer, in milliseconds. */
 const BUDGET_MS = 3_000;
-/** From here on a run fails: a busy machine does not make so much of a test within the budget. */
+/** A test that takes this long fails the run: no busy machine makes so much of a test within the budget. */
 const FAILING_MS = 10_000;
-/** How many of the slowest are told. */
+/** How many of the slowest tests are reported. */
 const TOLD = 10;
 
 const PROCESSES = 'starts several processes of the service, each a second of CPU';
@@ -14,7 +14,7 @@ const REDIS_CLUSTER = 'starts a Redis Cluster, and waits until it is whole';
 const CRAWL = 'opens page after page in a browser';
 const EXAMPLES = 'needs many examples to find what it looks for';
 
-/** Tests that may take longer, as the report names them, or all of a file, and why. */
+/** Tests, or whole files, that may take longer, by their names in the report, with the reason. */
 export const LONG: Readonly<Record<string, string>> = {
   'test/accounts/keys/vanished-listeners.test.ts':
     'a change waits for the lease of replicas that hear nothing',
@@ -62,20 +62,21 @@ export const LONG: Readonly<Record<string, string>> = {
 
 /** A test of a run. */
 export interface TimedTest {
-  /** Path of its file and its name, those of its suites included, joined by ` > `. */
+  /** Path of its file and its name, including its suites, joined by ` > `. */
   readonly name: string;
   readonly milliseconds: number;
 }
 
-/** What a report says of a run. */
+/** The report of a run. */
 export interface Judgement {
   readonly lines: readonly string[];
   readonly fails: boolean;
 }
 
 /**
- * Names the slowest tests of a run, those over the budget that have no reason to be, and reasons whose test is gone
- * from its file.
+ * Names the slowest tests of a run, tests over the budget without a reason, and reasons whose test no longer exists
+ * in
+ * its file.
  */
 export function judge(
   tests: readonly TimedTest[],
@@ -112,7 +113,7 @@ const lineOf = ({ name, milliseconds }: TimedTest) =>
 const section = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`), ''];
 
-/** Ends a run with what the judgement says. */
+/** Prints the report at the end of a run. */
 export const budgetReporter: Reporter = {
   onTestRunEnd(modules) {
     const { lines, fails } = judge(modules.flatMap(testsOf));

@@ -7,7 +7,7 @@ import { GUIDE_GROUPS } from '#surfaces/docs/guides/index.ts';
 const ROOT = new URL('../', import.meta.url);
 const README = readFileSync(new URL('README.md', ROOT), 'utf8');
 
-test('it leads to every guide, on the site and in the repository', () => {
+test('it links to every guide, on the site and in the repository', () => {
   for (const slug of GUIDE_GROUPS.flatMap(({ slugs }) => slugs)) {
     expect(README).toContain(`| \`/docs/${slug}\` |`);
     expect(README).toContain(`](src/surfaces/docs/guides/${slug}.md) |`);
@@ -20,7 +20,7 @@ test('every file that it links to exists', () => {
   for (const target of targets) expect(existsSync(new URL(target, ROOT)), target).toBe(true);
 });
 
-test('its variables are those of the whole table', () => {
+test('its variables are those of the complete table', () => {
   const whole = readFileSync(
     new URL('src/surfaces/docs/guides/operating/configuration.md', ROOT),
     'utf8',
@@ -33,7 +33,7 @@ test('its variables are those of the whole table', () => {
   for (const name of names) expect(whole).toContain(`\`${name}\``);
 });
 
-test('the time in which a balancer must have turned away is right', () => {
+test('the time within which a balancer must turn away is right', () => {
   expect(README).toContain(`serves on for ${DRAIN_MS / 1000} seconds`);
 });
 

@@ -9,7 +9,7 @@ import { QUICK_START } from './helpers/compile-cache.ts';
 import { cloneDatabase } from './helpers/database.ts';
 
 test.each(['PORT', 'METRICS_PORT'])(
-  'a %s that is taken ends API and worker with one line and status 1',
+  'a %s in use ends API and worker with one line and status 1',
   async variable => {
     const database = await cloneDatabase();
     const other = createServer().listen(0, '127.0.0.1');

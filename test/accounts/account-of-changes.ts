@@ -20,7 +20,7 @@ export const HOUR_MS = 60 * 60_000;
 /** How long changes wait in production. */
 export const DELAY_MS = 24 * HOUR_MS;
 
-/** A valid address that nobody has. */
+/** A valid address that no merchant has. */
 export function newAddress(): string {
   return parseAddress('ethereum', 'production', `0x${randomBytes(20).toString('hex')}`);
 }
@@ -28,12 +28,12 @@ export function newAddress(): string {
 /** A merchant with a main branch and another one, and people who sign in. */
 export interface Account {
   readonly merchant: Merchant;
-  /** IDs; the first branch is the main one to begin with. */
+  /** IDs; the first branch is the initial main branch. */
   readonly branches: readonly [string, string];
   readonly people: readonly (Operator & { readonly personId: string; readonly userId: string })[];
 }
 
-/** Makes an account in which nothing has an address. */
+/** Creates an account without addresses. */
 export async function openAccount(
   service: TestApp,
   roles: readonly UserRole[] = ['admin', 'admin', 'member'],
@@ -61,14 +61,14 @@ export async function openAccount(
   return { merchant, branches: [main.id, other], people };
 }
 
-/** Somebody of an account. */
+/** A person of an account, by index. */
 export function personOf({ people }: Account, at: number): Account['people'][number] {
   const person = people[at];
   if (person === undefined) throw new Error(`the account has no person ${at}`);
   return person;
 }
 
-/** From now on changes of this merchant wait. */
+/** Makes changes of this merchant wait from now on. */
 export async function earn({ db, clock }: TestApp, { merchant }: Account): Promise<void> {
   const now = new Date(clock());
   await addPayment(db, merchant, {
@@ -79,17 +79,17 @@ export async function earn({ db, clock }: TestApp, { merchant }: Account): Promi
   });
 }
 
-/** What is in force in an account, and what waits. */
+/** What is in force in an account, and what is pending. */
 export interface InForce {
   /** The addresses of each branch, sorted. */
   readonly addresses: readonly (readonly string[])[];
-  /** Which branch is the main one; null for none. */
+  /** Index of the main branch; null for none. */
   readonly main: number | null;
   readonly needsSecondAdmin: boolean;
   readonly open: readonly Pick<AddressChange, 'kind' | 'address' | 'needs_approval'>[];
-  /** How many changes were applied, by whomever. */
+  /** How many changes were applied, by anybody. */
   readonly applied: number;
-  /** How often the audit log says so. */
+  /** How many of them the audit log has. */
   readonly audited: number;
 }
 
@@ -117,7 +117,7 @@ export async function readInForce(db: Database, account: Account): Promise<InFor
   return { ...row, main: main === -1 ? null : main };
 }
 
-/** A database whose process is killed after so many statements: what is open then is rolled back. */
+/** Connections of a process that is killed after this many statements: open transactions are rolled back. */
 export function killedAfter(db: Database, statements: number): Database {
   let left = statements;
   const plugin: KyselyPlugin = {

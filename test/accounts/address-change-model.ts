@@ -1,12 +1,12 @@
 import type { AddressChangeKind } from '#storage/database/account-tables.ts';
 import { DELAY_MS, HOUR_MS, type InForce } from './account-of-changes.ts';
 
-/** The rules of who changes where money goes, and when it holds, in memory. */
+/** A model in memory of the rules who may change deposit addresses, and when changes take effect. */
 
 interface Person {
   isAdmin: boolean;
   isActive: boolean;
-  /** Since when this person has been what they are, with the present factors. */
+  /** Since when this person has had their role and their current factors. */
   since: number;
   recoveredAt: number | null;
 }
@@ -21,7 +21,7 @@ interface Change {
   needsApproval: boolean;
 }
 
-/** What somebody wants to change; the branch and the address count where the kind has them. */
+/** A proposed change; branch and address count where the kind has them. */
 export interface Wish {
   readonly kind: AddressChangeKind;
   readonly branch: number;
@@ -52,7 +52,7 @@ export class ChangeModel {
     }));
   }
 
-  /** @returns Whether it is taken. */
+  /** @returns Whether it is accepted. */
   propose(by: number, { kind, branch, address }: Wish): boolean {
     if (!this.#mayPropose(by) || !this.isMerchantActive) return false;
     const isAddress = kind === 'address.set' || kind === 'address.add';
@@ -103,7 +103,7 @@ export class ChangeModel {
     for (const change of due) this.#settle(change);
   }
 
-  /** What an operator does at once. */
+  /** What an operator does, with immediate effect. */
   command({ kind, branch, address }: Wish): boolean {
     if (kind === 'merchant.one-admin') return false;
     if (kind === 'branch.main' && this.main === branch) return false;

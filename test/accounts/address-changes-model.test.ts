@@ -36,13 +36,14 @@ import {
 import { ChangeModel, type Wish } from './address-change-model.ts';
 
 /**
- * Random histories of an account, by the service and by a model of the rules: what is in force and what waits is
- * always the same, and a payment shows the address that it was given for good.
+ * Random histories of an account, played by the service and by a model of the rules: what is in force and what is
+ * pending
+ * must always agree, and a payment must keep the address that it was given.
  */
 
 const RUNS = 16;
 const ROLES = ['admin', 'admin', 'member'] as const;
-/** Of each run, the last of them of another merchant. */
+/** Addresses of each run; the last one belongs to another merchant. */
 const ADDRESSES = 4;
 
 type Act =
@@ -54,7 +55,7 @@ type Act =
     }
   | {
       readonly kind: 'approve' | 'cancel';
-      /** Another admin than the one who has proposed it, or anybody. */
+      /** Anybody, or another admin than the one who has proposed it. */
       readonly who: number | 'another';
       readonly at: number;
     }
@@ -73,14 +74,14 @@ type Act =
   | { readonly kind: 'kill'; readonly after: number }
   | { readonly kind: 'wait'; readonly hours: number };
 
-/** A wish whose address is one of the run's. */
+/** A change whose address is one of the run's. */
 interface Wanted {
   readonly kind: AddressChangeKind;
   readonly branch: number;
   readonly address: number;
 }
 
-/** Two admins and a member, to begin with. */
+/** Initially two admins and a member. */
 const who = fc.constantFrom(0, 0, 1, 1, 2);
 const branch = fc.nat(1);
 const address = fc.nat(ADDRESSES - 1);
@@ -137,7 +138,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-/** A change that is proposed, and something else, before it is approved or its time has come. */
+/** A proposed change, and another act before it is approved or due. */
 const waiting: fc.Arbitrary<Act[]> = fc
   .record({
     proposer: fc.nat(1),
@@ -168,7 +169,7 @@ const PROPOSAL: Act = {
   wish: { kind: 'address.set', branch: 0, address: 1 },
   stale: false,
 };
-/** Histories that are always played, so that each thing comes about that they are to reach. */
+/** Histories that are always played, so that every case occurs. */
 const EXAMPLES: readonly [hasEarned: boolean, Act[]][] = [
   [true, [PROPOSAL, PROPOSAL, { kind: 'pay' }, { kind: 'approve', who: 'another', at: 0 }]],
   [true, [PROPOSAL, { kind: 'wait', hours: 25 }, { kind: 'tick' }, { kind: 'pay' }]],
@@ -204,17 +205,17 @@ test('what is in force always follows the rules, and no payment ever shows anoth
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true, examples: [...EXAMPLES] });
 });
 
-test('the histories reach what they are about', () => {
+test('the histories reach every case they are about', () => {
   for (const what of ['taken', 'refused', 'approved', 'lapsed', 'applied late', 'shown']) {
     expect(reached.get(what) ?? 0, what).toBeGreaterThan(0);
   }
 });
 
-/** How often something came about. */
+/** How often each case occurred. */
 const reached = new Map<string, number>();
 const reach = (what: string) => reached.set(what, (reached.get(what) ?? 0) + 1);
 
-/** Whether a change is taken, and not refused. */
+/** Whether a change is accepted, rather than refused. */
 async function isTaken(change: Promise<unknown>): Promise<boolean> {
   try {
     await change;
@@ -239,7 +240,7 @@ class History {
     this.#addresses = [...Array.from({ length: ADDRESSES - 1 }, newAddress), foreign];
   }
 
-  /** @param hasEarned Whether a payment was successful already, and people have been there for long. */
+  /** @param hasEarned Whether a payment was successful and the people have been there for long. */
   static async begin(hasEarned: boolean): Promise<History> {
     const history = new History(await openAccount(service, ROLES));
     if (!hasEarned) return history;
@@ -264,7 +265,7 @@ class History {
     reach(inForce.applied > before.applied ? how : 'lapsed');
   }
 
-  /** Whether the service takes an act, and whether the model does. */
+  /** Whether the service accepts an act, and whether the model does. */
   async #both(act: Act): Promise<readonly [boolean, boolean]> {
     const { db, clock } = service;
     const { merchant } = this.#account;
@@ -340,7 +341,7 @@ class History {
         model.tick();
         return [true, true];
       case 'kill':
-        // What was begun is rolled back, so that another worker finds it as it was.
+        // The first worker's transaction is rolled back, so another worker finds the change unaltered.
         await applyDueChanges(killedAfter(db, act.after), clock, 50).catch(() => undefined);
         await applyDueChanges(db, clock, 50);
         model.tick();
@@ -377,7 +378,7 @@ class History {
     return change(operator, owner, NETWORK, address);
   }
 
-  /** A payer chooses the network: the payment shows an address that is in force now. */
+  /** A payer chooses a network: the payment must show an address that is in force now. */
   async #pay(): Promise<void> {
     const { db, clock } = service;
     const { main } = this.#model;

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** An account that has an address and a successful payment, and whose people have been there for a day. */
+/** An account with an address and a successful payment, whose people have been there for a day. */
 async function openOldAccount(): Promise<Account & { readonly address: string }> {
   const account = await openAccount(service);
   const { merchant, branches } = account;
@@ -73,7 +73,7 @@ const approve = (account: Account, by: number, { id }: AddressChange) =>
 
 const tick = () => applyDueChanges(service.db, service.clock, 50);
 
-test('two approvals at once, and the worker beside them, apply a change once', async () => {
+test('two concurrent approvals, and the worker, apply a change once', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   service.clock.now += DELAY_MS;
@@ -88,7 +88,7 @@ test('two approvals at once, and the worker beside them, apply a change once', a
   expect({ applied, audited, open }).toEqual({ applied: 2, audited: 2, open: [] });
 });
 
-test('an approval and a cancellation at once: one of them holds, and says so', async () => {
+test('of a concurrent approval and cancellation, one takes effect, and the other is told so', async () => {
   for (let round = 0; round < 5; round++) {
     const account = await openOldAccount();
     const change = await proposeIn(account);
@@ -102,7 +102,7 @@ test('an approval and a cancellation at once: one of them holds, and says so', a
   }
 });
 
-test('a worker that is killed leaves a change as it was, or applied with its entry', async () => {
+test('a worker that is killed leaves a change either unaltered, or applied with its audit entry', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   service.clock.now += DELAY_MS;
@@ -142,7 +142,7 @@ test('one change that fails holds up no other', async () => {
   expect(await inForce(accounts[0])).toEqual([first.address]);
 });
 
-test('what is applied is audited in the name of who proposed it', async () => {
+test('an applied change is audited in the name of who proposed it', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   await approve(account, 1, change);
@@ -168,7 +168,7 @@ test('what is applied is audited in the name of who proposed it', async () => {
   });
 });
 
-test('nobody approves who proposed it, got in lately, or has new factors', async () => {
+test('nobody can approve who proposed it, joined recently, or has new factors', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   await expect(approve(account, 0, change)).rejects.toThrow('it takes another admin');
@@ -185,7 +185,7 @@ test('nobody approves who proposed it, got in lately, or has new factors', async
   expect((await approve(account, 1, change)).outcome).toBe('applied');
 });
 
-test('for a day after a link gave somebody factors they neither propose nor approve', async () => {
+test('for a day after a link gave somebody factors, they can neither propose nor approve', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   const recovered_at = new Date(service.clock.now);
@@ -193,14 +193,14 @@ test('for a day after a link gave somebody factors they neither propose nor appr
   service.clock.now += 24 * HOUR_MS - 1;
   await expect(approve(account, 1, change)).rejects.toThrow('A link gave you a new password');
   await expect(proposeIn(account, 1)).rejects.toThrow('A link gave you a new password');
-  // It waits for nothing else: the change of the first admin holds now.
+  // Nothing else makes it wait: the change of the first admin is in force now.
   service.clock.now += 1;
   await tick();
   expect(await inForce(account)).toEqual([change.address]);
   expect((await proposeIn(account, 1)).outcome).toBeNull();
 });
 
-test('an address that is removed and set again by command does not revive a change', async () => {
+test('removing an address and setting it again by command does not revive a change', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   const owner = { merchantId: account.merchant.id, branchId: account.branches[0] };
@@ -211,7 +211,7 @@ test('an address that is removed and set again by command does not revive a chan
   expect(await inForce(account)).toEqual([account.address]);
 });
 
-test('a second admin who is asked for is asked for of what waits already', async () => {
+test('a newly required second admin is required for pending changes, too', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   await requireSecondAdmin(personOf(account, 1), account.merchant.id);
@@ -225,7 +225,7 @@ test('a second admin who is asked for is asked for of what waits already', async
   );
 });
 
-test('a branch becomes the main one as an address changes', async () => {
+test('a branch becomes the main one while an address changes', async () => {
   const account = await openOldAccount();
   const { merchant, branches } = account;
   const wanted = { merchantId: merchant.id, branchId: branches[1] };
@@ -239,7 +239,7 @@ test('a branch becomes the main one as an address changes', async () => {
   expect((await readInForce(service.db, account)).main).toBe(1);
 });
 
-test('the database keeps what was proposed, and that a change has ended', async () => {
+test('the database protects what was proposed, and that a change has ended', async () => {
   const account = await openOldAccount();
   const change = await proposeIn(account);
   const update = (columns: object) =>
@@ -267,14 +267,14 @@ test('an address is checked as the command does, and never repeated in a refusal
   await expect(check(newAddress(), 'nowhere')).rejects.toThrow('There is no network');
 });
 
-test('the contract of a token is no address of a merchant, also one that is configured', async () => {
+test('a token’s contract, including a configured one, is refused as a merchant’s address', async () => {
   const { merchant, branches } = await openOldAccount();
   const [branchId] = branches;
   const contract = newAddress();
   const setContract = (text: string | null) =>
     updateNetwork(service.db, 'eth-usdt-test', { contract: text });
   const owner = { merchantId: merchant.id, branchId };
-  // It was accepted before it was configured, and can be removed.
+  // It was accepted before the contract was configured, and can still be removed.
   await setAddress(operatorOf(service), owner, NETWORK, contract);
   await setContract(contract);
   try {

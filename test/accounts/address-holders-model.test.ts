@@ -26,8 +26,9 @@ import {
 } from './account-of-changes.ts';
 
 /**
- * Random histories of three merchants who want the same two addresses on two chains of a family, by the service and by
- * the rules in memory: who is refused, and that an address never has two holders unless an operator has shared it.
+ * Random histories of three merchants who want the same two addresses on two chains of a family, played by the
+ * service and
+ * by rules in memory: who is refused, and that an address never has two holders unless an operator has shared it.
  */
 
 const RUNS = 18;
@@ -36,7 +37,7 @@ const KINDS = ['set', 'add', 'propose', 'share', 'remove', 'cancel', 'release', 
 
 interface Act {
   readonly kind: (typeof KINDS)[number] | 'tick' | 'end quotes' | 'wait';
-  /** Which merchant, network and address, by their places. */
+  /** Indexes of merchant, network and address. */
   readonly who: number;
   readonly network: number;
   readonly address: number;
@@ -45,7 +46,7 @@ interface Act {
 
 type Kind = Act['kind'];
 
-/** What leads somewhere; all of it by one merchant, at one address on one network. */
+/** Useful sequences of acts, each by one merchant, for one address on one network. */
 const SEQUENCES: readonly (readonly Kind[])[] = [
   ...KINDS.map(kind => [kind]),
   ...(['set', 'propose', 'share', 'remove', 'tick', 'wait', 'end quotes'] as const).map(kind => [
@@ -74,17 +75,17 @@ const at = (who: number, kind: Kind, ms: number = DELAY_MS): Act => ({
   address: 0,
   ms,
 });
-/** A history that meets every rule. */
+/** A history that exercises every rule. */
 const EXAMPLE: Act[] = [
   ...[at(0, 'propose'), at(1, 'set'), at(0, 'wait'), at(0, 'tick'), at(0, 'quote')],
   ...[at(0, 'remove'), at(1, 'propose'), at(0, 'release'), at(1, 'set'), at(0, 'share')],
 ];
 
-/** What the rules say of one merchant and one address; undefined where it has nothing of it. */
+/** A merchant's state for one address, by the rules; undefined where it has none. */
 interface Hold {
   /** Networks on which it is in force. */
   readonly inForce: Set<number>;
-  /** Networks on which a change waits for it, with what was in force then and when it is due. */
+  /** Networks with a pending change to it: the address in force at that time, and when the change is due. */
   readonly waiting: Map<number, { readonly former: string; readonly due: number }>;
   since: number;
   leftAt: number;
@@ -94,7 +95,7 @@ class Rules {
   now: number;
   /** By merchant, then by address. */
   readonly holds: Map<number, Hold>[] = [new Map(), new Map(), new Map()];
-  /** When a payer was asked at an address last, and until when; by address. */
+  /** By address, when a payer was last asked to pay there, and until when. */
   readonly asked = new Map<number, { at: number; open: number; until: number }>();
   readonly reached = new Set<string>();
 
@@ -118,7 +119,7 @@ class Rules {
     });
   }
 
-  /** Forgets who does not hold an address any more; what is asked for then is looked at anew. */
+  /** Forgets merchants that no longer hold the address, and returns those that do. */
   #settle(address: number): number[] {
     const holders = this.holders(address);
     for (const who of [0, 1, 2]) {
@@ -157,7 +158,7 @@ class Rules {
     }
   }
 
-  /** Lets what waits on a network lapse. */
+  /** Cancels the pending change on a network. */
   cancel(who: number, network: number): boolean {
     for (const [address, { waiting }] of [...(this.holds[who] ?? [])]) {
       if (!waiting.delete(network)) continue;
@@ -167,7 +168,7 @@ class Rules {
     return false;
   }
 
-  /** @param beside The merchant that is named; undefined where nobody is. */
+  /** @param beside The merchant that the operator names; undefined for none. */
   set(kind: string, { who, network, address }: Act, beside?: number): boolean {
     const others = this.#settle(address).filter(other => other !== who);
     const isOwn = this.holds[who]?.has(address) === true;
@@ -243,16 +244,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Plays a history by the service, with addresses of its own, and compares each outcome. */
+/** Plays a history with the service, with its own addresses, and compares each outcome. */
 class History {
   readonly #rules = new Rules(service.clock.now);
   readonly #addresses = [newAddress(), newAddress()];
   readonly #quotes: { readonly id: string; readonly address: number }[] = [];
-  /** Whom an operator has ever admitted to an address, and beside whom. */
+  /** For each address, whether an operator has ever shared it. */
   #isShared = [false, false];
 
   async play(acts: readonly Act[]): Promise<void> {
-    // What another history has left behind.
+    // Left by an earlier history.
     await sql`delete from deposit_addresses`.execute(service.db);
     await sql`update address_changes set outcome = 'cancelled', ended_at = now()
               where outcome is null`.execute(service.db);
@@ -352,7 +353,7 @@ class History {
     }
   }
 
-  /** Reads what is in force or waits from where it is, not from what says whose it is. */
+  /** Reads addresses in force and pending from their own tables, not from the table of holders. */
   async #check(): Promise<void> {
     const { rows } = await sql<{ address: string; merchants: string[] }>`
       select address, array_agg(distinct merchant_id::text) as merchants from (
@@ -373,7 +374,7 @@ class History {
   }
 }
 
-test('an address never has two holders unless it is shared, and is refused by the rules alone', async () => {
+test('an address never has two holders unless it is shared, and is refused only by the rules', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(sequence, { minLength: 5, maxLength: 14 }), async acts => {
       await new History().play(acts.flat());

@@ -70,7 +70,7 @@ const cancel = (account: Account, { id }: AddressChange) =>
 const release = ({ merchant }: Account, network: string, address: string) =>
   releaseAddress(operatorOf(service), { merchantId: merchant.id, blockchainId: network, address });
 
-/** A payer is asked to pay at the account's only address on a network. */
+/** Asks a payer to pay at the account's only address on a network. */
 async function quote({ merchant }: Account, network: string): Promise<string> {
   const now = new Date(service.clock());
   const payment = await addPayment(service.db, merchant, { created_at: now });
@@ -81,7 +81,7 @@ async function quote({ merchant }: Account, network: string): Promise<string> {
 const endQuote = (paymentId: string) =>
   releaseReservation(service.db, paymentId, new Date(service.clock()));
 
-/** Names of the merchants for which an address is in force or waits, on whatever network. */
+/** Names of the merchants with the address in force or pending, on any network. */
 async function whoHas(address: string): Promise<string[]> {
   const { rows } = await sql<{ merchant_id: string }>`
     select merchant_id from deposit_addresses join branches on branches.id = branch_id
@@ -102,7 +102,7 @@ const succeeded = (outcomes: readonly PromiseSettledResult<unknown>[]) => {
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 };
 
-describe('of several who want one address at the same moment, one has it', () => {
+describe('of several who concurrently want one address, one gets it', () => {
   test('two admins who propose it, on one chain or on two of a family', async () => {
     for (let round = 0; round < 20; round++) {
       const address = newAddress();
@@ -135,7 +135,7 @@ describe('of several who want one address at the same moment, one has it', () =>
     }
   });
 
-  test('an operator, while the change of another merchant comes into force', async () => {
+  test('an operator, while the change of another merchant takes effect', async () => {
     for (let round = 0; round < 5; round++) {
       const address = newAddress();
       const change = await propose(ada, 'eth', address);
@@ -150,7 +150,7 @@ describe('of several who want one address at the same moment, one has it', () =>
     }
   });
 
-  test('one removes it as another takes it: it is never with both', async () => {
+  test('one removes it while another takes it: it never belongs to both', async () => {
     for (let round = 0; round < 10; round++) {
       const address = newAddress();
       await set(ada, 'eth', address);
@@ -164,7 +164,7 @@ describe('of several who want one address at the same moment, one has it', () =>
   });
 });
 
-test('it is the database that refuses, by whatever way', async () => {
+test('the database itself refuses, whichever way is used', async () => {
   const [address, waiting] = [newAddress(), newAddress()];
   await set(ada, 'eth', address);
   const change = await propose(ada, 'eth', waiting);
@@ -202,7 +202,7 @@ test('a public address is refused on a chain that its merchant has not set up, b
   await expect(set(ada, 'avax-test', address)).rejects.toMatchObject(refused);
 });
 
-test('a test twin is another merchant, which an operator may let share', async () => {
+test('a test twin counts as another merchant, which an operator may let share', async () => {
   const address = newAddress();
   await set(ada, 'eth-test', address);
   const twin = await makeTestTwin(operatorOf(service), ada.merchant.id);
@@ -212,12 +212,12 @@ test('a test twin is another merchant, which an operator may let share', async (
   await expect(setInTwin('bnb-test')).rejects.toMatchObject(refused);
   await setInTwin('bnb-test', ada.merchant.id);
   await expect(set(bob, 'eth-test', address)).rejects.toMatchObject(refused);
-  // Main networks are apart.
+  // Main networks are separate.
   await set(bob, 'eth', address);
 });
 
 describe('an address that is removed', () => {
-  test('and was never shown to a payer belongs to nobody', async () => {
+  test('without ever being shown to a payer belongs to nobody', async () => {
     const address = newAddress();
     await set(ada, 'eth', address);
     await set(ada, 'bnb', address);
@@ -225,7 +225,7 @@ describe('an address that is removed', () => {
     await expect(set(bob, 'eth', address)).rejects.toMatchObject(refused);
     await remove(ada, 'bnb', address);
     await set(bob, 'eth', address);
-    // Typed, and withdrawn before it was in force.
+    // Proposed, and withdrawn before it was in force.
     const withdrawn = newAddress();
     await cancel(ada, await propose(ada, 'eth', withdrawn));
     await set(bob, 'eth', withdrawn);
@@ -233,13 +233,13 @@ describe('an address that is removed', () => {
     await set(ada, 'eth', address);
   });
 
-  test('and was shown stays its merchant’s for the late window and 30 days', async () => {
+  test('after it was shown stays its merchant’s for the late window and 30 days', async () => {
     const address = newAddress();
     await set(ada, 'eth', address);
     const payment = await quote(ada, 'eth');
     service.clock.now += HOUR_MS;
     await remove(ada, 'eth', address);
-    // While a payer is asked to pay there, for however long.
+    // A payer is asked to pay there, for however long.
     service.clock.now += HELD_FOR_MS + HOUR_MS;
     await expect(set(bob, 'avax', address)).rejects.toMatchObject(refused);
     await endQuote(payment);
@@ -252,7 +252,7 @@ describe('an address that is removed', () => {
     expect(HELD_FOR_MS).toBe(31 * 24 * HOUR_MS);
   });
 
-  test('is shown although the payer is asked while it is being removed', async () => {
+  test('counts as shown if the payer is asked concurrently with the removal', async () => {
     for (let round = 0; round < 8; round++) {
       const address = newAddress();
       await set(cy, 'eth', address);
@@ -271,7 +271,7 @@ describe('an address that is removed', () => {
     }
   });
 
-  test('can be set again by its merchant, and then is in force as before', async () => {
+  test('can be set again by its merchant, and is then in force as before', async () => {
     const address = newAddress();
     await set(ada, 'eth', address);
     await endQuote(await quote(ada, 'eth'));
@@ -305,10 +305,10 @@ describe('an address that is removed', () => {
   });
 });
 
-describe('what no payment took', () => {
+describe('deposits that no payment took', () => {
   let serial = 0;
 
-  /** IDs of the deposits in the inbox of a merchant, and how many it is not shown. */
+  /** IDs of the deposits in a merchant's inbox, and how many are hidden from it. */
   async function inboxOf({ merchant }: Account): Promise<{ ids: string[]; hidden: number }> {
     const page = { after: undefined, limit: 100 };
     const own = await listOwnUnmatched(service.db, merchant.id, {}, page);
@@ -332,7 +332,7 @@ describe('what no payment took', () => {
     return id;
   }
 
-  test('stays in the inbox of whose address it was, whoever wants or gets the address', async () => {
+  test('stay in the inbox of the merchant that had the address, whoever wants or gets it later', async () => {
     const address = newAddress();
     await set(ada, 'eth', address);
     await endQuote(await quote(ada, 'eth'));
@@ -347,7 +347,7 @@ describe('what no payment took', () => {
     expect((await inboxOf(ada)).ids).toEqual(expect.arrayContaining([first, late]));
     expect((await inboxOf(ada)).ids).not.toContain(second);
     expect((await inboxOf(bob)).ids).toEqual([second]);
-    // And when it comes back.
+    // Also when it comes back.
     await remove(bob, 'eth', address);
     await set(ada, 'eth', address);
     const third = await arrive(address);
@@ -356,7 +356,7 @@ describe('what no payment took', () => {
     expect((await inboxOf(ada)).hidden).toBe(0);
   });
 
-  test('is hidden from both while they share an address, and from nobody else', async () => {
+  test('are hidden from both while they share an address, and from nobody else', async () => {
     const address = newAddress();
     await set(ada, 'eth', address);
     const before = await arrive(address);
@@ -370,7 +370,7 @@ describe('what no payment took', () => {
     expect((await inboxOf(ada)).ids).toContain(before);
     await expect(set(cy, 'bnb', address)).rejects.toMatchObject(refused);
     await expect(propose(cy, 'eth', address)).rejects.toMatchObject(refused);
-    // Whom it belonged to leaves: it is the other one's alone, and no third one's.
+    // The original holder leaves: it now belongs to the other one alone, and to no third.
     await remove(ada, 'eth', address);
     const after = await arrive(address);
     expect((await inboxOf(bob)).ids).toContain(after);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { columnsToSet } from '#accounts/audit/audited-change.ts';
 
-test('a change keeps what is given, null included', () => {
+test('a change keeps the given values, including null', () => {
   expect(columnsToSet({ name: 'A', partner: null, status: undefined })).toEqual({
     name: 'A',
     partner: null,
   });
 });
 
-test('a change of nothing is refused in words that fit every caller', () => {
+test('a change without values is refused with a message that suits every caller', () => {
   expect(() => columnsToSet({ name: undefined })).toThrow('Nothing to change');
   expect(() => columnsToSet({ name: undefined })).not.toThrow(/flag|--/);
 });

@@ -36,7 +36,7 @@ async function offeredTo(key: Credentials, merchantId?: string): Promise<string[
   return offered;
 }
 
-test('a test merchant gets no address on a main network, by whatever way', async () => {
+test('a test merchant gets no address on a main network, whichever way is used', async () => {
   const operator = operatorOf(service);
   const merchantId = shop.merchant.id;
   const branch = await findMainBranch(service.db, merchantId);
@@ -66,7 +66,7 @@ test('a test merchant gets no address on a main network, by whatever way', async
   ).rejects.toThrow('a test merchant has no address on btc');
 });
 
-test('it is offered test networks alone, and refused main ones as those without an address', async () => {
+test('it is offered only test networks, and main ones are refused like those without an address', async () => {
   expect(await offeredTo(shop)).toEqual(['btc-test', 'eth-test']);
   expectRefusal(
     await requestPrompt(service, shop, { amount: 500, blockchainIds: ['btc', 'btc-test'] }),
@@ -82,7 +82,7 @@ test('it is offered test networks alone, and refused main ones as those without 
   expect(await offeredTo(key, linked.merchant.id)).toEqual(['btc-test']);
 });
 
-test('responses do not tell the environment', async () => {
+test('responses do not reveal the environment', async () => {
   const { prompt, checkoutUrl } = await createPrompt(service, shop, { amount: 500 });
   const live = await addMerchant(service);
   const other = await createPrompt(service, live, { amount: 500 });

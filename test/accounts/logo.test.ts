@@ -32,7 +32,7 @@ function png(width = 3, height = 2, more: Buffer[] = [], after = ''): Buffer {
   ]);
 }
 
-/** Written by libwebp: 8 × 8 lossless, 40 × 20 lossy with an alpha channel, and its picture alone. */
+/** Written by libwebp: 8 × 8 lossless, 40 × 20 lossy with an alpha channel, and only its picture. */
 const LOSSLESS = Buffer.from('UklGRhwAAABXRUJQVlA4TBAAAAAvB8ABAAdQwChg/wMR0f8A', 'base64');
 const ALPHA = Buffer.from(
   'UklGRowAAABXRUJQVlA4WAoAAAAQAAAAJwAAEwAAQUxQSAoAAAABB9DMiAhERP8DVlA4IFwAAAAwBACdASooABQAPxFws1K/paSisBVaq/AiCWgAs66S7wEX/AJUnlpznmAA/uucWWsmCcETuGz//iPdp+f5Fc//76GUDO63+3j62Mzn5/Kgu8Er3MVCKvS1PT34AA==',
@@ -53,14 +53,14 @@ function webpChunk(name: string, data: Buffer | string): Buffer {
   return Buffer.concat([Buffer.from(name), length, Buffer.from(data), padding]);
 }
 
-/** The chunks of ALPHA behind a VP8X with these flags. */
+/** The chunks of ALPHA after a VP8X chunk with these flags. */
 const extended = (flags: number, ...more: Buffer[]) => {
   const header = Buffer.from(ALPHA.subarray(12, 30));
   header[8] = flags;
   return riff(header, ...more, ALPHA.subarray(30));
 };
 
-/** A WebP image that says it is larger. */
+/** A WebP image that claims to be larger. */
 function enlarged(image: Buffer, at: number, bytes: string): Buffer {
   const larger = Buffer.from(image);
   larger.write(bytes, at, 'hex');
@@ -74,7 +74,7 @@ test.each([
   ['lossless WebP', 'image/webp', LOSSLESS],
   ['lossy WebP', 'image/webp', LOSSY],
   ['WebP with an alpha channel', 'image/webp', ALPHA],
-])('%s is taken as it is', (_, type, content) => {
+])('%s is accepted unchanged', (_, type, content) => {
   expect(parseLogo(content)).toEqual({ type, content });
 });
 

@@ -64,7 +64,7 @@ test('test networks are off in production unless an operator has switched them o
   expect(await listed(development)).toEqual([]);
 });
 
-test('what is switched off is in the audit log', async () => {
+test('switching them off is in the audit log', async () => {
   const { out } = await mpHere(['audit', '--object', 'sol-dev', '--json'], development);
   expect(JSON.parse(out)).toEqual([
     expect.objectContaining({
@@ -75,7 +75,7 @@ test('what is switched off is in the audit log', async () => {
   ]);
 });
 
-test('several processes may start at once', async () => {
+test('several processes may start concurrently', async () => {
   await service.db
     .updateTable('networks')
     .set({ is_active: true, switched_at: null })

@@ -30,7 +30,7 @@ function traffic(): RequestToSend {
   return { method: 'GET', path: `/external/v1/payments/${id}`, credentials, response: `G${id}` };
 }
 
-/** Payments and lists in turn. */
+/** Payments and lists alternately. */
 function mixed(): () => RequestToSend {
   let turn = 0;
   return () => {
@@ -57,7 +57,7 @@ async function load(listener: RequestListener, plan: Partial<LoadPlan>): Promise
   const directory = await mkdtemp(join(tmpdir(), 'eps-load-'));
   try {
     return await runLoad(
-      // Signing more than is sent takes processor time from the loads that run beside it.
+      // Signing more than is sent takes CPU time from the loads that run concurrently.
       { port, traffic, connections: 2, seconds: 1, supply: 500, rate: 200, ...plan },
       { memory: directory, signal: new AbortController().signal, defer: () => undefined },
     );
@@ -84,11 +84,11 @@ describe.skipIf(MISSING !== undefined)(
         expect(p50).toBeGreaterThan(slow - 2);
         expect(p99).toBeGreaterThanOrEqual(p50);
       }
-      // What holds up the machine makes one window slow, or two, and not all of them.
+      // What stalls the machine makes one or two windows slow, but not all of them.
       expect(Math.min(...windows.map(({ p50 }) => p50))).toBeLessThan(20 * slow);
     });
 
-    test('records the latencies of payments and of lists apart', async () => {
+    test('records the latencies of payments and of lists separately', async () => {
       const slow = 50;
       const answer: RequestListener = (request, response) => {
         const list = request.url?.split('startingAfter=')[1];
@@ -98,7 +98,7 @@ describe.skipIf(MISSING !== undefined)(
       };
       const plan = { traffic: mixed(), connections: 10, rate: 100, windowSeconds: 0.5 };
       const { windows, payments, lists } = await load(answer, { seconds: 2, ...plan });
-      // There are a hundred of each, less what a busy machine leaves of them.
+      // There are a hundred of each, minus what a busy machine does not manage.
       expect(payments).toBeGreaterThan(20);
       expect(lists).toBeGreaterThan(20);
       const medians = (wanted: string) =>
@@ -109,7 +109,7 @@ describe.skipIf(MISSING !== undefined)(
       expect(Math.min(...medians('G'))).toBeLessThan(slow / 2);
     });
 
-    // These look at no times, or at none that may not be longer, so they may share the processors.
+    // These measure no times, or only lower bounds, so they may run concurrently.
     test.concurrent('measures a request that waited for a connection from when it was due', async () => {
       const slow = 100;
       const answer: RequestListener = (request, response) => {
@@ -118,11 +118,11 @@ describe.skipIf(MISSING !== undefined)(
       // One connection carries a fifth of the load, so each request waits longer than the last.
       const plan = { connections: 1, rate: 50, windowSeconds: 1 };
       const { windows } = await load(answer, { seconds: 3, ...plan });
-      // Without that it is about as long as one response; how long it is depends on how soon the load began.
+      // Without that it is about one response time; the exact value depends on how soon the load began.
       expect(windows.at(-1)?.p50).toBeGreaterThan(3 * slow);
     });
 
-    test.concurrent('sends each request once and counts its answer', async () => {
+    test.concurrent('sends each request once and counts its response', async () => {
       const asked: string[] = [];
       const nonces = new Set<unknown>();
       const result = await load(
@@ -141,7 +141,7 @@ describe.skipIf(MISSING !== undefined)(
       expect(result.windows).toEqual([]);
     });
 
-    test.concurrent('tells when there were not enough requests', async () => {
+    test.concurrent('reports when there were not enough requests', async () => {
       const result = await load(right, { supply: 10 });
       expect(result.exhausted).toBe(true);
     });
@@ -156,7 +156,7 @@ describe.skipIf(MISSING !== undefined)(
       await expect(load(answer, {})).rejects.toThrow(VoidRun);
     });
 
-    test.concurrent('is void by the answer to a request before, where that can be told', async () => {
+    test.concurrent('is void by the response to a previous request, where that can be detected', async () => {
       let last: string | undefined;
       const answer: RequestListener = (request, response) => {
         const id = idOf(request.url);
@@ -172,17 +172,17 @@ describe.skipIf(MISSING !== undefined)(
         response.writeHead(503, { ...HEADERS, ...headers }).end('{}');
       };
 
-    test.concurrent('counts a refusal apart where it may come', async () => {
+    test.concurrent('counts a refusal separately where it is permitted', async () => {
       const { shed, requests } = await load(refuse({ 'Retry-After': '1' }), { mayShed: true });
       expect(requests).toBeGreaterThan(0);
       expect(shed).toBe(requests);
     });
 
-    test.concurrent('is void by a refusal where none may come', async () => {
+    test.concurrent('is void by a refusal where none is permitted', async () => {
       await expect(load(refuse({ 'Retry-After': '1' }), {})).rejects.toThrow(VoidRun);
     });
 
-    test.concurrent('is void by a refusal that does not tell when to come back', async () => {
+    test.concurrent('is void by a refusal without a time to retry', async () => {
       await expect(load(refuse({}), { mayShed: true })).rejects.toThrow(VoidRun);
     });
   },

@@ -5,7 +5,7 @@ import { STYLED_ATTRIBUTES } from './accessible.ts';
 
 const SOURCES = join(import.meta.dirname, '../../src');
 
-test('kinds of elements differ by every attribute that a style sheet asks for', async () => {
+test('kinds of elements differ by every attribute that a style sheet selects', async () => {
   const files = await readdir(SOURCES, { recursive: true });
   const sheets = files.filter(file => file.endsWith('.css'));
   expect(sheets.length).toBeGreaterThan(5);

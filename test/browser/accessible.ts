@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 const AXE = axe.source;
 
-/** Attributes that style sheets ask for. */
+/** Attributes that style sheets select. */
 export const STYLED_ATTRIBUTES = [
   'aria-current',
   'aria-invalid',
@@ -18,8 +18,9 @@ export const STYLED_ATTRIBUTES = [
 ] as const;
 
 /**
- * Each element of a page by what style sheets ask for: its tag, its classes, these attributes and the tag that it
- * follows, and the same of all that it is in.
+ * The kinds of elements on a page, as style sheets select them: tag, classes, these attributes and the tag of the
+ * previous
+ * sibling, and the same of all ancestors.
  */
 const KINDS = `(() => {
   const kinds = new Set();
@@ -38,20 +39,20 @@ const KINDS = `(() => {
 })()`;
 
 /**
- * Gives axe to every page that is opened from now on. To send it to a page that is open takes several times as
+ * Injects axe into every page that is opened from now on. Sending it to an open page takes several times as
  * long as the check itself.
  */
 export async function admitAxe(pages: Page | BrowserContext): Promise<void> {
   await pages.addInitScript({ content: AXE });
 }
 
-/** Kinds of elements that were looked at in dark: pages of one style share a set of them. */
+/** Kinds of elements that were checked in dark mode: pages with one style share a set of them. */
 export type SeenKinds = Set<string>;
 
 /**
- * Expects no violation that axe finds, in light and dark, and nothing wider than the screen. Nothing but
- * colours depends on the scheme: dark is looked at for contrast alone, and where the page has a kind of element
- * that none before it had. A look at dark takes three quarters of a whole one.
+ * Expects no violation found by axe, in light and dark, and nothing wider than the screen. Only colours depend on
+ * the scheme: dark is checked for contrast alone, and only if the page has a kind of element that no
+ * earlier page had. A check of dark takes three quarters of a full one.
  */
 export async function expectAccessible(page: Page, seen: SeenKinds = new Set()): Promise<void> {
   if (!(await page.evaluate('"axe" in window'))) {
@@ -78,7 +79,7 @@ export async function expectToFit(page: Page): Promise<void> {
   ).toBeLessThanOrEqual(width);
 }
 
-/** Whatever axe objects to. What it does not is left out: to list and to send that takes most of the time. */
+/** Violations found by axe. Passed checks are left out: listing and sending those takes most of the time. */
 async function violationsOf(page: Page, options: axe.RunOptions): Promise<string[][]> {
   const run = JSON.stringify({ ...options, resultTypes: ['violations'] });
   const violations = (await page.evaluate(

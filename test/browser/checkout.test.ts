@@ -11,7 +11,7 @@ import { ASKS_OFTEN, DESKTOP, launchBrowser, NARROW, PHONE, windowOf } from '../
 import { type OpenedCheckout, openCheckout } from '../helpers/checkout.ts';
 import { expectAccessible, expectToFit, type SeenKinds } from './accessible.ts';
 
-/** Ten networks and more, all at addresses that exist. */
+/** Ten networks and more, all with existing addresses. */
 const EVERYWHERE = {
   ...ADDRESSES,
   'eth-usdt': ADDRESSES.eth,
@@ -25,7 +25,7 @@ let service: TestApp;
 let shop: MerchantWithKey;
 let browser: Browser;
 let merchantSite: Server;
-/** Paths that browsers were led back to. */
+/** Paths that browsers were redirected to. */
 const returns: string[] = [];
 let base: string;
 let returnBase: string;
@@ -67,11 +67,13 @@ function open(): Promise<OpenedCheckout> {
 
 interface Visit {
   readonly page: Page;
-  /** Errors on the console and requests to other origins so far. */
+  /** Console errors and requests to other origins so far. */
   readonly trouble: string[];
 }
 
-/** "Paid" is shown for five ticks, which come, ten times as often, only once a test has the window's `mayReturn` true. */
+/**
+ * "Paid" is shown for five ticks. They come ten times as often, but only once the test sets the window's `mayReturn`.
+ */
 const STAY = `{
   const { setInterval } = window;
   const isReturning = () => document.querySelector('.returning:not([hidden])') !== null;
@@ -79,7 +81,7 @@ const STAY = `{
     setInterval(() => (window.mayReturn || !isReturning()) && act(), isReturning() ? ms / 10 : ms);
 }`;
 
-/** Opens a page in a window of its own, does something there, and expects no trouble. */
+/** Opens a page in a separate window, does something there, and expects no errors. */
 async function visit(
   path: string,
   act: (page: Page, visit: Visit) => Promise<void>,
@@ -120,13 +122,13 @@ function expectedReturn(checkout: OpenedCheckout, status: string): string {
   return `/thanks?order=7&promptId=${checkout.paymentId}&status=${status}`;
 }
 
-/** Puts a mark on the window that a reload would take away. */
+/** Marks the window; a reload would remove the mark. */
 const mark = (page: Page) => page.evaluate('window.mark = true');
 const isMarked = (page: Page) => page.evaluate('window.mark === true');
 
-// Most of the time of these is waiting: they wait together.
+// These spend most of their time waiting, so they wait concurrently.
 describe.concurrent('paying', () => {
-  test('from the choice to the way back, which is taken by itself', async ({ expect }) => {
+  test('from the choice to the way back, which is followed automatically', async ({ expect }) => {
     const checkout = await open();
     await visit(checkout.path, async page => {
       await page.getByRole('button', { name: 'Ether ETH, Ethereum Mainnet' }).click();
@@ -135,7 +137,7 @@ describe.concurrent('paying', () => {
       const { token_amount: units } = await checkout.payment();
       const amount = await page.locator('#amount').innerText();
       expect(amount).toMatch(/^0\.0125/);
-      // The reader's own time zone, in which the service's noon is another hour.
+      // In the browser's time zone, where the service's noon is another hour.
       expect(await page.locator('.values time').innerText()).toMatch(/^\d+:\d\d\s[AP]M$/);
       expect(await page.locator('#address').innerText()).toBe(ADDRESSES.eth);
       expect(await page.getByRole('img', { name: 'QR code' }).isVisible()).toBe(true);
@@ -164,7 +166,7 @@ describe.concurrent('paying', () => {
       expect(page.url()).toBe(`${returnBase}${expectedReturn(checkout, 'successful')}#top`);
       expect(returns).toContain(expectedReturn(checkout, 'successful'));
 
-      // A payer who comes back to the page is not sent away again.
+      // A payer who comes back to the page is not redirected again.
       await page.goBack();
       await waitForStage(page, 'paid');
       expect(await page.getByText('Returning in').isVisible()).toBe(false);
@@ -183,7 +185,7 @@ describe.concurrent('paying', () => {
     });
   });
 
-  test('by keyboard alone, with the focus to be seen', async () => {
+  test('by keyboard alone, with a visible focus', async () => {
     const checkout = await open();
     await visit(checkout.path, async page => {
       await tabTo(page, 'button[value="eth-usdc"]');
@@ -235,7 +237,7 @@ describe.concurrent('paying', () => {
   });
 });
 
-describe.concurrent('what happens meanwhile is shown without reloading', () => {
+describe.concurrent('changes are shown without reloading', () => {
   test('cancelling, in two steps', async () => {
     const checkout = await open();
     await checkout.pick('eth');
@@ -247,7 +249,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
     });
   });
 
-  test('too little arriving, with what is typed and open left as it is', async () => {
+  test('an underpayment arriving, which keeps what is typed and open', async () => {
     const alone = await addMerchant(service, { addresses: { eth: `0x${'ab'.repeat(20)}` } });
     const checkout = await openCheckout(service, alone);
     await checkout.pick('eth');
@@ -279,7 +281,7 @@ describe.concurrent('what happens meanwhile is shown without reloading', () => {
       await page.unroute('**/status');
       await page.reload();
       expect(await heading(page)).toBe('Payment seen');
-      // The browser itself reports every answer above 399.
+      // The browser itself reports every response above 399.
       expect(trouble.filter(line => !line.includes('Failed to load resource'))).toEqual([]);
       trouble.length = 0;
     });
@@ -331,19 +333,20 @@ test('the time running out is shown without reloading', async () => {
   service.clock.now = before;
 });
 
-/** Those that a whole look is taken at: one from left to right, one from right to left. */
+/** Languages of full checks: one left to right, one right to left. */
 const LOOKED_AT: readonly string[] = ['en', 'ar'];
 
 /**
- * Expects everything on a page to be accessible, what is folded away included, and to fit in every language. What
- * else is there, and its colours, are the same in all of them.
+ * Expects everything on a page to be accessible, including collapsed parts, and to fit in every language. Other
+ * contents
+ * and colours are the same in all languages.
  */
 async function expectAccessibleEverywhere(page: Page): Promise<void> {
   const { origin, pathname } = new URL(page.url());
   for (const tag of LANGUAGE_TAGS) {
     await page.goto(`${origin}${pathname}?lang=${tag}`);
     expect(await page.evaluate('document.documentElement.lang')).toBe(tag);
-    // Otherwise the page leads away after a payment.
+    // Otherwise the page redirects after a payment.
     const stay = page.locator('#stay');
     if (await stay.isVisible()) await stay.click();
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
@@ -441,7 +444,7 @@ test('networks are searched by coin and network, once there are many', async () 
     await page.getByText('No coin or network is called that.').waitFor();
     await page.getByRole('searchbox').fill('');
     expect(await shown()).toBe(all);
-    // A few fit on the screen: nothing to search.
+    // A few fit on the screen, so there is no search.
     await page.goto(base + (await open()).path);
     expect(await page.getByRole('searchbox').isVisible()).toBe(false);
   });
@@ -461,7 +464,7 @@ describe('on every screen', () => {
     });
   });
 
-  test('the amounts of the picker end in one line, beside the network', async () => {
+  test('the picker’s amounts are right-aligned, next to the network', async () => {
     const many = await addMerchant(service, { addresses: EVERYWHERE });
     const { path } = await openCheckout(service, many);
     await visit(path, async page => {
@@ -494,7 +497,7 @@ describe('on every screen', () => {
     });
   });
 
-  test('an Arabic page has the number of an amount left of its unit', async () => {
+  test('an Arabic page has an amount’s number to the left of its unit', async () => {
     const { path } = await open();
     await visit(`${path}?lang=ar`, async page => {
       const inOrder = (selector: string) =>
@@ -518,7 +521,7 @@ describe('on every screen', () => {
   });
 });
 
-/** How often a word is on two lines. */
+/** How often a word is split over two lines. */
 function brokenWords(page: Page, word: string): Promise<number> {
   return page.evaluate(`(() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -536,7 +539,7 @@ function brokenWords(page: Page, word: string): Promise<number> {
   })()`);
 }
 
-/** Presses Tab until the focus is there, and expects it to be visible on the way. */
+/** Presses Tab until the element has the focus, and expects the focus to be visible on the way. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   for (let press = 0; press < 40; press += 1) {
     await page.keyboard.press('Tab');

@@ -22,10 +22,10 @@ const shown = (page: Page) =>
 const results = (page: Page) => page.locator('.found a');
 
 describe('a copy button', () => {
-  test('copies its block as it stands, and says so', async () => {
+  test('copies its block unchanged, and says so', async () => {
     await visit('/docs/quickstart', {}, async page => {
       const block = page.locator('.code').first();
-      // Both are gone after some seconds.
+      // Both disappear after some seconds.
       const told = Promise.all([
         block.getByRole('button', { name: 'Copied' }).waitFor(),
         page.getByRole('status').filter({ hasText: 'Copied the code.' }).waitFor(),
@@ -51,7 +51,7 @@ describe('a copy button', () => {
 });
 
 describe('examples in several languages', () => {
-  test('are tabs, and the language that is chosen is remembered on other pages', async () => {
+  test('are tabs, and the chosen language is remembered on other pages', async () => {
     await visit('/docs/quickstart', {}, async page => {
       expect(await shown(page)).toEqual(['language-js', 'language-js']);
       await tab(page, 'Python').first().click();
@@ -69,7 +69,7 @@ describe('examples in several languages', () => {
     });
   });
 
-  test('follow the arrow keys, Home and End, and only one tab is in the order of focus', async () => {
+  test('follow the arrow keys, Home and End, and only one tab is focusable', async () => {
     await visit('/docs/signing', {}, async page => {
       await tab(page, 'Shell').focus();
       for (const [key, name] of [
@@ -103,7 +103,7 @@ describe('examples in several languages', () => {
     await context.close();
   });
 
-  test('leave the part in view that the address names', async () => {
+  test('keep the part of the URL’s fragment in view', async () => {
     await visit('/docs/signing#when-it-is-refused', {}, async page => {
       await page.locator('.tabbed').waitFor();
       const top = await page.locator('#when-it-is-refused').boundingBox();
@@ -114,7 +114,7 @@ describe('examples in several languages', () => {
 });
 
 describe('the search', () => {
-  test('loads its index on the first use, and leads to headings by the keyboard alone', async () => {
+  test('loads its index on first use, and leads to headings by keyboard alone', async () => {
     await visit('/docs/quickstart', {}, async page => {
       const asked: string[] = [];
       page.on('request', request => void asked.push(new URL(request.url()).pathname));
@@ -148,7 +148,7 @@ describe('the search', () => {
     });
   });
 
-  test('finds what newcomers ask for, and words with a letter wrong', async () => {
+  test('finds what newcomers ask for, and misspelt words', async () => {
     await visit('/docs', {}, async page => {
       const status = page.locator('.found [role="status"]');
       const firstFor = async (query: string, counted: RegExp) => {
@@ -162,7 +162,7 @@ describe('the search', () => {
         await page.getByRole('searchbox').fill('');
         await status.filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
       }
-      // A letter missing, too many, another, two swapped; and one of two words.
+      // A missing letter, an extra one, a wrong one, two swapped; and one of two words.
       for (const typo of ['webhoks', 'webhoooks', 'webhpoks', 'wehbooks']) {
         expect(await firstFor(typo, / for “webhooks”$/), typo).toBe('/docs/webhooks');
       }
@@ -172,7 +172,7 @@ describe('the search', () => {
     });
   });
 
-  test('says when it finds nothing, and when it cannot look', async () => {
+  test('says when it finds nothing, and when it fails', async () => {
     await visit('/docs', {}, async page => {
       const status = page.locator('.found [role="status"]');
       await page.getByRole('searchbox').fill('zebra');
@@ -185,7 +185,7 @@ describe('the search', () => {
     await page.getByRole('searchbox').fill('webhooks');
     const status = page.locator('.found [role="status"]');
     await status.filter({ hasText: 'cannot be loaded' }).waitFor();
-    // It works again when the reader comes back to it.
+    // It works again when the reader returns to it.
     await page.unroute('**/search.json');
     await page.getByRole('searchbox').blur();
     await page.getByRole('searchbox').fill('webhook');
@@ -197,7 +197,7 @@ describe('the search', () => {
 test.each([DESKTOP, PHONE, NARROW])(
   'tabs, buttons and results have no barrier on $width',
   async viewport => {
-    // Axe is a script of no asset.
+    // Axe is an inline script, which the policy forbids.
     await visit('/docs/signing', { viewport, bypassCSP: true }, async page => {
       await tab(page, 'PHP').click();
       await page.getByRole('searchbox').fill('signature');
@@ -207,7 +207,7 @@ test.each([DESKTOP, PHONE, NARROW])(
   },
 );
 
-test('without scripts everything is there, and nothing that needs them', async () => {
+test('without scripts everything is there, except what needs them', async () => {
   await visit('/docs/signing', { javaScriptEnabled: false }, async page => {
     expect(await page.locator('.languages pre').count()).toBe(4);
     for (const pre of await page.locator('.languages pre').all()) {

@@ -25,7 +25,7 @@ const visit: Documentation['visit'] = (...given) => docs.visit(...given);
 describe('in one window', () => {
   let window: Window;
   beforeAll(async () => {
-    // The pages forbid every script but their own, axe's included.
+    // The pages' policy forbids all scripts but their own, including axe.
     window = await docs.openWindow({ colorScheme: 'light', bypassCSP: true });
   });
   afterAll(() => window?.close());
@@ -54,7 +54,7 @@ test('on a phone the contents open above the page and lead on', async () => {
   });
 });
 
-test('on a phone each cell of a wide table says which column it is of', async () => {
+test('on a phone each cell of a wide table names its column', async () => {
   await visit('/docs/operating/configuration', { viewport: PHONE }, async page => {
     const row = page.locator('tr', { hasText: 'RETENTION_DAYS' });
     const cells = await row.locator('th, td').all();
@@ -73,7 +73,7 @@ test('on a phone each cell of a wide table says which column it is of', async ()
   });
 });
 
-test('on a desktop the contents stand beside the page', async () => {
+test('on a desktop the contents are next to the page', async () => {
   await visit('/docs/reference', { viewport: DESKTOP, javaScriptEnabled: false }, async page => {
     await page.locator('.side a', { hasText: 'Create a payment' }).click();
     await page.waitForURL(`${docs.base}/docs/reference#createPayment`);
@@ -83,7 +83,7 @@ test('on a desktop the contents stand beside the page', async () => {
   });
 });
 
-test('a page that does not exist looks like the others and leads home', async () => {
+test('a page that does not exist looks like the others and links home', async () => {
   const context = await docs.browser.newContext({ viewport: PHONE });
   const page = await context.newPage();
   const answer = await page.goto(`${docs.base}/docs/nothing/here`);

@@ -16,7 +16,7 @@ export interface Documentation {
 }
 
 export interface Window {
-  /** Opens a page, and expects no trouble: no console, no error, no other origin. */
+  /** Opens a page, and expects no console output, no error and no request to another origin. */
   visit(path: string, act: Act): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function openDocumentation(): Promise<Documentation> {
   const browser = await launchBrowser();
   async function openWindow(options: BrowserContextOptions): Promise<Window> {
     const context = await browser.newContext(options);
-    // Where a policy is bypassed, it is for axe.
+    // The policy is bypassed only for axe.
     if (options.bypassCSP === true) await admitAxe(context);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);

@@ -23,8 +23,8 @@ import { type Receiver, startReceiver } from '../payments/webhooks/receiver.ts';
 import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { signedInWindow } from './signed-in-window.ts';
 
-// What people come to the panel for, from the first page to the last, as they would do it. Each step waits for the
-// page that it leads to.
+// What people use the panel for, from the first page to the last, as they would do it. Each step waits for the next
+// page.
 
 const LIST = '/external/v1/payments';
 const DAY_MS = 24 * 60 * 60_000;
@@ -34,7 +34,7 @@ let browser: Browser;
 let service: TestApp;
 let origin: string;
 let receiver: Receiver;
-/** Where the keys of the demo are. */
+/** The directory with the demo's keys. */
 let demoDirectory: string;
 const windows: BrowserContext[] = [];
 
@@ -58,7 +58,7 @@ beforeAll(async () => {
   await makeDemo(demoDirectory, { ...operatorOf(service), ...service });
 });
 afterEach(async () => {
-  // Attempts to sign in are limited by address, and all of these come from one.
+  // Sign-ins are limited by address, and all of these come from one.
   service.clock.now += 5 * 60_000;
   await Promise.all(windows.splice(0).map(each => each.close()));
 });
@@ -80,7 +80,7 @@ async function openFor(cookie: string | null, options?: BrowserContextOptions): 
 const titled = (page: Page, title: string) => page.waitForSelector(`h1:text-is("${title}")`);
 const told = (page: Page, text: string) => page.waitForSelector(`main:has-text("${text}")`);
 
-/** Presses an entry of the menu, which a phone has behind a summary. */
+/** Clicks an entry of the menu, which a phone has behind a summary. */
 async function choose(page: Page, entry: string): Promise<void> {
   const isPhone = page.viewportSize()?.width === PHONE.width;
   if (isPhone) await page.click('.contents summary');
@@ -94,13 +94,13 @@ const readKey = async (page: Page): Promise<Credentials> => ({
   passphrase: await read(page, 'key-passphrase'),
 });
 
-/** Presses a link that downloads a file. */
+/** Clicks a link that downloads a file. */
 async function download(page: Page, link: string): Promise<string> {
   const [file] = await Promise.all([page.waitForEvent('download'), page.click(link)]);
   return file.suggestedFilename();
 }
 
-/** The code of the next period of an app: each is taken once. */
+/** The code of an app's next period: each code is accepted once. */
 function nextCode(secret: string): string {
   service.clock.now += 30_000;
   return codeAt(secret, service.clock.now);
@@ -121,7 +121,7 @@ test.each([
     await page.click('text=Open the demo');
     await titled(page, 'Demo Shop');
 
-    // A second factor that is long ago is asked for again: in the demo by a button.
+    // An old second factor is required again: in the demo by a button.
     service.clock.now += 11 * 60_000;
     await choose(page, 'API keys');
     await page.click('text=Create a key');
@@ -133,7 +133,7 @@ test.each([
     await page.click('text=I have kept them');
     await choose(page, 'Webhooks');
     await page.click('text=Add an endpoint');
-    // The endpoint of the other round gets the events too.
+    // The endpoint of the other run gets the events too.
     const own = `width=${options.viewport.width}`;
     await page.fill('#url', `${receiver.url}&${own}`);
     await page.click('main button');
@@ -287,7 +287,7 @@ test('a key is rotated with grace: both pairs work for a day', async () => {
 
 test('a wrong signature is found in the request log, with what it was made with', async () => {
   const shop = await addMerchant(service, { name: 'Blue Coffee' });
-  // Its end writes what it has recorded.
+  // It writes its records when it stops.
   const replica = await startTestApp({ beside: service });
   const headers = signingHeaders(shop, { method: 'GET', path: LIST, now: service.clock.now });
   const { statusCode } = await send(replica, shop, {

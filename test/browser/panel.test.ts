@@ -27,9 +27,11 @@ import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { setSession, signedInWindow } from './signed-in-window.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-/** What Chromium says of the scripts by which these tests look into the example of the checkout: it runs none. */
+/**
+ * Chromium's message about the scripts with which these tests inspect the checkout's preview, which runs no scripts.
+ */
 const LOOKING_IN = /^Blocked script execution in '(about:blank|\S+\/appearance\/preview)/;
-/** What is shown once, and never again. */
+/** Secrets that are shown only once. */
 const SECRETS = /mps_[0-9a-f]{64}|whsec_/;
 
 const seenKinds: SeenKinds = new Set();
@@ -52,7 +54,7 @@ beforeAll(async () => {
   service.clock.now = Date.now();
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-  // Marked on each page, beside the mark of a service that simulates.
+  // Marked on each page, next to the mark of a service that simulates.
   const shop = await addMerchant(service, {
     name: 'Blue Coffee',
     environment: 'test',
@@ -65,7 +67,7 @@ beforeAll(async () => {
       customerReferenceId: `order ${index}`,
     });
   }
-  // The newest one has ended, with a part of it.
+  // The newest payment has ended with a part paid.
   const { prompt } = await createPrompt(service, shop, { amount: 5000 });
   for (const step of ['under', 'expire'] as const) {
     await simulate(service, prompt.id, step, new Date(service.clock.now), 'eth-test');
@@ -102,7 +104,7 @@ beforeAll(async () => {
     [],
     0,
   );
-  // More than a page of a team, and of its activity; one with an invitation.
+  // More than one page of team members and of activity; one member with an invitation.
   for (let n = 0; n < 25; n++) await addMerchantUser(service, merchantId, 'member');
   const invited = await createUser(operatorOf(service), {
     merchantId,
@@ -165,13 +167,13 @@ interface FoundForm {
   readonly action: string;
 }
 
-/** A path without what tells one object from another. */
+/** A path without the IDs of objects. */
 function shapeOf(path: string): string {
   const ids = /[0-9a-f-]{36}|mpk_\w+|(?<=addresses\/)[\w-]+/g;
   return path.split('?')[0]?.replaceAll(ids, 'ID') ?? path;
 }
 
-/** Opens every page that links lead to from one, each shape of a path once, and finds the forms, likewise. */
+/** Opens every page that can be reached by links, each shape of a path once, and collects the forms, likewise. */
 async function crawl(
   page: Page,
   start: string,
@@ -221,9 +223,9 @@ async function crawl(
   return { pages: seen.size, forms: [...forms.values()] };
 }
 
-/** Forms after which others of their page are gone. */
+/** Forms after which others of their page no longer work. */
 const LAST = /\/(cancel|disable|dismiss|assign|remove|simulate)$/;
-/** What is typed into fields that have to be filled in, by their type; where it can be, what is refused. */
+/** What is typed into required fields, by their type; invalid values where possible. */
 const TYPED: Readonly<Record<string, string>> = {
   email: 'new@example.com',
   url: 'https://shop.example.com/hooks',
@@ -231,7 +233,7 @@ const TYPED: Readonly<Record<string, string>> = {
   password: PASSWORD,
 };
 
-/** Sends each form once, with something in all fields that have to be filled in. */
+/** Sends each form once, with all required fields filled in. */
 async function sendEach(page: Page, visitor: Visitor, forms: readonly FoundForm[]): Promise<void> {
   const order = [...forms].sort(
     (a, b) => Number(LAST.test(a.action)) - Number(LAST.test(b.action)),
@@ -277,7 +279,7 @@ describe('every page that a role can reach is accessible, and its forms work wit
       await sendEach(await plain.newPage(), visitor, forms);
       await plain.close();
     },
-    // Some 45 pages, each of them looked at twice by axe, and as many forms.
+    // Some 45 pages, each checked twice by axe, and as many forms.
     240_000,
   );
 });

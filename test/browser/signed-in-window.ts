@@ -2,8 +2,8 @@ import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-
 import { windowOf } from '../helpers/browser.ts';
 
 /**
- * A window in which somebody has signed in to a panel that is served over http.
- * @param cookie That of their session, whatever its name.
+ * A window that is signed in to a panel served over http.
+ * @param cookie The session cookie, whatever its name.
  */
 export async function signedInWindow(
   browser: Browser,

@@ -13,7 +13,7 @@ import { seeTransfer } from '../helpers/see-transfer.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { expectAccessible, type SeenKinds } from './accessible.ts';
 
-/** The checkout where nodes watch the chains. */
+/** The checkout with chains watched by nodes. */
 
 const CENT_ETH = 10_000_000_000_000_000n;
 
@@ -51,7 +51,7 @@ async function open(): Promise<OpenedCheckout> {
   return openCheckout(service, await addMerchant(service, { name: 'Corner Shop', addresses }));
 }
 
-/** Opens a checkout on the narrowest screen, and expects that everybody can use what comes of it. */
+/** Opens a checkout on the narrowest screen, and expects the result to be accessible. */
 async function visit(path: string, act: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext(windowOf({ viewport: NARROW }));
   try {
@@ -66,7 +66,7 @@ async function visit(path: string, act: (page: Page) => Promise<void>): Promise<
   }
 }
 
-test('what is not watched in time cannot be chosen', async () => {
+test('a network that is not watched in time cannot be chosen', async () => {
   const checkout = await open();
   await visit(checkout.path, async page => {
     const bitcoin = page.getByRole('button', { name: 'Bitcoin' });
@@ -76,7 +76,7 @@ test('what is not watched in time cannot be chosen', async () => {
   });
 });
 
-test('blocks are counted without reloading, and each is no news for screen readers', async () => {
+test('blocks are counted without reloading, and screen readers do not announce each', async () => {
   const checkout = await open();
   await checkout.pick('eth');
   await visit(checkout.path, async page => {
@@ -91,7 +91,7 @@ test('blocks are counted without reloading, and each is no news for screen reade
   });
 });
 
-test('a delay, and what was too little, the rest of it and too much, told apart', async () => {
+test('a delay, an underpayment, its rest and an overpayment are distinguished', async () => {
   const checkout = await open();
   await checkout.pick('eth');
   await visit(checkout.path, async page => {
@@ -114,7 +114,7 @@ test('a delay, and what was too little, the rest of it and too much, told apart'
     await seeTransfer(service, checkout, 101, { tokenAmount: rest, finality: 'final' });
     await page.getByText('The rest: it completes this order.').waitFor();
     const again = await seeTransfer(service, checkout, 102, { finality: 'final' });
-    // A page that nothing is expected of any more looks for nothing.
+    // A page in a final state stops polling.
     await page.reload();
     const copy = transfers.last().getByRole('button', { name: 'Copy transaction' });
     await copy.click();
@@ -125,7 +125,7 @@ test('a delay, and what was too little, the rest of it and too much, told apart'
   });
 });
 
-test('the chain is asked for a transaction that nobody has seen', async () => {
+test('the chain is searched for a transaction that nobody has seen', async () => {
   const checkout = await open();
   await checkout.pick('eth');
   const { address, token_amount: amount } = await checkout.payment();

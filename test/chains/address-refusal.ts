@@ -1,7 +1,7 @@
 import { InvalidAddress, parseAddress } from '#chains/address.ts';
 import type { NetworkFamily } from '#storage/database/network-tables.ts';
 
-/** The reason an address is refused for; fails the test when it is accepted. */
+/** The reason for which an address is refused; fails the test if it is accepted. */
 export function refusalOf(
   family: NetworkFamily,
   environment: 'production' | 'test',

@@ -7,7 +7,7 @@ import { refusalOf } from './address-refusal.ts';
 
 const ENVIRONMENTS = ['production', 'test'] as const;
 
-// One real wallet for each family (Bitcoin: the genesis block's reward).
+// One real wallet per family (Bitcoin: the genesis block's reward).
 const WALLET = {
   bitcoin: '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
   ethereum: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
@@ -33,7 +33,7 @@ describe.each(FAMILIES)('%s', family => {
     expect(parseAddress(family, 'production', wallet)).toBe(wallet);
   });
 
-  it.each(['', ' ', '\n\t', '\u00a0'])('refuses nothing at all: %j', text => {
+  it.each(['', ' ', '\n\t', '\u00a0'])('refuses an empty text: %j', text => {
     expect(refusalOf(family, 'production', text)).toBe('the address is empty');
   });
 
@@ -78,8 +78,8 @@ describe.each(FAMILIES)('%s', family => {
     expect(refusalOf(family, 'production', `${wallet}?amount=1`)).toContain('payment link');
   });
 
-  // Base58 is quadratic: looking at the second text would run into the time limit.
-  it('refuses a long text without looking at it', () => {
+  // Base58 is quadratic: parsing the second text would exceed the timeout.
+  it('refuses a long text without parsing it', () => {
     expect(refusalOf(family, 'production', wallet.padEnd(129, '1'))).toContain('too long');
     expect(refusalOf(family, 'production', 'z'.repeat(10_000_000))).toContain('too long');
   });
@@ -90,7 +90,7 @@ describe.each(FAMILIES)('%s', family => {
     }
   });
 
-  it('throws nothing but InvalidAddress, and what it accepts once it accepts again', () => {
+  it('throws only InvalidAddress, and accepts its own output', () => {
     const texts = fc.oneof(
       anyText({ maxLength: 140 }),
       fc.string({ unit: 'grapheme-ascii', maxLength: 140 }),

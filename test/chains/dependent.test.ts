@@ -18,15 +18,15 @@ test('its own transaction and its ancestors do not undo it', () => {
   expect(conflictsWith()).toBe(false);
 });
 
-test('whoever else spends one of the outputs does', () => {
+test('any other transaction that spends one of the outputs does', () => {
   for (const output of ['parent:1', 'old:0', 'grandparent:0', 'older:4']) {
     expect(conflictsWith([output, 'another'])).toBe(true);
   }
-  // It made none of them, though its name begins like that of one that did.
+  // It made none of them, although its ID begins like that of one that did.
   expect(conflictsWith(['old:0', 'par'])).toBe(true);
 });
 
-test('what it spends, and cannot be any more, does as well', () => {
+test('an output that no longer exists undoes it as well', () => {
   const generations = [
     { id: 'grandchild', inputs: ['child:0'] },
     { id: 'other', inputs: ['childless:0'] },
@@ -38,7 +38,7 @@ test('what it spends, and cannot be any more, does as well', () => {
   expect([...undone].toSorted()).toEqual(['child', 'grandchild', 'older']);
 });
 
-test('the others stay, also those of which nothing is known', () => {
+test('the others stay, including those of which nothing is known', () => {
   const other = { id: 'other', inputs: ['old:1'] };
   const unknown = { id: 'unknown', inputs: null };
   const undone = findConflicts([unknown, CHILD, other], new Map([['old:0', 'another']]));

@@ -51,7 +51,7 @@ describe('a rule of finality', () => {
     expect(() => parseFinality(rule)).toThrow(RangeError);
   });
 
-  test('is that of every chain', () => {
+  test('exists for every chain', () => {
     for (const id of CHAIN_IDS) expect(() => parseFinality(chainOf(id).finality)).not.toThrow();
   });
 
@@ -88,7 +88,7 @@ describe('a rule of finality', () => {
     last: unknown;
   }) => [...steps.map(({ blocks, belowCents }) => `${blocks}@${belowCents}`), last].join(',');
 
-  test('takes the first step that is above the value', () => {
+  test('uses the first step above the value', () => {
     fc.assert(
       fc.property(rules, fc.integer({ min: 0, max: 1_100_000 }), (rule, cents) => {
         const step = rule.steps.find(({ belowCents }) => cents < belowCents);
@@ -98,7 +98,7 @@ describe('a rule of finality', () => {
     );
   });
 
-  test('is never satisfied by no block, and once satisfied by every deeper one', () => {
+  test('is never satisfied without a block, and once satisfied by every deeper one', () => {
     const depths = fc.integer({ min: 0, max: 20_000 });
     const cents = fc.option(fc.integer({ min: 0, max: 1_100_000 }));
     fc.assert(

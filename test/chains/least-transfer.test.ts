@@ -16,7 +16,7 @@ describe('the least that can be sent', () => {
     expect(leastTransfer(BITCOIN, address, true)).toBe(least);
   });
 
-  test('of SOL is the rent of an account that is new, and of tokens anything', () => {
+  test('of SOL is the rent of a new account, and of tokens any amount', () => {
     const of = (id: string, isFunded: boolean) =>
       leastTransfer({ family: 'solana', id, chain: 'sol' }, 'any', isFunded);
     expect([of('sol', false), of('sol', true), of('sol-usdc', false)]).toEqual([890_880n, 1n, 1n]);
@@ -48,13 +48,13 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     return allowed;
   }
 
-  test('relays that much to each type of output, and not less than half of it', async () => {
+  test('the node relays that much to each type of output, and refuses less than half of it', async () => {
     const addresses: string[] = await Promise.all(
       ['legacy', 'p2sh-segwit', 'bech32', 'bech32m'].map(type =>
         bitcoind.rpc('getnewaddress', '', type),
       ),
     );
-    // P2WSH, which wallets do not give, of BIP-173.
+    // P2WSH, which wallets do not create, from BIP-173.
     addresses.push('bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry');
     for (const address of addresses) {
       const least = leastTransfer(BITCOIN, address, false);

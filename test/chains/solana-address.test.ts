@@ -146,7 +146,7 @@ describe('malformed text', () => {
     }
   });
 
-  // There is no checksum: one change in sixteen stays in the subgroup. Fixed address, so a fixed count.
+  // There is no checksum: one change in sixteen stays in the subgroup. Fixed addresses give a fixed count.
   it('catches most one-character changes all the same', () => {
     const changes = [
       ...oneCharacterChanges('86xCnPeV69n6t3DnyGvkKobf9FdN2H9oiVDdaMpo2MMY', BASE58),

@@ -8,7 +8,7 @@ const HEX = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
 const SIGNATURE =
   '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 const FAMILIES = ['bitcoin', 'ethereum', 'bnb', 'avalanche', 'solana', 'tron'] as const;
-/** Families that write a hash alike. */
+/** Families with the same hash format. */
 const ALIKE: Readonly<Record<NetworkFamily, string>> = {
   bitcoin: 'hex',
   tron: 'hex',
@@ -59,7 +59,7 @@ describe('a transaction hash', () => {
     );
   });
 
-  test('that is simulated is one of its family alone', () => {
+  test('that is simulated is valid for its family only', () => {
     for (const family of FAMILIES) {
       const hash = randomTransactionHash(family);
       for (const other of FAMILIES) {

@@ -66,7 +66,7 @@ describe('refusals', () => {
     expect(refusalOf('tron', 'production', text)).toContain('character 7 is "l"');
   });
 
-  it('refuses every other version that leads to a T', () => {
+  it('refuses every other version that yields a T', () => {
     const bytes = hex.decode('59d3ad9d126e153b9564417d3a05cf51c1964edf');
     for (let version = 0; version < 256; version += 1) {
       if (version === 0x41) continue;

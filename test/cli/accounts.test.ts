@@ -55,7 +55,7 @@ test('networks are listed and set', async () => {
     /^id +name +environment +assetSymbol +windowMinutes +settledBy +isActive\n/,
   );
   expect(table.out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +simulation +true\n/);
-  // A process that does not simulate, as in production, settles nothing without a node.
+  // Without simulation, as in production, nothing is settled without a node.
   const real = { ...service.env, SIMULATION: 'off' };
   const { out } = await mpHere(['network', 'list'], real);
   expect(out).toMatch(/\nbtc +Bitcoin Mainnet +production +BTC +45 +nobody +true\n/);
@@ -64,7 +64,7 @@ test('networks are listed and set', async () => {
   expect(JSON.parse(set.out)).toMatchObject({ id: 'btc', settledBy: 'nobody' });
 });
 
-test('an operator sets the least that payers are asked for, as a decimal of the asset', async () => {
+test('an operator sets the least amount that payers are asked for, as a decimal of the asset', async () => {
   const set = (amount: string) => ['network', 'set', 'btc', '--least-amount', amount];
   expect(await service.ask(...set('0.0005'))).toMatchObject({ id: 'btc', leastAmount: '0.0005' });
   for (const wrong of ['0', '0.000000001', '-1', '1e-4', 'little']) {
@@ -189,7 +189,7 @@ test('terms of a merchant apply to payments created afterwards', async () => {
   expect(read.json()).toMatchObject({ settlementModel: 'split', commissionPayer: 'merchant' });
 });
 
-test('a member that is set inactive, or to another role, has other keys at once', async () => {
+test('a member that becomes inactive or gets another role has other keys at once', async () => {
   const { member, ...key } = await addPartner(service);
   const answer = async (path: string) => {
     const response = await send(service, key, { path: `/external/partner/${path}` });
@@ -329,7 +329,7 @@ test.each([
   });
 });
 
-test('every change is in the audit log under the name of who made it', async () => {
+test('every change is in the audit log with the name of who made it', async () => {
   const env = { ...service.env, MP_ACTOR: undefined };
   const made = await mpHere(['partner', 'create', '--name', 'Audited', '--json'], env);
   const { id } = JSON.parse(made.out);
@@ -358,7 +358,7 @@ test('every change is in the audit log under the name of who made it', async () 
   expect(log[0]?.actor).not.toBe('alice');
 });
 
-test('what payers see of a merchant is set, shown and taken away', async () => {
+test('what payers see of a merchant is set, shown and removed', async () => {
   const shop = await service.ask<Listed>(
     ...['merchant', 'create', '--name', 'Looks', '--email', 'looks@example.com'],
   );

@@ -64,7 +64,7 @@ test('an address of another merchant is refused, says who has it, and changes no
   expect(await service.ask('address', 'list', '--merchant', rival)).toEqual([]);
 });
 
-test('of two commands at the same moment, by two processes, one gets the address', async () => {
+test('of two concurrent commands in two processes, one gets the address', async () => {
   for (let round = 0; round < 2; round++) {
     const address = newAddress();
     const outcomes = await Promise.all(
@@ -78,7 +78,7 @@ test('of two commands at the same moment, by two processes, one gets the address
 describe('two merchants of one owner', () => {
   const address = newAddress();
 
-  test('share an address where the operator names the other one', async () => {
+  test('share an address if the operator names the other one', async () => {
     await service.ask(...args('set', shop, 'eth', address));
     const set = args('set', rival, 'eth', address);
     const unnamed = await mpHere([...set, '--shared'], service.env);
@@ -114,7 +114,7 @@ describe('two merchants of one owner', () => {
   });
 });
 
-test('what a payer was shown is kept, until when the refusal says, or until it is released', async () => {
+test('an address that a payer was shown is kept until the time in the refusal, or until it is released', async () => {
   const address = newAddress();
   const owner = await createMerchant('Owner');
   await service.ask(...args('set', owner, 'eth', address));

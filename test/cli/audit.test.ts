@@ -34,7 +34,7 @@ beforeAll(async () => {
   const bob = { ...service.env, MP_ACTOR: 'Bob B.' };
   expect((await mpHere(['key', 'rotate', keyId, '--now'], bob)).status).toBe(0);
   expect((await mpHere(['network', 'set', 'btc', '--active', 'off'], bob)).status).toBe(0);
-  // At one moment, so that only their IDs tell them apart.
+  // With the same time, so that only their IDs order them.
   for (const action of ['first', 'second', 'third']) {
     await insertAuditEntry(service.db, {
       id: newId(),
@@ -52,7 +52,7 @@ afterAll(() => service.close());
 const actionsOf = async (...flags: string[]) =>
   (await service.ask<Entry[]>('audit', ...flags)).map(({ action }) => action);
 
-test('lists who changed what, newest first, a line each', async () => {
+test('lists who changed what, newest first, one line each', async () => {
   const entries = await service.ask<Entry[]>('audit');
   expect(entries.map(({ actor, action }) => `${actor} ${action}`)).toEqual([
     'Bob B. network.set',
@@ -84,7 +84,7 @@ test('lists who changed what, newest first, a line each', async () => {
   expect(lines[2]).toContain(`merchantId=${shop}`);
 });
 
-test('takes time, operator and object', async () => {
+test('filters by time, operator and object', async () => {
   expect(await actionsOf('--actor', 'Bob B.')).toEqual(['network.set', 'key.rotate']);
   expect(await actionsOf('--actor', 'Bob')).toEqual([]);
   expect(await actionsOf('--object', keyId)).toEqual(['key.rotate', 'key.create']);
@@ -98,7 +98,7 @@ test('takes time, operator and object', async () => {
   expect(await actionsOf('--since', '2100-01-01')).toEqual([]);
 });
 
-test('goes on where a page ended, also within one moment', async () => {
+test('continues where a page ended, even within one instant', async () => {
   const walked: string[] = [];
   let before: string[] = [];
   for (;;) {
@@ -116,7 +116,7 @@ test('goes on where a page ended, also within one moment', async () => {
   );
 });
 
-test('of a merchant, shows what belongs to it as well, and nothing of another one', async () => {
+test('of a merchant shows what belongs to it as well, and nothing of another one', async () => {
   const addresses = { btc: ADDRESSES.btc, eth: ADDRESSES.eth };
   const bought = await addMerchant(service, { addresses });
   const otherAddresses = { btc: OTHERS, 'eth-test': ADDRESSES['eth-test'] };
@@ -174,7 +174,7 @@ test('of a merchant, shows what belongs to it as well, and nothing of another on
   expect(others).toHaveLength(entries.length - 3);
 });
 
-test('a secret that somebody wrote into a name is not kept', async () => {
+test('a secret in a name is not stored', async () => {
   const name = `mpa_${'0123abcd'.repeat(8)} of the shop`;
   const merchant = ['merchant', 'create', '--name', name, '--email', 'hi@secret.example'];
   const { id } = await service.ask<{ id: string }>(...merchant);

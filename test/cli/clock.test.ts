@@ -55,7 +55,7 @@ const read = async (id: string): Promise<Payment> => {
   return payment;
 };
 
-test('one command expires a payment and tells the merchant, and a failed delivery is due again', async () => {
+test('one command expires a payment and notifies the merchant, and a failed delivery is due again', async () => {
   const merchant = await addMerchant(service);
   await addEndpoint(service, merchant.merchant.id, receiver.url);
   const id = await create(merchant);
@@ -91,7 +91,7 @@ test('one command expires a payment and tells the merchant, and a failed deliver
   ]);
 });
 
-test('of a payment that has ended, what failed is delivered again, and nothing else is moved', async () => {
+test('for an ended payment, failed deliveries are retried, and nothing else changes', async () => {
   const merchant = await addMerchant(service);
   await addEndpoint(service, merchant.merchant.id, receiver.url);
   const id = await create(merchant);
@@ -111,7 +111,7 @@ test('of a payment that has ended, what failed is delivered again, and nothing e
   expect(await read(id)).toEqual(before);
 });
 
-test('a price lapses while the payment stays open, and the next one is that of then', async () => {
+test('a price lapses while the payment stays open, and the next one is current', async () => {
   const payment = await addPayment(service.db, shop.merchant, {
     created_at: new Date(),
     expires_at: new Date(Date.now() + 24 * 3_600_000),
@@ -139,7 +139,7 @@ test('a price lapses while the payment stays open, and the next one is that of t
   expect(await advance(payment.id, '1h')).toMatchObject({ status: 'expired' });
 });
 
-test('what was paid too little ends unsuccessful, and what was seen does not end', async () => {
+test('an underpaid payment ends as unsuccessful, and a seen one does not end', async () => {
   const merchant = await addMerchant(service, { addresses: { eth: ALONE } });
   const [underpaid, seen] = [await create(merchant), await create(merchant)];
   await simulate(seen, 'detect');
@@ -170,7 +170,7 @@ test('a payment of the sandbox expires, and one of another processor is refused'
   expect(await service.refused('clock', other, '--advance', '1m')).toContain('processed by stripe');
 });
 
-test('another payment is left alone, also one that is due', async () => {
+test('another payment is unaffected, even if it is due', async () => {
   const merchant = await addMerchant(service);
   await addEndpoint(service, merchant.merchant.id, receiver.url);
   const [other, id] = [await create(merchant), await create(merchant)];
@@ -183,7 +183,7 @@ test('another payment is left alone, also one that is due', async () => {
   expect(new Set(receiver.requests.map(({ event }) => event.data.id))).toEqual(new Set([id]));
 });
 
-test('two at once: it expires once', async () => {
+test('of two concurrent commands, one expires it', async () => {
   const id = await create();
   const command = ['clock', id, '--advance', '2h', '--json'];
   const outcomes = await Promise.all([1, 2, 3].map(() => mpHere(command, service.env)));
@@ -236,7 +236,7 @@ test.each([1, 2])('whatever is simulated and advanced, in any order (%i)', async
   const ids = [await create(), await create()];
   for (let step = 0; step < 12; step++) {
     const id = random.pick(ids);
-    // Refusals are answers too: an ended payment has no clock, and takes no more transfers.
+    // Refusals are results too: an ended payment has no clock, and takes no more transfers.
     await (random.chance(50)
       ? mpHere(['clock', id, '--advance', random.pick(['30s', '5m', '20m', '2h'])], service.env)
       : mpHere(

@@ -8,7 +8,7 @@ import { type RequestVector, SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { mpHere } from './mp.ts';
 import { answerStrangely, REQUEST_MISTAKES, WEBHOOK_MISTAKES } from './stranger.ts';
 
-/** No database: examples do not need one. */
+/** No database: the examples do not need one. */
 const ENV = { DATABASE_URL: 'not a database' };
 const { requests, webhooks } = SIGNING_VECTORS;
 const [CREATION] = requests;
@@ -18,7 +18,7 @@ const commandOf = (mistake = '') =>
   `${JSON.stringify(process.execPath)} ${join(import.meta.dirname, 'stranger.ts')} ${mistake}`;
 const conformance = (...args: string[]) => mpHere(['conformance', ...args], ENV);
 
-/** What is wrong about an implementation with a mistake, by example. */
+/** The errors found in an implementation with a mistake, by example. */
 function judge(mistake?: string): Map<string, string[]> {
   const document = (given: object) => answerStrangely(given as RequestVector['given'], mistake);
   const judged = [
@@ -28,11 +28,11 @@ function judge(mistake?: string): Map<string, string[]> {
   return new Map(judged.filter(([, mistakes]) => mistakes.length > 0));
 }
 
-test('who follows the guides is right', () => {
+test('an implementation by the guides passes', () => {
   expect(judge()).toEqual(new Map());
 });
 
-describe('a mistake is called by its name, and every other example is right', () => {
+describe('a mistake is named, and every other example passes', () => {
   test.each(Object.keys(REQUEST_MISTAKES))('%s', mistake => {
     const wrong = judge(mistake);
     expect(wrong.size).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ describe('a mistake is called by its name, and every other example is right', ()
 describe('of the headers', () => {
   const { given, expected } = CREATION;
 
-  test('each that is missing or another is named', () => {
+  test('each missing or different one is named', () => {
     const { 'X-MP-PASSPHRASE': _left, ...headers } = expected.headers;
     expect(judgeRequest(CREATION, { headers: { ...headers, 'X-MP-KEY-ID': 'mpk_1' } })).toEqual([
       `The header X-MP-KEY-ID is "mpk_1" in place of "${given.keyId}".`,
@@ -70,7 +70,7 @@ describe('of the headers', () => {
     }
   });
 
-  test('the names are taken in any case', () => {
+  test('names are compared in any case', () => {
     const lower = Object.entries(expected.headers).map(([name, value]) => [
       name.toLowerCase(),
       value,
@@ -78,7 +78,7 @@ describe('of the headers', () => {
     expect(judgeRequest(CREATION, { headers: Object.fromEntries(lower) })).toEqual([]);
   });
 
-  test('a nonce of its own is the one mistake, where it is also signed', () => {
+  test('another nonce is the only mistake, if it is signed as well', () => {
     const own = answerStrangely({ ...given, nonce: 'own' });
     expect(judgeRequest(CREATION, { ...own })).toEqual([
       `The header X-MP-NONCE is "own" in place of "${given.nonce}".`,
@@ -86,7 +86,7 @@ describe('of the headers', () => {
   });
 });
 
-test('a webhook takes a yes or a no', () => {
+test('a webhook’s result is yes or no', () => {
   const [webhook] = webhooks;
   if (webhook === undefined) throw new Error('there is no example');
   for (const document of [{}, { valid: 'true' }, { valid: 1 }]) {
@@ -95,7 +95,7 @@ test('a webhook takes a yes or a no', () => {
 });
 
 describe('mp conformance', () => {
-  test('holds the command against each example, and prints what is wrong', async () => {
+  test('runs the command for each example, and prints the errors', async () => {
     const args = ['--command', commandOf("'the path without its query'"), '--only', 'requests'];
     const { status, out, err } = await conformance(...args);
     expect({ status, err }).toEqual({ status: 1, err: '' });
@@ -108,7 +108,7 @@ describe('mp conformance', () => {
     expect(out).toContain(`\n${right} of ${requests.length} are right.\n`);
   });
 
-  test('says what a command did that gave no answer', async () => {
+  test('reports what a command without a result did', async () => {
     const only = ['--only', 'webhooks'];
     const printed = async (command: string) => {
       const { status, out } = await conformance('--command', command, ...only, '--json');
@@ -125,7 +125,7 @@ describe('mp conformance', () => {
     expect(await printed('kill -9 $$')).toBe('The command ended with SIGKILL.');
   });
 
-  test('tells a command that prints without an end', async () => {
+  test('reports a command whose output never ends', async () => {
     expect(await conformance('--command', 'yes')).toEqual({
       status: 1,
       out: '',
@@ -133,12 +133,12 @@ describe('mp conformance', () => {
     });
   });
 
-  test('gives up a command that is late', async () => {
+  test('gives up a command that takes too long', async () => {
     const answer = answerOf('sleep 600', {}, { env: ENV, timeoutMs: 100 });
     await expect(answer).rejects.toThrow('The command did not end within 0.1 seconds.');
   });
 
-  test('on Ctrl-C ends what the command has started, and starts no other', async () => {
+  test('on Ctrl-C ends the command’s process, and starts no other', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -28,7 +28,7 @@ interface Diagnosis {
   readonly steps: readonly Step[];
 }
 
-/** What the command prints as JSON; its status says whether something is missing. */
+/** The command's JSON output; its status says whether something is missing. */
 async function diagnose(merchantId: string, env = {}): Promise<Diagnosis> {
   const command = ['doctor', merchantId, '--json'];
   const { status, out, err } = await mpHere(command, { ...service.env, ...env });
@@ -107,14 +107,14 @@ test('it names one step after the other until all are done', async () => {
   );
   await addMerchantUser(service, id, 'admin');
   expect(named(await look(), 'done')).toHaveLength(first.steps.length + 1);
-  // Without a panel its step is left out.
+  // Without a panel, the panel's step is left out.
   expect(named(await diagnose(id, { ...live, NODE_ENV: 'production' }), 'advised')).toEqual([
     'person',
   ]);
   await sql`update networks set settled_by = 'simulation'`.execute(db);
 });
 
-describe('what it says of a creation comes true', () => {
+describe('a creation behaves as it predicts', () => {
   const create = (key: MerchantWithKey) => requestPrompt(service, key, { amount: 5000 });
 
   test.each<[string, string, (shop: MerchantWithKey) => Promise<unknown>]>([
@@ -166,18 +166,18 @@ describe('what it says of a creation comes true', () => {
     await sql`update networks set is_active = true, settled_by = 'simulation'`.execute(service.db);
   });
 
-  test('where a partner has switched keys of its merchants off', async () => {
+  test('if a partner has switched its merchants’ keys off', async () => {
     const { partner, keyId } = await addPartner(service);
     const shop = await addMerchant(service, { partnerId: partner.id });
     await setPartner(operatorOf(service), partner.id, { selfService: false });
     expect((await create(shop)).json()).toMatchObject({ error: { errorCode: 'E2103' } });
-    // The partner still creates payments for it.
+    // The partner can still create payments for it.
     expect((await diagnose(shop.merchant.id)).canSettle).toBe(true);
     await revokeKey(operatorOf(service), keyId);
     expect(named(await diagnose(shop.merchant.id), 'missing')).toEqual(['key']);
   });
 
-  test('of a test merchant, to which main networks are nothing', async () => {
+  test('for a test merchant, for which main networks do not count', async () => {
     const shop = await addMerchant(service, { environment: 'test', addresses: {} });
     const addresses = async () => (await diagnose(shop.merchant.id)).steps[1];
     expect(await addresses()).toMatchObject({ name: 'node', state: 'done' });
@@ -207,7 +207,7 @@ describe('what it says of a creation comes true', () => {
   });
 });
 
-test('it prints each step with what helps, and what they come to', async () => {
+test('it prints each step with its remedy, and a summary', async () => {
   const { merchant } = await addMerchant(service, { name: 'Blue\u001b[2J Coffee' });
   const { status, out } = await mpHere(['doctor', merchant.id], service.env);
   expect(status).toBe(0);

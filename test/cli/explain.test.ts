@@ -55,7 +55,7 @@ test('a right signature matches', async () => {
   expect(await explain(list)).toMatchObject([0, { matches: true, findings: [] }]);
 });
 
-test('a signature that differs is explained, and ends with 1', async () => {
+test('a different signature is explained, with status 1', async () => {
   const wrong = createHmac('sha256', secret)
     .update(CANONICAL.replace('/external/v1', ''))
     .digest('hex');
@@ -71,7 +71,7 @@ test('a signature that differs is explained, and ends with 1', async () => {
   ]);
 });
 
-test('without a signature it tells what one is made of', async () => {
+test('without a signature it shows what one is made of', async () => {
   const [status, made] = await explain(CREATE);
   expect(status).toBe(0);
   expect(made).toMatchObject({
@@ -97,7 +97,7 @@ test('without a signature it tells what one is made of', async () => {
   expect(out).not.toContain('Note:');
 });
 
-test('the secret alone will do, and what else is given is recognised', async () => {
+test('the secret alone suffices, and other given values are recognised', async () => {
   const signed = createHmac('sha256', SHOWN_ONCE).update(CANONICAL).digest('hex');
   const args = [...CREATE, '--signature', signed];
   const [, known] = await explain(args);
@@ -107,7 +107,7 @@ test('the secret alone will do, and what else is given is recognised', async () 
   expect(unknown.headers['X-MP-KEY-ID']).toBe('(your key ID)');
 });
 
-test('the demo keys sign where no secret is given, and each is named', async () => {
+test('the demo keys sign if no secret is given, and each is named', async () => {
   const demo = Object.fromEntries(
     ['merchant', 'us', 'partner', 'linked'].map((role, index) => {
       return [role, { keyId, secret: `mps_${`${index}`.repeat(64)}`, passphrase: SHOWN_ONCE }];
@@ -131,7 +131,7 @@ test('the demo keys sign where no secret is given, and each is named', async () 
   expect(none.err).toContain('Otherwise set MP_SECRET.');
 });
 
-test('a whole URL is taken for its path, and recognised where it was signed', async () => {
+test('a whole URL is reduced to its path, and recognised if it was signed', async () => {
   const url = `https://pay.example.com${path}`;
   const args = ['explain', 'POST', url, '--body', body, ...SENT, '--signature'];
   expect(await explain([...args, signature])).toMatchObject([0, { canonicalRequest: CANONICAL }]);
@@ -140,7 +140,7 @@ test('a whole URL is taken for its path, and recognised where it was signed', as
   expect(explanation).toContain('with the whole URL in place of its path');
 });
 
-test('a body is read from a file as it is', async () => {
+test('a body is read from a file unchanged', async () => {
   const file = join(directory, 'body.json');
   await writeFile(file, `${body}\n`);
   const args = ['explain', 'POST', path, '--body', `@${file}`, ...SENT, '--signature', signature];
@@ -149,7 +149,7 @@ test('a body is read from a file as it is', async () => {
   expect(explanation).toContain('the body without the blanks around it');
 });
 
-describe('notes tell of', () => {
+describe('notes mention', () => {
   const now = () => String(Math.floor(Date.now() / 1000));
   const list = (more: readonly string[], target = '/external/v1/payments') => {
     return ['explain', 'GET', target, '--timestamp', now(), '--nonce', 'n-1', ...more];
@@ -178,12 +178,12 @@ describe('notes tell of', () => {
     expect(out).toMatch(new RegExp(`\nNote: .*${note.source}`));
   });
 
-  test('a secret that is none', async () => {
+  test('a value that is no secret', async () => {
     const [, { notes }] = await explain(list([]), { ...ENV, MP_SECRET: secret.slice(4) });
     expect(notes).toEqual([expect.stringContaining('MP_SECRET is no secret of an API key')]);
   });
 
-  test('nothing where nothing is wrong', async () => {
+  test('nothing if nothing is wrong', async () => {
     expect(await explain(list([]))).toMatchObject([0, { notes: [] }]);
   });
 });

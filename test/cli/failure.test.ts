@@ -19,6 +19,6 @@ test.each([
     Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }),
     'The database cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL and the server.',
   ],
-])('%s is told', (_, error, told) => {
+])('%s is reported', (_, error, told) => {
   expect(describeFailure(error)).toBe(told);
 });

@@ -16,7 +16,7 @@ afterAll(() => service.close());
 const find = (hash: string, network: string = CHAIN) =>
   service.ask<object>('payment', 'find-transaction', network, hash);
 
-test('a network without nodes is refused, and so is what is no hash', async () => {
+test('a network without nodes is refused, and so is a value that is no hash', async () => {
   const args = ['payment', 'find-transaction'];
   expect(await service.refused(...args, 'btc', 'a'.repeat(64))).toContain('btc has no node');
   expect(await service.refused(...args, 'etc', 'a'.repeat(64))).toBe('There is no network etc.');
@@ -69,7 +69,7 @@ describe.skipIf(!hasAnvil)(`a transaction (${hasAnvil ? 'anvil' : ANVIL_MISSING}
     expect(out).toContain('scanned again');
   });
 
-  test('to a stranger, and one that is unknown, are reported as such', async () => {
+  test('to a foreign address, and an unknown one, are reported as such', async () => {
     expect(await find(await pay(payer))).toMatchObject({ verdict: 'other_address', transfers: [] });
     expect(await find(`0x${'ab'.repeat(32)}`)).toMatchObject({ verdict: 'unknown' });
     expect(await service.refused('payment', 'find-transaction', CHAIN, '0x12')).toBe(
@@ -77,7 +77,7 @@ describe.skipIf(!hasAnvil)(`a transaction (${hasAnvil ? 'anvil' : ANVIL_MISSING}
     );
   });
 
-  test('is not asked for where no node answers', async () => {
+  test('is not looked up if no node responds', async () => {
     await anvil.stop();
     const args = ['payment', 'find-transaction', CHAIN, `0x${'ab'.repeat(32)}`];
     expect(await service.refused(...args)).toMatch(

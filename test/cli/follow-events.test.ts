@@ -5,7 +5,7 @@ import type { ListEventsQuery, RecordedEvent } from '#client/index.ts';
 const PAGE = 100;
 const START = Date.UTC(2030, 0, 1);
 
-/** A service with so many events, one a second, which fails when it is told to. */
+/** A service with `count` events, one a second, which fails when it is told to. */
 function serve(count: number) {
   const events = Array.from({ length: count }, (_, index) => eventOf(index));
   const queries: ListEventsQuery[] = [];
@@ -33,7 +33,7 @@ async function idsOf(events: AsyncIterable<RecordedEvent>): Promise<number[]> {
   return ids;
 }
 
-test('tells each event once, counts its requests, and looks a minute back', async () => {
+test('prints each event once, counts its requests, and looks a minute back', async () => {
   const service = serve(5);
   const follower = new EventFollower(service);
   await follower.begin();
@@ -42,14 +42,14 @@ test('tells each event once, counts its requests, and looks a minute back', asyn
   service.events.push(...Array.from({ length: 2 * PAGE }, (_, index) => eventOf(5 + index)));
   expect(await idsOf(follower.next())).toHaveLength(2 * PAGE);
   expect(follower.requests).toBe(3);
-  // Its transaction has ended late.
+  // Its transaction was committed late.
   const late = { ...eventOf(204 - 59), id: '1000' };
   service.events.splice(204 - 59, 0, late);
   expect(await idsOf(follower.next())).toEqual([1000]);
   expect(follower.requests).toBe(1);
 });
 
-test('goes on where a request has failed, without reading anything twice', async () => {
+test('continues after a failed request, without reading anything twice', async () => {
   const service = serve(0);
   const follower = new EventFollower(service);
   await follower.begin();

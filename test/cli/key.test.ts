@@ -27,7 +27,7 @@ function create(...flags: string[]): Promise<IssuedKey> {
   return service.ask<IssuedKey>('key', 'create', '--merchant', shop, '--name', 'K', ...flags);
 }
 
-/** How the API answers a key: the error's short code, or the status of a success. */
+/** The API's response to a key: the error's short code, or the status of a success. */
 async function answerTo(key: IssuedKey, path = '/external/v1/blockchains/active') {
   const response = await send(service, key, { path });
   return response.statusCode < 300 ? response.statusCode : response.json().error.errorCode;
@@ -94,7 +94,7 @@ test('a key rotated --now works with the new pair only', async () => {
   ]);
 });
 
-test('a revoked key is refused for good, and nothing of its secrets is left', async () => {
+test('a revoked key is refused for good, and none of its secrets is left', async () => {
   const old = await create();
   const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   const revoked = await service.ask('key', 'revoke', key.keyId);
@@ -138,7 +138,7 @@ test('an expired key is refused, and rotating does not extend it', async () => {
   ).toBe('The expiry date has already passed.');
 });
 
-test('a merchant has at most ten active keys, also when two are created at once', async () => {
+test('a merchant has at most ten active keys, also when two are created concurrently', async () => {
   const first = await create();
   for (let count = 2; count <= 9; count++) await create();
   const args = ['key', 'create', '--merchant', shop, '--name', 'K'];
@@ -162,7 +162,7 @@ test('a partner owner and a developer have keys of their own, with the scopes of
     const key = ['key', 'create', '--member', member.id, '--name', role, ...flags];
     return service.ask<IssuedKey>(...key);
   };
-  // What is stored with a member's key has no effect.
+  // The scopes stored with a member's key have no effect.
   const owner = await createFor('owner', '--scopes', 'partner_overview:read');
   const developer = await createFor('developer');
   const all = [
@@ -205,7 +205,7 @@ test('a scope of the other kind of key is refused', async () => {
   expect(await service.refused(...args, 'partner_team:read')).toContain('partner_team:read');
 });
 
-test('neither the audit log nor the database holds a secret that can be read', async () => {
+test('neither the audit log nor the database has a readable secret', async () => {
   const old = await create();
   const key = await service.ask<IssuedKey>('key', 'rotate', old.keyId);
   await service.ask('key', 'revoke', (await create()).keyId);

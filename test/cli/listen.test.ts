@@ -13,14 +13,14 @@ import { type Receiver, stall, startReceiver, status } from '../payments/webhook
 import { type Environment, mpHere, type Operated, startOperated } from './mp.ts';
 
 const PATIENCE = { timeout: 40_000, interval: 10 };
-/** How long it waits for each request to the service, in milliseconds: the events come at once. */
+/** Pause between requests to the service, in milliseconds, so that events come at once. */
 const POLL_MS = 50;
 
 let service: Operated;
 let receiver: Receiver;
 let url: string;
 let shop: Merchant;
-/** Its key, and no database: the events come over the API. */
+/** The merchant's key, and no database: the events come from the API. */
 let own: Environment;
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startOperated(), startReceiver()]);
@@ -52,7 +52,7 @@ function keyEnvironment({ keyId, secret, passphrase }: MerchantWithKey): Environ
 interface Listener {
   out: string;
   err: string;
-  /** Presses Ctrl-C; answers the exit status. */
+  /** Presses Ctrl-C; resolves with the exit status. */
   interrupt(): Promise<number>;
 }
 
@@ -89,7 +89,7 @@ async function listen(flags: readonly string[] = [], env: Environment = {}): Pro
   return listener;
 }
 
-/** Writes an event as the service does; answers the ID of its payment. */
+/** Records an event as the service does; returns the ID of its payment. */
 async function tell(merchant = shop, type: 'created' | 'expired' = 'created'): Promise<string> {
   const now = new Date();
   const payment = await addPayment(service.db, merchant, { created_at: now });
@@ -97,7 +97,7 @@ async function tell(merchant = shop, type: 'created' | 'expired' = 'created'): P
   return payment.id;
 }
 
-/** Writes an event that goes only to those who name its type. */
+/** Records an event of a type that is sent only to those who name it. */
 function tellDeposit(): Promise<void> {
   return insertEvent(service.db, {
     id: newId(),
@@ -113,7 +113,7 @@ function tellDeposit(): Promise<void> {
 
 const paymentsTold = () => receiver.requests.map(({ event }) => event.data.id);
 
-test('sends what happens to a merchant from now on, signed, until Ctrl-C', async () => {
+test('forwards a merchant’s events from now on, signed, until Ctrl-C', async () => {
   const { merchant: other } = await addMerchant(service);
   await tell();
   const listener = await listen();
@@ -146,7 +146,7 @@ test('sends what happens to a merchant from now on, signed, until Ctrl-C', async
   expect(paymentsTold()).toEqual([payment]);
 });
 
-test('sends some types with a secret of one’s own, and prints lines of JSON', async () => {
+test('forwards some types with the given secret, and prints lines of JSON', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const types = ['--types', 'payment_prompt.expired,payment_prompt.successful', '--json'];
   const listener = await listen(types, { WEBHOOK_SECRET: secret });
@@ -176,7 +176,7 @@ test('sends some types with a secret of one’s own, and prints lines of JSON', 
   ]);
 });
 
-test('tells of a receiver that is down or refuses, repeats nothing, and goes on', async () => {
+test('reports a receiver that is down or refuses, repeats nothing, and continues', async () => {
   const listener = await listen(['--forward-to', 'http://localhost:9/hooks']);
   await tell();
   await vi.waitUntil(() => /not sent: .*ECONNREFUSED/.test(listener.out), PATIENCE);
@@ -193,7 +193,7 @@ test('tells of a receiver that is down or refuses, repeats nothing, and goes on'
   expect(paymentsTold().at(-1)).toBe(last);
 });
 
-test('ends at once while a receiver does not answer', async () => {
+test('stops at once while a receiver does not respond', async () => {
   receiver.answer = stall;
   const listener = await listen();
   await tell();
@@ -203,7 +203,7 @@ test('ends at once while a receiver does not answer', async () => {
   expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-test('leaves the deliveries of endpoints as they are', async () => {
+test('does not affect the deliveries of endpoints', async () => {
   const create = ['webhook', 'create', '--merchant', shop.id, '--url', receiver.url];
   await service.ask(...create);
   await listen();
@@ -218,7 +218,7 @@ test('leaves the deliveries of endpoints as they are', async () => {
   expect(deliveries).toEqual([{ status: 'pending', attempts: 0, claimed_until: null }]);
 });
 
-test('waits for a service that is away, and misses nothing', async () => {
+test('waits while the service is down, and misses nothing', async () => {
   const { port } = new URL(url);
   const proxy = await startTcpProxy('127.0.0.1', Number(port));
   const listener = await listen([], { PUBLIC_URL: `http://127.0.0.1:${proxy.port}` });
@@ -234,7 +234,7 @@ test('waits for a service that is away, and misses nothing', async () => {
   await proxy.cut();
 });
 
-test('works in production, and what cannot be is refused with the reason', async () => {
+test('works in production, and refuses impossible options with the reason', async () => {
   const listener = await listen([], { NODE_ENV: 'production' });
   expect(await listener.interrupt()).toBe(0);
   const refused = (args: string[], env: Environment = {}) =>

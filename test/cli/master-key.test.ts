@@ -14,7 +14,7 @@ import { send } from '../helpers/signed-request.ts';
 import { addOlderMerchant, ask, type OlderMerchant } from '../surfaces/legacy/older-contract.ts';
 import { type Environment, mpHere } from './mp.ts';
 
-/** What `mp master-key reseal --json` prints. */
+/** The output of `mp master-key reseal --json`. */
 interface Report {
   readonly masterKeyVersion: number;
   readonly apiKeysResealed: number;
@@ -117,7 +117,7 @@ test('a wrong master key is refused, by name', async () => {
   expect(err).toMatch(/^The database has secrets under a master key .* MASTER_KEY .*\n$/);
 });
 
-test('secrets are sealed again at once, and hashes when they are used', async () => {
+test('secrets are resealed at once, and hashes when they are used', async () => {
   expect(await reseal()).toEqual({
     masterKeyVersion: alone.currentVersion,
     apiKeysResealed: 2,
@@ -145,7 +145,7 @@ test('secrets are sealed again at once, and hashes when they are used', async ()
   expect(await reseal()).toMatchObject({ apiKeysResealed: 0, apiKeysLeft: 1, legacyKeysLeft: 1 });
 });
 
-test('a key that is rotated between the two works with both of its pairs', async () => {
+test('a key that is rotated in between works with both of its pairs', async () => {
   const app = await open(current);
   const fresh = await rotateKey(operatorOf(app), current, rotated.keyId, false);
   expect(await statusOf(app, rotated)).toBe(200);
@@ -153,7 +153,7 @@ test('a key that is rotated between the two works with both of its pairs', async
   expect(await reseal()).toMatchObject({ apiKeysLeft: 0, legacyKeysLeft: 1, lapsing: true });
 });
 
-test('a former key is needed until nothing is left under it, and then no more', async () => {
+test('a former key is needed while anything is stored under it, and then no longer', async () => {
   const app = await open(current);
   expect((await ask(app, shop)).statusCode).toBe(200);
   expect(await reseal()).toMatchObject({ legacyKeysLeft: 0, passwordsLeft: 1 });
@@ -182,7 +182,7 @@ test('a former key is needed until nothing is left under it, and then no more', 
   expect(await reseal()).toMatchObject({ retiredVersions: [] });
 });
 
-test('a node that was added under a former key holds that back', async () => {
+test('a node that was added under a former key holds that key back', async () => {
   const { currentVersion } = former;
   await updateNode(base.db, nodeId, {
     access: sealAccess(former, nodeId, ACCESS),
@@ -203,7 +203,7 @@ test('a stored response holds its master key back', async () => {
   const behind = await open(createKeyring([FIRST, SECOND]));
   expect((await send(behind, key, creation)).statusCode).toBe(201);
   expect((await ask(behind, shop)).statusCode).toBe(200);
-  // Nor does a process that has the new key for a former one take anything back.
+  // A process that has the new key as a former one reverts nothing either.
   expect(await reseal()).toMatchObject({ lapsing: true, apiKeysLeft: 0, legacyKeysLeft: 0 });
 });
 

@@ -40,7 +40,7 @@ beforeAll(async () => {
   // Its webhook is refused once.
   await service.ask('clock', created.prompt.id, '--advance', '1s');
   reader = await connect(reading);
-  // Kept over the tests: afterEach ends only what a test starts.
+  // Keeps it over the tests: afterEach stops only what a test has started.
   open.splice(0);
 });
 afterAll(async () => {
@@ -73,9 +73,9 @@ async function connect(key: Credentials) {
   open.push(client);
   return {
     client,
-    /** The first line that it writes to standard error. */
+    /** The first line on standard error. */
     warning: () => line,
-    /** Ends the process; all that it wrote to standard error. */
+    /** Ends the process; resolves with its standard error. */
     async end() {
       await client.close();
       return all;
@@ -88,7 +88,7 @@ async function connect(key: Credentials) {
   };
 }
 
-test('every tool is for reading, and each tells what it is asked for', async () => {
+test('every tool only reads, and describes its input', async () => {
   const { client, ask } = reader;
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
@@ -141,7 +141,7 @@ test('every tool is for reading, and each tells what it is asked for', async () 
   }
 });
 
-test('long pages come in parts', async () => {
+test('long pages are returned in parts', async () => {
   const { ask } = reader;
   let page = '';
   let parts = 0;
@@ -156,7 +156,7 @@ test('long pages come in parts', async () => {
 });
 
 describe('tells the model what is wrong', () => {
-  test('with what it asks for', async () => {
+  test('with its input', async () => {
     const { ask } = reader;
     const unknown = await ask('get_payment', { paymentId: UNKNOWN });
     expect(unknown).toMatchObject({ isError: true, text: expect.stringMatching(/^E3001 .*\n/) });
@@ -186,7 +186,7 @@ describe('tells the model what is wrong', () => {
   });
 });
 
-test('nothing but reads is asked of the service, also at its start', async () => {
+test('only reads are requested from the service, also at the start', async () => {
   service.logs.length = 0;
   const { ask, end } = await connect(shop);
   expect((await ask('list_payments')).isError).toBe(false);
@@ -198,7 +198,7 @@ test('nothing but reads is asked of the service, also at its start', async () =>
   );
 });
 
-test('short words and pages of errors are found, and can be read', async () => {
+test('short words and error pages are found, and can be read', async () => {
   const { ask } = reader;
   for (const [query, path] of [
     ['IP', '/docs/operating/configuration'],

@@ -9,7 +9,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { mp, mpHere } from './mp.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'eps-cli-'));
-// Run by root, the embedded server is another user's and has to get in.
+// If root runs the tests, the embedded server runs as another user and needs access.
 await chmod(directory, 0o711);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -37,7 +37,7 @@ test('an empty database is refused until it is migrated', async () => {
   expect((await mpHere(['network', 'list'], env)).status).toBe(0);
 });
 
-test('a connection that is lost on the way is told in a line', async () => {
+test('a connection that is lost halfway is reported in one line', async () => {
   const name = `eps_${randomBytes(6).toString('hex')}`;
   const url = await createDatabase(inject('databaseServer'), name, 'template0');
   const db = connect({ url, poolSize: 1, applicationName: 'test', onIdleError: () => undefined });
@@ -60,7 +60,7 @@ test('a connection that is lost on the way is told in a line', async () => {
   );
 });
 
-test('the embedded database is migrated by the command that needs it, one after the other', async () => {
+test('the embedded database is migrated by commands that need it, one after the other', async () => {
   const env = { DATA_DIRECTORY: directory, MASTER_KEY: undefined };
   const create = (name: string) => mp(['partner', 'create', '--name', name, '--json'], env);
   const both = await Promise.all([create('One'), create('Two')]);
@@ -72,7 +72,7 @@ test('the embedded database is migrated by the command that needs it, one after 
   expect(JSON.parse(listed.out)).toHaveLength(2);
 });
 
-test('what is wrong with configuration or database is reported in a line, without secrets', async () => {
+test('errors of configuration or database are reported in one line, without secrets', async () => {
   const url = new URL(inject('databaseServer'));
   const wrong = new URL(url);
   wrong.password = 's3cret';

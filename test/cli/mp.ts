@@ -12,26 +12,26 @@ const CLI = join(CHECKOUT, 'src/cli.ts');
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command line has left behind. */
+/** The result of a command line. */
 export interface Outcome {
   readonly status: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Nothing of the environment that the tests run in reaches the command. */
+/** Nothing from the environment of the tests reaches the command. */
 const BARE: Environment = {
   PATH: process.env.PATH,
   NODE_ENV: 'test',
   NO_COLOR: '1',
   MP_ACTOR: 'alice',
   DATA_DIRECTORY: join(tmpdir(), 'eps-cli-without-data'),
-  // None is generated into the data directory, which stays without data.
+  // Given, so that none is generated into the data directory, which stays empty.
   MASTER_KEY: randomBytes(32).toString('base64'),
   ...QUICK_START,
 };
 
-/** Runs the real command line as a process of its own: for how it starts, prints and ends. */
+/** Runs the real command line as a separate process, to test how it starts, prints and ends. */
 export function mp(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   return new Promise((done, fail) => {
     execFile(
@@ -46,7 +46,7 @@ export function mp(args: readonly string[], env: Environment = {}): Promise<Outc
   });
 }
 
-/** Runs a command line inside this process: what it does, without the start of a process. */
+/** Runs a command line inside this process, to test what it does without starting a process. */
 export async function mpHere(args: readonly string[], env: Environment = {}): Promise<Outcome> {
   let out = '';
   let err = '';
@@ -62,9 +62,9 @@ export async function mpHere(args: readonly string[], env: Environment = {}): Pr
   return { status, out, err };
 }
 
-/** The application on a database that `mp` works on too, with the same master key. */
+/** The application with a database that `mp` uses too, with the same master key. */
 export interface Operated extends TestApp {
-  /** Points `mp` to the database. */
+  /** Makes `mp` use the database. */
   readonly env: Environment;
   /** Runs a command inside this process that must succeed, with --json; resolves with its document. */
   ask<T = Record<string, unknown>>(...args: string[]): Promise<T>;
@@ -73,7 +73,7 @@ export interface Operated extends TestApp {
 }
 
 /**
- * Starts an application whose clock runs, as that of `mp` does.
+ * Starts an application whose clock runs, like that of `mp`.
  * Its `clock.now` is how far ahead it is, in milliseconds.
  */
 export async function startOperated(): Promise<Operated> {

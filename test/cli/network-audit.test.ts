@@ -22,7 +22,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test('an audit tells what the ledger lacks, and is written down', async () => {
+test('an audit reports what the ledger lacks, and is recorded', async () => {
   const { db, clock } = service;
   await service.ask('node', 'add', CHAIN, '--url', tron.url);
   const { merchant } = await addMerchant(service, { addresses: {} });

@@ -46,14 +46,14 @@ const audit = async (object: string) => {
   return entries[0];
 };
 
-test('status tells how far a network is watched, by whom, and how many payments wait', async () => {
+test('status shows how far a network is watched, by whom, and how many payments wait', async () => {
   const { db, clock } = service;
   const { merchant } = await addMerchant(service);
   const at = (seconds: number) => ({
     created_at: new Date(clock() - 3_600_000),
     expires_at: new Date(clock() + seconds * 1_000),
   });
-  // Before what payments may expire by, some time ago, lately, and not yet.
+  // Before the time up to which payments may expire, some time ago, recently, and in the future.
   for (const seconds of [-900, -200, -150, -10, 60]) {
     await addPayment(db, merchant, { ...at(seconds), blockchain_id: 'eth' });
   }
@@ -112,7 +112,7 @@ test('status tells how far a network is watched, by whom, and how many payments 
   expect(await service.refused('network', 'status', 'etc')).toBe('There is no network etc.');
 });
 
-test('status tells what a day of calls costs at the present rate, and what is left of it', async () => {
+test('status shows the calls per day at the current rate, and how many are left', async () => {
   const { db, clock } = service;
   const now = clock();
   const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000);
@@ -179,7 +179,7 @@ test.each([
   expect(await service.refused('network', 'rescan', id, ...range)).toContain(message);
 });
 
-test('a chain is resumed where it is halted, or from a block on', async () => {
+test('a chain is resumed where it is halted, or from a given block', async () => {
   const { db } = service;
   expect(await service.refused('network', 'resume', 'eth')).toContain('eth is not halted.');
   expect(await service.refused('network', 'resume', 'eth-usdt')).toContain('There is no chain');

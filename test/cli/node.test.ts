@@ -39,7 +39,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
     return `@${path}`;
   };
 
-  test('adds, shows, changes and removes nodes, and never shows how they are reached', async () => {
+  test('adds, shows, changes and removes nodes, and never shows how they are accessed', async () => {
     const url = await file('url', `${proxy.url}?key=secret-of-the-query\n`);
     const header = await file('header', 'x-api-key: secret-of-the-file\n');
     const headers = ['--secret-header', header, '--secret-header', 'x-other: secret-of-the-flag'];
@@ -110,7 +110,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'mp node' : `mp node: ${ANVIL_MISSING}`, (
     await service.ask('node', 'remove', added.id);
   });
 
-  test('refuses what cannot be watched, without repeating it', async () => {
+  test('refuses nodes that cannot be watched, without repeating their URL', async () => {
     const add = (...flags: string[]) => service.refused('node', 'add', 'eth-test', ...flags);
     expect(await add('--url', 'secret-of-the-url')).toMatch(
       /^The URL of the node is refused: it is/,

@@ -34,7 +34,7 @@ test('a user is created with a link that opens the page to join', async () => {
   const page = await open(service, new URL(link).pathname);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('Shop invites Ada to its panel');
-  // The operator's name is for the audit log only.
+  // The operator's name is only for the audit log.
   expect(page.body).not.toContain('alice');
 });
 
@@ -44,7 +44,7 @@ test('a member is invited likewise', async () => {
   expect((await open(service, new URL(link).pathname)).statusCode).toBe(200);
 });
 
-test('links and sign-out are for people who sign in', async () => {
+test('links and sign-out are only for people who sign in', async () => {
   const email = 'lin@example.com';
   const user = await createUser(operatorOf(service), {
     merchantId,
@@ -66,11 +66,11 @@ test('links and sign-out are for people who sign in', async () => {
   expect(home.statusCode).toBe(303);
 });
 
-test('there is no demo on a database of one’s own', async () => {
+test('a database given by URL has no demo', async () => {
   expect(await service.refused('user', 'demo-link')).toContain('There is no demo here.');
 });
 
-test('a link on this machine leads to where the service runs', async () => {
+test('a link on this machine leads to the running service', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'eps-links-'));
   const linkAt = async (env: Record<string, string>) => {
     const config = readConfig({ DATA_DIRECTORY: dataDirectory, ...env });

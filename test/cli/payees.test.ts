@@ -52,7 +52,7 @@ test('addresses are set in canonical spelling, listed and removed', async () => 
   );
 });
 
-test('a branch has several addresses on a network, of which set leaves one', async () => {
+test('a branch has several addresses on a network, and set replaces them by one', async () => {
   const owner = ['--merchant', await createMerchant(), '--blockchain', 'btc'];
   const add = (address: string) => service.ask('address', 'add', ...owner, '--address', address);
   const list = async () => {
@@ -90,7 +90,7 @@ test('a branch has several addresses on a network, of which set leaves one', asy
   });
 });
 
-test('a branch has at most 20 addresses on a network, also when two are added at once', async () => {
+test('a branch has at most 20 addresses on a network, also when two are added concurrently', async () => {
   const merchantId = await createMerchant();
   const owner = ['--merchant', merchantId, '--blockchain', 'eth'];
   const address = (number: number) => `0x${'5a'.repeat(16)}${number.toString(16).padStart(8, '0')}`;
@@ -105,7 +105,7 @@ test('a branch has at most 20 addresses on a network, also when two are added at
   ]);
   expect([first.status, second.status].sort()).toEqual([0, 1]);
   expect(first.err + second.err).toBe('A branch may have at most 20 addresses on a network.\n');
-  // One that is there already is no addition.
+  // Adding an existing one is no addition.
   await service.ask(...add(1));
 });
 
@@ -184,7 +184,7 @@ test('a domain is refused with the reason', async () => {
   }
 });
 
-test('production takes no loopback domain, and lets one go that is there', async () => {
+test('production accepts no loopback domain, and allows removing an existing one', async () => {
   const env = { ...service.env, NODE_ENV: 'production', SIMULATION: '' };
   const flags = ['--merchant', shop, '--domain', 'localhost'];
   expect((await mpHere(['domain', 'add', ...flags], service.env)).status).toBe(0);
@@ -192,7 +192,7 @@ test('production takes no loopback domain, and lets one go that is there', async
   expect(await mpHere(['domain', 'remove', ...flags], env)).toMatchObject({ status: 0, err: '' });
 });
 
-test('a merchant has at most 20 domains, also when two are added at once', async () => {
+test('a merchant has at most 20 domains, also when two are added concurrently', async () => {
   const merchant = await createMerchant();
   const add = (name: string) => ['domain', 'add', '--merchant', merchant, '--domain', name];
   for (let number = 1; number <= 18; number++) {
@@ -205,6 +205,6 @@ test('a merchant has at most 20 domains, also when two are added at once', async
   ]);
   expect([first.status, second.status].sort()).toEqual([0, 1]);
   expect(first.err + second.err).toBe('A merchant may have at most 20 redirect domains.\n');
-  // One that is there already is no addition.
+  // Adding an existing one is no addition.
   expect((await mpHere(add('shop1.example'), service.env)).status).toBe(0);
 });

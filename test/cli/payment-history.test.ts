@@ -34,13 +34,13 @@ async function createPayment(): Promise<string> {
   return response.json().prompt.id;
 }
 
-/** Makes every attempt that waits, as a worker does. */
+/** Makes all pending attempts, like a worker. */
 async function deliver(): Promise<void> {
   const { db, clock, keyring } = service;
   await attemptDue({ db, clock, keyring, allowPrivateAddresses: true });
 }
 
-test('tells all that happened to a payment in the order of time', async () => {
+test('shows all that happened to a payment in the order of time', async () => {
   const types = 'payment_prompt.created,payment_prompt.successful';
   const { id: endpoint } = await service.ask<{ id: string }>(
     ...['webhook', 'create', '--merchant', shop.merchant.id],
@@ -110,7 +110,7 @@ async function historyOf(id: string): Promise<{ rows: Entry[]; lines: string[] }
   return { rows, lines: out.trimEnd().split('\n') };
 }
 
-test('puts what happened at one moment into the order of causes', async () => {
+test('orders simultaneous entries by cause', async () => {
   const id = await createPayment();
   const payment = await findPayment(service.db, id);
   if (payment === undefined) throw new Error('no payment');
@@ -120,7 +120,7 @@ test('puts what happened at one moment into the order of causes', async () => {
   expect(atOnce.slice(0, 3).map(({ kind }) => kind)).toEqual(['created', 'event', 'event']);
 });
 
-test('tells of a payment at a processor, and of none', async () => {
+test('shows a payment at a processor, and refuses a missing one', async () => {
   const { partner } = await addPartner(service);
   const us = await addMerchant(service, { kind: 'us', partnerId: partner.id });
   const body = { amount: 700 };

@@ -96,7 +96,7 @@ describe('mp payment list', () => {
     expect(out).toContain(`\n\nThere may be more: --before ${ids.paid}\n`);
   });
 
-  test('shows the payment of the API, and what only operators see', async () => {
+  test('shows the API’s payment, and what only operators see', async () => {
     const [payment] = await service.ask<object[]>('payment', 'list', '--blockchain', 'btc');
     expect(payment).toMatchObject({
       id: ids.paid,
@@ -111,7 +111,7 @@ describe('mp payment list', () => {
     expect(payment).not.toHaveProperty('history');
   });
 
-  test('as CSV has a line for each, quoted, and no formulas', async () => {
+  test('as CSV has one line each, quoted, without formulas', async () => {
     const [header, newest, paid, oldest, ...rest] = await csv('--merchant', shop.merchant.id);
     expect(header).toBe(HEADER);
     expect(rest).toEqual([]);

@@ -78,7 +78,7 @@ describe('on a US account', () => {
     ]);
   });
 
-  test('what was detected can be confirmed or fail, and what has ended stays', async () => {
+  test('a detected payment can be confirmed or fail, and an ended one stays as it is', async () => {
     const id = await create(us);
     expect((await simulate(id, 'detect')).simulation.result).toBe(
       'The payment is now pending, with its funds seen.',
@@ -94,7 +94,7 @@ describe('on a US account', () => {
     expect(await service.ask('partner', 'verify', partnerId)).toMatchObject({ exact: true });
   });
 
-  test('refuses what happens on chain, a network, and another processor', async () => {
+  test('refuses cases on chain, a network, and another processor', async () => {
     const id = await create(us);
     const play = ['payment', 'simulate', id, '--case'];
     expect(await service.refused(...play, 'reorg')).toBe(
@@ -113,7 +113,7 @@ describe('on a US account', () => {
 });
 
 describe('on chain', () => {
-  test('too little among several open payments is ambiguous, and the result says so', async () => {
+  test('an underpayment among several open payments is ambiguous, and the result says so', async () => {
     const shop = await addMerchant(service);
     const [first, second] = [await create(shop), await create(shop)];
     await simulate(first, 'reorg', '--network', 'btc');
@@ -132,7 +132,7 @@ describe('on chain', () => {
     expect(out).toMatch(/\n\nThe payment is still pending\.\nA transfer went to the inbox as/);
   });
 
-  test('a little too much settles the only payment that is open, and else says why it waits', async () => {
+  test('a slight overpayment settles the only open payment, and otherwise says why it waits', async () => {
     const shop = await addMerchant(service, { addresses: { eth: ALONE[0] } });
     const [first, second] = [await create(shop), await create(shop)];
     await simulate(first, 'reorg', '--network', 'eth');
@@ -146,7 +146,7 @@ describe('on chain', () => {
     expect((await simulate(second, 'over')).status).toBe('successful');
   });
 
-  test('the time runs out for what waits, is underpaid or has no network yet, and for nothing else', async () => {
+  test('time runs out for a payment that is open, underpaid or without a network, and for no other', async () => {
     const shop = await addMerchant(service, { addresses: { eth: ALONE[1] } });
     expect((await simulate(await create(shop), 'expire')).status).toBe('expired');
     const underpaid = await create(shop);
@@ -164,7 +164,7 @@ describe('on chain', () => {
     expect(await eventsOf(underpaid)).toEqual(['created', 'unsuccessful']);
   });
 
-  test('an end that was ahead comes at once, as event and history have it, also where it is fixed', async () => {
+  test('an end in the future comes at once, in event and history, even if it is fixed', async () => {
     const older = await ask(service, await addOlderMerchant(service), { body: BODY });
     const ids: string[] = [await create(await addMerchant(service)), older.json().prompt.id];
     for (const id of ids) {
@@ -183,7 +183,7 @@ describe('on chain', () => {
     }
   });
 
-  test('a payment that is not ended keeps its end', async () => {
+  test('a payment that is not ended keeps its expiry', async () => {
     const seen = await create(await addMerchant(service));
     await simulate(seen, 'detect', '--network', 'eth');
     const before = (await findPayment(service.db, seen))?.expires_at;
@@ -191,7 +191,7 @@ describe('on chain', () => {
     expect((await findPayment(service.db, seen))?.expires_at).toEqual(before);
   });
 
-  test('tells what became of the payment, and of transfers that it did not take', async () => {
+  test('reports what became of the payment, and of transfers that it did not take', async () => {
     const shop = await addMerchant(service);
     const play = async (name: string) =>
       (await simulate(await create(shop), name, '--network', 'eth')).simulation.result;
@@ -209,7 +209,7 @@ describe('on chain', () => {
     );
   });
 
-  test('what a chain with a node tells of is not played', async () => {
+  test('transfers on a chain with a node cannot be simulated', async () => {
     const shop = await addMerchant(service);
     const settle = (settled_by: 'chain' | 'simulation', ...ids: string[]) =>
       service.db.updateTable('networks').set({ settled_by }).where('id', 'in', ids).execute();

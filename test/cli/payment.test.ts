@@ -64,7 +64,7 @@ describe('mp payment simulate', () => {
     expect(read.json().lastError?.code ?? null).toBe(error);
   });
 
-  test('confirms what was detected before, and shows the history', async () => {
+  test('confirms a detected payment, and shows the history', async () => {
     const id = await createPayment();
     const { transactionHash } = await simulate(id, 'detect');
     await simulate(id, 'confirm');
@@ -165,10 +165,10 @@ test('deposits are listed with decimals, their merchant and the payments they wo
   expect(out).toContain(`  1.5 ETH  `);
   expect(out).toContain(`${near} (1.500000000000000001), ${far} (3)`);
 
-  // Who had a payment at an address is known after the address has been removed, too.
+  // Who had a payment at an address is still known after the address was removed.
   await service.ask('address', 'remove', ...owner);
   expect(await find()).toMatchObject({ merchantIds: [merchant.id] });
-  // It is too little by the smallest unit.
+  // It is too little by one smallest unit.
   expect(await service.refused('deposit', 'assign', deposit.id, near)).toBe(
     '1.5 arrived, and 1.500000000000000001 is due: too little to settle the payment. Type both amounts to confirm it. To assign it all the same, add both amounts: --arrived and --due.',
   );
@@ -185,7 +185,7 @@ test('deposits are listed with decimals, their merchant and the payments they wo
   });
 });
 
-test('the inbox lists what no payment took, and lets go of it', async () => {
+test('the inbox lists deposits that no payment took, and deposits can be dismissed', async () => {
   const inbox = () =>
     service.ask<{ id: string; outcome: string }[]>('deposit', 'list', '--unmatched');
   const before = (await inbox()).map(deposit => deposit.id);
@@ -242,7 +242,7 @@ test('the inbox lists what no payment took, and lets go of it', async () => {
   expect((await inbox()).map(one => one.id)).toEqual(before);
 });
 
-test('a part of an ended payment is recorded as given back, once', async () => {
+test('a part of an ended payment is recorded as returned, once', async () => {
   await releaseAll(service.db);
   const id = await createPayment();
   const part = (await simulate(id, 'under')).deposits[0]?.id ?? '';
@@ -264,7 +264,7 @@ test('a part of an ended payment is recorded as given back, once', async () => {
   );
 });
 
-/** The flags that let a deposit settle a payment, whether it is enough or not. */
+/** The flags that let a deposit settle a payment, whether or not it suffices. */
 async function amountsOf(depositId: string, paymentId: string): Promise<string[]> {
   const deposits = await service.ask<{ id: string; tokenAmount: string }[]>('deposit', 'list');
   const { tokenAmount } = await service.ask<{ tokenAmount: string }>('payment', 'show', paymentId);

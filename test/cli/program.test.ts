@@ -3,7 +3,7 @@ import { buildProgram } from '#cli/program.ts';
 
 const TERMINAL = { env: {}, out: () => undefined, err: () => undefined };
 
-/** Nouns whose verbs or flags are defined, which takes loading their files. */
+/** Nouns whose verbs or flags are defined, which requires loading their files. */
 async function loadedFor(...args: string[]): Promise<string[]> {
   const program = await buildProgram(args, TERMINAL);
   return program.commands
@@ -18,6 +18,6 @@ test.each([
   [['--help', 'branch'], ['branch']],
   [['--help'], []],
   [['unknown', 'audit'], []],
-])('mp %j loads %j alone', async (args, nouns) => {
+])('mp %j loads only %j', async (args, nouns) => {
   expect(await loadedFor(...args)).toEqual(nouns);
 });

@@ -19,7 +19,7 @@ let directory: string;
 /** No database: a request does not need one. */
 let env: Environment;
 let url: string;
-/** Ends what says where the service of the data directory listens. */
+/** Removes the file that says where the service of the data directory listens. */
 let withdraw: () => Promise<void>;
 beforeAll(async () => {
   service = await startOperated();
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('shows status, notable headers and body, and keeps to one JSON document', async () => {
+test('shows status, notable headers and body, and with --json one document', async () => {
   const args = ['request', 'POST', CREATE, '--body', '{"amount":5000}', '--idempotency-key', 'o-1'];
   const first = await mpHere(args, env);
   expect(first).toMatchObject({ status: 0, err: '' });
@@ -62,7 +62,7 @@ test('shows status, notable headers and body, and keeps to one JSON document', a
   expect(replay.err).toBe('');
 });
 
-test('what others have written does not reach the terminal as orders', async () => {
+test('control characters from others do not reach the terminal', async () => {
   const reference = 'order \u009b31m \u007f';
   const body = JSON.stringify({ amount: 5000, customerReferenceId: reference });
   const args = ['request', 'POST', CREATE, '--body', body];
@@ -81,7 +81,7 @@ test('what others have written does not reach the terminal as orders', async () 
   rude.close();
 });
 
-test('mp env gives a shell what the examples read', async () => {
+test('mp env gives a shell the variables of the examples', async () => {
   const { out } = await mpHere(['env'], env);
   const show =
     'printf "%s\n" "$MP_URL" "$MP_KEY_ID" "$MP_SECRET" "$MP_PASSPHRASE" "$MP_MERCHANT_ID"';
@@ -97,7 +97,7 @@ test('mp env gives a shell what the examples read', async () => {
   expect(nowhere).toMatchObject({ status: 1, out: '' });
 });
 
-test('ends with 1 when the answer is no success', async () => {
+test('ends with 1 when the response is no success', async () => {
   const refused = await mpHere(['request', 'POST', CREATE, '--body', '{"amount":5}'], env);
   expect(refused).toMatchObject({ status: 1, err: '' });
   expect(refused.out).toMatch(
@@ -112,14 +112,14 @@ test('ends with 1 when the answer is no success', async () => {
   });
 });
 
-test('sends a body exactly as it is given', async () => {
+test('sends a body unchanged', async () => {
   const file = join(directory, 'body.json');
   const text = '{ "amount" :\n 12345 , "note": "ü ✓" }\n';
   await writeFile(file, text);
   const key = ['--idempotency-key', 'exact'];
   const sent = await mpHere(['request', 'POST', CREATE, '--body', `@${file}`, ...key], env);
   expect(sent.status).toBe(0);
-  // The service recognises a request by the bytes of its body.
+  // The service recognises a repeated request by the bytes of its body.
   const same = await mpHere(['request', 'POST', CREATE, '--body', text, ...key], env);
   expect(same.out).toContain('Idempotent-Replayed: true');
   const other = await mpHere(['request', 'POST', CREATE, '--body', text.trim(), ...key], env);
@@ -130,7 +130,7 @@ test('sends a body exactly as it is given', async () => {
   expect(none.out).toContain('"errorCode": "E1000"');
 });
 
-test('refuses a file that cannot be sent as it is', async () => {
+test('refuses a file that cannot be sent unchanged', async () => {
   const file = join(directory, 'latin1.json');
   await writeFile(file, Buffer.from('{"note":"ü"}', 'latin1'));
   expect((await mpHere(['request', 'POST', CREATE, '--body', `@${file}`], env)).err).toBe(
@@ -156,7 +156,7 @@ test.each([
   expect(status).toBe(0);
 });
 
-test('shows an answer that is no JSON as it is', async () => {
+test('shows a response that is no JSON unchanged', async () => {
   const { status, out } = await mpHere(['request', 'get', '/docs/errors/E1001'], env);
   expect(status).toBe(0);
   expect(out).toMatch(/\n\n<!doctype html>/i);
@@ -164,7 +164,7 @@ test('shows an answer that is no JSON as it is', async () => {
   expect(JSON.parse(json.out).body).toMatch(/^<!doctype html>/i);
 });
 
-test('signs with the demo key that is named, else with the one of the environment', async () => {
+test('signs with the named demo key, or else with the environment’s key', async () => {
   const codeOf = async (path: string, flags: string[], more: Environment = {}) => {
     const args = ['request', 'GET', path, '--json', ...flags];
     const { status, body } = JSON.parse((await mpHere(args, { ...env, ...more })).out);
@@ -189,7 +189,7 @@ test('signs with the demo key that is named, else with the one of the environmen
   expect(await codeOf(active, [], { ...key, MP_SECRET: shop.secret })).toBe('E2007');
 });
 
-test('says what is missing to sign with', async () => {
+test('says what it lacks to sign', async () => {
   const args = ['request', 'GET', '/external/v1/payments'];
   const half = await mpHere(args, { ...env, MP_KEY_ID: shop.keyId, MP_SECRET: shop.secret });
   expect(half).toMatchObject({ status: 1, out: '' });
@@ -203,19 +203,19 @@ describe('the demo keys', () => {
   const list = ['request', 'GET', '/external/v1/payments'];
   const only = () => `The demo keys are sent only to the service on ${url}. Set MP_KEY_ID, `;
 
-  test('go to the service that runs, also if another one is configured', async () => {
+  test('go to the running service, even if another one is configured', async () => {
     const { port } = new URL(await unusedUrl());
     const elsewhere = { ...env, PUBLIC_URL: 'https://pay.example.com', HOST: '::1', PORT: port };
     expect((await mpHere(list, elsewhere)).out).toMatch(/^HTTP 200 OK\n/);
   });
 
-  test('go there by another name of this machine as well', async () => {
+  test('go there under another name of this machine as well', async () => {
     const { port } = new URL(url);
     const named = await mpHere([...list, '--url', `http://localhost:${port}`], env);
     expect(named.out).toMatch(/^HTTP 200 OK\n/);
   });
 
-  test('are sent to no other service', async () => {
+  test('go to no other service', async () => {
     let heard = 0;
     const stranger = createServer(() => heard++);
     const other = await listen(stranger);
@@ -230,7 +230,7 @@ describe('the demo keys', () => {
     const abroad = `http://pay.example.com:${new URL(url).port}`;
     expect((await mpHere([...list, '--url', abroad], env)).err.startsWith(only())).toBe(true);
 
-    // Another program has taken the port of a service that is over.
+    // Another program has taken the port of a service that has ended.
     await withdraw();
     const message = `No service is running on ${directory}, and its demo keys are sent to no other: start it with "npm start".\n`;
     const { port } = new URL(other);
@@ -251,7 +251,7 @@ describe('the demo keys', () => {
   });
 });
 
-describe('a key of one’s own goes', () => {
+describe('a given key goes', () => {
   const list = ['request', 'GET', '/external/v1/payments'];
   let own: Environment;
   beforeAll(() => {
@@ -273,7 +273,7 @@ describe('a key of one’s own goes', () => {
     expect((await mpHere([...list, ...flags], { ...own, ...more })).out).toMatch(/^HTTP 200 OK\n/);
   });
 
-  test('tells how to start the service when nothing answers', async () => {
+  test('says how to start the service when nothing responds', async () => {
     const unused = await unusedUrl();
     expect(await mpHere([...list, '--url', unused], own)).toEqual({
       status: 1,
@@ -282,7 +282,7 @@ describe('a key of one’s own goes', () => {
     });
   });
 
-  test('and is not sent a second time when the connection breaks', async () => {
+  test('and is not sent again when the connection breaks', async () => {
     let connections = 0;
     const rude = createServer(socket => {
       connections++;

@@ -16,7 +16,7 @@ import { watchNetworks } from '../helpers/watch-networks.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 import { mpHere, type Operated, startOperated } from './mp.ts';
 
-/** An application on a storage as the processes open it, whose database is then said to be restored. */
+/** An application on a storage opened as by the processes, whose database is then marked as restored. */
 
 const LIST = '/external/v1/payments';
 const BODY = { amount: 5000 };
@@ -65,7 +65,7 @@ afterAll(async () => {
 const look = () => storage.restores.look(storage.db);
 const to = () => new Date(operated.clock() - 3_600_000).toISOString();
 
-test('of a database that was never restored nothing is known, and nothing can be confirmed', async () => {
+test('a database that was never restored has no restore to report or confirm', async () => {
   expect(await operated.ask('restore', 'show')).toEqual({ id: null, state: 'none' });
   expect(await operated.refused('restore', 'confirm')).toBe(
     'No restore waits for a confirmation. If the database was restored all the same: mp restore declare --to TIME.',
@@ -76,7 +76,7 @@ test('of a database that was never restored nothing is known, and nothing can be
   );
 });
 
-test('once it is said to be restored, everything that writes is refused, and reads go on', async () => {
+test('once it is marked as restored, everything that writes is refused, and reads work', async () => {
   await createPrompt(service, shop, BODY);
   const restoredTo = to();
   const declared = await operated.ask('restore', 'declare', '--to', restoredTo);
@@ -100,7 +100,7 @@ test('once it is said to be restored, everything that writes is refused, and rea
   expect(await operated.ask('key', 'revoke', keyId)).toMatchObject({ status: 'revoked' });
 });
 
-test('readiness and a metric tell', async () => {
+test('readiness and a metric report it', async () => {
   const { db, restores } = storage;
   const observe = async () => {
     const readiness = createReadiness({ db, restores });
@@ -116,7 +116,7 @@ test('readiness and a metric tell', async () => {
   expect(await observe()).toEqual([{ ready: true, body: told }, 1]);
 });
 
-test('confirmed, it is written again: chains are rescanned, owed webhooks withheld, old requests refused', async () => {
+test('once confirmed, writes work again: chains are rescanned, owed webhooks withheld, old requests refused', async () => {
   const signedBefore = operated.clock() - 60_000;
   const confirmed = await operated.ask('restore', 'confirm');
   // An hour of Ethereum, and its ring.
@@ -152,7 +152,7 @@ test('confirmed, it is written again: chains are rescanned, owed webhooks withhe
   const late = await send(service, shop, { path: `${LIST}/prompt`, body: BODY, now: signedBefore });
   expectRefusal(late, 'E5002');
   expect(late.json().error.message).toContain('Sign it anew');
-  // Timestamps are whole seconds.
+  // Timestamps are in whole seconds.
   operated.clock.now += 1_000;
   await createPrompt(service, shop, BODY);
   expect(await deliveries.execute()).toHaveLength(2);

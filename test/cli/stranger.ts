@@ -3,14 +3,14 @@ import { text } from 'node:stream/consumers';
 import type { RequestVector, WebhookVector } from '#signing/vectors/index.ts';
 
 /**
- * An implementation of signatures by somebody who knows the guides alone, with one mistake at a time. As a
+ * An implementation of signatures by somebody who knows only the guides, with one mistake at a time. As a
  * program it is a command for `mp conformance`, and its argument is the mistake.
  */
 
 type Request = RequestVector['given'];
 type Webhook = WebhookVector['given'];
 
-/** How each mistake in requests differs from what is right. */
+/** Mistakes in requests, as overrides of the right values. */
 export const REQUEST_MISTAKES = {
   'the timestamp in milliseconds': { timestamp: ({ timestamp }) => `${timestamp}000` },
   'the path without its query': { path: ({ path }) => path.replace(/\?.*/, '') },
@@ -53,7 +53,7 @@ const RIGHT: Signing = {
   isPlain: false,
 };
 
-/** How each mistake in webhooks differs from what is right, by the sentence that names it. */
+/** Mistakes in webhooks, as overrides, by the sentence that names them. */
 export const WEBHOOK_MISTAKES = {
   'accepts a webhook that is too old, which anybody may send again': { toleranceSeconds: 1e9 },
   'looks at the first signature alone': { signatures: 1 },

@@ -5,7 +5,7 @@ import { mp, mpHere } from './mp.ts';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 const KEY = 'mpk_0123456789abcdef01234567';
-/** Refuses connections, so that a value which passes ends with status 1 and not with 2. */
+/** Refuses connections, so that valid usage ends with status 1 rather than 2. */
 const UNREACHABLE = { DATABASE_URL: 'postgres://nobody:s3cret@127.0.0.1:1/none' };
 
 const VERBS = {
@@ -166,7 +166,7 @@ test.each([
   expect(err).toMatch(/^(error: |Usage: )/);
 });
 
-test('with --json a failure is one JSON document in place of the result', async () => {
+test('with --json a failure is one JSON document instead of the result', async () => {
   const failureOf = async (args: readonly string[]) => {
     const { status, out, err } = await mpHere([...args, '--json'], UNREACHABLE);
     const { error } = JSON.parse(out);

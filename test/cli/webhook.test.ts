@@ -37,7 +37,7 @@ async function createMerchant(): Promise<string> {
   return (await service.ask<{ id: string }>(...args)).id;
 }
 
-/** Makes the attempts that wait, as a worker does. */
+/** Makes the pending attempts, like a worker. */
 async function deliver(): Promise<void> {
   const { db, clock, keyring } = service;
   await attemptDue({ db, clock, keyring, allowPrivateAddresses: true });
@@ -135,7 +135,7 @@ describe('mp webhook set, enable and disable', () => {
   const receivedAt = (path: string) =>
     receiver.requests.filter(request => request.path === path).map(({ event }) => event.data.id);
 
-  test('what is pending goes to the new URL, and types apply from now on', async () => {
+  test('pending deliveries go to the new URL, and types apply from now on', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/old`];
@@ -170,7 +170,7 @@ describe('mp webhook set, enable and disable', () => {
     });
   });
 
-  test('an endpoint that is enabled again gets the events from then on', async () => {
+  test('an endpoint that is enabled again gets later events', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/again`];
@@ -193,7 +193,7 @@ describe('mp webhook set, enable and disable', () => {
 });
 
 describe('mp webhook test', () => {
-  test('sends a signed event of no payment once, and prints what came back', async () => {
+  test('sends a signed event of no payment once, and prints the response', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/test`];
@@ -232,7 +232,7 @@ describe('mp webhook test', () => {
     expect(receiver.requests.filter(({ path }) => path === '/test')).toHaveLength(2);
   });
 
-  test('fails when the endpoint does not accept it, also a disabled one', async () => {
+  test('fails when the endpoint does not accept it, also when it is disabled', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/test`];
@@ -314,7 +314,7 @@ test('the secret is shown once, with a warning', async () => {
   expect(out).toContain('The secret is shown only once: save it now.');
 });
 
-test('what cannot be is refused with the reason', async () => {
+test('impossible input is refused with the reason', async () => {
   const create = ['webhook', 'create', '--merchant', shop, '--url'];
   const production = { ...service.env, NODE_ENV: 'production', SIMULATION: '' };
   expect(await mpHere([...create, receiver.url], production)).toMatchObject({

@@ -22,7 +22,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 const run = promisify(execFile);
 const CLIENTS = resolve(import.meta.dirname, '../../clients');
 const { version } = JSON.parse(readFileSync(resolve(CLIENTS, '../package.json'), 'utf8'));
-/** What git keeps of the libraries; builds of one's own may lie beside it. */
+/** Files of the libraries that git tracks, without local builds. */
 const TRACKED = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: CLIENTS,
   encoding: 'utf8',
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Unpacks an archive with the tools of the system; text by path. */
+/** Unpacks an archive with the system's tools; returns texts by path. */
 async function unpack(name: string, bytes: Buffer): Promise<Map<string, string>> {
   const folder = await mkdtemp(join(directory, 'unpacked-'));
   const archive = join(directory, name);
@@ -107,7 +107,7 @@ describe.each(LIBRARIES)('GET $path', library => {
 });
 
 describe('GET /client.woocommerce.zip', () => {
-  test('is the plugin, with the library for PHP in a namespace of its own', async () => {
+  test('is the plugin, with the PHP library in a namespace of its own', async () => {
     const { headers, rawPayload } = await service.app.inject({ url: WOOCOMMERCE_PATH });
     expect(headers).toMatchObject({
       'content-type': 'application/zip',
@@ -133,7 +133,7 @@ describe('GET /client.woocommerce.zip', () => {
   });
 });
 
-test('the versions of the libraries are that of the service', () => {
+test('the libraries have the service’s version', () => {
   const [, python] =
     /^version = "(.*)"$/m.exec(readFileSync(join(CLIENTS, 'python/pyproject.toml'), 'utf8')) ?? [];
   expect(python).toBe(version);
@@ -156,7 +156,7 @@ describe('the archives', () => {
     expect(await unpack(name, pack(files))).toEqual(new Map(expected));
   });
 
-  test('have no names that they cannot hold', () => {
+  test('have no names that they cannot store', () => {
     for (const path of ['', 'ä', 'a b', 'a\n']) {
       const file = { path, bytes: Buffer.alloc(0) };
       expect(() => packZip([file])).toThrow(RangeError);

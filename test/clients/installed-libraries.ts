@@ -9,31 +9,31 @@ import { readBeginning } from '#surfaces/docs/downloads/library-readme.ts';
 
 const run = promisify(execFile);
 const PROGRAMS = resolve(import.meta.dirname, 'programs');
-/** Longest that an installation may take, in milliseconds; only a first build of Go comes near. */
+/** The longest that an installation may take, in milliseconds; only a first build of Go comes near. */
 const PATIENCE_MS = 100_000;
-/** Where Debian has Guzzle, whose autoloader finds the interfaces of PSR as well. */
+/** Path of Guzzle in Debian; its autoloader finds the PSR interfaces as well. */
 const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
 
-/** A library as a merchant has it: got from the service, in a directory of its own. */
+/** A library as a merchant installs it: from the service, in a separate directory. */
 export interface Installation {
   readonly directory: string;
   /** Environment of a program that uses it. */
   readonly env: NodeJS.ProcessEnv;
-  /** The program of `programs/` that does what it reads. */
+  /** The program of `programs/` that executes the calls it reads. */
   readonly command: readonly [program: string, ...args: string[]];
-  /** The command line that starts a file as the README says. */
+  /** The command line that the README gives to start a file. */
   start(file: string): readonly [program: string, ...args: string[]];
   remove(): Promise<void>;
 }
 
 export interface Language {
   readonly name: string;
-  /** Its folder in `clients/`, and the fence of its examples. */
+  /** Its folder in `clients/`, and the language of its code blocks. */
   readonly folder: string;
   readonly fence: string;
-  /** What the machine lacks for it. */
+  /** What it needs and the machine lacks. */
   readonly missing: readonly string[];
-  /** Where an example is saved, as the README says. */
+  /** Where an example is saved, according to the README. */
   readonly file: string;
   install(origin: string): Promise<Installation>;
 }
@@ -102,7 +102,7 @@ async function makeDirectory() {
 
 async function installPython(origin: string): Promise<Installation> {
   const { directory, env, shell, remove } = await makeDirectory();
-  // No index: nothing may be needed but the archive itself.
+  // Without an index: only the archive itself may be needed.
   const site = join(directory, 'site');
   await shell(readBeginning('python', origin).install.replace('pip', 'python3 -m pip'), {
     PIP_NO_INDEX: '1',
@@ -124,7 +124,7 @@ async function installPhp(origin: string): Promise<Installation> {
   const { directory, env, shell, remove } = await makeDirectory();
   const [fetched = ''] = readBeginning('php', origin).install.split('composer ', 1);
   await shell(fetched);
-  // Composer would fetch Guzzle: Debian's takes its place, and this the one of what Composer writes.
+  // Composer would download Guzzle: Debian's replaces it, and this file replaces Composer's autoloader.
   const autoload = join(directory, 'vendor/autoload.php');
   await shell('mkdir vendor');
   await writeFile(autoload, writeAutoload(join(directory, 'external-payments-php')));
@@ -137,7 +137,7 @@ async function installPhp(origin: string): Promise<Installation> {
   };
 }
 
-/** Loads classes as the composer.json of the library says. */
+/** Writes an autoloader for the classes in the library's composer.json. */
 function writeAutoload(library: string): string {
   return `<?php
 require '${GUZZLE}';
@@ -154,7 +154,7 @@ spl_autoload_register(function (string $class) use ($map): void {
 
 async function installGo(origin: string): Promise<Installation> {
   const { directory, env: bare, shell, remove } = await makeDirectory();
-  // Nothing is fetched, and the cache of builds is that of the user, since a first build takes long.
+  // Nothing is downloaded, and the user's build cache is used, since a first build takes long.
   const env = {
     ...bare,
     HOME: process.env.HOME,
@@ -176,10 +176,10 @@ async function installGo(origin: string): Promise<Installation> {
   };
 }
 
-/** A program that runs on: it gets one document a line, and gives one for each. */
+/** A running program that reads and writes one document per line. */
 export interface Driver {
   ask<T>(given: object): Promise<T>;
-  /** Ends it; its exit status and what it wrote to standard error. */
+  /** Ends it; resolves with its exit status and standard error. */
   end(): Promise<{ status: number | null; err: string }>;
 }
 
@@ -191,7 +191,7 @@ export function startDriver(installation: Installation, ...more: string[]): Driv
     { cwd: installation.directory, env: installation.env, stdio: ['pipe', 'pipe', 'pipe'] },
   );
   let err = '';
-  // A program that has ended says why on standard error.
+  // The reason for an early exit is on standard error.
   child.stdin.on('error', () => undefined);
   child.stderr.on('data', data => {
     err += data;

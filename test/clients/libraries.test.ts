@@ -16,7 +16,7 @@ import { describeSignatures } from './library-signatures.ts';
 
 const run = promisify(execFile);
 
-/** Each library is got from the service as its README says, and does the same as the one for JavaScript. */
+/** Each library is installed from the service as its README says, and behaves like the one for JavaScript. */
 
 let service: TestApp;
 let origin: string;
@@ -25,7 +25,7 @@ let server: ScriptedServer;
 
 beforeAll(async () => {
   service = await startTestApp();
-  // The libraries sign with the time that it is.
+  // The libraries sign with the real time.
   service.clock.now = Date.now();
   shop = await addMerchant(service);
   origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -35,7 +35,7 @@ afterAll(async () => {
   await Promise.all([service.close(), server.close()]);
 });
 
-/** @param flags Those of the program that does with the library what it reads. */
+/** @param flags Arguments of the program that executes the calls it reads. */
 function describeLibrary(title: string, installed: () => Installation, flags: readonly string[]) {
   describe(title, () => {
     // Complete before the first test runs.
@@ -97,8 +97,8 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
   });
   if (name === 'Python') describeLibrary('the client for asyncio', () => installation, ['--async']);
   if (name !== 'Go') return;
-  // The others have no such field where they iterate.
-  test('an iteration takes no cursor that leads back', async () => {
+  // Iterations of the others have no such field.
+  test('an iteration accepts no cursor for going back', async () => {
     const driver = startDriver(installation);
     const calls = callsOf(driver.ask, { origin, shop, server });
     server.script({ status: 200, body: { object: 'list', data: [], hasMore: false } });
@@ -108,7 +108,7 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
     await driver.end();
   });
 
-  // Starting it for every example takes the others seconds.
+  // Starting the others for every example takes seconds.
   test('mp conformance finds nothing wrong', async () => {
     const [program] = installation.command;
     const { status, out } = await mpHere(['conformance', '--command', program]);

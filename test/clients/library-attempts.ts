@@ -6,7 +6,7 @@ import type { Library } from './library.ts';
 
 const CREATED: Answer = { status: 201, body: { prompt: { id: '1' }, checkoutUrl: 'https://c' } };
 
-/** What a library sends, and how it takes what comes back, on a server that does as it is told. */
+/** How a library retries and handles responses, on a scripted server. */
 export function describeAttempts(library: Library): void {
   test('signs every attempt again under the same idempotency key', async () => {
     library.server.script(failure(503, true), failure(409, true, 5), CREATED);
@@ -30,7 +30,7 @@ export function describeAttempts(library: Library): void {
     expect(pauses[1]).toBe(5_000);
   });
 
-  test('gives each creation without a key one of its own', async () => {
+  test('gives each creation without a key a key of its own', async () => {
     library.server.script(failure(503, true), CREATED, CREATED);
     await library.calls.scripted('create', { payment: { amount: 5000 } });
     await library.calls.scripted('create', { payment: { amount: 5000 } });
@@ -40,7 +40,7 @@ export function describeAttempts(library: Library): void {
     expect(other).not.toBe(first);
   });
 
-  test('repeats what cannot execute twice, and nothing else', async () => {
+  test('retries what cannot execute twice, and nothing else', async () => {
     for (const [name, request, answer, retried] of RETRY_CASES) {
       library.server.script(answer, CREATED);
       const { result } = await library.calls.scripted<{ status: number }>('request', request);
@@ -50,7 +50,7 @@ export function describeAttempts(library: Library): void {
     }
   });
 
-  test('repeats what got no answer, and counts the attempts', async () => {
+  test('retries what got no response, and counts the attempts', async () => {
     for (const request of [READ, KEYED]) {
       library.server.script('reset', CREATED);
       expect((await library.calls.scripted('request', request)).result).toEqual({ status: 201 });
@@ -74,7 +74,7 @@ export function describeAttempts(library: Library): void {
     expect(slow.error).toMatchObject({ kind: 'connection', attempts: 1 });
   });
 
-  test('leaves each repetition to itself, also on a connection that it uses again', async () => {
+  test('does every retry itself, also on a reused connection', async () => {
     library.server.script({ status: 200 }, 'reset', { status: 200 });
     await library.calls.scripted('request', READ);
     expect((await library.calls.scripted('request', READ)).result).toEqual({ status: 200 });
@@ -82,14 +82,14 @@ export function describeAttempts(library: Library): void {
     expect(new Set(library.header('x-mp-nonce')).size).toBe(3);
   });
 
-  test('waits for a minute at most, and returns the answer otherwise', async () => {
+  test('waits for at most a minute, and otherwise returns the response', async () => {
     library.server.script(failure(429, true, 60), failure(429, true, 61));
     const { error, pauses } = await library.calls.scripted('get', { id: '1' });
     expect(error).toMatchObject({ status: 429, retryable: true, retryAfterSeconds: 61 });
     expect(pauses).toEqual([60_000]);
   });
 
-  test('takes any body of a proxy for an error', async () => {
+  test('treats any body of a proxy as an error', async () => {
     for (const body of ['<html>Bad gateway</html>', '', 'null', '[]', '{"error":{"code":7}}']) {
       library.server.script({ status: 502, headers: { 'x-request-id': 'proxy-1' }, body });
       const { error } = await library.calls.scripted('get', { id: '1' }, { maxAttempts: 1 });
@@ -135,7 +135,7 @@ export function describeAttempts(library: Library): void {
     }
   });
 
-  test('refuses what cannot be sent before it is', async () => {
+  test('rejects what cannot be sent before sending', async () => {
     library.server.script(CREATED);
     const order = { payment: { amount: 5000 }, idempotencyKey: 'a\nb' };
     expect((await library.calls.scripted('create', order)).error).toMatchObject({

@@ -50,7 +50,7 @@ export function describeReads(library: Library): void {
     expect((await library.calls.real<object[]>('blockchains')).result).toHaveLength(23);
   });
 
-  test('walks through every page', async () => {
+  test('iterates over every page', async () => {
     const other = await addMerchant(library.service);
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) {
@@ -65,7 +65,7 @@ export function describeReads(library: Library): void {
     expect(none.result).toEqual([]);
   });
 
-  test('walks through events, the oldest first, from a minute before one or a time', async () => {
+  test('iterates over events, the oldest first, from a minute before one or a time', async () => {
     const other = await addMerchant(library.service);
     const { keyId, secret, passphrase } = other;
     const at = (index: number) => new Date(library.service.clock.now - (7 - index) * 25_000);
@@ -88,7 +88,7 @@ export function describeReads(library: Library): void {
     const [, , , , four = ''] = ids;
     expect(await walk({})).toEqual(ids);
     expect(await walk({ since: at(4).toISOString() })).toEqual(ids.slice(2));
-    // All but the event itself, which was processed.
+    // All but the event itself, which was already processed.
     expect(await walk({ after: four })).toEqual(ids.slice(2).filter(id => id !== four));
     expect(await walk({}, { endDate: at(1).toISOString() })).toEqual(ids.slice(0, 2));
     expect(await walk({}, { type: 'payment_prompt.expired' })).toEqual([]);
@@ -105,7 +105,7 @@ export function describeReads(library: Library): void {
     expect((await real('events', missing)).error).toMatchObject({ errorCode: 'E3001' });
   });
 
-  test('tells refusals apart', async () => {
+  test('distinguishes refusals', async () => {
     expect((await library.calls.real('create', { payment: { amount: 1 } })).error).toMatchObject({
       kind: 'api',
       status: 400,

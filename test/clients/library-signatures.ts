@@ -3,7 +3,7 @@ import { SIGNING_VECTORS, type WebhookVector } from '#signing/vectors/index.ts';
 import { webhookHeaders } from '#signing/webhooks.ts';
 import type { Library } from './library.ts';
 
-/** One that is genuine. */
+/** A genuine webhook. */
 const WEBHOOK = genuineWebhook();
 
 function genuineWebhook(): WebhookVector['given'] {
@@ -29,21 +29,21 @@ export function describeSignatures(library: Library): void {
     }
   });
 
-  test('takes no secret with which anybody could sign', async () => {
+  test('accepts no empty secret, with which anybody could sign', async () => {
     for (const secrets of [[], [''], ['whsec_'], ['whsec_not base64!'], ['mps_0123456789abcde!']]) {
       const answer = await library.driver.ask({ ...WEBHOOK, secrets });
       expect([secrets, answer]).toEqual([secrets, { valid: false, failure: 'secret' }]);
     }
   });
 
-  test('says of a webhook that is signed but no JSON that its body is wrong', async () => {
+  test('reports the body as wrong for a signed webhook that is no JSON', async () => {
     const message = { id: 'e', timestamp: String(WEBHOOK.now), body: '{"id":' };
     const headers = webhookHeaders(WEBHOOK.secrets, message);
     const answer = await library.driver.ask({ ...WEBHOOK, body: message.body, headers });
     expect(answer).toEqual({ valid: false, failure: 'body' });
   });
 
-  test('shows no secret where what has one is printed', async () => {
+  test('shows no secret when an object with one is printed', async () => {
     const { secrets } = WEBHOOK;
     const key = { keyId: 'mpk_1', secret: `mps_${'5e'.repeat(32)}`, passphrase: 'not-for-logs' };
     const given = { kind: 'print', url: 'https://pay.example.test', ...key, secrets };

@@ -8,7 +8,7 @@ export interface Library {
   readonly driver: Driver;
   readonly calls: ReturnType<typeof callsOf>;
   readonly service: TestApp;
-  /** Does as it is told. */
+  /** Follows a script. */
   readonly server: ScriptedServer;
   /** The values of a header in the requests that the scripted server has received. */
   header(name: string): (string | string[] | undefined)[];
@@ -21,7 +21,7 @@ interface Outcome<T> {
   readonly pauses: readonly number[];
 }
 
-/** What the driver is asked to do with the library. */
+/** Asks the driver for calls of the library. */
 export function callsOf(
   ask: Driver['ask'],
   { origin, shop, server }: { origin: string; shop: MerchantWithKey; server: ScriptedServer },

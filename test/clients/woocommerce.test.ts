@@ -34,8 +34,8 @@ interface Order {
 }
 
 /**
- * The plugin as the service serves it, in a shop of stubs for WordPress and WooCommerce: neither is to be had from
- * npm or Debian. WORDPRESS names the wp-load.php of a real shop, with the plugin active, that takes their place.
+ * The plugin as the service serves it, in a shop of stubs for WordPress and WooCommerce, which neither npm nor Debian
+ * has. WORDPRESS names the wp-load.php of a real shop with the active plugin, to be used instead.
  */
 describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () => {
   let service: TestApp;
@@ -47,7 +47,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
 
   beforeAll(async () => {
     service = await startTestApp({ env: { SIMULATION: 'on' } });
-    // The plugin signs with the time that it is.
+    // The plugin signs with the real time.
     service.clock.now = Date.now();
     merchant = await addMerchant(service, {
       addresses: ADDRESSES,
@@ -88,7 +88,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     });
   }
 
-  /** Sends the form of the settings with the button that tests the key. */
+  /** Submits the settings form with the button that tests the key. */
   function save(change: Record<string, string> = {}) {
     const { keyId, secret, passphrase } = merchant;
     const fields = {
@@ -142,7 +142,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     await simulate(service, id, played, new Date(service.clock()), network);
   }
 
-  /** An order with a payment, after something has happened to that. */
+  /** An order whose payment has gone through a simulated case. */
   async function orderAfter(played?: SimulationCase, given: object = {}) {
     const order = await newOrder(given);
     expect(await pay(order)).toMatchObject({ result: 'success', notices: [] });
@@ -162,7 +162,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
   const completions = ({ notes }: Order) =>
     notes.filter(note => note.startsWith('Payment via')).length;
 
-  test('is PHP in every file, also in those that the stubs do not load', async () => {
+  test('is valid PHP in every file, including those that the stubs do not load', async () => {
     const parse = 'foreach (array_slice($argv, 1) as $f) token_get_all(file_get_contents($f), 1);';
     const files = globSync('external-payments/**/*.php', { cwd: directory });
     expect(files.length).toBeGreaterThan(30);
@@ -177,7 +177,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
       { amount: 1999, redirect_url: expect.stringContaining(`/order-received/${order}/?key=`) },
     ]);
     expect(await look(order)).toMatchObject({ status: 'pending', isOpen: true });
-    // Again, while it is open: to the same payment, also for two clicks at once.
+    // Again, while it is open: to the same payment, also for two concurrent clicks.
     expect((await pay(order)).redirect).toBe(redirect);
     const other = await newOrder();
     const [one, two] = await Promise.all([pay(other, shop), pay(other, rival)]);
@@ -189,7 +189,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect((await paymentsOf(order)).map(({ amount }) => amount)).toEqual([1999, 2000]);
   });
 
-  test('takes nothing but whole US cents', async () => {
+  test('accepts only whole US cents', async () => {
     for (const given of [{ currency: 'EUR' }, { total: '0.49' }]) {
       const order = await newOrder(given);
       const { result, notices } = await pay(order);
@@ -210,7 +210,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await look(order)).toEqual(paid);
   });
 
-  test('completes it once when webhook, webhook, poll and customer come at the same time', async () => {
+  test('completes it once when webhook, webhook, poll and customer come concurrently', async () => {
     const { order, payment } = await orderAfter('confirm');
     // Both have read the order before.
     await Promise.all([shop, rival].map(each => each.ask({ do: 'look', order })));
@@ -230,7 +230,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await look(order)).toMatchObject({ status: 'pending' });
     await poll(order, another);
     expect(await look(order)).toMatchObject({ status: 'processing', isOpen: false });
-    // Its address says that it is paid.
+    // The return URL claims that it is paid.
     const back = await comeBack(another);
     expect(back).toMatchObject({ status: 'pending', isOpen: true });
     expect(back.html).toContain('We have not seen your payment yet');
@@ -239,7 +239,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await look(another)).toMatchObject({ status: 'processing' });
   });
 
-  test('refuses a webhook that others have signed, and does nothing for orders of others', async () => {
+  test('refuses a webhook that others have signed, and ignores orders of others', async () => {
     const { order, payment } = await orderAfter('confirm');
     const foreign = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
     expect(await deliver(payment.id, shop, foreign)).toEqual({ status: 400 });
@@ -247,7 +247,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await deliver('01890000-0000-7000-8000-000000000000')).toEqual({ status: 204 });
   });
 
-  test('believes the service alone: a webhook of success for an unpaid payment', async () => {
+  test('trusts only the service: a webhook of success for an unpaid payment', async () => {
     const { order, payment } = await orderAfter();
     expect(await deliver(payment.id)).toEqual({ status: 204 });
     expect(await look(order)).toMatchObject({ status: 'pending', isOpen: true });
@@ -268,7 +268,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     async status => {
       const { order, payment } = await orderAfter();
       expect(await shop.ask({ do: 'may cancel', order })).toEqual({ may: false });
-      // By somebody else, after this process has read the order.
+      // By another process, after this one has read the order.
       await rival.ask({ do: 'change', order, status });
       await play(payment.id, 'confirm');
       await poll(order);
@@ -287,7 +287,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(back).toMatchObject({ status: 'on-hold', isOpen: true });
     expect(back.html).toContain('waiting for its network');
     expect(back.notes.join('\n')).toContain('Do not deliver');
-    // Its chain has undone it.
+    // Its chain has reversed it.
     await service.db
       .updateTable('payments')
       .set({ session_status: 'pending' })
@@ -311,9 +311,9 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     }
   });
 
-  test('notes what is missing of a payment that was paid in part, once, and is completed by the rest', async () => {
+  test('notes once what is missing of a payment that was paid in part, which the rest completes', async () => {
     const { order, payment } = await orderAfter();
-    // Where no other payment is open, whose part it may be.
+    // With no other payment open that the part might be for.
     await play(payment.id, 'under', 'eth-usdc');
     const inPart = (notes: readonly string[]) => notes.filter(note => /paid in part/.test(note));
     await poll(order);
@@ -330,7 +330,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
   });
 
   test('says that money has arrived for a payment that has ended unpaid', async () => {
-    // Half of it is what no other payment has asked for.
+    // No other payment has asked for half of this amount.
     const { order, payment } = await orderAfter(undefined, { total: '51.00' });
     await play(payment.id, 'under', 'eth-usdc');
     await play(payment.id, 'expire');
@@ -347,7 +347,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     ]);
   });
 
-  test('leaves an order on hold that somebody else holds, and one with another payment payable', async () => {
+  test('leaves an order that somebody else holds on hold, and one with another payment payable', async () => {
     const { order, payment: first } = await orderAfter();
     await change(order, { total: '55.00' });
     await pay(order);
@@ -364,7 +364,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await look(order)).toMatchObject({ status: 'on-hold', isOpen: false });
   });
 
-  test('takes the first payment that is paid, and names one that was paid as well', async () => {
+  test('accepts the first paid payment, and names another that was paid as well', async () => {
     const { order, payment: first } = await orderAfter();
     await change(order, { total: '55.00' });
     await pay(order);
@@ -380,7 +380,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(paid.notes.join('\n')).toMatch('return this payment to the customer');
   });
 
-  test('leads to the payment for which money was seen, and asks for no other', async () => {
+  test('leads to the payment for which funds were seen, and creates no other', async () => {
     const { order, payment: first } = await orderAfter();
     const { redirect } = await pay(order);
     await change(order, { total: '55.00' });
@@ -402,7 +402,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await paymentsOf(copy)).toHaveLength(1);
   });
 
-  test('tries a creation whose failure is stored with another key', async () => {
+  test('retries a creation whose failure is stored with another key', async () => {
     const order = await newOrder();
     await sql`
       create function break_events() returns trigger language plpgsql as $$
@@ -417,7 +417,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await paymentsOf(order)).toHaveLength(1);
   });
 
-  test('tries a creation whose answer a proxy has lost with the same key', async () => {
+  test('retries a creation whose response a proxy has lost with the same key', async () => {
     const order = await newOrder();
     const proxy = createServer(async (request, response) => {
       const { host: _, ...headers } = request.headers as Record<string, string>;
@@ -436,7 +436,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(await paymentsOf(order)).toHaveLength(1);
   });
 
-  test('tests the key in words, and shows no secret again', async () => {
+  test('reports the key test in words, and shows no secret again', async () => {
     const { secret, passphrase } = merchant;
     const texts: [Record<string, string>, RegExp][] = [
       [{ secret: `mps_${'0'.repeat(64)}` }, /The secret is wrong\..*E2007/],
@@ -455,7 +455,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     const { keyId: key_id, ...its } = reader;
     const weak = await save({ key_id, secret: its.secret, passphrase: its.passphrase });
     expect(weak.said.join()).toMatch(/may not create or not read.*E2101/);
-    // Empty fields keep what is saved.
+    // Empty fields keep the saved values.
     await save();
     const { said, html } = await save({ secret: '', passphrase: '', webhook_secret: '' });
     expect(said.join()).toContain('The key works');
@@ -463,7 +463,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     expect(html.match(/type="password"[^>]*value=""[^>]*autocomplete="off"/g)).toHaveLength(3);
   });
 
-  test('a constant wins over the settings, which say so', async () => {
+  test('a constant overrides the settings, which say so', async () => {
     const constants = { EXTERNAL_PAYMENTS_SECRET: 'mps_of_wp_config' };
     const other = startShop(constants);
     const order = await newOrder();
@@ -487,7 +487,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     await save({ key_id, secret, passphrase });
     expect((await pay(order)).result).toBe('success');
     await save();
-    // Both are watched, and each is found again with its own key.
+    // Both are polled, and each is found again with its own key.
     expect((await look(order)).notes.filter(note => note.endsWith('created.'))).toHaveLength(2);
     expect(await look(order)).toMatchObject({ status: 'pending', isOpen: true });
   });
@@ -500,7 +500,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     }
   });
 
-  test('asks again later while the service does not answer', async () => {
+  test('retries later while the service does not respond', async () => {
     const { order, payment } = await orderAfter('confirm');
     await save({ url: 'http://127.0.0.1:9' });
     expect(await deliver(payment.id)).toEqual({ status: 503 });

@@ -124,7 +124,7 @@ describe('every variable is read', () => {
   });
 });
 
-describe('a value that is not taken is named with what it is and what would do', () => {
+describe('an invalid value is reported with its meaning and valid values', () => {
   test.each([
     ['NODE_ENV', 'Production', 'development, test, production'],
     ['HOST', 'not a host', 'IP address or a hostname'],
@@ -190,7 +190,7 @@ describe('a value that is not taken is named with what it is and what would do',
     expect(problems[0]).not.toContain('hunter2');
   });
 
-  test('a password in a URL of any other variable is not repeated either', () => {
+  test('a password in the URL of any other variable is not repeated either', () => {
     const [problem] = problemsOf({ PUBLIC_URL: 'https://user:hunter2@pay.example.com' });
     expect(problem).toContain('pay.example.com');
     expect(problem).not.toContain('hunter2');
@@ -206,7 +206,7 @@ describe('a value that is not taken is named with what it is and what would do',
     expect(problemsOf({ MASTER_KEYS_PREVIOUS: KEY })).toHaveLength(1);
   });
 
-  test('all of them at once, a line each', () => {
+  test('all of them at once, one line each', () => {
     const problems = problemsOf({ PORT: 'x', LOG_LEVEL: 'x', REDIS_URL: 'x', MASTER_KEY: 'x' });
     const names = problems.map(problem => problem.split(' ')[0]);
     expect(names.toSorted()).toEqual(['LOG_LEVEL', 'MASTER_KEY', 'PORT', 'REDIS_URL']);
@@ -237,7 +237,7 @@ describe('a secret in a file', () => {
     expect(read).not.toEqual(readConfig(env));
   });
 
-  test('is as good as one in the environment in production', () => {
+  test('works like one in the environment in production', () => {
     const directory = mkdtempSync(join(tmpdir(), 'eps-config-'));
     const MASTER_KEY_FILE = join(directory, 'master_key');
     writeFileSync(MASTER_KEY_FILE, `${KEY}\n`);
@@ -253,7 +253,7 @@ describe('a secret in a file', () => {
     );
   });
 
-  test('that cannot be read, or is set as well, is named without its value', () => {
+  test('that cannot be read, or whose variable is set as well, is named without its value', () => {
     expect(problemsOf({ MASTER_KEY_FILE: '/run/none', PORT: 'x' })).toEqual([
       'MASTER_KEY_FILE is "/run/none", which cannot be read (ENOENT).',
       expect.stringContaining('PORT is "x"'),
@@ -267,7 +267,7 @@ describe('a secret in a file', () => {
 });
 
 test.each(['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL'])(
-  '%s goes with DATABASE_URL, and its secret is not repeated',
+  '%s requires DATABASE_URL, and its secret is not repeated',
   name => {
     expect(problemsOf({ [name]: 'postgres://h/d' })).toEqual([
       `${name} is set without DATABASE_URL; set both.`,
@@ -279,7 +279,7 @@ test.each(['DATABASE_DIRECT_URL', 'MIGRATION_DATABASE_URL'])(
   },
 );
 
-test('metrics take a port of their own', () => {
+test('metrics need a port of their own', () => {
   const [problem] = problemsOf({ PORT: '3000', METRICS_PORT: '3000' });
   expect(problem).toMatch(/^METRICS_PORT is 3000, which is PORT/);
   expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port).toBe(0);
@@ -350,12 +350,12 @@ describe('mail', () => {
     ],
     ['smtp://[::1]:25', { host: '::1', port: 25, tls: 'none', credentials: null }],
     ['smtps://127.0.0.1:2465/', { host: '127.0.0.1', port: 2465, tls: 'implicit' }],
-  ])('is handed in at %s', (url, server) => {
+  ])('is sent through %s', (url, server) => {
     const { mail } = readConfig({ SMTP_URL: url, MAIL_FROM: from.address });
     expect(mail).toMatchObject({ server, from });
   });
 
-  test('may come from somebody with a name', () => {
+  test('may come from a named sender', () => {
     const { mail } = readConfig({
       SMTP_URL: 'smtp://h',
       MAIL_FROM: 'Blue Payments, Ltd. <payments@example.com>',
@@ -368,7 +368,7 @@ describe('mail', () => {
     ['smtp://mail.example.com/?tls=off', 'without path or query'],
     ['smtp://ada@mail.example.com', 'an smtps:// or smtp:// URL'],
     ['smtp://%E0:p@mail.example.com', 'an smtps:// or smtp:// URL'],
-  ])('is not handed in at %s', (url, takes) => {
+  ])('is not sent through %s', (url, takes) => {
     const problems = problemsOf({ SMTP_URL: url, MAIL_FROM: from.address });
     expect(problems).toEqual([expect.stringContaining(takes)]);
     expect(problems[0]).toMatch(/^SMTP_URL is a value of \d+ characters, but must be /);
@@ -385,7 +385,7 @@ describe('mail', () => {
     },
   );
 
-  test('takes a server, a sender and a panel', () => {
+  test('needs a server, a sender and a panel', () => {
     expect(readConfig({ MAIL_FROM: from.address }).mail).toBeNull();
     expect(problemsOf({ SMTP_URL: 'smtp://h' })).toEqual([
       'SMTP_URL is set without MAIL_FROM; set both.',
@@ -398,7 +398,7 @@ describe('mail', () => {
   });
 });
 
-test('in production secrets do not travel over http', () => {
+test('in production secrets are not sent over http', () => {
   const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
   for (const name of ['PUBLIC_URL', 'PANEL_URL', 'BREACHED_PASSWORDS_URL']) {
     const production = { NODE_ENV: 'production', ...own, [name]: 'http://localhost' };
@@ -408,7 +408,7 @@ test('in production secrets do not travel over http', () => {
   }
 });
 
-test('a process that is configured wrongly ends with the reasons and status 1', () => {
+test('a process with an invalid configuration ends with the reasons and status 1', () => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, '../../src/server.ts')],
@@ -420,7 +420,7 @@ test('a process that is configured wrongly ends with the reasons and status 1', 
   expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', msg: stderr.trimEnd() });
 });
 
-test('DATABASE_URL takes several servers of one cluster, of which the primary is used', () => {
+test('DATABASE_URL accepts several servers of one cluster, whose primary is used', () => {
   const several =
     'postgres://eps:a%40b@db1:5433,[::1]:5434,db3/eps?target_session_attrs=read-write';
   expect(readConfig({ DATABASE_URL: several }).databaseUrl).toBe(several);
@@ -441,7 +441,7 @@ test('DATABASE_URL takes several servers of one cluster, of which the primary is
   }
 });
 
-test('what a database cannot give is refused', () => {
+test('unsupported database options are refused', () => {
   expect(problemsOf({ DATABASE_DURABILITY: 'replicated' })).toEqual([
     'DATABASE_DURABILITY is "replicated" without DATABASE_URL; the embedded database has no standby.',
   ]);
@@ -452,7 +452,7 @@ test('what a database cannot give is refused', () => {
   expect(problemsOf(poolers)).toEqual([expect.stringContaining('name one pooler')]);
 });
 
-test('the log warns of what is allowed and dangerous', () => {
+test('the log warns of dangerous but permitted settings', () => {
   const own = { DATABASE_URL: 'postgres://h/d', PUBLIC_URL: 'https://h', MASTER_KEY: KEY };
   const production = { NODE_ENV: 'production', ...own, PANEL_URL: 'https://h' };
   const warningsOf = (env: Record<string, string>) => findWarnings(readConfig(env));

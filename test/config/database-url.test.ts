@@ -14,7 +14,7 @@ test.each([
   'postgres://eps:hunter2#x@db/eps',
   'postgres://eps:hunter2%@db/eps',
   'postgres://eps:%ffhunter2@db/eps',
-])('a password that is not percent-encoded is named, and nothing of it is shown: %s', url => {
+])('a password that is not percent-encoded is reported, and no part of it is shown: %s', url => {
   const problems = problemsOf({ DATABASE_URL: url });
   expect(problems).toEqual([expect.stringMatching(BARE)]);
   expect(problems[0]).not.toContain('hunter2');
@@ -32,7 +32,7 @@ test('no part of a password is ever taken for the host', () => {
   fc.assert(fc.property(written, run));
 });
 
-test('a password that is percent-encoded is taken, whatever it is', () => {
+test('any percent-encoded password is accepted', () => {
   const run = (password: string) => {
     const url = `postgres://eps:${encodeURIComponent(password)}@db.example.com/eps`;
     expect(problemsOf({ DATABASE_URL: url })).toEqual([]);
@@ -51,7 +51,7 @@ test.each([
   ['sslmode=require&sslcert=/client.crt', 'has one of sslcert and sslkey'],
   ['sslmode=verify-full&sslcrl=/crl', 'has sslcrl, which is not supported'],
   ['sslrootcert=/none.crt', 'has sslrootcert="/none.crt", which cannot be read (ENOENT)'],
-])('what cannot be kept of %s is said', (parameters, told) => {
+])('a part of %s that cannot be kept is reported', (parameters, told) => {
   const readFile = (path: string) => {
     if (path.startsWith('/none')) throw Object.assign(new Error(), { code: 'ENOENT' });
     return '';

@@ -6,7 +6,7 @@ describe('a Redis URL leads to', () => {
   test.each<[string, RedisServers]>([
     ['redis://h', { mode: 'single', url: 'redis://h' }],
     ['rediss://u:p@h:6380/1', { mode: 'single', url: 'rediss://u:p@h:6380/1' }],
-    // What ioredis itself takes stays as it is.
+    // What ioredis itself supports stays unchanged.
     ['redis://:p,w@s@h?family=6', { mode: 'single', url: 'redis://:p,w@s@h?family=6' }],
     [
       'redis://a,b:7000,[::1]:7001?mode=cluster',
@@ -59,7 +59,7 @@ describe('a Redis URL leads to', () => {
   });
 });
 
-describe('a wrong one is explained in one sentence, which quotes nothing of it:', () => {
+describe('a wrong one is explained in one sentence that quotes no part of it:', () => {
   test.each([
     ['hunter2', 'must be a redis:// or rediss:// URL'],
     ['http://:hunter2@cache', 'must be a redis:// or rediss:// URL'],

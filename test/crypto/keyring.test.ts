@@ -14,7 +14,7 @@ const texts = anyText().map(text => text.toWellFormed());
 const twoContexts = fc.tuple(contexts, contexts).filter(([one, other]) => one !== other);
 
 describe('sealing', () => {
-  test('opens to what was sealed', () => {
+  test('opens to the original text', () => {
     fc.assert(
       fc.property(texts, contexts, (text, context) => {
         const sealed = keyring.seal(text, context);
@@ -33,7 +33,7 @@ describe('sealing', () => {
     );
   });
 
-  test('opens only untouched', () => {
+  test('opens only unaltered', () => {
     const bits = fc.tuple(texts, fc.nat(), fc.nat({ max: 7 }));
     fc.assert(
       fc.property(bits, ([text, position, bit]) => {
@@ -52,7 +52,7 @@ describe('sealing', () => {
     );
   });
 
-  test('never gives the same bytes twice, nor the text itself', () => {
+  test('never returns the same bytes twice, nor the text itself', () => {
     const sealed = Array.from({ length: 100 }, () => keyring.seal('mps_secret', 'mpk_1'));
     expect(new Set(sealed.map(bytes => bytes.toString('hex'))).size).toBe(100);
     for (const bytes of sealed) expect(bytes.includes('mps_secret')).toBe(false);
@@ -65,7 +65,7 @@ describe('sealing', () => {
 });
 
 describe('hashing', () => {
-  test('tells secrets and contexts apart, and nothing else', () => {
+  test('distinguishes secrets and contexts, and nothing else', () => {
     fc.assert(
       fc.property(texts, texts, twoContexts, (secret, other, [context, another]) => {
         const hash = keyring.hash(secret, context);
@@ -77,7 +77,7 @@ describe('hashing', () => {
     );
   });
 
-  test('does not move text between context and secret', () => {
+  test('does not confuse text between context and secret', () => {
     fc.assert(
       fc.property(contexts, contexts, contexts, (left, middle, right) => {
         fc.pre(middle !== '');
@@ -94,27 +94,27 @@ describe('hashing', () => {
 describe('rotating the master key', () => {
   const rotated = createKeyring([SECOND, FIRST]);
 
-  test('keeps opening and hashing what the former key made', () => {
+  test('still opens and hashes what the former key made', () => {
     const { currentVersion } = keyring;
     expect(rotated.open(keyring.seal('a', 'b'), 'b', currentVersion)).toBe('a');
     expect(rotated.hash('a', 'b', currentVersion)).toEqual(keyring.hash('a', 'b'));
   });
 
-  test('makes everything new under the current key', () => {
+  test('uses the current key for everything new', () => {
     const alone = createKeyring([SECOND]);
     expect(rotated.currentVersion).toBe(alone.currentVersion);
     expect(alone.open(rotated.seal('a', 'b'), 'b', alone.currentVersion)).toBe('a');
     expect(rotated.hash('a', 'b')).toEqual(alone.hash('a', 'b'));
   });
 
-  test('names the version of a key that is missing, not the secret', () => {
+  test('names the version of a missing key, not the secret', () => {
     const sealed = keyring.seal('mps_secret', 'mpk_1');
     const open = () => createKeyring([SECOND]).open(sealed, 'mpk_1', keyring.currentVersion);
     expect(open).toThrow(String(keyring.currentVersion));
     expect(open).not.toThrow('mps_secret');
   });
 
-  test('gives versions that differ and fit an integer column', () => {
+  test('has distinct versions that fit an integer column', () => {
     const versions = Array.from(
       { length: 200 },
       () => createKeyring([randomBytes(32)]).currentVersion,

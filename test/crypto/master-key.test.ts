@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true }));
 
-test('is made once and stays', async () => {
+test('is created once and kept', async () => {
   const key = await readOrCreateMasterKey(directory);
   expect(key).toHaveLength(32);
   expect(await readOrCreateMasterKey(directory)).toEqual(key);
@@ -23,13 +23,13 @@ test('is made once and stays', async () => {
   expect(await readOrCreateMasterKey(directory)).not.toEqual(key);
 });
 
-test('is for its owner only', async () => {
+test('is readable by its owner only', async () => {
   await readOrCreateMasterKey(directory);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   expect((await stat(join(directory, 'master-key'))).mode & 0o777).toBe(0o600);
 });
 
-test('is the same for all who make it at the same time', async () => {
+test('is the same for all processes that create it concurrently', async () => {
   const keys = await Promise.all(
     Array.from({ length: 50 }, () => readOrCreateMasterKey(directory)),
   );
@@ -39,7 +39,7 @@ test('is the same for all who make it at the same time', async () => {
 });
 
 test.each(['', 'c2hvcnQ=\n', 'not base64 at all'])(
-  'is not taken from a file with %j',
+  'is not accepted from a file with %j',
   async text => {
     await readOrCreateMasterKey(directory);
     await writeFile(join(directory, 'master-key'), text);

@@ -14,7 +14,7 @@ test('IDs are UUIDv7 that begin with the time', () => {
   }
 });
 
-test('within a millisecond, and when the clock is set back, each is greater than the last', () => {
+test('within a millisecond, and when the clock goes back, each is greater than the last', () => {
   vi.useFakeTimers({ now: Date.now() + 2_000, toFake: ['Date'] });
   const ids = make();
   vi.setSystemTime(Date.now() - 60_000);
@@ -22,7 +22,7 @@ test('within a millisecond, and when the clock is set back, each is greater than
   expect(ids).toEqual([...new Set(ids)].toSorted());
 });
 
-test('a clock that was ahead by more than minutes leaves no IDs of that time once it is right', () => {
+test('once a clock that was minutes ahead is corrected, IDs no longer have its time', () => {
   const now = Date.now() + 4_000;
   vi.useFakeTimers({ now: now + 60 * 24 * 60 * 60_000, toFake: ['Date'] });
   make();

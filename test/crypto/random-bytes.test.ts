@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { takeRandomBytes } from '#crypto/random-bytes.ts';
 
-test('nobody gets bytes that somebody else has, however many are taken', () => {
+test('no two callers get the same bytes, however many are taken', () => {
   const taken = Array.from({ length: 2_000 }, (_, index) =>
     takeRandomBytes(8 + (index % 41)).toString('hex'),
   );
@@ -11,7 +11,7 @@ test('nobody gets bytes that somebody else has, however many are taken', () => {
   for (const [index, each] of taken.entries()) expect(each).toHaveLength(2 * (8 + (index % 41)));
 });
 
-test('more than the pool has is refused, and the next are whole', () => {
+test('more bytes than the pool has are refused, and the next ones are intact', () => {
   expect(takeRandomBytes(4_096)).toHaveLength(4_096);
   expect(() => takeRandomBytes(4_097)).toThrow(RangeError);
   expect(takeRandomBytes(32)).toHaveLength(32);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomHex, randomToken } from '#crypto/random-hex.ts';
 
-test('random text has its form and is never the same', () => {
+test('random text has the right form and never repeats', () => {
   const keys = Array.from({ length: 100 }, () => randomHex('mpk_', 12));
   const tokens = Array.from({ length: 100 }, () => randomToken(32));
   for (const key of keys) expect(key).toMatch(/^mpk_[0-9a-f]{24}$/);

@@ -3,7 +3,7 @@ import { connect, type Database } from '#storage/database/connection.ts';
 import { addMerchant, addPartner } from '../helpers/accounts.ts';
 import { watchNetworks } from '../helpers/watch-networks.ts';
 
-/** Two connections to a database that processes of the service work on. */
+/** A pool of two connections to a database that processes of the service use. */
 export function openDatabase(url: string): Database {
   const onIdleError = () => undefined;
   return connect({ url, poolSize: 2, applicationName: 'test', onIdleError });

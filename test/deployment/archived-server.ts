@@ -12,18 +12,18 @@ import { freePort } from '../helpers/redis-server.ts';
 const FOLDER = resolve(import.meta.dirname, '../../deploy/pgbackrest');
 const START_MS = 20_000;
 
-/** A server of Debian's PostgreSQL with pgBackRest as the files of deploy/pgbackrest set it up. */
+/** A server of Debian's PostgreSQL with pgBackRest, set up by the files of deploy/pgbackrest. */
 export interface ArchivedServer {
   readonly url: string;
   start(): Promise<void>;
-  /** Ends it as a machine that loses power does. */
+  /** Ends it like a power loss. */
   crash(): Promise<void>;
   /** Runs a command of the guide. */
   run(command: string): void;
   remove(): Promise<void>;
 }
 
-/** The newest server programs that Debian's packages have brought. */
+/** The newest PostgreSQL programs from Debian's packages. */
 export function findPrograms(): string | undefined {
   const versions = globSync('/usr/lib/postgresql/*/bin/postgres');
   return versions
@@ -31,7 +31,7 @@ export function findPrograms(): string | undefined {
     .toSorted((a, b) => Number(b.split('/')[4]) - Number(a.split('/')[4]))[0];
 }
 
-/** Why there can be no such server here, to put into the names of tests; undefined where there can. */
+/** Why such a server cannot run here, for the names of tests; undefined if it can. */
 export function whatIsMissing(): string | undefined {
   const isThere = findPrograms() !== undefined && spawnSync('pgbackrest', ['version']).status === 0;
   return isThere ? undefined : 'needs pgBackRest: apt-get install pgbackrest postgresql';
@@ -42,7 +42,7 @@ export async function createArchivedServer(): Promise<ArchivedServer> {
   const directory = mkdtempSync(join(serverRoot(), 'eps-archived-'));
   const [data, repository] = [join(directory, 'data'), join(directory, 'repository')];
   const account = await chooseAccount(data);
-  /** PostgreSQL does not run as root, and another user need not be let into the checkout. */
+  /** PostgreSQL does not run as root, and its user need not have access to the checkout. */
   const hand = (path: string) => {
     if (account !== undefined) chownSync(path, account.uid, account.gid);
     return path;
@@ -60,7 +60,7 @@ export async function createArchivedServer(): Promise<ArchivedServer> {
   const env = {
     PATH: `${programs}:${process.env.PATH}`,
     LC_ALL: 'C',
-    // Where the files have things that are elsewhere in a test.
+    // Replaces paths in the files that differ in a test.
     PGBACKREST_CONFIG: copy('pgbackrest.conf'),
     PGBACKREST_PG1_PATH: data,
     PGBACKREST_PG1_PORT: String(port),
@@ -68,7 +68,7 @@ export async function createArchivedServer(): Promise<ArchivedServer> {
     PGBACKREST_PG1_USER: 'eps',
     PGBACKREST_REPO1_PATH: repository,
     PGBACKREST_LOG_PATH: logs,
-    // A folder that is not there yet, as on a new machine.
+    // A folder that does not exist yet, as on a new machine.
     PGBACKREST_LOCK_PATH: join(logs, 'lock'),
     PGBACKREST_SPOOL_PATH: logs,
   };

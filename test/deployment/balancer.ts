@@ -5,28 +5,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Balancer {
   readonly url: string;
-  /** Statuses it passed back, by how often. */
+  /** Number of responses that it forwarded, by status. */
   readonly statuses: Map<number, number>;
-  /** Why requests got no answer. */
+  /** Why requests got no response. */
   readonly failures: unknown[];
-  /** Whether it hands requests to a port. */
+  /** Whether it sends requests to a port. */
   uses(port: number): boolean;
   close(): Promise<void>;
 }
 
-/** How often it asks each replica whether it is ready, in milliseconds. */
+/** How often it checks the readiness of each replica, in milliseconds. */
 const CHECK_MS = 250;
 
 /**
- * Hands each request to the next port that is ready and, where the connection is refused and only then, to
- * the one after it: what was refused was not begun.
+ * Sends each request to the next port that is ready and, only if the connection is refused, to the one after
+ * it: a request that was refused has not been executed.
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const statuses = new Map<number, number>();
   const failures: unknown[] = [];
   const unready = new Set<number>();
   let isClosed = false;
-  // One after the other: an answer that is late must not undo a later one.
+  // One after the other: a late response must not override a newer one.
   const checks = ports.map(async port => {
     while (!isClosed) {
       if (await isReady(port)) unready.delete(port);
@@ -89,7 +89,7 @@ async function forward(
   body: Buffer,
   port: number,
 ): Promise<IncomingMessage> {
-  // A connection for each request: one that is kept may be closed just as it is used again.
+  // One connection per request: a reused one may be closed at that moment.
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
   onward.end(body);
   const [answer] = await once(onward, 'response');

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { directivesOf, parseLines } from './unit-files.ts';
 
-/** What the guide changes in the files of deploy/ for backups of a cluster, and whether they agree then. */
+/** Whether the files of deploy/ agree with the changes in the guide for backups of a cluster. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const GUIDE = read('src/surfaces/docs/guides/operating/high-availability.md');
 
 let directory: string;
-/** Of the machine, with what the guide has uncommented. */
+/** The machine's, with what the guide has uncommented. */
 let patroni: {
   bootstrap: { method?: string; pgbackrest: Record<string, unknown> };
   postgresql: { data_dir: string; parameters: Record<string, unknown> };
@@ -43,7 +43,7 @@ test("pgBackRest finds the cluster's data and socket", () => {
   });
 });
 
-test('changes are archived as those of one server', () => {
+test('changes are archived like those of one server', () => {
   const lines = read('deploy/pgbackrest/postgresql.conf').split('\n');
   const pairs = lines.map(line => /^(\w+) = '?(.*?)'?$/.exec(line)).filter(pair => pair !== null);
   const expected = Object.fromEntries(pairs.map(([, name, value]) => [name, value]));
@@ -55,19 +55,19 @@ test('changes are archived as those of one server', () => {
 
 test('PostgreSQL may write to the repository', () => {
   const [paths = ''] = directivesOf(read('deploy/patroni/eps-patroni.service'), 'ReadWritePaths');
-  // A path that is not there is left out.
+  // A path that does not exist is ignored.
   expect(paths.split(' ')).toContain(`-${pgbackrest.repo1_path}`);
 });
 
-test('what archives in the unit and a backup by a timer outside of it have the same locks', () => {
+test('archiving in the unit and a timer’s backup outside of it share their locks', () => {
   const [paths = ''] = directivesOf(read('deploy/patroni/eps-patroni.service'), 'ReadWritePaths');
   const { lock_path: locks = '' } = pgbackrest;
-  // Of /tmp the unit has its own.
+  // The unit has its own /tmp.
   const shared = paths.split(' ').map(path => path.replace(/^-/, ''));
   expect(shared.some(path => !path.startsWith('/tmp') && locks.startsWith(`${path}/`))).toBe(true);
 });
 
-test('a new cluster is made by initdb, unless its operator names the backup', () => {
+test('a new cluster is created by initdb, unless its operator names the backup', () => {
   expect(patroni.bootstrap.method).toBeUndefined();
   const { command, ...others } = patroni.bootstrap.pgbackrest;
   const single = read('src/surfaces/docs/guides/operating/backup.md').match(
@@ -75,7 +75,7 @@ test('a new cluster is made by initdb, unless its operator names the backup', ()
   )?.[0];
   // Patroni restores into an empty folder.
   expect(String(command).replace(' --target-timeline=1', '')).toBe(single?.replace(' --delta', ''));
-  // Otherwise Patroni removes what says to which time.
+  // Otherwise Patroni removes the target time.
   expect(others).toEqual({ no_params: true, keep_existing_recovery_conf: true });
   const text = readFileSync(join(directory, 'patroni.yml'), 'utf8');
   expect(parse(text.replace('#method:', 'method:')).bootstrap.method).toBe('pgbackrest');

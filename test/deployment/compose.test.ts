@@ -14,12 +14,12 @@ const COMPOSE = read('compose.yaml');
 const GUIDE = read('src/surfaces/docs/guides/operating/deploy.md');
 const SERVICES = ['postgres', 'valkey', 'migrate', 'api', 'worker'];
 
-/** Set in the image, where a shell's HOST or NODE_ENV must not reach; PORT is the port outside. */
+/** Set in the image, where a shell's HOST or NODE_ENV must not leak in; PORT is the port outside. */
 const OF_THE_IMAGE = ['NODE_ENV', 'HOST', 'PORT', 'METRICS_HOST'];
-/** Refused, or without use, in production. */
+/** Refused or useless in production. */
 const OF_DEVELOPMENT = ['DATA_DIRECTORY', 'RATES', 'SIMULATION', 'STRIPE_API_URL'];
 
-/** The lines of a block, from the line that begins it to the next one that is no deeper. */
+/** The lines of a block, from its first line to the next one that is indented no deeper. */
 function block(start: string): string {
   const lines = COMPOSE.split('\n');
   const first = lines.findIndex(line => line === start || line.startsWith(`${start} `));
@@ -34,7 +34,7 @@ function block(start: string): string {
 const environment = block('  environment:');
 const passed = [...environment.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name = '']) => name);
 
-test('API and worker get every variable that production has a use for', () => {
+test('API and worker get every variable that is useful in production', () => {
   const variables = new Set<string>();
   readConfig(
     new Proxy<Record<string, string>>(
@@ -71,7 +71,7 @@ describe('secrets', () => {
     expect(block('x-service:')).not.toMatch(/migration_database_url|postgres_password|valkey_conf/);
   });
 
-  test('are made by the commands of the guide, as the service takes them', () => {
+  test('are created by the guide’s commands, in the format that the service accepts', () => {
     const [, commands = ''] = /```sh\n(mkdir .*?)\ncd \.\./s.exec(GUIDE) ?? [];
     const directory = mkdtempSync(join(tmpdir(), 'eps-compose-'));
     try {
@@ -128,7 +128,7 @@ test.skipIf(inject('redisServer') === null)(
   },
 );
 
-test.each(SERVICES)('%s has a limit for its memory, and its log is rotated', service => {
+test.each(SERVICES)('%s has a memory limit, and its log is rotated', service => {
   const text = block(`  ${service}:`);
   expect(text).toMatch(/^ {4}mem_limit: \d+[mg]$/m);
   expect(text).toMatch(/<<: \*(common|service)/);

@@ -26,7 +26,7 @@ import {
 } from './service-process.ts';
 import { createTwoRoles, type TwoRoles } from './two-roles.ts';
 
-/** The service as a role that may read and write rows, on a database that belongs to another. */
+/** The service with a role that may only read and write rows, in a database that belongs to another. */
 
 const CREATE = '/external/v1/payments/prompt';
 const LIST = '/external/v1/payments';
@@ -42,7 +42,7 @@ let receiver: Receiver;
 // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects of the document.
 type Document = any;
 
-/** Runs a command of the operator, as the service's role. */
+/** Runs an operator's command, with the service's role. */
 async function ask(...args: string[]): Promise<Document> {
   const { status, out, err } = await mpHere([...args, '--json'], env);
   if (status !== 0 || err !== '') throw new Error(`mp ${args.join(' ')}: ${status} ${err}`);
@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 describe('mp migrate', () => {
-  test('creates the role and grants it what it needs, also when several run at once', async () => {
+  test('creates the role and grants it what it needs, also when several run concurrently', async () => {
     const owning = { ...env, MIGRATION_DATABASE_URL: roles.ownerUrl };
     const migrated = await Promise.all([1, 2, 3].map(() => mp(['migrate'], owning)));
     expect(migrated.map(({ status, err }) => ({ status, err }))).toEqual(
@@ -85,7 +85,7 @@ describe('mp migrate', () => {
     expect(JSON.parse(again.out)).toEqual({ applied: [], createdRole: null });
   });
 
-  test('finds the primary as the owner while the role is not there', async () => {
+  test('finds the primary as the owner while the role does not exist', async () => {
     const fresh = await createTwoRoles();
     const twice = (url: string) => {
       const { host } = new URL(url);
@@ -99,7 +99,7 @@ describe('mp migrate', () => {
     await fresh.drop();
   });
 
-  test('is left to the owner, unless there is nothing to do', async () => {
+  test('requires the owner, unless there is nothing to do', async () => {
     expect(await mpHere(['migrate'], env)).toMatchObject({ status: 0, err: '' });
     const newest = sql`(select max(name) from kysely_migration)`;
     const taken = await sql<{ name: string; timestamp: string }>`
@@ -117,8 +117,8 @@ describe('mp migrate', () => {
   });
 });
 
-test('a payment is created, paid, told of and reported', async () => {
-  // Before a replica listens, of which each change waits half a second to be heard.
+test('a payment is created, paid, reported by webhook and in reports', async () => {
+  // Before a replica listens, since each change then waits half a second for it.
   const partner = await ask('partner', 'create', '--name', 'Group', '--self-service', 'on');
   const identity = ['--name', 'Ada', '--email', 'ada@example.com'];
   const member = await ask(
@@ -199,7 +199,7 @@ test('US accounts and the older contract work as well', async () => {
   expect(response.status).toBe(201);
 });
 
-test('what has expired is removed', async () => {
+test('expired rows are removed', async () => {
   const db = open(roles.serviceUrl);
   const { signal } = new AbortController();
   const kept = async () =>
@@ -214,7 +214,7 @@ test('what has expired is removed', async () => {
   expect(await kept()).toEqual([0, 0, 0]);
 });
 
-test('months are made and dropped without a right to change tables, and reached through their table alone', async () => {
+test('months are created and dropped without the right to alter tables, and accessed only through their table', async () => {
   const db = open(roles.serviceUrl);
   const later = new Date(Date.now() + 300 * DAY_MS);
   const made = await makePartitions(db, later);
@@ -245,9 +245,9 @@ test('months are made and dropped without a right to change tables, and reached 
   }
 });
 
-test('nothing that the service has made runs with the rights of the owner', async () => {
+test("nothing that the service has created runs with the owner's rights", async () => {
   const db = open(roles.serviceUrl);
-  // As a database that has had months for long, and none that is older.
+  // As a database that has had months for long, and no older ones.
   await owner.transaction().execute(async tx => {
     await sql`drop table webhook_attempts_before, webhook_deliveries_before, events_before`.execute(
       tx,
@@ -262,7 +262,7 @@ test('nothing that the service has made runs with the rights of the owner', asyn
         select drop_month_partition(${tables}::text[], now()) as name`.execute(session);
     const [{ name } = { name: null }] = (await drop(['webhook_deliveries'])).rows;
     expect(name).toMatch(/^webhook_deliveries_\d{6}$/);
-    // In the place of what it has dropped.
+    // In place of what it has dropped.
     const view = sql.id(name ?? '');
     await sql`
       create function pg_temp.become() returns text language plpgsql as $$
@@ -274,7 +274,7 @@ test('nothing that the service has made runs with the rights of the owner', asyn
   });
 });
 
-test('nobody has complained, and all end in an orderly way', async () => {
+test('no process has logged a complaint, and all stop gracefully', async () => {
   const isWarning = ({ msg }: { msg: unknown }) => String(msg).startsWith('SIMULATION is on');
   expect(complaints(started).filter(line => !isWarning(line))).toEqual([]);
   expect(await Promise.all(started.splice(0).map(it => it.stop()))).toEqual([0, 0]);
@@ -282,12 +282,12 @@ test('nobody has complained, and all end in an orderly way', async () => {
   expect(await ask('legacy', 'usage', '--since', '2026-01-01')).not.toEqual([]);
 });
 
-// Each starts a process: they start together.
+// Each starts a process: they start concurrently.
 describe.concurrent('in production', () => {
   const NODE_ENV = 'production';
   const PUBLIC_URL = 'https://pay.example.test';
 
-  /** What a process says of its rights, and counts. */
+  /** A process's report of its rights, and its metric. */
   async function rightsOf(more: Record<string, string>) {
     const METRICS_PORT = String(await freePort());
     const api = await startReplica({
@@ -314,7 +314,7 @@ describe.concurrent('in production', () => {
     };
   }
 
-  test('the role of the service has no more rights than it needs, and what is quoted is among the metrics', async () => {
+  test('the service’s role has no more rights than it needs, and the quoted metric exists', async () => {
     const { scraped, ...rights } = await rightsOf({});
     expect(rights).toEqual({ counted: 0, said: [] });
     expect(scraped).toContain('# TYPE eps_rate_available gauge');
@@ -337,7 +337,7 @@ describe.concurrent('in production', () => {
     expect(counted).toBe(4);
   });
 
-  test('so they do of a direct connection, and of a process that knows the owner', async () => {
+  test('so they do for a direct connection, and for a process that knows the owner', async () => {
     const { said } = await rightsOf({
       DATABASE_DIRECT_URL: roles.ownerUrl,
       MIGRATION_DATABASE_URL: roles.ownerUrl,
@@ -349,7 +349,7 @@ describe.concurrent('in production', () => {
   });
 });
 
-test('a role that nothing was granted to is told what to do', async () => {
+test('a role without grants gets instructions', async () => {
   await sql`revoke all on all tables in schema public from ${sql.id(roles.service)}`.execute(owner);
   const told = `The role ${roles.service} may not read the database: run "npx --no mp migrate" first, with MIGRATION_DATABASE_URL.`;
   expect((await mpHere(['network', 'list'], env)).err).toBe(`${told}\n`);

@@ -18,10 +18,10 @@ import { startReceiver } from '../payments/webhooks/receiver.ts';
 import { failToStart } from './service-process.ts';
 import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 
-/** `npm start` without a database of one's own, as on the first day. */
+/** `npm start` without a database URL, as on the first day. */
 
 const ROOT = join(import.meta.dirname, '../..');
-/** A terminal that knows nothing of the service. */
+/** A terminal without variables for the service. */
 const TERMINAL = { PATH: process.env.PATH, ...COMPILE_CACHE };
 
 describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, () => {
@@ -35,9 +35,9 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "eps-it's-"));
-    // Run by root, the embedded server is another user's and has to get in.
+    // If root runs the tests, the embedded server runs as another user and needs access.
     await chmod(directory, 0o711);
-    // As an earlier release left it: all belongs to the only role there is.
+    // As an earlier release left it: everything belongs to the only role.
     const settings = { fsync: 'off' };
     const before = await openEmbeddedDatabase({ directory, holder: 'command', settings });
     const db = open(before.url);
@@ -78,7 +78,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect(answer).toMatch(/^HTTP 201 Created\n/);
   });
 
-  test('a second one is refused, and the first is still found', async () => {
+  test('a second start is refused, and the first service is still found', async () => {
     const [, url = ''] = /is listening on (\S+)\n/.exec(said) ?? [];
     const env = { PATH: process.env.PATH ?? '', ...COMPILE_CACHE, DATA_DIRECTORY: directory };
     const { status, told } = await failToStart(env);
@@ -89,7 +89,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect(await findService(directory)).toBe(url);
   });
 
-  test('prints commands that tell a server of the demo’s payments, and test it', async () => {
+  test('prints commands that give a server the demo’s payments, and test it', async () => {
     const receiver = await startReceiver();
     const shell = (command: RegExp) => {
       const [, line = ''] = command.exec(said) ?? [];
@@ -118,7 +118,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
       const { headers = {}, body = '' } = told ?? {};
       const event = verifyWebhook({ headers, body, secret });
       expect(event.type).toBe('payment_prompt.created');
-      // The guide on nodes takes the ID of the payment with this.
+      // The guide on nodes extracts the payment's ID with this.
       const guide = readFileSync(
         join(ROOT, 'src/surfaces/docs/guides/operating/try-chains.md'),
         'utf8',
@@ -141,7 +141,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     }
   });
 
-  test('and commands use the database as a role that owns nothing', async () => {
+  test('and commands use the database with a role that owns nothing', async () => {
     const partner = ['partner', 'create', '--name', 'Group', '--json'];
     const made = await mp(partner, { DATA_DIRECTORY: directory, MASTER_KEY: undefined });
     expect(made).toMatchObject({ status: 0, err: '' });
@@ -155,7 +155,7 @@ describe.skipIf(!hasEmbedded())(hasEmbedded() ? 'npm start' : EMBEDDED_MISSING, 
     expect(tables.rows).toEqual([]);
   });
 
-  test('takes its address back when it ends', async () => {
+  test('withdraws its address when it ends', async () => {
     expect(existsSync(join(directory, 'service.json'))).toBe(true);
     service.kill('SIGINT');
     expect(await once(service, 'exit')).toEqual([0, null]);

@@ -7,14 +7,14 @@ import { clusterMissing } from './cluster/programs.ts';
 
 /** The files of deploy/patroni on two machines, whose primary crashes under load. */
 
-/** Of the cluster, in seconds: the kit's take too long for a test. */
+/** In seconds: the kit's settings take too long for a test. */
 const TTL = 10;
 const SETTINGS = { ttl: TTL, loop_wait: 1, retry_timeout: 3 };
-/** For what others' work on the machine may hold up. */
+/** For waits that a busy machine may prolong. */
 const PATIENT = { timeout: 40_000, interval: 20 };
 /** For a test with several of these waits. */
 const PATIENCE = { timeout: 180_000 };
-/** How much longer than that writes may take to be back, in seconds. */
+/** How much longer than that writes may be unavailable, in seconds. */
 const GRACE = 10;
 
 const missing = clusterMissing();
@@ -46,19 +46,19 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
     }
   });
 
-  test('is changed by its operators alone', async () => {
+  test('can be changed only by its operators', async () => {
     const primary = await cluster.primary();
     const init = { method: 'PATCH', body: '{"synchronous_mode":false}' };
     expect((await primary.ask('/config', init)).status).toBe(401);
     expect(await cluster.command(['list'])).toMatch(/Leader .*\n.* Sync Standby /);
   });
 
-  test('loses nothing when its primary crashes, and takes writes again soon', async () => {
+  test('loses nothing when its primary crashes, and soon accepts writes again', async () => {
     const { ledger, load } = deployed;
     const lost = await cluster.primary();
     await expect.poll(() => ledger.revoked.size, PATIENT).toBeGreaterThan(0);
     await expect.poll(() => ledger.created.size, PATIENT).toBeGreaterThan(20);
-    // What its standby lacks then was not confirmed, and is no reason to have no primary.
+    // What its standby then lacks was not confirmed, so it may still be promoted.
     await cluster.outrun(2_000 * SETTINGS.loop_wait);
     const from = stalls.now();
     await lost.killPostgres();
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
     });
     const newest = () => Math.min(...[...load.confirmed.values()].map(all => all.at(-1) ?? 0));
     const revoked = ledger.revoked.size;
-    // The new primary has no standby before the old one is that.
+    // The new primary has no standby until the old one becomes that.
     await cluster.until('a standby', () => cluster.isWhole());
     const wholeAt = stalls.now();
     await expect.poll(() => newest(), PATIENT).toBeGreaterThan(wholeAt);
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a cluster of the kit', PATIEN
     }
     await expect.poll(() => ledger.isTold(), PATIENT).toBe(true);
     const session = await cluster.openSession('eps');
-    // One that restarted would show what its standby may lack.
+    // A primary that restarted would show what its standby may lack.
     expect((await session.query('show restart_after_crash')).rows).toEqual([
       { restart_after_crash: 'off' },
     ]);

@@ -6,18 +6,18 @@ import pg from 'pg';
 import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
 import { serverRoot } from '../helpers/database-server.ts';
 
-/** A PostgreSQL server of its own, whose processes can be stopped in their tracks. */
+/** A separate PostgreSQL server whose processes can be frozen. */
 export interface FreezableServer {
   readonly url: string;
-  /** Stops the whole server, or the processes of a database's sessions of that name. */
+  /** Freezes the whole server, or the sessions of a database with this name. */
   freeze(sessions?: { readonly url: string; readonly applicationName: string }): Promise<void>;
-  /** Lets everything run on. */
+  /** Resumes all processes. */
   thaw(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Starts as many servers, each with a copy of the same data.
+ * Starts several servers, each with a copy of the same data.
  * @param fill Fills the database of the first before it is copied, and leaves no session.
  */
 export async function startFreezableServers(
@@ -35,7 +35,7 @@ export async function startFreezableServers(
 
 async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(serverRoot(), 'eps-frozen-'));
-  // Run by root, the server is another user's and has to get in.
+  // If root runs the tests, the server runs as another user and needs access.
   await chmod(directory, 0o711);
   return directory;
 }
@@ -63,11 +63,11 @@ async function startIn(directory: string): Promise<FreezableServer> {
   };
 }
 
-/** Processes of PostgreSQL servers that are stopped in their tracks. */
+/** Frozen processes of PostgreSQL servers. */
 export class FrozenProcesses {
   readonly #pids = new Set<number>();
 
-  /** Stops the sessions of that name in the database, or else the whole server in the directory. */
+  /** Freezes the sessions of this name in the database, or else the whole server in the directory. */
   async freeze(directory: string, url: string, applicationName?: string): Promise<void> {
     // First the process that would start others.
     if (applicationName === undefined) this.#pids.add(await postmasterOf(directory));
@@ -75,7 +75,7 @@ export class FrozenProcesses {
     for (const pid of this.#pids) signal(pid, 'SIGSTOP');
   }
 
-  /** Lets everything run on. */
+  /** Resumes all processes. */
   thaw(): void {
     for (const pid of this.#pids) signal(pid, 'SIGCONT');
     this.#pids.clear();

@@ -24,10 +24,10 @@ import { EMBEDDED_MISSING, hasEmbedded } from './standby.ts';
 const CREATE = '/external/v1/payments/prompt';
 const LIST = '/external/v1/payments';
 const OVERVIEW = '/external/partner/overview';
-/** Longest that a request, or the end of a process, may take, in milliseconds. */
+/** The longest that a request, or the stop of a process, may take, in milliseconds. */
 const LIMIT_MS = 10_000;
 const SOON = { timeout: 60_000, interval: 50 };
-/** What hangs does so for seconds, and on a busy machine everything around it takes as long. */
+/** Hangs last for seconds, and on a busy machine everything around them takes as long. */
 const PATIENCE = { timeout: 180_000 };
 
 const missing = !hasEmbedded();
@@ -35,14 +35,14 @@ const missing = !hasEmbedded();
 describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs', PATIENCE, () => {
   const masterKey = randomBytes(32);
   const started: ServiceProcess[] = [];
-  /** Of a test each, by the URL of its database. */
+  /** One per test, by the URL of its database. */
   const apis = new Map<string, ServiceProcess>();
   let worker: ServiceProcess;
   const sessions: pg.Client[] = [];
   const stalls = watchStalls();
-  /** Of databases that hang each for itself. */
+  /** Its databases hang separately. */
   let server: FreezableServer;
-  /** The same once more, which hangs as a whole. */
+  /** A copy that hangs as a whole. */
   let whole: FreezableServer;
   let proxy: TcpProxy;
   let shop: MerchantWithKey;
@@ -59,7 +59,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     for (const url of [at('locked'), at('without_reports'), at('behind_network')]) {
       await copyDatabase(url);
     }
-    // One after the other, and before anything is measured: a start takes a second of the machine.
+    // One after the other, and before any measurement: a start takes a second of CPU.
     for (const url of [behindProxy(), at('locked'), at('without_reports'), whole.url]) {
       const api = await startReplica(serviceEnvironment(url, masterKey));
       apis.set(url, api);
@@ -103,7 +103,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   const behindProxy = () =>
     Object.assign(new URL(at('behind_network')), { host: `127.0.0.1:${proxy.port}` }).href;
 
-  /** Copies the database for a test that runs beside others. */
+  /** Copies the database for a test that runs concurrently with others. */
   async function copyDatabase(url: string): Promise<void> {
     const [copy, original] = [url, server.url].map(each => new URL(each).pathname.slice(1));
     const session = await openSession(at('postgres'));
@@ -116,7 +116,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     return api;
   }
 
-  /** Requests of each kind, with what came of them: status, error code and duration. */
+  /** Requests of each kind, with their status, error code and duration. */
   const KINDS = {
     read: (api: ServiceProcess) => call(api, shop, { path: `${LIST}/${paymentId}` }),
     list: (api: ServiceProcess) => call(api, shop, { path: LIST }),
@@ -141,7 +141,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     readonly seconds: number;
   }
 
-  /** Sends several of each kind at once. */
+  /** Sends several of each kind concurrently. */
   function ask(api: ServiceProcess, kinds: readonly Kind[] = ALL, each = 3): Promise<Answer[]> {
     const requests = kinds.flatMap(kind => Array.from({ length: each }, () => kind));
     return Promise.all(
@@ -154,7 +154,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     );
   }
 
-  /** Requests at once, and in the next seconds, as connections are given up and opened anew. */
+  /** Sends requests at once, and in the next seconds, while connections are given up and reopened. */
   async function askForAWhile(api: ServiceProcess, kinds: readonly Kind[] = ALL) {
     const waves = [0, 1_000, 4_000].map(async pause => {
       await sleep(pause);
@@ -166,7 +166,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
   const tooLate = (answers: readonly Answer[]) =>
     answers.filter(({ seconds }) => seconds * 1000 > LIMIT_MS);
 
-  /** What was answered, without how often. */
+  /** The distinct responses. */
   const codesOf = (answers: readonly Answer[], kinds: readonly Kind[] = ALL) => [
     ...new Set(answers.filter(({ kind }) => kinds.includes(kind)).map(({ answer }) => answer)),
   ];
@@ -177,7 +177,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
       return codesOf(answers).every(answer => [200, 201].includes(Number(answer)));
     }, SOON);
 
-  // Most of the time of these is waiting for time limits: they wait together, each for a database or a server of its own.
+  // These mostly wait for timeouts, so they wait concurrently, each with its own database or server.
   test.concurrent('a network that swallows everything keeps no request longer than 10 s; API and worker end in time', async () => {
     const api = apiOf(behindProxy());
     await serves(api);
@@ -202,7 +202,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(api.logs.filter(({ msg }) => msg === 'stopping took too long')).toEqual([]);
   });
 
-  test.concurrent('a lock makes nobody wait longer than 10 s', async () => {
+  test.concurrent('a lock delays no request by more than 10 s', async () => {
     const url = at('locked');
     const api = apiOf(url);
     await serves(api);
@@ -216,14 +216,14 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(await api.stop('SIGINT')).toBe(0);
   });
 
-  test.concurrent('a frozen session of reports delays reports alone, and those by less than 10 s', async () => {
+  test.concurrent('a frozen report session delays only reports, and those by less than 10 s', async () => {
     const url = at('without_reports');
     const api = apiOf(url);
     await serves(api);
     await ask(api, ['overview', 'report']);
     await server.freeze({ url, applicationName: 'eps-reports' });
     const answers = [
-      // Alone, for others would wait for their connections, and fail before.
+      // Alone, since others would wait for their connections, and fail earlier.
       ...(await ask(api, ['team'], 1)),
       ...(await ask(api)),
     ];
@@ -237,7 +237,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(await api.stop('SIGINT')).toBe(0);
   });
 
-  test.concurrent('nor does a server that is frozen, which is used again', async () => {
+  test.concurrent('a frozen server delays no request by more than 10 s, and is used again', async () => {
     const api = apiOf(whole.url);
     await serves(api);
     await whole.freeze();
@@ -246,7 +246,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'while the database hangs'
     expect(tooLate(answers)).toEqual([]);
     expect(codesOf(answers, ['read', 'list', 'networks', 'overview', 'report'])).toEqual(['E5002']);
     expect(codesOf(answers, ['checkout'])).toEqual([503]);
-    // One that was sent may have been executed.
+    // A statement that was sent may have been executed.
     expect(['E5001', 'E5002']).toEqual(expect.arrayContaining(codesOf(answers, ['create'])));
     await serves(api);
     expect(await api.stop('SIGINT')).toBe(0);

@@ -30,7 +30,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const DOCKERFILE = read('Dockerfile');
 const GUIDE = read('src/surfaces/docs/guides/operating/kubernetes.md');
-/** Where CloudNativePG's own certificate is, by which pods check the database. */
+/** Path of CloudNativePG's own certificate, with which pods verify the database. */
 const AUTHORITY = '/run/secrets/database-ca/ca.crt';
 const OVERLAYS = readdirSync(FOLDER).filter(name => name !== 'base');
 
@@ -55,7 +55,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
     return containers[0] as Container;
   }
 
-  /** The variables that a pod's process gets beside those of the image. */
+  /** The environment variables of a pod's process, besides those of the image. */
   function environmentOf(manifests: Manifests, pod: PodSpec): Record<string, string> {
     const { env = [], envFrom = [] } = containerOf(pod);
     const maps = envFrom.map(
@@ -68,7 +68,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
     );
   }
 
-  /** The file that a pod sees at a path, among those that the guide makes secrets of. */
+  /** The file that a pod sees at a path, among those that the guide turns into secrets. */
   function secretFile(pod: PodSpec, path: string): string {
     const mount = containerOf(pod).volumeMounts?.find(each =>
       path.startsWith(`${each.mountPath}/`),
@@ -80,7 +80,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
     return join(directory, folder, path.slice((mount?.mountPath ?? '').length + 1));
   }
 
-  test('the manifests are of the types of the API', () => {
+  test('the manifests match the types of the API', () => {
     const lines = Object.entries(TYPES).map(
       ([kind, module]) =>
         `import type { ${kind} } from '${ROOT}/node_modules/kubernetes-types/${module}.d.ts';`,
@@ -108,7 +108,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
   });
 
   describe.each(OVERLAYS)('%s', overlay => {
-    test('each process gets a configuration that production starts with, from files of the guide', () => {
+    test('each process gets a configuration that is valid in production, from files of the guide', () => {
       const manifests = of(overlay);
       const known = new Set<string>();
       for (const [name, , pod] of manifests.pods()) {
@@ -121,7 +121,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
             },
           }),
           path => {
-            // Of the database, which makes it itself; the guide's URLs name it.
+            // The database creates this one itself; the guide's URLs name it.
             if (path === AUTHORITY) return '';
             return readFileSync(secretFile(pod, path), 'utf8');
           },
@@ -143,7 +143,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       }
     });
 
-    test('pods run as the user of the image, and may do nothing else', () => {
+    test('pods run as the user of the image, without further privileges', () => {
       const user = /^USER (\d+):(\d+)$/m.exec(DOCKERFILE)?.slice(1).map(Number) ?? [];
       const manifests = of(overlay);
       expect(manifests.one('Namespace', 'external-payments').metadata?.labels).toEqual({
@@ -171,7 +171,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       }
     });
 
-    test('each pod starts what the image has', () => {
+    test('each pod starts a program of the image', () => {
       const commands = of(overlay)
         .pods()
         .map(([name, , pod]) => [name, containerOf(pod).command]);
@@ -185,7 +185,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       expect(DOCKERFILE).toContain('/usr/local/bin/mp');
     });
 
-    test('probes ask what is served, at its port', async () => {
+    test('probes request served paths, at their port', async () => {
       const manifests = of(overlay);
       const served = await serveMonitoring(
         { registry: new Registry(), readiness: async () => ({ ready: true, body: {} }) },
@@ -217,7 +217,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       }
     });
 
-    test('selectors find the pods that they mean, and no others', () => {
+    test('selectors match the intended pods, and no others', () => {
       const manifests = of(overlay);
       const found = (selector: Record<string, string> = {}) =>
         manifests
@@ -256,7 +256,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       expect(policed).toEqual([['eps-api', 'eps-worker', 'eps-migrate']]);
     });
 
-    test('what is reached in public are the addresses that webhooks may have', () => {
+    test('public egress covers exactly the addresses that webhooks may have', () => {
       const manifests = of(overlay);
       const text = (networks: readonly Network[]) => networks.map(network => network.join('/'));
       const policy = manifests.one('NetworkPolicy', 'eps-to-public');
@@ -335,7 +335,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       }
     });
 
-    test('its instances reach each other, by the port of their probes too', () => {
+    test('its instances can reach each other, including the port of their probes', () => {
       const name = cluster().metadata.name;
       const { podSelector, ingress = [] } =
         of('cloudnative-pg').one('NetworkPolicy', name).spec ?? {};
@@ -347,7 +347,7 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       expect(ports).toEqual([5432, 8000]);
     });
 
-    test('it admits the connections of all processes, a rollout included', () => {
+    test('it admits the connections of all processes, including a rollout', () => {
       const manifests = of('cloudnative-pg');
       const facts = factsOf({
         ...readConfig({}),
@@ -355,11 +355,11 @@ describe.skipIf(kubectl === undefined)(kubectl ? 'Kubernetes' : KUBECTL_MISSING,
       });
       const { maxReplicas = 0 } = manifests.one('HorizontalPodAutoscaler', 'eps-api').spec ?? {};
       const { replicas: workers = 0 } = manifests.one('Deployment', 'eps-worker').spec ?? {};
-      // One more for each as durability is asked for, and one of a worker's metrics.
+      // One more for each because of the durability, and one for a worker's metrics.
       const needed =
         (maxReplicas + 1) * (Number(facts['connections.replica']) + 1) +
         (workers + 1) * (Number(facts['connections.worker']) + 2);
-      // For migrations, commands, and PostgreSQL's and the operator's own.
+      // For migrations, commands, and those of PostgreSQL and the operator.
       const others = 20;
       const { max_connections } = cluster().spec.postgresql.parameters;
       expect(Number(max_connections)).toBeGreaterThanOrEqual(needed + others);

@@ -13,7 +13,7 @@ export const FOLDER = resolve(import.meta.dirname, '../../deploy/kubernetes');
 /** The first with kustomize 5; Debian 12 has 1.20. */
 const MINOR_MINIMUM = 27;
 
-/** Why tests that need kubectl are skipped, to put into their names. */
+/** Why tests that need kubectl are skipped, for their names. */
 export const KUBECTL_MISSING = `needs kubectl 1.${MINOR_MINIMUM} or newer: export KUBECTL=$(.ci/install-program trixie kubernetes-client kubectl /tmp/kubectl)`;
 
 /** The path of a kubectl that is new enough, if there is one. */
@@ -24,7 +24,7 @@ export function findKubectl(): string | undefined {
   return Number(minor) >= MINOR_MINIMUM ? program : undefined;
 }
 
-/** CloudNativePG's, as far as tests look at it. */
+/** CloudNativePG's cluster, as far as tests need it. */
 export interface DatabaseCluster {
   readonly metadata: { readonly name: string };
   readonly spec: {
@@ -50,7 +50,7 @@ export interface DatabaseCluster {
   };
 }
 
-/** Types of the objects, with the module of kubernetes-types that has them. */
+/** Types of the objects, with their modules in kubernetes-types. */
 export const TYPES = {
   ConfigMap: 'core/v1',
   Deployment: 'apps/v1',
@@ -77,13 +77,13 @@ interface Kinds {
 export interface Manifests {
   readonly all: readonly { readonly kind: string; readonly apiVersion: string }[];
   of<K extends keyof Kinds>(kind: K): Kinds[K][];
-  /** The only one of the kind with the name. */
+  /** The only object of the kind with this name. */
   one<K extends keyof Kinds>(kind: K, name: string): Kinds[K];
-  /** What the pods run, by the name of what starts them. */
+  /** What the pods run, by the name of their workload. */
   pods(): [name: string, labels: Record<string, string>, pod: PodSpec][];
 }
 
-/** What `kubectl apply -k` sends. */
+/** The manifests that `kubectl apply -k` sends. */
 export function render(kubectl: string, overlay: string): Manifests {
   const text = execFileSync(kubectl, ['kustomize', resolve(FOLDER, overlay)], { encoding: 'utf8' });
   const all = parseAllDocuments(text).map(document => document.toJS());

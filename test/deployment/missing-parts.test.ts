@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUNTIMES } from '../clients/javascript/installed-client.ts';
 import { COMPILE_CACHE } from '../helpers/compile-cache.ts';
 
-/** What a machine lacks is said in one sentence, as on macOS and Windows, where npm brings less. */
+/** Whatever a machine lacks is named in one sentence, as on macOS and Windows, where npm installs less. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -37,7 +37,7 @@ const [, oldest] = RUNTIMES;
 describe.skipIf(oldest?.program === undefined)(`on ${oldest?.name}`, () => {
   const programs = dirname(oldest?.program ?? '');
   beforeAll(() => {
-    // A checkout for which npm has brought no Node.
+    // A checkout for which npm has installed no Node.
     for (const name of ['package.json', '.npmrc']) cpSync(join(ROOT, name), join(directory, name));
     symlinkSync(join(ROOT, 'src'), join(directory, 'src'));
   });
@@ -68,7 +68,7 @@ describe.skipIf(oldest?.program === undefined)(`on ${oldest?.name}`, () => {
 });
 
 test.each(['src/server.ts', 'src/worker.ts'])(
-  '%s, on a machine for which there is no embedded PostgreSQL',
+  '%s, on a machine without an embedded PostgreSQL',
   async script => {
     const elsewhere = `data:text/javascript,Object.defineProperty(process,'arch',{value:'none'})`;
     const env = {

@@ -9,7 +9,7 @@ import { SOON } from '../helpers/soon.ts';
 import { call, type ServiceProcess, serviceEnvironment, startReplica } from './service-process.ts';
 import { EMBEDDED_MISSING, hasEmbedded, type Pair, startPair } from './standby.ts';
 
-/** A primary whose manager has failed: its standby is promoted while it goes on. */
+/** A primary whose manager has failed: its standby is promoted while it keeps running. */
 
 const LIST = '/external/v1/payments';
 const missing = !hasEmbedded();
@@ -46,7 +46,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary that was replac
     await pair?.stop();
   });
 
-  test('is left, though it still answers', async () => {
+  test('is left, although it still responds', async () => {
     const [plain, safe] = started as [ServiceProcess, ServiceProcess];
     const statuses = async () =>
       Promise.all([plain, safe].map(async it => (await call(it, shop, { path: LIST })).status));
@@ -58,7 +58,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary that was replac
     // The command looks for the primary, and finds the new one.
     const revoked = await mpHere(['key', 'revoke', shop.keyId], env('server'));
     expect(revoked).toMatchObject({ status: 0, err: '' });
-    // With one server's durability it is looked for every 20 seconds. Otherwise nothing is read that has no standby.
+    // With one server's durability the primary is looked for every 20 seconds. Otherwise nothing without a standby is
+    // read.
     await expect.poll(statuses, { ...SOON, interval: 200, timeout: 40_000 }).toEqual([401, 503]);
   });
 });

@@ -43,7 +43,7 @@ import { createTwoRoles, type TwoRoles } from './two-roles.ts';
 
 const CREATE = '/external/v1/payments/prompt';
 const LIST = '/external/v1/payments';
-/** Sessions that PgBouncer shares among all its clients: far fewer than there are of these. */
+/** Sessions that PgBouncer shares among all its clients: far fewer than its clients. */
 const SESSIONS = 4;
 
 const GUIDE = fillFacts(
@@ -54,7 +54,7 @@ const GUIDE = fillFacts(
   factsOf({ ...readConfig({}), client: undefined }),
   new Set(),
 );
-/** PgBouncer's settings in the guide, and what it asks of each session that it opens. */
+/** PgBouncer's settings in the guide, and the statements for each new session. */
 const [, SESSION = '', SETTINGS = ''] =
   /```ini\n\[databases\]\n.* connect_query='([^']+)'\n\n\[pgbouncer\]\n(.*?)```/s.exec(GUIDE) ?? [];
 
@@ -82,7 +82,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
   let shop: MerchantWithKey;
   let api: ServiceProcess;
 
-  /** Starts one with the settings of the guide, but few sessions. */
+  /** Starts PgBouncer with the guide's settings, but few sessions. */
   async function bounce(
     settings = '',
     { host = new URL(directUrl).host, session = SESSION } = {},
@@ -136,7 +136,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     await receiver.close();
   });
 
-  test('sessions have the settings of those that lead to PostgreSQL itself', async () => {
+  test('sessions have the settings of direct connections', async () => {
     const shown = async (config: pg.ClientConfig) => {
       const session = new pg.Client(config);
       await session.connect();
@@ -153,7 +153,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect(pooled).toEqual(await shown(sessionConfig(direct)));
   });
 
-  test('their plans read by an index while a table is small', async () => {
+  test('their plans use an index while a table is small', async () => {
     const plan = (connection: Database) =>
       connection.transaction().execute(async tx => {
         await sql`create temporary table small (id int primary key) on commit drop`.execute(tx);
@@ -163,7 +163,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
         return JSON.stringify(rows);
       });
     expect(await plan(db)).toContain('Index Only Scan');
-    // What PostgreSQL does by itself, and goes on to do when the table has grown.
+    // PostgreSQL's default plan, which it keeps even when the table has grown.
     const bare = await bounce('', {
       session: SESSION.replace(/set (jit|enable_seqscan) = off; /g, ''),
     });
@@ -182,7 +182,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     ]);
   });
 
-  test('a migration may take its time', async () => {
+  test('a migration is not limited by the timeouts', async () => {
     const unlimited = { url: directUrl, applicationName: 'test', statementTimeoutMs: 0 };
     const session = new pg.Client(sessionConfig(unlimited));
     await session.connect();
@@ -192,7 +192,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     await session.end();
   });
 
-  test('payments are created, read and listed by many at once', async () => {
+  test('payments are created, read and listed by many concurrently', async () => {
     const created = await Promise.all(
       Array.from({ length: 40 }, () =>
         patiently(api, shop, { path: CREATE, body: { amount: 5000 } }),
@@ -212,7 +212,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect(new Set(told)).toEqual(new Set(ids));
   });
 
-  test('creates with one key make one payment, and it is replayed', async () => {
+  test('concurrent creates with one key make one payment, which is replayed', async () => {
     const customerReferenceId = randomUUID();
     const request = {
       path: CREATE,
@@ -243,9 +243,9 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect((await patiently(api, key, { path: LIST })).body.error?.errorCode).toBe('E2005');
   });
 
-  test('only what needs sessions of its own has them', async () => {
+  test('only what needs its own sessions has them', async () => {
     const own = ['eps-changes', 'eps-reads', 'eps-reports'];
-    // PostgreSQL counts a session for a moment longer that has been closed.
+    // PostgreSQL counts a closed session for a moment longer.
     await vi.waitFor(async () => {
       const { rows } = await sql<{ name: string; sessions: number }>`
         select application_name as name, count(*) as sessions from pg_stat_activity
@@ -261,14 +261,14 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     expect(GUIDE).toContain(`: ${2 + 1 + 4} connections of each replica`);
   });
 
-  test('nothing is left in the sessions that all share', async () => {
+  test('nothing is left in the shared sessions', async () => {
     const given = Object.keys(POOLED_SETTINGS);
     const found: unknown[] = [];
     let open = () => {};
     const allHold = new Promise<void>(resolve => {
       open = resolve;
     });
-    // As many transactions at once as there are sessions look into each of them.
+    // As many concurrent transactions as there are sessions inspect each of them.
     await Promise.all(
       Array.from({ length: SESSIONS }, () =>
         db.transaction().execute(async tx => {
@@ -300,7 +300,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     );
   });
 
-  test('nobody has complained', async () => {
+  test('no process has logged a complaint', async () => {
     await vi.waitUntil(async () => {
       const { rows } = await sql`select from webhook_deliveries where status = 'pending'`.execute(
         db,
@@ -319,7 +319,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       idempotencyKey: randomUUID(),
     });
 
-    test('that gets no session is refused to be tried again, and makes nothing', async () => {
+    test('without a session is refused with a retry, and creates nothing', async () => {
       let open = () => {};
       const released = new Promise<void>(resolve => {
         open = resolve;
@@ -344,13 +344,13 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       expect(refused).toMatchObject({ status: 503, body: { error: { errorCode: 'E5002' } } });
       expect(failure).not.toBeInstanceOf(UncertainCommit);
       expect(isDatabaseUnavailable(failure)).toBe(true);
-      // What queued up meanwhile has its turn first, so it may be refused once more.
+      // Requests that queued up meanwhile come first, so it may be refused once more.
       const created = await patiently(api, shop, create);
       expect([created.status, created.body]).toEqual([201, expect.anything()]);
       expect(created.replayed).toBe(false);
     });
 
-    test('whose session PgBouncer loses may have been made', async () => {
+    test('whose session PgBouncer loses may have been executed', async () => {
       const { hostname, port } = new URL(directUrl);
       const proxy = await startTcpProxy(hostname, Number(port || 5432));
       const breakable = await bounce('', { host: `127.0.0.1:${proxy.port}` });
@@ -370,11 +370,11 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
     });
   });
 
-  test('they end in an orderly way', async () => {
+  test('they stop gracefully', async () => {
     expect(await Promise.all(started.map(it => it.stop()))).toEqual([0, 0]);
   });
 
-  // The worker where it and the API refuse the same: it starts in half the time.
+  // The worker, where it and the API refuse the same: it starts in half the time.
   describe.concurrent('without DATABASE_DIRECT_URL', () => {
     test.each([
       ['that refuses settings', ''],
@@ -382,7 +382,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
         'that ignores them',
         'ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, options',
       ],
-    ])('a PgBouncer %s is told of at the start', async (_, settings) => {
+    ])('a PgBouncer %s is reported at the start', async (_, settings) => {
       const { url } = settings === '' ? bouncer : await bounce(settings);
       const told =
         'DATABASE_URL leads to a pooler such as PgBouncer. Name PostgreSQL itself in DATABASE_DIRECT_URL as well.';
@@ -394,7 +394,7 @@ describe.skipIf(program === undefined)(program ? 'behind PgBouncer' : PGBOUNCER_
       expect(migrating.err).toContain(told);
     });
 
-    test('nor is it taken for what has to be PostgreSQL itself', async () => {
+    test('it is not taken for a direct connection either', async () => {
       await Promise.all(
         [
           ['DATABASE_DIRECT_URL', 'src/worker.ts'] as const,

@@ -10,26 +10,26 @@ import { chooseAccount } from '#runtime/development/postgres-process.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 export interface PgBouncer {
-  /** The database, through it. */
+  /** The database's URL through PgBouncer. */
   readonly url: string;
   /** Lines of its log. */
   readonly log: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Why tests that need PgBouncer are skipped, to put into their names. */
+/** Why tests that need PgBouncer are skipped, for their names. */
 export const PGBOUNCER_MISSING = 'needs PgBouncer: apt-get install pgbouncer';
 
-/** Its path, if it is installed. Debian puts it where only root looks. */
+/** Its path, if it is installed. Debian installs it in a folder that only root's PATH has. */
 export function findPgBouncer(): string | undefined {
   const places = ['pgbouncer', '/usr/sbin/pgbouncer'];
   return places.find(place => spawnSync(place, ['--version']).status === 0);
 }
 
 /**
- * Starts PgBouncer before the database of a URL.
- * @param settings Lines of its section [pgbouncer], each after those before it.
- * @param session What each session is given when it is opened, if anything.
+ * Starts PgBouncer in front of the database of a URL.
+ * @param settings Lines of its section [pgbouncer]; later ones override earlier ones.
+ * @param session Statements for each new session, if any.
  */
 export async function startPgBouncer(
   program: string,
@@ -39,7 +39,7 @@ export async function startPgBouncer(
 ): Promise<PgBouncer> {
   const { hostname, port, username, password } = new URL(databaseUrl);
   const directory = await mkdtemp(join(tmpdir(), 'eps-pgbouncer-'));
-  // Run by root it is another user's, for it refuses to be root's.
+  // If root runs the tests it runs as another user, since it refuses to run as root.
   await chmod(directory, 0o755);
   const users = join(directory, 'users.txt');
   const ini = join(directory, 'pgbouncer.ini');

@@ -14,14 +14,14 @@ import { freePort, launchRedis, REDIS_MISSING, type TestRedis } from '../helpers
 import { SOON } from '../helpers/soon.ts';
 import { type ArchivedServer, createArchivedServer, whatIsMissing } from './archived-server.ts';
 
-/** What the guide says on backups, done. */
+/** Executes the guide on backups. */
 
 const GUIDE = readFileSync(
   resolve(import.meta.dirname, '../../src/surfaces/docs/guides/operating/backup.md'),
   'utf8',
 );
 const AS_POSTGRES = 'sudo -u postgres ';
-/** The guide's commands of pgBackRest, in their order. */
+/** The guide's pgBackRest commands, in order. */
 const COMMANDS = GUIDE.split('\n')
   .filter(line => line.startsWith(`${AS_POSTGRES}pgbackrest `))
   .map(line => line.slice(AS_POSTGRES.length).replace(/ +#.*/, ''));
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a server whose changes are ar
   const pay = (merchant: Merchant) => addPayment(storage.db, merchant, { created_at: new Date() });
 
   test('is restored to a time between two payments, which is noticed', async () => {
-    // pgBackRest notes the ends of backups in whole seconds, and takes one from before the target.
+    // pgBackRest records the ends of backups in whole seconds, and uses one from before the target.
     await expect.poll(() => Math.floor(Date.now() / 1_000), SOON).toBeGreaterThan(backedUp);
     const operator = { db: storage.db, clock: Date.now, actor: 'test' };
     const merchant = await createMerchant(operator, { name: 'Shop', email: 'shop@example.com' });
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'a server whose changes are ar
     expect(logs.at(-1)).toBe('the restore of the database is confirmed: writes are taken again');
   });
 
-  /** Waits until everything written so far is in the archive. */
+  /** Waits until everything written so far is archived. */
   async function untilArchived(): Promise<void> {
     const switched = await sql<{ file: string }>`
       select pg_walfile_name(pg_switch_wal()) as file`.execute(storage.db);

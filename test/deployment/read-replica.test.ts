@@ -72,13 +72,13 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     return call(api, as, { path, body });
   }
 
-  /** How many payments the overview counts, and the list. */
+  /** Number of payments by the overview, and by the list. */
   async function reported(): Promise<[number, number]> {
     const [overview, list] = [await ask(OVERVIEW), await ask(REPORT)];
     return [overview.body.metrics.totalPayments, list.body.total];
   }
 
-  /** How far the metrics say that reports are behind, in seconds. */
+  /** The lag of reports by the metrics, in seconds. */
   async function lag(): Promise<number | undefined> {
     const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     const [, seconds] =
@@ -86,7 +86,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     return seconds === undefined ? undefined : Number(seconds);
   }
 
-  /** Signs the commission of a month so long after it was closed, in milliseconds. */
+  /** Signs the commission of a month this long after it was closed, in milliseconds. */
   async function signAtClosing(later: number) {
     if (db === undefined || reports === undefined) throw new Error('nothing is open');
     const clock = () => closingOf('2026-03').getTime() + later;
@@ -100,7 +100,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     return body.prompt.id;
   }
 
-  test('show a payment when it has been replayed, and the merchant sees it at once', async () => {
+  test('show a payment when it has been replayed, while the merchant sees it at once', async () => {
     await create();
     await vi.waitUntil(async () => (await reported())[0] === 1, SOON);
     await standby.query('select pg_wal_replay_pause()');
@@ -115,7 +115,8 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     expect(await reported()).toEqual([1, 1]);
     expect((await ask(`${REPORT}/${id}`)).body.error.errorCode).toBe('E3001');
     await vi.waitUntil(async () => Number(await lag()) > 0, SOON);
-    // A file of a closed month would lack what is not replayed; one of long ago lacks nothing.
+    // A file of a month that was just closed would lack what is not replayed yet; one of an older month lacks
+    // nothing.
     await expect(signAtClosing(0)).rejects.toThrow('is behind');
     await signAtClosing(DAY_MS);
 
@@ -128,14 +129,14 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     expect(complaints(api === undefined ? [] : [api])).toEqual([]);
   });
 
-  test('are refused as unavailable when what is replayed is in their way', async () => {
-    // A query that is in the way of what is to be replayed ends at once, as it does after 30 seconds by
-    // default. Set only here: it also ends whatever else happens to be in the way of the migrations.
+  test('are refused as unavailable when they conflict with the replay', async () => {
+    // A query that conflicts with the replay ends at once, instead of after the default of 30 seconds. Set only here:
+    // it also ends anything that conflicts with the migrations.
     await standby.query('alter system set max_standby_streaming_delay = 0');
     await standby.query('select pg_reload_conf()');
     const locker = await open(pair.primaryUrl);
-    // A report reads the totals, then the deltas: here it waits for the deltas, as the primary does
-    // not for the totals it holds, so that replaying the second lock ends it.
+    // A report reads the totals, then the deltas. Here it waits for the deltas while it holds the totals, which the
+    // primary does not see, so replaying the second lock ends it.
     await locker.query('begin; lock table partner_deltas in access exclusive mode');
     await flush();
     await vi.waitUntil(async () => (await locks('partner_deltas')) === 1, SOON);
@@ -166,7 +167,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'reports from a streaming 
     await vi.waitUntil(async () => (await lag()) === undefined, SOON);
   });
 
-  /** Sends the standby what is not committed yet. */
+  /** Sends the standby WAL that is not committed yet. */
   async function flush(): Promise<void> {
     await primary.query('select pg_logical_emit_message(true, $1, $1)', ['test']);
   }

@@ -6,7 +6,7 @@ import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts';
 import { failToStart, serviceEnvironment } from './service-process.ts';
 
-/** What API and worker refuse to start with. They end with status 1 and say why in one sentence. */
+/** What API and worker refuse to start with. They end with status 1 and give the reason in one sentence. */
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The one sentence, for a person and in the log, without where in the code it comes from. */
+/** The same sentence for a person and in the log, without its place in the code. */
 function expectSentence(failure: Awaited<ReturnType<typeof failToStart>>, sentence: string): void {
   const { status, last, told } = failure;
   expect({ status, told }).toEqual({ status: 1, told: `${sentence}\n` });
@@ -42,12 +42,12 @@ describe.each(['src/server.ts', 'src/worker.ts'] as const)('%s', script => {
       last: { level: 'fatal', msg: expect.stringContaining('run "npx --no mp migrate"') },
     });
     expect(JSON.stringify(failure.last).match(/0001_networks/g)).toHaveLength(1);
-    // And one that simulates says so all the same.
+    // A process that simulates still says so.
     expect(failure.messages).toContainEqual(expect.stringMatching(/^SIMULATION is on/));
   });
 });
 
-describe('the worker, which starts as the API does', () => {
+describe('the worker, which starts like the API', () => {
   const start = (env: Record<string, string>) => failToStart(env, 'src/worker.ts');
   const refused = (changes: Partial<URL>) =>
     start(serviceEnvironment(Object.assign(new URL(database.url), changes).href, randomBytes(32)));
@@ -73,7 +73,7 @@ describe('the worker, which starts as the API does', () => {
     );
   });
 
-  test('with a configuration that is not usable', async () => {
+  test('with an invalid configuration', async () => {
     const env = { ...serviceEnvironment(database.url, randomBytes(32)), MASTER_KEY: 'short' };
     expectSentence(
       await start(env),
@@ -81,7 +81,7 @@ describe('the worker, which starts as the API does', () => {
     );
   });
 
-  test('without a line of JSON beside it on a terminal', async () => {
+  test('without a JSON line next to it on a terminal', async () => {
     const terminal = `data:text/javascript,Object.defineProperty(process.stdout,'isTTY',{value:true})`;
     const env = serviceEnvironment(database.url, randomBytes(32));
     const { told, messages } = await start({ ...env, NODE_OPTIONS: `--import ${terminal}` });

@@ -27,7 +27,7 @@ import {
 /** Two replicas of the API and a worker on one database, with Redis for nonces. */
 
 const CREATE = '/external/v1/payments/prompt';
-/** Told when a claim of a nonce took longer than a second. */
+/** The message when a claim of a nonce took longer than a second. */
 const CLAIM_FAILED = 'Replay protection is unavailable; nothing was executed.';
 const redisUrl = inject('redisServer');
 
@@ -81,7 +81,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     return JSON.parse(body.toString()).prompt.id;
   }
 
-  test('what one creates the other reads at once', async () => {
+  test('what one creates can be read from the other at once', async () => {
     for (const [maker, reader] of [
       [one, two],
       [two, one],
@@ -95,7 +95,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     }
   });
 
-  test('creates with one key on both at once make one payment', async () => {
+  test('concurrent creates with one key on both make one payment', async () => {
     const customerReferenceId = randomUUID();
     const request = {
       path: CREATE,
@@ -126,7 +126,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
   test('a key that is revoked is refused by both once the command has returned', async () => {
     const path = '/external/v1/payments';
     const ask = () => Promise.all([one, two].map(it => call(it, revocable, { path })));
-    // The second time they need not ask the database.
+    // The second time they need not query the database.
     for (const _ of [1, 2]) expect((await ask()).map(({ status }) => status)).toEqual([200, 200]);
     const { status, err } = await mp(['key', 'revoke', revocable.keyId], env);
     expect({ status, err }).toEqual({ status: 0, err: '' });
@@ -136,7 +136,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
 
   test('a rolling restart behind a balancer loses no request', async () => {
     balancer = await startBalancer([one.port, two.port]);
-    // Without attempts that would hide a request that got no answer.
+    // Without retries, which would hide a request that got no response.
     const client = createClient({ baseUrl: balancer.url, ...shop, maxAttempts: 1 });
     const reference = `rolling-${randomUUID()}`;
     const created: string[] = [];
@@ -154,7 +154,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
         if (made === undefined) continue;
         const { prompt } = made;
         created.push((await client.getPayment(prompt.id)).id);
-        // Some requests are under way at any time; more of them would only keep the new replica from its start.
+        // Some requests are in flight at any time; more would only delay the start of the new replica.
         await sleep(25);
       }
     });
@@ -166,13 +166,13 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
         const fresh = await start(old.port);
         if (old === one) one = fresh;
         else two = fresh;
-        // As whoever restarts the next one does.
+        // As an operator does before restarting the next one.
         await vi.waitUntil(() => balancer?.uses(fresh.port), { timeout: 30_000 });
         expect(created.length).toBeGreaterThan(before);
       }
     } finally {
       restarted = true;
-      // A replica that does not start is the cause, and requests that are lost for it are not.
+      // If a replica does not start, that is the error to report, not the requests lost because of it.
       await Promise.allSettled(lanes);
     }
     expect(balancer.failures).toEqual([]);
@@ -182,15 +182,15 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect(others).toEqual(delayed === 0 ? {} : { 503: delayed });
     const rows = await payments(reference);
     expect(rows.map(({ id }) => id).toSorted()).toEqual(created.toSorted());
-    // Two replicas serve on after SIGTERM, and two start.
+    // Two replicas keep serving after SIGTERM, and two start.
   }, 120_000);
 
-  test('one that is killed at work leaves the other serving, and no half payments', async () => {
+  test('a replica that is killed at work leaves the other serving, and no half payments', async () => {
     const reference = `killed-${randomUUID()}`;
     const answered = new Map<string, string>();
     let killed: Promise<unknown> | undefined;
 
-    /** Creates until it is answered, on the other replica when its own is gone. */
+    /** Creates until there is a response, on the other replica if its own is gone. */
     async function createUntilAnswered(replica: ServiceProcess): Promise<void> {
       const idempotencyKey = randomUUID();
       const body = { amount: 5000, customerReferenceId: reference };
@@ -199,13 +199,13 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
       for (let target = replica; reply?.status !== 201; ) {
         reply = await call(target, shop, request).catch(() => undefined);
         if (reply === undefined) target = two;
-        // The lock of one that was killed is let go when PostgreSQL notices, within a second.
+        // PostgreSQL releases the lock of a killed process when it notices, within a second.
         else if (reply.status === 409) await sleep(50);
         else if (reply.body.error?.message === CLAIM_FAILED) await sleep(50);
         else expect(reply.status, JSON.stringify(reply.body)).toBe(201);
       }
       answered.set(idempotencyKey, reply.body.prompt.id);
-      // In the midst of it, for the other lanes have requests under way.
+      // In the middle of it, since the other lanes have requests in flight.
       if (answered.size === 100) killed = one.stop('SIGKILL');
     }
 
@@ -226,7 +226,7 @@ describe.skipIf(redisUrl === null)(redisUrl === null ? REDIS_MISSING : 'two repl
     expect(rows).toHaveLength(300);
   });
 
-  test('none of them has complained', async () => {
+  test('none of them has logged a complaint', async () => {
     expect(await worker?.stop()).toBe(0);
     expect(complaints(started)).toEqual([]);
   });

@@ -23,11 +23,11 @@ import {
 } from './service-process.ts';
 import { EMBEDDED_MISSING, hasEmbedded, type Pair, startPair } from './standby.ts';
 
-/** A primary with a standby that may be lost or promoted: what is answered stays true, or is not answered. */
+/** A primary with a standby that may be lost or promoted: what is returned stays true, or nothing is returned. */
 
 const LIST = '/external/v1/payments';
 const CREATE = `${LIST}/prompt`;
-/** Until servers have noticed, seconds for some; each look is a request. */
+/** Until servers have noticed, which takes some of them seconds; each check is a request. */
 const SOON = { timeout: 20_000, interval: 100 };
 const UNSEEING = { username: 'unseeing', password: 'unseeing' };
 const missing = !hasEmbedded();
@@ -44,7 +44,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   let shop: MerchantWithKey;
   /** Refuses what could be lost. */
   let safe: ServiceProcess;
-  /** Goes on with one server. */
+  /** Continues with one server. */
   let plain: ServiceProcess;
 
   const env = (durability: 'replicated' | 'server', url = urls) =>
@@ -53,7 +53,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   beforeAll(async () => {
     pair = await startPair();
     const other = new URL(pair.standbyUrl);
-    // The standby first, so that the primary has to be looked for.
+    // The standby comes first, so that the primary has to be looked for.
     urls = pair.primaryUrl.replace('@', `@${other.host},`);
     expect(await mpHere(['migrate'], env('server'))).toMatchObject({ status: 0, err: '' });
     [primary, standby] = await Promise.all([open(pair.primaryUrl), open(pair.standbyUrl)]);
@@ -65,7 +65,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     });
     await watchNetworks(db);
     shop = await addMerchant({ db, clock, keyring });
-    // The first start of all writes to the database.
+    // The very first start writes to the database.
     plain = await startReplica(env('server'));
     safe = await startReplica(env('replicated'));
   });
@@ -81,11 +81,11 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   const create = (process: ServiceProcess) =>
     call(process, shop, { path: CREATE, body: { amount: 5000 } });
   const createdBy = (process: ServiceProcess) => async () => (await create(process)).status;
-  /** Creates in spite of a check of durability that has become old, as on a machine that stands still for a while. */
+  /** Creates even if the check of durability has expired, as on a machine that stalls for a while. */
   const createSurely = (process: ServiceProcess) =>
     patiently(process, shop, { path: CREATE, body: { amount: 5000 } });
 
-  test('writes are refused while commits wait for no standby; reads go on', async () => {
+  test('writes are refused while commits wait for no standby; reads work', async () => {
     const refused = await create(safe);
     expect(refused).toMatchObject({ status: 503, body: { error: { errorCode: 'E5002' } } });
     expect(refused.body.error.message).toContain('nothing was executed');
@@ -105,7 +105,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     );
   });
 
-  test('in production a loss that nobody would notice is named at the start, by mp doctor and by a metric', async () => {
+  test('in production a possible unnoticed loss is reported at the start, by mp doctor and by a metric', async () => {
     if (db === undefined) throw new Error('no database');
     const environment = 'production' as const;
     const settings = { environment, databaseDurability: 'server' as const, redisUrl: null };
@@ -118,7 +118,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
       onIdleError: () => undefined,
     });
     const logger = { warn: vi.fn() };
-    // As the usual role of the service, which may not see more than that there is one.
+    // As the service's usual role, which may see only that there is one.
     await reportUnnoticedLoss(settings, service, logger);
     expect(logger.warn).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/asynchronous/));
     expect(await mayLoseUnnoticed(settings, db)).toBe(true);
@@ -147,7 +147,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     expect(doctor.out).toMatch(/^advised {2}database +An asynchronous standby/m);
   });
 
-  test('they are taken once a standby is synchronous, and refused when it confirms no more', async () => {
+  test('they are accepted once a standby is synchronous, and refused when it no longer confirms', async () => {
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
     await expect.poll(createdBy(safe), SOON).toBe(201);
@@ -160,7 +160,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
       .poll(() => safe.logs.findLast(({ msg }) => msg === 'writes are refused'), SOON)
       .toMatchObject({ reason });
     expect((await create(safe)).body).toMatchObject({ error: { errorCode: 'E5002' } });
-    // Whether that one is on the standby cannot be known.
+    // Whether the standby has that one is unknown.
     expect((await waits).body).toMatchObject({ error: { errorCode: 'E5001' } });
     pair.thaw();
     await expect.poll(createdBy(safe), SOON).toBe(201);
@@ -180,7 +180,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     return { pid: rows[0]?.pid ?? 0, waits, read: (by: ServiceProcess) => list(by, reference) };
   }
 
-  /** Until the process that checks for it has looked since a session began to wait. */
+  /** Waits until the process that checks for it has done so since a session began to wait. */
   async function untilLooked(pid: number) {
     const looked = async () => {
       const found = await primary.query(
@@ -194,7 +194,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await expect.poll(looked, SOON).toBe(1);
   }
 
-  /** Status of a list, and how many it shows. */
+  /** Status of a list, and its number of payments. */
   async function list(process: ServiceProcess, reference: string) {
     const path = `${LIST}?customerReferenceId=${reference}`;
     const { status, body } = await call(process, shop, { path });
@@ -202,13 +202,13 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
   }
 
   test.each(['safe', 'plain'] as const)(
-    'a commit of %s whose wait is cancelled is read once a standby has it',
+    'a commit of %s whose wait is cancelled can be read once a standby has it',
     async name => {
       const other = name === 'safe' ? safe : plain;
       const { pid, waits, read } = await createSilently(other);
       await untilLooked(pid);
       await primary.query('select pg_cancel_backend($1)', [pid]);
-      // Everybody sees it at the database.
+      // In the database, everybody sees it.
       await expect.poll(() => read(plain), SOON).toEqual([200, 1]);
       await waits;
       await expect.poll(() => read(safe), SOON).toEqual([503, undefined]);
@@ -218,13 +218,13 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     },
   );
 
-  test('a primary that crashes and restarts by itself is read once a standby has all of it', async () => {
+  test('after a primary crashes and restarts by itself, it is read from once a standby has everything', async () => {
     const { pid, waits, read } = await createSilently(safe);
     process.kill(pid, 'SIGKILL');
     await waits;
     await primary.end();
     primary = await openSoon(pair.primaryUrl);
-    // At once, before any look at standbys.
+    // At once, before any check of standbys.
     const seen = new Set<string>();
     for (let reads = 0; reads < 20; reads++) seen.add(String(await read(safe)));
     await expect.poll(() => read(plain), SOON).toEqual([200, 1]);
@@ -235,7 +235,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await expect.poll(createdBy(safe), SOON).toBe(201);
   });
 
-  test('a copy that is being made does not count as a standby', async () => {
+  test('a running base backup does not count as a standby', async () => {
     const { rows } = await standby.query('show primary_conninfo');
     const follow = async (name: string) => {
       const conninfo = `${rows[0].primary_conninfo} application_name=${name}`;
@@ -253,7 +253,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await expect.poll(createdBy(safe), SOON).toBe(201);
   });
 
-  test('what cannot be given is refused at the start', async () => {
+  test('a durability that is impossible is refused at the start', async () => {
     await primary.query(`create role blind login password 'blind'`);
     await primary.query('grant all on all tables in schema public to blind');
     const blind = new URL(pair.primaryUrl);
@@ -294,7 +294,7 @@ describe.skipIf(missing)(missing ? EMBEDDED_MISSING : 'a primary and its standby
     await reads.destroy();
   });
 
-  test('processes follow a promotion, and leave a primary that comes back alone', async () => {
+  test('processes follow a promotion, and avoid a primary that comes back', async () => {
     const before = await createSurely(safe);
     await pair.freeze('primary');
     await standby.query('select pg_promote()');
@@ -328,7 +328,7 @@ async function open(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Opens a session as soon as a server that starts takes any. */
+/** Opens a session as soon as a starting server accepts any. */
 async function openSoon(url: string): Promise<pg.Client> {
   let client: pg.Client | undefined;
   const isOpen = async () => {

@@ -22,7 +22,7 @@ import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts
 import { watchNetworks } from '../helpers/watch-networks.ts';
 import { call, serviceEnvironment } from './service-process.ts';
 
-/** Whatever fails, and however, no secret of the configuration is in what a process writes. */
+/** Whatever fails, and however, a process's output contains no secret of the configuration. */
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOON = { timeout: 50_000, interval: 50 };
@@ -31,7 +31,7 @@ const masterKey = randomBytes(32);
 const keyring = createKeyring([masterKey]);
 const clock = Object.assign(() => Date.now(), { now: 0 });
 
-/** A password that nothing accepts, for each secret. */
+/** A wrong password for each secret. */
 const secret = (name: string) => `hunter2-${name}-${randomBytes(6).toString('hex')}`;
 const PASSWORDS = {
   main: secret('main'),
@@ -42,7 +42,7 @@ const PASSWORDS = {
 
 let database: TestDatabase;
 let nobody: number;
-/** Every secret variable, as something that depends on it fails. */
+/** Every secret variable, such that what depends on it fails. */
 let env: Record<string, string>;
 let shop: MerchantWithKey;
 let us: MerchantWithKey;
@@ -76,7 +76,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What must not be written of an environment. */
+/** What must not be in the output, for an environment. */
 function secretsOf(environment: Record<string, string>): string[] {
   return secretVariables().flatMap(name => {
     const value = environment[name];
@@ -106,7 +106,7 @@ function expectNoSecret(output: string, environment: Record<string, string>): vo
   expect(output).not.toMatch(/secretKey|hunter2/);
 }
 
-/** Starts a process and keeps all that it writes. */
+/** Starts a process and collects its output. */
 async function start(script: 'server' | 'worker', environment: Record<string, string>) {
   const port = await freePort();
   const child = spawn(process.execPath, [join(ROOT, `src/${script}.ts`)], {
@@ -129,13 +129,13 @@ async function start(script: 'server' | 'worker', environment: Record<string, st
   });
 }
 
-/** Ends every session that processes have with the database. */
+/** Ends every session of processes with the database. */
 const endSessions = () =>
   sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name like 'eps-%'`.execute(database.db);
 
-test('the secrets are those of the configuration', () => {
+test('the tested secrets are those of the configuration', () => {
   expect(secretVariables().toSorted()).toEqual(
     [...Object.keys(env), 'REDIS_URL']
       .filter(name =>
@@ -147,7 +147,7 @@ test('the secrets are those of the configuration', () => {
   );
 });
 
-// They wait together: while Redis refuses, a start alone waits twenty seconds for it.
+// They wait concurrently: while Redis refuses, one start waits twenty seconds for it.
 test.concurrent('while Stripe, the reports and then the database fail', async () => {
   const [api, worker] = await Promise.all([start('server', env), start('worker', env)]);
   try {
@@ -173,7 +173,7 @@ test.skipIf(inject('redisServer') === null).concurrent(
   async () => {
     const redis = await launchRedis(await freePort(), ['--requirepass', 'another']);
     const { port } = new URL(redis.url);
-    // Sessions with the database of the others are ended.
+    // Sessions with the other tests' database are ended.
     const { db, url, drop } = await cloneDatabase();
     const merchant = await addMerchant({ db, clock, keyring });
     const refused = {
@@ -199,7 +199,7 @@ test.skipIf(inject('redisServer') === null).concurrent(
   100_000,
 );
 
-test.concurrent('when the database refuses the password, or is not there', async () => {
+test.concurrent('when the database rejects the password, or is missing', async () => {
   const wrong = new URL(database.url);
   wrong.password = PASSWORDS.main;
   const gone = new URL(wrong);

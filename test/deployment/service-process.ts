@@ -9,26 +9,26 @@ import { QUICK_START } from '../helpers/compile-cache.ts';
 import { freePort } from '../helpers/redis-server.ts';
 
 /**
- * This folder holds the service as it is deployed: its real processes, with what stands around them
+ * This folder tests the service as it is deployed: its real processes, with what surrounds them
  * (a balancer, PgBouncer, a standby).
  */
 
 export interface ServiceProcess {
-  /** Where it listens; a worker listens nowhere. */
+  /** The URL of an API; a worker has none. */
   readonly url: string;
   readonly port: number;
-  /** Lines of its log, parsed, newest last. */
+  /** Parsed log lines, newest last. */
   readonly logs: Record<string, unknown>[];
-  /** Ends it in an orderly way, or by another signal; resolves with its exit status. */
+  /** Stops it gracefully, or with another signal; resolves with its exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Longest a process may take until it can serve, in milliseconds. */
+/** The longest that a process may take until it can serve, in milliseconds. */
 const START_MS = 40_000;
-/** Longest that a response may take, in milliseconds: no request takes longer than ten seconds. */
+/** The longest that a response may take, in milliseconds: no request takes longer than ten seconds. */
 const RESPONSE_MS = 15_000;
-/** Longest that a request is sent again, in milliseconds. */
+/** How long a request is retried, in milliseconds. */
 const PATIENCE_MS = 20_000;
 
 /** The environment of processes that share their state. */
@@ -41,7 +41,7 @@ export function serviceEnvironment(
     PATH: process.env.PATH ?? '',
     NODE_ENV: 'test',
     LOG_LEVEL: 'info',
-    // Nobody asks it; without one the service warns.
+    // Never called; without a processor the service warns.
     PROCESSOR: 'stripe',
     STRIPE_SECRET_KEY: 'sk_test_unused',
     STRIPE_WEBHOOK_SECRET: 'whsec_unused',
@@ -55,7 +55,7 @@ export function serviceEnvironment(
 
 /**
  * Starts a replica of the API and waits until it can serve.
- * @param root Where its sources are, if it is of another release.
+ * @param root Path of its sources, if it is another release.
  */
 export async function startReplica(
   env: Record<string, string>,
@@ -75,12 +75,12 @@ export async function startReplica(
   return replica;
 }
 
-/** Starts a worker; what it is given to do waits until it is there. */
+/** Starts a worker; work for it waits until it has started. */
 export function startWorker(env: Record<string, string>): ServiceProcess {
   return launch('src/worker.ts', env, 0);
 }
 
-/** Runs a process until it ends by itself; answers its exit status, its log, and what it told on standard error. */
+/** Runs a process until it ends by itself; resolves with its exit status, its log, and its standard error. */
 export async function failToStart(
   env: Record<string, string>,
   script: 'src/server.ts' | 'src/worker.ts' = 'src/server.ts',
@@ -88,7 +88,7 @@ export async function failToStart(
   const launched = launch(script, env, await freePort());
   const status = await Promise.race([launched.exited, sleep(START_MS, 'still running')]);
   await launched.stop('SIGKILL');
-  // A fatal line is flushed, and may overtake one whose write is under way.
+  // A fatal line is flushed, and may overtake one that is being written.
   const last = launched.logs.findLast(({ level }) => level === 'fatal') ?? launched.logs.at(-1);
   return { status, last, told: launched.told(), messages: launched.logs.map(({ msg }) => msg) };
 }
@@ -168,8 +168,9 @@ export async function call(
 }
 
 /**
- * Sends a request again, signed anew, while the answer is that nothing was executed: where the machine stands still
- * for a second or two, a claim of a nonce takes longer than it may. Not for what has to be refused.
+ * Retries a request, signed anew, while the response is that nothing was executed: if the machine stalls for a second
+ * or
+ * two, a claim of a nonce exceeds its timeout. Not for requests that must be refused.
  */
 export async function patiently(
   to: { url: string },
@@ -195,8 +196,9 @@ export function sign(credentials: Credentials, path: string, body?: unknown) {
 }
 
 /**
- * What processes have logged as a warning or worse, but for what took too long: for that it is enough that the machine
- * stands still for a few seconds. Where something never answers, the requests of a test tell.
+ * Log entries of processes at level warning or above, except timeouts, for which a stall of the machine for a few
+ * seconds
+ * suffices. If something never responds, the requests of a test show it.
  */
 export function complaints(processes: readonly ServiceProcess[]): { msg: unknown; err: unknown }[] {
   return processes
@@ -206,6 +208,6 @@ export function complaints(processes: readonly ServiceProcess[]): { msg: unknown
     .filter(({ err }) => !isOfDelay(err as { message?: unknown } | undefined));
 }
 
-/** Whether an error is a limit of time of ioredis, pg, PostgreSQL, PgBouncer or the service. */
+/** Whether an error is a timeout of ioredis, pg, PostgreSQL, PgBouncer or the service. */
 const isOfDelay = (error?: { message?: unknown }) =>
   /timed? ?out|took too long/.test(String(error?.message));

@@ -12,12 +12,12 @@ import { watchStalls } from '../helpers/stalls.ts';
 import { openAccounts } from './accounts.ts';
 import { type ServiceProcess, serviceEnvironment, sign, startReplica } from './service-process.ts';
 
-/** What a replica that is told to stop does with the connections that still come. */
+/** How a replica that is told to stop treats connections that still come. */
 
 const LIST = '/external/v1/payments';
-/** Until a balancer that asks once a second knows, with what it takes on a busy machine. */
+/** Until a balancer that checks once a second notices, with the delay of a busy machine. */
 const NOTICED_MS = DRAIN_MS - 1_000;
-/** How long after the signal a request may arrive for its response to be certain. */
+/** How long after the signal a request may arrive and still certainly get a response. */
 const ACCEPTED_MS = DRAIN_MS - 300;
 
 const masterKey = randomBytes(32);
@@ -42,13 +42,13 @@ const dial = (count: number) =>
   Array.from({ length: count }, () => connect(replica.port, '127.0.0.1'));
 
 interface Outcome {
-  /** The status, or how the connection ended without it. */
+  /** The status, or how the connection ended without one. */
   readonly outcome: number | string;
-  /** Whether it came before the port closed, though the machine may have stood still under way. */
+  /** Whether it came before the port closed, although the machine may have stalled meanwhile. */
   readonly inTime: boolean;
 }
 
-/** Asks for a list. */
+/** Requests a list. */
 async function ask(socket: Socket): Promise<Outcome> {
   const sentAt = performance.now();
   const lostBefore = sentAt - stalls.now();
@@ -61,18 +61,18 @@ async function ask(socket: Socket): Promise<Outcome> {
   return { outcome: answers[0]?.statusCode ?? end, inTime };
 }
 
-test('SIGTERM cuts no connection, while a balancer that asks each second turns away', async () => {
+test('SIGTERM cuts no connection until a balancer that checks each second turns away', async () => {
   const silent = dial(40);
   await Promise.all(silent.map(socket => once(socket, 'connect')));
 
-  // These may not even be accepted when the signal arrives. All in all they are fewer than a key may have
-  // in flight, however slow the machine is.
+  // These may not even be accepted when the signal arrives. In total they are fewer than a key may have in flight,
+  // however slow the machine is.
   const justBefore = dial(85).map(ask);
   const began = stalls.now();
   signalledAt = performance.now();
   const stopped = replica.stop();
   const answers = [...justBefore, ...dial(40).map(ask)];
-  // It may be asked before the signal has reached it.
+  // The first check may come before the signal has reached it.
   await vi.waitUntil(async () => (await fetch(`${replica.url}/readyz`)).status === 503, SOON);
   while (performance.now() - signalledAt < NOTICED_MS) {
     await sleep(50);
@@ -82,7 +82,7 @@ test('SIGTERM cuts no connection, while a balancer that asks each second turns a
 
   const all = await Promise.all(answers);
   expect(all.filter(({ inTime, outcome }) => inTime && outcome !== 200)).toEqual([]);
-  // At the least those that came with the signal.
+  // At least those that came with the signal.
   expect(all.filter(({ outcome }) => outcome === 200).length).toBeGreaterThanOrEqual(125);
   expect(await stopped).toBe(0);
   expect(performance.now() - signalledAt).toBeGreaterThan(DRAIN_MS);

@@ -18,20 +18,20 @@ import { findPackage } from '#runtime/development/postgres-package.ts';
 import { serverRoot } from '../helpers/database-server.ts';
 import { FrozenProcesses } from './frozen-server.ts';
 
-/** A server and one that follows it by streaming replication. */
+/** A server, and a standby that follows it by streaming replication. */
 export interface Pair {
   readonly primaryUrl: string;
   readonly standbyUrl: string;
-  /** Ends the standby alone. */
+  /** Stops only the standby. */
   stopStandby(): Promise<void>;
-  /** Stops the processes of a server in their tracks. */
+  /** Freezes the processes of a server. */
   freeze(server: 'primary' | 'standby'): Promise<void>;
-  /** Lets everything run on. */
+  /** Resumes all processes. */
   thaw(): void;
   stop(): Promise<void>;
 }
 
-/** Why tests that need servers of their own are skipped, to put into their names. */
+/** Why tests that need their own servers are skipped, for their names. */
 export const EMBEDDED_MISSING = 'needs the embedded PostgreSQL: npm install --include=optional';
 
 /** Whether the embedded PostgreSQL is installed. */
@@ -46,7 +46,7 @@ export function hasEmbedded(): boolean {
 /** Starts both. */
 export async function startPair(): Promise<Pair> {
   const directory = await mkdtemp(join(serverRoot(), 'eps-pair-'));
-  // Run by root, the servers are another user's and have to get in.
+  // If root runs the tests, the servers run as another user and need access.
   await chmod(directory, 0o711);
   const ends: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
   const stop = async () => {
@@ -86,7 +86,7 @@ export async function startPair(): Promise<Pair> {
   }
 }
 
-/** PostgreSQL's low-level backup, for pg_basebackup does not come with the embedded one. */
+/** PostgreSQL's low-level backup, since the embedded one has no pg_basebackup. */
 async function backUp(primaryUrl: string, primary: string, copy: string): Promise<void> {
   const to = join(copy, 'postgres');
   await mkdir(copy, { mode: 0o711 });
@@ -110,7 +110,7 @@ async function backUp(primaryUrl: string, primary: string, copy: string): Promis
     join(to, 'postgresql.auto.conf'),
     `primary_conninfo = 'host=${hostname} port=${port} user=${username} password=${password}'\n`,
   );
-  // Run by root, what was copied is the servers' user's, and so has to be what was written.
+  // If root runs the tests, the copied files belong to the servers' user, and so must the written ones.
   const { uid, gid } = await stat(to);
   for (const name of ['backup_label', 'standby.signal']) await chown(join(to, name), uid, gid);
 }

@@ -25,7 +25,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/systemd');
 const UNITS = readdirSync(FOLDER).filter(name => name.endsWith('.service'));
 const GUIDE = readFileSync(join(ROOT, 'src/surfaces/docs/guides/operating/deploy.md'), 'utf8');
-/** Where the guide puts things, which the tests have elsewhere. */
+/** Paths of the guide, which differ in the tests. */
 const CODE = '/opt/external-payments';
 const SETTINGS = '/etc/external-payments';
 const START_MS = 40_000;
@@ -35,17 +35,17 @@ let database: TwoRoles;
 let port: number;
 const metrics = new Map<string, number>();
 
-/** A file of the folder, as it is for this checkout and the settings of the test. */
+/** A file of the folder, adapted to this checkout and the test's settings. */
 function here(name: string): string {
   return readFileSync(join(FOLDER, name), 'utf8')
     .replaceAll(CODE, ROOT)
     .replaceAll(SETTINGS, join(directory, 'settings'));
 }
 
-/** The values of a directive of a unit, in their order. */
+/** The values of a directive of a unit, in order. */
 const valuesOf = (unit: string, directive: string) => directivesOf(here(unit), directive);
 
-/** What systemd gives the process of a unit. */
+/** The environment that systemd gives a unit's process. */
 function environmentOf(unit: string): Record<string, string> {
   const files = valuesOf(unit, 'EnvironmentFile').map(path => readFileSync(path, 'utf8'));
   const credentials = join(directory, 'credentials');
@@ -58,13 +58,13 @@ function environmentOf(unit: string): Record<string, string> {
     ...COMPILE_CACHE,
     ...parseLines(valuesOf(unit, 'Environment').map(line => line.replace('%d', credentials))),
     ...parseLines(files.join('\n').split('\n')),
-    // Ports of the units are taken by nobody else on a machine of their own.
+    // On a machine of its own, the units' ports are free.
     PORT: String(port),
     ...(metrics.has(unit) ? { METRICS_PORT: String(metrics.get(unit)) } : {}),
   };
 }
 
-/** Starts the line of a unit. */
+/** Starts the command of a unit. */
 function start(unit: string) {
   const [command = '', ...args] = valuesOf(unit, 'ExecStart')[0]?.split(' ') ?? [];
   const [cwd = ''] = valuesOf(unit, 'WorkingDirectory');
@@ -89,7 +89,7 @@ test.skipIf(!hasAnalyze)('systemd finds nothing wrong with the units', () => {
   const folder = join(directory, 'units');
   mkdirSync(folder);
   for (const unit of UNITS) writeFileSync(join(folder, unit), here(unit));
-  // Systemd looks for their programs, which not every machine has.
+  // Systemd checks for their programs, which not every machine has.
   const cluster =
     clusterMissing() === undefined ? globSync(join(ROOT, 'deploy/patroni/*.service')) : [];
   const paths = [...UNITS.map(unit => join(folder, unit)), ...cluster];
@@ -99,7 +99,7 @@ test.skipIf(!hasAnalyze)('systemd finds nothing wrong with the units', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('the API runs as it does in the image', () => {
+test('the API runs as in the image', () => {
   const [, command = '[]'] =
     /^CMD (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
   const [, ...args]: string[] = JSON.parse(command);
@@ -108,27 +108,27 @@ test('the API runs as it does in the image', () => {
   ]);
 });
 
-test('API and worker start without the migrations, and both are tried again until the database is there', () => {
+test('API and worker start without the migrations, and both are restarted until the database is available', () => {
   for (const unit of ['eps-api.service', 'eps-worker.service']) {
-    // What a unit requires would have to start, and systemd does not try that again.
+    // A required unit would have to start, and systemd does not retry that.
     for (const directive of ['Requires', 'BindsTo', 'Requisite']) {
       expect(valuesOf(unit, directive)).toEqual([]);
     }
     expect(valuesOf(unit, 'Wants')).toEqual(['eps-migrate.service']);
     expect(valuesOf(unit, 'After')[0]?.split(' ')).toContain('eps-migrate.service');
     expect(valuesOf(unit, 'Restart')).toEqual(['always']);
-    // Systemd gives up at more than five starts in ten seconds.
+    // Systemd gives up after more than five starts in ten seconds.
     expect(Number(valuesOf(unit, 'RestartSec')[0])).toBeGreaterThanOrEqual(2);
   }
   expect(valuesOf('eps-migrate.service', 'StartLimitIntervalSec')).toEqual(['0']);
 });
 
-test('the guide makes the secrets, which are for the service alone, and installs every file', () => {
+test('the guide creates the secrets, readable by the service alone, and installs every file', () => {
   const blocks = [...GUIDE.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   const [secrets = ''] = blocks.filter(block => block.includes('install -d -m 750'));
   const settings = join(directory, 'settings');
   const script = secrets.replaceAll(CODE, ROOT).replaceAll(SETTINGS, settings);
-  // Neither the group nor PostgreSQL's own user need to be there.
+  // Neither the group nor PostgreSQL's own user needs to exist.
   const stubs =
     'chgrp() { :; }; install() { shift 5; mkdir -p -m 750 "$@"; }; runuser() { echo "$@"; }';
   const printed = execFileSync('sh', ['-ec', `${stubs}\n${script}`], { encoding: 'utf8' });
@@ -163,7 +163,7 @@ test('the guide makes the secrets, which are for the service alone, and installs
   }
 });
 
-describe('what the units start', () => {
+describe('the units’ commands', () => {
   beforeAll(() => {
     // From here on with the tests' own PostgreSQL.
     const settings = join(directory, 'settings');
@@ -171,7 +171,7 @@ describe('what the units start', () => {
     writeFileSync(join(settings, 'migration_database_url'), database.ownerUrl);
   });
 
-  test('migrates, serves, works, and ends in an orderly way', async () => {
+  test('migrate, serve, work, and stop gracefully', async () => {
     const migration = await start('eps-migrate.service').ended;
     expect(migration.stdout).toContain('0001_networks');
     const units = ['eps-api.service', 'eps-worker.service'] as const;
@@ -192,7 +192,7 @@ describe('what the units start', () => {
     expect(await Promise.all(left)).toEqual(['ended', 'ended']);
   });
 
-  test('is what mp works on, in the name of whoever calls it', async () => {
+  test('use the same database as mp, in the name of its caller', async () => {
     const script = join(directory, 'mp');
     writeFileSync(script, here('mp'), { mode: 0o755 });
     const mp = async (...args: string[]) => {

@@ -12,21 +12,21 @@ import { ADDRESSES } from '../helpers/accounts.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { call, type ServiceProcess, serviceEnvironment, startReplica } from './service-process.ts';
 
-/** The last commit of a release from before the tables had months; CONTRIBUTING.md says when it changes. */
+/** The last commit of a release from before tables had monthly partitions; CONTRIBUTING.md says when it changes. */
 const PREVIOUS = 'bb1888dfc3f32aaf0c5d9a0ee4d99a30124274a4';
 const ROOT = join(import.meta.dirname, '../..');
 const CREATE = '/external/v1/payments/prompt';
-/** Clients of each replica, each of which sends one request after the other. */
+/** Clients per replica, each of which sends one request after the other. */
 const CLIENTS = 4;
-/** Payments that each replica takes in each phase. */
+/** Payments that each replica creates in each phase. */
 const PHASE = 8;
-/** Longest that anything may wait for a lock, in milliseconds. */
+/** The longest that anything may wait for a lock, in milliseconds. */
 const WAIT_MS = 1_000;
 const NETWORK = 'eth';
 
 const run = promisify(execFile);
 
-/** Whether the previous release is in this clone, which may be a shallow one. */
+/** Whether the clone has the previous release; a shallow one may not. */
 function isHere(): boolean {
   try {
     execFileSync('git', ['cat-file', '-e', `${PREVIOUS}^{commit}`], { cwd: ROOT, stdio: 'ignore' });
@@ -90,7 +90,7 @@ describe.skipIf(!isHere())(isHere() ? 'two releases' : `without commit ${PREVIOU
     await server.end();
   });
 
-  /** Clients that create, read and pay until they are told to stop. */
+  /** Clients that create, read and pay until they are stopped. */
   function load(replica: ServiceProcess) {
     const paid: string[] = [];
     const failures: unknown[] = [];
@@ -133,7 +133,7 @@ describe.skipIf(!isHere())(isHere() ? 'two releases' : `without commit ${PREVIOU
     return started;
   }
 
-  /** Looks again and again how long anything waits for a lock, but for the migration itself. */
+  /** Repeatedly checks how long anything but the migration itself waits for a lock. */
   function watchLocks() {
     let longest = 0;
     let isOver = false;
@@ -156,7 +156,7 @@ describe.skipIf(!isHere())(isHere() ? 'two releases' : `without commit ${PREVIOU
     };
   }
 
-  test('serve beside each other while the database is migrated, and nobody waits for a second', async () => {
+  test('serve concurrently while the database is migrated, and no request waits for a second', async () => {
     const old = await startReplica(env, undefined, previous);
     replicas.push(old);
     const before = load(old);

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** An empty database whose owner is not the role of the service, as in a deployment. */
+/** An empty database whose owner is not the service's role, as in a deployment. */
 export interface TwoRoles {
   /** For migrations. */
   readonly ownerUrl: string;
   readonly owner: string;
-  /** For the service. The role is not there before the first migration. */
+  /** For the service. The role does not exist before the first migration. */
   readonly serviceUrl: string;
   readonly service: string;
   drop(): Promise<void>;

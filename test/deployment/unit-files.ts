@@ -1,6 +1,6 @@
-/** What systemd reads of the files in deploy/. */
+/** What systemd reads from the files in deploy/. */
 
-/** The values of a directive of a unit, in their order. */
+/** The values of a directive of a unit, in order. */
 export function directivesOf(unit: string, directive: string): string[] {
   return [...unit.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }

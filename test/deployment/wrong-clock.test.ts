@@ -18,7 +18,7 @@ import {
   startWorker,
 } from './service-process.ts';
 
-/** Processes on machines whose clocks are wrong, on a database whose clock is right. */
+/** Processes on machines with wrong clocks, and a database with a right one. */
 
 const CREATE = '/external/v1/payments/prompt';
 const SECOND_MS = 1_000;
@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 const SOON = { timeout: 40_000, interval: 50 };
 const TOO_FAR = 'the clock is too far from that of the database: nothing is written';
 
-/** A machine whose clock is so far ahead from the start, and so far from when it is told so by SIGUSR2. */
+/** A machine whose clock is ahead by `aheadMs` from the start, and by `thenMs` from a SIGUSR2 on. */
 function machine(aheadMs: number, thenMs: number) {
   const preload = `
     const now = Date.now.bind(Date);
@@ -46,7 +46,7 @@ let shop: MerchantWithKey;
 beforeAll(async () => {
   database = await cloneDatabase();
   ({ shop } = await openAccounts(database.db, masterKey));
-  // As of a service that has run before.
+  // As for a service that has run before.
   await checkMasterKeys(database.db, createKeyring([masterKey]), new Date());
 });
 afterAll(async () => {
@@ -57,7 +57,7 @@ afterAll(async () => {
 const levelsOf = (process: ServiceProcess, message: string) =>
   process.logs.filter(({ msg }) => msg === message).map(({ level }) => level);
 
-test('a worker ten minutes ahead writes nothing, and once it is seconds ahead what is due by the clock of the database', async () => {
+test('a worker ten minutes ahead writes nothing, and once it is seconds ahead, what is due by the database’s clock', async () => {
   const METRICS_PORT = String(await freePort());
   const monitored = `http://127.0.0.1:${METRICS_PORT}`;
   const ask = (path: string) => fetch(`${monitored}${path}`).catch(() => undefined);
@@ -88,7 +88,7 @@ test('a worker ten minutes ahead writes nothing, and once it is seconds ahead wh
     503,
     { status: 'unavailable', database: 'ok', clock: 'wrong' },
   ]);
-  // Loops that are refused say nothing each time.
+  // Loops do not log each refusal.
   expect(levelsOf(worker, TOO_FAR)).toEqual(['error']);
   expect(levelsOf(worker, 'loop failed')).toEqual([]);
 
@@ -103,7 +103,7 @@ test('a worker ten minutes ahead writes nothing, and once it is seconds ahead wh
   expect(await worker.stop()).toBe(0);
 });
 
-test('an API creates payments by the clock of the database, and none once its own is too far away', async () => {
+test('an API creates payments by the database’s clock, and none once its own is too far off', async () => {
   const env = serviceEnvironment(database.url, masterKey, machine(20 * SECOND_MS, -10 * MINUTE_MS));
   const api = await startReplica(env);
   started.push(api);
@@ -128,7 +128,7 @@ test('an API creates payments by the clock of the database, and none once its ow
   const listed = await call(api, shop, { path: '/external/v1/payments' });
   expect(listed.status).toBe(200);
   expect(JSON.stringify(listed.body)).not.toContain('5001');
-  // A result is reused for a second.
+  // A result is cached for a second.
   const readiness = async () => {
     const response = await fetch(`${api.url}/readyz`);
     return [response.status, await response.json()];

@@ -35,7 +35,7 @@ const SPECIFIED = [
   ['E9001', 'rate_limited', 429, 'rate_limit_error', true],
 ] as const;
 
-test('holds the specified errors and no other', () => {
+test('has the specified errors and no other', () => {
   expect(
     Object.entries(ERRORS).map(([errorCode, { code, status, type, retry }]) => [
       errorCode,
@@ -71,7 +71,7 @@ describe('the envelope', () => {
     });
   });
 
-  test('names a parameter and a time to wait where there is one', () => {
+  test('names a parameter and a time to wait if there is one', () => {
     const error = new ApiError('E4003', 'Still running.', { param: 'note', retryAfterSeconds: 5 });
     const { headers, envelope } = toResponse(error, 'some-id', '');
     expect(headers).toEqual({ 'x-mp-should-retry': 'true', 'retry-after': '5' });

@@ -43,19 +43,19 @@ const create = (idempotencyKey: string) =>
     headers: { 'idempotency-key': idempotencyKey },
   });
 const readiness = async () => {
-  // An answer stands for a second.
+  // A response of /readyz is cached for a second.
   service.clock.now += 1000;
   const answer = await service.app.inject({ url: '/readyz' });
   return { code: answer.statusCode, ...answer.json() };
 };
 const payments = async () => (await direct.db.selectFrom('payments').select('id').execute()).length;
 
-test('a database that is gone is an E5002, and everything works again when it is back', async () => {
+test('an unavailable database is an E5002, and everything works again when it is back', async () => {
   expect((await list()).statusCode).toBe(200);
   expect(await readiness()).toMatchObject({ code: 200, database: 'ok' });
 
   await proxy.cut();
-  // The first requests meet connections that broke, the later ones a server that refuses.
+  // The first requests get broken connections, the later ones a server that refuses.
   for (let round = 0; round < 3; round++) {
     for (const answer of await Promise.all([list(), create('order-1'), list()])) {
       const { requestId } = expectRefusal(answer, 'E5002');
@@ -75,7 +75,7 @@ test('a database that is gone is an E5002, and everything works again when it is
 
   await proxy.open();
   expect((await list()).statusCode).toBe(200);
-  // The refusal was not kept under the key.
+  // The refusal was not stored under the key.
   expect((await create('order-1')).statusCode).toBe(201);
   expect(await payments()).toBe(1);
   expect(await readiness()).toMatchObject({ code: 200, database: 'ok' });

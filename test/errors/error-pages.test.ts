@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 const open = (url: string) => service.app.inject({ url });
 
-/** The text of a page; fails when a tag is left that the pages have no use for. */
+/** The text of a page; fails for any tag that the pages should not have. */
 function textOf(page: string): string {
   const text = page
     .replaceAll(/<script type="module" src="[^"<>]+"><\/script>/g, '')
@@ -32,13 +32,13 @@ function textOf(page: string): string {
     .replace(/\s+/g, ' ');
 }
 
-/** Text without what Markdown and markup leave between its words. */
+/** Text without the separators of Markdown and markup. */
 function bare(text: string): string {
   return text.replace(/[\s`]+/g, '');
 }
 
 describe.each(Object.entries(ERRORS))('the page of %s', (errorCode, entry) => {
-  test('tells what it means, what to do and whether to retry', async () => {
+  test('says what it means, what to do and whether to retry', async () => {
     const answer = await open(`/docs/errors/${errorCode}`);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers).toMatchObject({
@@ -56,7 +56,7 @@ describe.each(Object.entries(ERRORS))('the page of %s', (errorCode, entry) => {
 });
 
 test.each(['E5001', 'E5002'])(
-  'after %s no order is created under another key unseen',
+  'after %s no order is created unnoticed under another key',
   async code => {
     const text = textOf((await open(`/docs/errors/${code}`)).body);
     const [, remedy = ''] = / What to do (.*?) See also: /.exec(text) ?? [];
@@ -68,7 +68,7 @@ test.each(['E5001', 'E5002'])(
   },
 );
 
-test('the list leads to every page', async () => {
+test('the list links to every page', async () => {
   const answer = await open('/docs/errors');
   expect(answer.headers['content-security-policy']).toBe(POLICY);
   const links = [...answer.body.matchAll(/href="\/docs\/errors\/([^"]*)"/g)].map(
@@ -78,7 +78,7 @@ test('the list leads to every page', async () => {
   for (const { meaning } of Object.values(ERRORS)) expect(textOf(answer.body)).toContain(meaning);
 });
 
-test("an error's docUrl leads to its page, whose style sheet is there", async () => {
+test('an error’s docUrl links to its page, whose style sheet exists', async () => {
   const { error } = (await open('/external/v1/payments')).json();
   const page = await open(error.docUrl.replace('https://pay.example.test', ''));
   expect(textOf(page.body)).toContain('E2001 authentication_required');

@@ -20,14 +20,14 @@ afterAll(() => service.close());
 const list = () => send(service, shop, { path: LIST });
 const create = (body: object = { amount: 5000 }, headers = {}) =>
   send(service, shop, { path: CREATE, body, headers });
-/** The log's account of a failure. */
+/** The log entry of a failure. */
 function failureOf(requestId: string) {
   const lines = service.logs.filter(({ reqId, level }) => reqId === requestId && level === 'error');
   expect(lines).toEqual([expect.objectContaining({ msg: 'request failed' })]);
   return lines[0]?.err as Record<string, string>;
 }
 
-describe('an unexpected failure is an E5001 that tells nothing, while the log tells all', () => {
+describe('an unexpected failure is an E5001 without details, which are in the log', () => {
   test.each([
     ['of a read', 'payments', list],
     ['of a creation', 'payments', create],
@@ -52,7 +52,7 @@ describe('an unexpected failure is an E5001 that tells nothing, while the log te
     expect(failure.message).toContain(`relation "${table}" does not exist`);
   });
 
-  test('of a secret that no master key opens', async () => {
+  test('of a secret that no master key can open', async () => {
     const lost = await addMerchant(service);
     await service.db
       .updateTable('api_keys')

@@ -12,11 +12,11 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
 
-/** A key may have half of them. */
+/** A key may use half of them. */
 const MOST = 4;
 
 let service: TestApp;
-/** As many as fill every place. */
+/** As many merchants as fill every slot. */
 let shops: readonly MerchantWithKey[];
 let shop: MerchantWithKey;
 let another: MerchantWithKey;
@@ -34,7 +34,10 @@ afterAll(() => service.close());
 const LIST = '/external/v1/payments';
 const list = (account = shop) => send(service, account, { path: LIST });
 
-/** Creations that wait for a lock on payments. An autovacuum may wait for one as well, and so may the list of a client that is gone. */
+/**
+ * Counts creations that wait for a lock on payments. An autovacuum may wait for one as well, and so may the list of a
+ * client that has disconnected.
+ */
 async function waitingForPayments(): Promise<number> {
   const { rows } = await sql`
     select from pg_locks join pg_stat_activity using (pid)
@@ -44,7 +47,7 @@ async function waitingForPayments(): Promise<number> {
   return rows.length;
 }
 
-test('requests up to the limit are worked on; others are refused at once with Retry-After', async () => {
+test('requests up to the limit are processed; others are refused at once with Retry-After', async () => {
   const waiting = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
     const requests = shops.map(it => requestPrompt(service, it, { amount: 5000 }));
@@ -62,11 +65,11 @@ test('requests up to the limit are worked on; others are refused at once with Re
   expect((await list()).json().data).toHaveLength(1);
 });
 
-test('a key has at most half of the places, and the others are left to others', async () => {
+test('a key gets at most half of the slots, and the rest is left to others', async () => {
   const path = '/external/v1/blockchains/active';
   const blocked = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
-    // They wait on connections of their own, where no read waits behind them.
+    // They wait on separate connections, where no read waits behind them.
     const half = Array.from({ length: MOST / 2 }, () =>
       requestPrompt(service, shop, { amount: 5000 }),
     );
@@ -86,13 +89,13 @@ test('a key has at most half of the places, and the others are left to others', 
   expect((await send(service, shop, { path })).statusCode).toBe(200);
 });
 
-test('who does not know the secret uses up nothing of a share', async () => {
+test('a client without the secret uses up nothing of a share', async () => {
   const thief = { ...shop, secret: `mps_${'0'.repeat(64)}` };
   const answers = await Promise.all([...Array.from({ length: MOST }, () => list(thief)), list()]);
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 401, 401, 401, 200]);
 });
 
-test('a refused request makes room as an answered one does', async () => {
+test('a refused request frees its slot like one with a response', async () => {
   const bad = { path: '/external/v1/payments?limit=0' };
   for (let time = 0; time < 3 * MOST; time++) {
     expect((await send(service, shop, bad)).statusCode).toBe(400);
@@ -100,7 +103,7 @@ test('a refused request makes room as an answered one does', async () => {
   expect((await list()).statusCode).toBe(200);
 });
 
-test('what an overload refuses leaves its line, and no failure', async () => {
+test('an overload logs a line per refusal, and no failure', async () => {
   const failures = service.logs.filter(({ msg }) => msg === 'request failed');
   expect(failures).toEqual([]);
   expect(service.logs).toContainEqual(
@@ -108,7 +111,7 @@ test('what an overload refuses leaves its line, and no failure', async () => {
   );
 });
 
-test('a client that is gone before its credentials are known leaves no place taken', async () => {
+test('a client that disconnects before its credentials are known keeps no slot', async () => {
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
   const reading = async () => {
@@ -141,7 +144,7 @@ test('a client that is gone before its credentials are known leaves no place tak
   expect((await list()).statusCode).toBe(200);
 });
 
-/** Asks without a signature: an overload is refused before credentials are read. */
+/** Sends a request without a signature: overload is checked before credentials. */
 async function ask(client: Client) {
   const { statusCode, headers, body } = await client.request({ method: 'GET', path: LIST });
   const { error } = (await body.json()) as { error: Record<string, unknown> };
@@ -156,11 +159,11 @@ function openClient(): Client {
   return client;
 }
 
-/** Runs `work` while as many requests wait for a lock as may be worked on. */
+/** Runs `work` while every slot is taken by a request that waits for a lock. */
 async function overloaded<T>(work: () => Promise<T>): Promise<T> {
   const { waiting, result } = await service.db.transaction().execute(async blocker => {
     await sql`lock table payments in access exclusive mode`.execute(blocker);
-    // Creations wait on connections of their own, so that all that have their place can be counted.
+    // Creations wait on separate connections, so that those with a slot can be counted.
     const waiting = shops.map(it => requestPrompt(service, it, { amount: 5000 }));
     await expect.poll(waitingForPayments).toBe(MOST);
     return { waiting, result: await work() };
@@ -191,8 +194,8 @@ test('a refusal has the usual envelope and headers, and the connection stays ope
   expect((await list()).statusCode).toBe(200);
 });
 
-describe('a connection opened while every place is taken', () => {
-  /** Serves one request at a time. */
+describe('a connection opened while every slot is taken', () => {
+  /** Processes one request at a time. */
   async function listen(holdMs: number) {
     const app = Fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
     onTestFinished(() => app.close());
@@ -221,7 +224,7 @@ describe('a connection opened while every place is taken', () => {
     await entered.promise;
     const opened: Socket[] = [];
     app.server.on('connection', socket => opened.push(socket));
-    /** Waits until so many connections are held. */
+    /** Waits until this many connections are held. */
     const held = (count: number) =>
       expect.poll(() => opened.filter(socket => socket.isPaused()).length).toBe(count);
     return { app, address, ask, slow, open: gate.resolve, held };
@@ -244,17 +247,17 @@ describe('a connection opened while every place is taken', () => {
     await held(2);
     open();
     expect(await slow).toBe(200);
-    // The free place went to the one that sends nothing; the next that leaves frees it again.
+    // The free slot went to the one that sends nothing; the next that leaves frees it again.
     expect(await ask('/quick')).toBe(200);
     expect(await quick).toBe(200);
   });
 
-  test('is answered before the server closes', async () => {
+  test('gets a response before the server closes', async () => {
     const { app, ask, slow, open, held } = await listen(60_000);
     const quick = ask('/quick');
     await held(1);
     const closed = app.close();
-    // Every place is taken, of which Fastify's own handler makes an error.
+    // Every slot is taken, which Fastify's own handler turns into an error.
     expect(await quick).toBe(500);
     open();
     expect(await slow).toBe(200);
@@ -269,7 +272,7 @@ describe('a connection opened while every place is taken', () => {
   });
 });
 
-test('health checks and pages are answered meanwhile', async () => {
+test('health checks and pages get responses meanwhile', async () => {
   await overloaded(async () => {
     for (const url of ['/healthz', '/readyz', '/docs/errors/E5002']) {
       const { port } = service.app.server.address() as AddressInfo;

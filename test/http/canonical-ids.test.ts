@@ -14,7 +14,7 @@ const spelt = fc
     [...id].map((letter, index) => (upper[index] ? letter.toUpperCase() : letter)).join(''),
   );
 
-test('however the IDs of a request are spelt, its handler gets their one spelling', async () => {
+test('whatever the case of a request’s IDs, its handler gets them in canonical form', async () => {
   const app = Fastify();
   registerValidation(app);
   app.post('/:id', { schema: { params: ID, querystring: ID, body: ID } }, async request => [

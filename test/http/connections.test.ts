@@ -9,7 +9,7 @@ import { SERVER_LIMITS, type ServerLimits, serverOptions } from '#http/server-op
 
 const HOST = '127.0.0.1';
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More bytes than the kernel takes of a response that is not read. */
+/** More bytes than the kernel buffers for a response that is not read. */
 const LARGE = 'x'.repeat(20_000_000);
 const STALL_MS = 600;
 
@@ -45,7 +45,7 @@ test('a client that does not read loses its connection once nothing has moved fo
   expect(performance.now() - began).toBeGreaterThan(STALL_MS);
 });
 
-test('also while it goes on sending', async () => {
+test('so does one that continues to send', async () => {
   const { app, port } = await listen();
   const socket = dial(port);
   const began = performance.now();
@@ -57,7 +57,7 @@ test('also while it goes on sending', async () => {
   expect(performance.now() - began).toBeGreaterThan(STALL_MS);
 });
 
-test('a client that reads slowly receives everything, however long the whole takes', async () => {
+test('a client that reads slowly receives everything, however long it takes', async () => {
   const { port } = await listen();
   const socket = dial(port);
   const began = performance.now();
@@ -78,7 +78,7 @@ test('a client that reads slowly receives everything, however long the whole tak
   expect(performance.now() - began).toBeGreaterThan(1.5 * STALL_MS);
 });
 
-test('neither an idle connection nor one that waits for its answer counts as stalled', async () => {
+test('neither an idle connection nor one that waits for its response counts as stalled', async () => {
   const { app, port } = await listen();
   const [idle, waiting] = [dial(port), dial(port)];
   idle.write(GET.replace('/', '/small'));
@@ -90,7 +90,7 @@ test('neither an idle connection nor one that waits for its answer counts as sta
   expect(String(answer)).toContain('answered');
 });
 
-/** So far apart that a busy machine cannot take one for the other. */
+/** So far apart that a busy machine cannot confuse them. */
 const HEAD_LIMITS = { headersMs: 300, requestMs: 60_000, checkMs: 50 };
 const BODY_LIMITS = { headersMs: 300, requestMs: 600, checkMs: 50 };
 

@@ -13,7 +13,7 @@ import { converse } from '../helpers/raw-http.ts';
 const HOST = '127.0.0.1';
 const CLIENTS = 16;
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More bytes than the kernel takes of a response that is not read. */
+/** More bytes than the kernel buffers for a response that is not read. */
 const LARGE = 'x'.repeat(20_000_000);
 
 function buildApp(): FastifyInstance {
@@ -42,7 +42,7 @@ test('a name with several addresses is served at one of them', async () => {
   expect(app.addresses()).toHaveLength(1);
 });
 
-test('closing answers what is in flight and waits for no connection that a client keeps', async ({
+test('closing completes requests in flight and waits for no keep-alive connection', async ({
   signal,
 }) => {
   const app = buildApp();
@@ -74,17 +74,17 @@ test('closing answers what is in flight and waits for no connection that a clien
   expect(await closed).toBeLessThan(10_000);
 });
 
-test('closing completes an answer that its client reads slowly', async () => {
+test('closing completes a response that its client reads slowly', async () => {
   const app = buildApp();
   app.get('/', async () => LARGE);
   const port = await listen(app);
   const socket = connect(port, HOST);
   socket.pause();
   socket.write(GET);
-  // The answer is on its way.
+  // The response has started.
   await once(socket, 'readable');
   const closed = closing(app);
-  // Long enough for connections that carry nothing to be closed.
+  // Long enough for idle connections to be closed.
   await sleep(500);
   socket.resume();
   expect((await text(socket)).length).toBeGreaterThan(LARGE.length);
@@ -109,7 +109,7 @@ test.each([
   expect(await closing(app)).toBeLessThan(PATIENCE.closingMs);
 });
 
-test('while it drains, a replica serves on, and each connection ends after what it has brought', async () => {
+test('while it drains, a replica keeps serving, and each connection ends after its current requests', async () => {
   const app = buildApp();
   let answer: (() => void) | undefined;
   app.get('/', async () => 'answered');

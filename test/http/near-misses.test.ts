@@ -8,12 +8,12 @@ test.each([
   ['ammount', 'amount'],
   ['amoutn', 'amount'],
   ['customerReferenceID', 'customerReferenceId'],
-])('%s is taken for %s', (written, meant) => {
+])('%s is corrected to %s', (written, meant) => {
   expect(nearest(written, ['amount', 'redirectUrl', 'customerReferenceId', 'note'])).toBe(meant);
 });
 
 test.each(['payer', '', 'x', 'amountInCents', '__proto__', 'a'.repeat(10_000)])(
-  '%s is taken for nothing',
+  '%s is not corrected',
   written => {
     expect(nearest(written, ['amount', 'note', 'id', 'limit'])).toBeUndefined();
   },

@@ -24,7 +24,7 @@ interface Attribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A span, as OTLP has it in JSON. */
+/** A span in OTLP's JSON format. */
 interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -73,8 +73,8 @@ afterAll(async () => {
 const collectorUrl = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}/otlp/`;
 
 /**
- * Says, when the process ends, how many modules of OpenTelemetry it has loaded beside its API, which
- * prom-client brings.
+ * Reports, when the process ends, how many modules of OpenTelemetry it has loaded besides its API, which
+ * prom-client installs.
  */
 const CENSUS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
@@ -93,7 +93,7 @@ const WITHOUT_PACKAGE = `data:text/javascript,${encodeURIComponent(`
     next(name.replace('@fastify/otel', '@not-installed/otel'), context) });
 `)}`;
 
-/** The service as it is run, as a process of its own. */
+/** The service as in production, as a separate process. */
 function spawnService(preloaded: string, env: Record<string, string>) {
   const child = spawn(process.execPath, ['--import', preloaded, `${ROOT}/src/server.ts`], {
     env: {
@@ -130,7 +130,7 @@ async function startService(env: Record<string, string>): Promise<Service> {
     port,
     logs,
     async stop() {
-      // In an orderly way, without waiting for a balancer first.
+      // Gracefully, without first waiting for a balancer.
       child.kill('SIGINT');
       await once(child, 'close');
     },
@@ -147,7 +147,7 @@ const textOf = ({ attributes }: Span, name: string) =>
 
 const censusOf = ({ logs }: Service) => logs.find(({ msg }) => msg === 'census')?.loaded;
 
-// Beside the others, which wait.
+// Concurrent with the others, which wait.
 describe.concurrent('with a collector', () => {
   let service: Service;
   let spans: Span[];
@@ -162,7 +162,7 @@ describe.concurrent('with a collector', () => {
     expect((await ask(port, LIST, { 'x-mp-signature': '0'.repeat(64) })).status).toBe(401);
     expect((await fetch(`http://127.0.0.1:${port}/checkout/private-token`)).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/private-path`)).status).toBe(404);
-    // An orderly end sends what is left.
+    // A graceful stop sends what is left.
     await service.stop();
     spans = exported.flatMap(({ body }) =>
       JSON.parse(body).resourceSpans.flatMap((resource: { scopeSpans: { spans: Span[] }[] }) =>
@@ -171,7 +171,7 @@ describe.concurrent('with a collector', () => {
     );
   });
 
-  test('spans arrive where the collector takes them, from a service with a name', () => {
+  test('spans reach the collector’s endpoint, from a service with a name', () => {
     expect(new Set(exported.map(({ path }) => path))).toEqual(new Set(['/otlp/v1/traces']));
     expect(exported[0]?.body).toContain('"service.name","value":{"stringValue":"eps-api"}');
     expect(censusOf(service)).toBeGreaterThan(10);
@@ -197,7 +197,7 @@ describe.concurrent('with a collector', () => {
     expect(spans.map(({ status: { code } }) => code)).not.toContain(2);
   });
 
-  test('a span belongs to the trace that was sent, and to one of its own otherwise', () => {
+  test('a span belongs to the trace that was sent, or else to a new one', () => {
     expect(spans[0]).toMatchObject({ traceId: TRACE, parentSpanId: PARENT });
     const others = spans.slice(1);
     for (const { traceId, parentSpanId } of others) {
@@ -211,14 +211,14 @@ describe.concurrent('with a collector', () => {
     );
   });
 
-  test('spans hold neither paths nor queries nor messages', () => {
+  test('spans contain neither paths nor queries nor messages', () => {
     expect(exported.map(({ body }) => body).join()).not.toContain('private');
     expect(spans.map(({ status: { message } }) => message)).toEqual(spans.map(() => undefined));
   });
 });
 
-// An orderly end gives such a collector five seconds, in which the other service runs.
-test.concurrent('a collector that is not there costs no request', async () => {
+// A graceful stop gives an unreachable collector five seconds; the other service runs meanwhile.
+test.concurrent('an unreachable collector costs no request', async () => {
   const service = await startService({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
   expect((await ask(service.port, LIST)).status).toBe(200);
   await service.stop();
@@ -227,7 +227,7 @@ test.concurrent('a collector that is not there costs no request', async () => {
   expect(troubles.filter(({ level }) => level !== 'warn')).toEqual([]);
 });
 
-test.concurrent('without one nothing of OpenTelemetry is loaded', async () => {
+test.concurrent('without a collector nothing of OpenTelemetry is loaded', async () => {
   const service = await startService({});
   expect((await ask(service.port, LIST)).status).toBe(200);
   await service.stop();

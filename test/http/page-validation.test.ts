@@ -89,11 +89,11 @@ test.each([
   ['?search=a&search=b&page=1e3&status=open', { status: 'open' }],
   ['?search=%ff&status=closed', { status: 'closed' }],
   ['?x=1&limit=5&__proto__=2&constructor=3&page=2', { page: 2 }],
-])('what is not understood of a query is left out: %s', async (query, read) => {
+])('an invalid part of a query is dropped: %s', async (query, read) => {
   expect(await get(`/list${query}`)).toEqual(read);
 });
 
-test('any query is accepted, and what is kept of it fits the schema', async () => {
+test('any query is accepted, and what is kept of it matches the schema', async () => {
   const value = fc.oneof(
     fc.constantFrom('open', '1', '0', '', '%ff', '%', '01', '+'),
     fc.string({ unit: 'grapheme' }).map(encodeURIComponent),
@@ -111,12 +111,12 @@ test('any query is accepted, and what is kept of it fits the schema', async () =
   );
 });
 
-test('a path that no object has is E3001, and a UUID is in lower case', async () => {
+test('a path without an object is E3001, and a UUID is converted to lower case', async () => {
   expect(await get(`/things/${ID.toUpperCase()}`)).toEqual({ id: ID });
   for (const id of ['x', '%00', `${ID}0`]) expect(await get(`/things/${id}`)).toContain('E3001');
 });
 
-test('a route that takes a form without a schema cannot be registered', async () => {
+test('a route that accepts a form without a schema cannot be registered', async () => {
   const other = Fastify();
   registerPageValidation(other);
   expect(() => other.post('/form', async () => null)).toThrow('/form has no form schema');

@@ -5,7 +5,7 @@ import { parseQueryString } from '#http/query-string.ts';
 const texts = fc.string({ unit: 'binary' }).map(text => text.toWellFormed());
 const pairs = fc.array(fc.tuple(texts, texts));
 
-/** What a list of pairs means: a value, or a list where a name is repeated. */
+/** The meaning of a list of pairs: a value, or a list if a name is repeated. */
 function grouped(list: readonly (readonly [string, string])[]) {
   const query: Record<string, string | string[]> = Object.create(null);
   for (const [name, values] of Map.groupBy(list, ([name]) => name)) {
@@ -40,7 +40,7 @@ test('reads what encodeURIComponent writes', () => {
   );
 });
 
-test('never throws, and never takes broken encoding for text', () => {
+test('never throws, and never decodes broken encoding as text', () => {
   const broken = fc.constantFrom('%', '%f', '%ff', '%zz', '%c3%28', '%ed%a0%80', '%u0041');
   fc.assert(fc.property(fc.string({ unit: 'binary' }), text => void parseQueryString(text)));
   fc.assert(
@@ -69,7 +69,7 @@ test.each([
   expect(parseQueryString(text)).toEqual(expected);
 });
 
-test('names of object properties are names like any other', () => {
+test('names of object properties are ordinary names', () => {
   const query = parseQueryString('__proto__=1&constructor=2&toString=3&__proto__=4');
   expect(Object.getPrototypeOf(query)).toBeNull();
   expect(Object.entries(query)).toEqual([

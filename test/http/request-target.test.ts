@@ -14,11 +14,11 @@ test.each([
   ['/%2570anel', '/%2570anel'],
   ['/%ff/%zz', '/%ff/%zz'],
   ['*', '*'],
-])('%s names %s', (target, path) => {
+])('%s targets %s', (target, path) => {
   expect(pathOf(target)).toBe(path);
 });
 
-test('however a path is spelt, it is below the same prefix', () => {
+test('however a path is encoded, it is below the same prefix', () => {
   const spelling = fc.array(fc.constantFrom('plain', 'upper', 'lower'), {
     minLength: 6,
     maxLength: 6,
@@ -37,7 +37,7 @@ test('however a path is spelt, it is below the same prefix', () => {
   );
 });
 
-test('an encoded path of the older contract is one of it', () => {
+test('an encoded path of the older contract still belongs to it', () => {
   expect(isLegacyPath('/%65xternal/payments/%ff')).toBe(true);
   expect(isLegacyPath('/external/%761/payments/%ff')).toBe(false);
 });

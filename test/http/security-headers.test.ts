@@ -20,7 +20,7 @@ afterAll(() => service.close());
 const ask = (url: string, accept: string, { app }: TestApp = service) =>
   app.inject({ url, headers: { host: HOST, accept } });
 
-test('every response forbids http and frames, and lets only pages load something', async () => {
+test('every response forbids http and frames, and only pages may load anything', async () => {
   const { path } = await openCheckout(service, await addMerchant(service));
   const paths = registered
     .filter(({ method }) => method === 'GET')

@@ -8,10 +8,10 @@ import { limitUnreadResponses } from '#http/unread-responses.ts';
 import { startListeningApp } from '../helpers/listening-app.ts';
 
 const HOST = '127.0.0.1';
-/** More bytes than the kernel takes of a response that is not read. */
+/** More bytes than the kernel buffers for a response that is not read. */
 const LARGE = 'x'.repeat(10_000_000);
 
-/** An application that takes the path for the key. */
+/** An application that uses the path as the key. */
 async function listen(prepare: (app: FastifyInstance) => void): Promise<number> {
   const app = Fastify({ forceCloseConnections: true });
   onTestFinished(() => app.close());
@@ -25,7 +25,7 @@ async function listen(prepare: (app: FastifyInstance) => void): Promise<number> 
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Sends a request and never reads; resolves once the answer has begun to arrive. */
+/** Sends a request and never reads; resolves once the response has begun to arrive. */
 async function dial(port: number, path: string, times = 1): Promise<Socket> {
   const socket = connect(port, HOST).pause();
   socket.on('error', () => undefined);
@@ -37,13 +37,13 @@ async function dial(port: number, path: string, times = 1): Promise<Socket> {
   return socket;
 }
 
-/** Whether the connection was ended before its answer. */
+/** Whether the connection was ended before its response. */
 async function isCut(socket: Socket): Promise<boolean> {
   const received = await text(socket.resume()).catch(() => '');
   return received.length < LARGE.length;
 }
 
-test('clients that do not read occupy no place', async () => {
+test('clients that do not read occupy no slot', async () => {
   const admission = new Admission(4);
   const port = await listen(app => {
     admission.releaseWhenReady(app);
@@ -58,17 +58,17 @@ test('clients that do not read occupy no place', async () => {
   }
 });
 
-test('what one client does not read is bounded, and costs no other client its answer', async () => {
+test('the unread responses of one client are bounded, and cost no other client its response', async () => {
   const port = await listen(app => limitUnreadResponses(app, 2.5 * LARGE.length));
   const other = await dial(port, '/other');
   const sockets: Socket[] = [];
   for (let time = 0; time < 4; time++) sockets.push(await dial(port, '/a'));
-  // Those that have waited longest.
+  // The oldest ones are cut.
   expect(await Promise.all(sockets.map(isCut))).toEqual([true, true, false, false]);
   expect(await isCut(other)).toBe(false);
 });
 
-test('answers that are read count no longer', async () => {
+test('responses that are read no longer count', async () => {
   const port = await listen(app => limitUnreadResponses(app, 1.5 * LARGE.length));
   for (let time = 0; time < 4; time++) {
     const answer = await fetch(`http://${HOST}:${port}/a`);
@@ -76,7 +76,7 @@ test('answers that are read count no longer', async () => {
   }
 });
 
-test('the documentation, which asks for no signature, is bounded as well', async () => {
+test('the documentation, which requires no signature, is bounded as well', async () => {
   const { service, port } = await startListeningApp();
   onTestFinished(() => service.close());
   const size = (await (await fetch(`http://${HOST}:${port}/openapi.json`)).text()).length;

@@ -16,15 +16,15 @@ const parse = (json: string) => {
   const headers = { 'content-type': 'application/json' };
   return parseBody({ headers, rawBody: Buffer.from(json) });
 };
-/** The cents that v1 reads of a body, or undefined where it refuses it. */
+/** The cents that v1 reads from a body; undefined if it refuses the body. */
 const readCents = (json: string) => {
   const body = parse(json);
   return isBody(body) ? body.amount : undefined;
 };
-/** The same of the older contract, but for its limits. */
+/** The same for the older contract, without its limits. */
 const readDollars = (json: string) => toCents((parse(json) as { amount: number }).amount);
 
-/** The number times 10 to the power of `shift`, from its text alone; undefined unless that is an integer. */
+/** The number times 10 to the power of `shift`, computed from its text; undefined unless it is an integer. */
 function scaled(text: string, shift: number): bigint | undefined {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -67,7 +67,7 @@ const decimal = fc
     [sign, whole, fraction === '' ? '' : `.${fraction}`, exponent].join(''),
   );
 
-test('a decimal is taken for an amount of cents if it is an integer, of dollars if it has two decimals', () => {
+test('a decimal is accepted as cents if it is an integer, and as dollars if it has at most two decimals', () => {
   const taken = { cents: 0, dollars: 0 };
   fc.assert(
     fc.property(decimal, text => {
@@ -110,7 +110,7 @@ test.each([
   expect(readCents(json)).toBe(cents);
 });
 
-test('a number is read as it is written wherever it is', () => {
+test('a number is parsed as it is written, anywhere', () => {
   const json = '{"a":[0.1,[1e23,{"b":1.99999999999999999}]],"c":-0,"d":1e-400,"e":0e-400}';
   expect(parse(json)).toEqual({
     a: [0.1, [1e23, { b: Number.NaN }]],

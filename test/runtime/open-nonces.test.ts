@@ -42,22 +42,25 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
   test.each([
     ['100mb', 'allkeys-lru'],
     ['100mb', 'volatile-ttl'],
-  ])('that may evict them is refused by name: maxmemory %s, %s', async (maxmemory, policy) => {
-    await limit(maxmemory, policy);
-    await expect(open()).rejects.toThrow(
-      new RegExp(`^REDIS_URL leads to .*maxmemory-policy ${policy}`),
-    );
-  });
+  ])(
+    'that may evict them is refused, with the setting named: maxmemory %s, %s',
+    async (maxmemory, policy) => {
+      await limit(maxmemory, policy);
+      await expect(open()).rejects.toThrow(
+        new RegExp(`^REDIS_URL leads to .*maxmemory-policy ${policy}`),
+      );
+    },
+  );
 
   test.each([
     ['0', 'allkeys-lru'],
     ['100mb', 'noeviction'],
-  ])('that keeps them is taken: maxmemory %s, %s', async (maxmemory, policy) => {
+  ])('that keeps them is accepted: maxmemory %s, %s', async (maxmemory, policy) => {
     await limit(maxmemory, policy);
     await (await open()).close();
   });
 
-  test('is watched after that, by /readyz and a metric', async () => {
+  test('is monitored after that, by /readyz and a metric', async () => {
     await limit('100mb', 'noeviction');
     const nonces = await open();
     const { db } = database;
@@ -91,7 +94,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     await nonces.close();
   });
 
-  test('that forbids INFO is taken as it is', async () => {
+  test('that forbids INFO is accepted unchecked', async () => {
     await operator.call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '+@all', '-info');
     const url = new URL(redis.url);
     [url.username, url.password] = ['limited', 'pass'];
@@ -101,7 +104,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     await nonces.close();
   });
 
-  test('is waited for at start, however slow the start is', async () => {
+  test('is waited for at the start, however slow that is', async () => {
     const { hostname, port } = new URL(redis.url);
     const proxy = await startTcpProxy(hostname, Number(port));
     await proxy.cut();
@@ -116,7 +119,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     await proxy.cut();
   });
 
-  test('is not waited for again where the start has waited for its mark', async () => {
+  test('is not waited for again if the start has waited for its mark', async () => {
     const config = readConfig({
       DATABASE_URL: database.url,
       MASTER_KEY: randomBytes(32).toString('base64'),
@@ -127,13 +130,13 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a Redis for nonces', () => {
     const restores = { ...storage.restores, isMarkUnreadable: () => true };
     const startedAt = performance.now();
     const deps = await openDependencies(config, { ...storage, restores }, silent);
-    // Otherwise it is ten seconds.
+    // Otherwise it takes ten seconds.
     expect(performance.now() - startedAt).toBeLessThan(8_000);
     await deps.close();
     await storage.close();
   });
 
-  test('is not waited for without end', async () => {
+  test('is not waited for forever', async () => {
     const nonces = await open(`redis://127.0.0.1:${await freePort()}`, 200);
     expect(logger.error).toHaveBeenCalledWith(
       expect.anything(),

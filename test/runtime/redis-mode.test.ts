@@ -30,7 +30,7 @@ describe.skipIf(missing !== null)(missing ?? 'a Redis that is not what its URL s
       startRedisWithSentinels({
         password: 'hunter2',
         sentinelPassword: 'hunter2',
-        // No failover: nothing fails here, and a busy machine may keep a master from answering in time.
+        // No failover: nothing fails here, but on a busy machine a master may respond late.
         downAfterMs: 60_000,
       }),
     ]);
@@ -68,7 +68,7 @@ describe.skipIf(missing !== null)(missing ?? 'a Redis that is not what its URL s
     expect(error?.message).not.toContain('hunter2');
   });
 
-  test('is taken when it is', async () => {
+  test('is accepted if it is', async () => {
     for (const url of [cluster.url, watched.url, single.url.replace('//', '//:hunter2@')]) {
       const nonces = await open(url);
       expect((await nonces.claim(KEY, 'n', Date.now())).isNew).toBe(true);

@@ -50,7 +50,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     return entry.id;
   }
 
-  /** Takes away what was written after the entry, as a restore does, with what was noticed since. */
+  /** Removes what was written after the entry, as a restore does, including what was noticed since. */
   async function restoreTo(last: string): Promise<void> {
     await database.db.transaction().execute(async tx => {
       await sql`set local session_replication_role = replica`.execute(tx);
@@ -64,7 +64,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     return watch.isUnconfirmed();
   };
 
-  /** What can happen to a database with two processes at it. */
+  /** What can happen to a database with two processes. */
   const STEP = fc.oneof(
     fc.constant('write' as const),
     fc.constant('write that fails' as const),
@@ -73,13 +73,13 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     fc.record({ back: fc.nat({ max: 4 }) }),
   );
 
-  test('is noticed if and only if it lacks what was there when a process last looked', async () => {
+  test('is noticed if and only if it lacks what was there when a process last checked', async () => {
     const watches = [await open(), await open()];
     await fc.assert(
       fc.asyncProperty(fc.array(STEP, { minLength: 4, maxLength: 14 }), async steps => {
         await sql`truncate lineages`.execute(database.db);
         const entries = [await write()];
-        /** The newest that a process has seen, as far as Redis remembers. */
+        /** The newest that a process has seen, as far as Redis knows. */
         let marked: string | undefined;
         let isNoticed = false;
         const look = async (watch: RestoreWatch | undefined) => {
@@ -109,7 +109,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
             await restoreTo(entries.at(-1) ?? '');
           }
         }
-        // Both come to the same.
+        // Both come to the same conclusion.
         for (const watch of watches) await look(watch);
       }),
       { numRuns: 20 },
@@ -127,19 +127,19 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     const sentence = `the database was restored to ${to} and lacks what came until ${until}: look at "mp restore show", then run "mp restore confirm"`;
     expect(watch.reason()).toBe(sentence);
     expect(logger.error.mock.lastCall?.[1]).toBe(sentence);
-    // Another process takes the database's word for it, with and without Redis.
+    // Another process learns it from the database, with and without Redis.
     const other = await open(null);
     expect(await isRefused(other)).toBe(true);
     await isRefused(watch);
     expect(logger.error).toHaveBeenCalledTimes(2);
   });
 
-  test('lacks what came after an earlier restore as well, once and again', async () => {
+  test('after an earlier restore lacks what came after that as well, repeatedly', async () => {
     const kept = await write();
     const watch = await open();
     expect(await isRefused(watch)).toBe(false);
     for (const _ of ['once', 'again']) {
-      // Goes on from a restore, with what is written then.
+      // Continues from a restore, with what is written then.
       const now = new Date();
       const restore = { id: newId(), noticedBy: 'test', restoredTo: now, lostUntil: null, now };
       const { rows } = await sql<{ id: string }>`
@@ -152,7 +152,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
       expect(await isRefused(await open())).toBe(false);
       const lost = await write();
       expect(await isRefused(await open())).toBe(false);
-      // Back to before that restore: nothing of its own lineage is lacking.
+      // Back to before that restore: nothing of its own lineage is missing.
       await restoreTo(kept);
       await sql`delete from lineages where id = ${restore.id}`.execute(database.db);
       const found = await open();
@@ -161,7 +161,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     }
   });
 
-  test('is refused by all processes that find it out at once', async () => {
+  test('is refused by all processes that detect it concurrently', async () => {
     const kept = await write();
     await isRefused(await open());
     await write();
@@ -185,7 +185,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(rows).toHaveLength(1);
   });
 
-  test('that is another one with the same Redis is not', async () => {
+  test('a different database with the same Redis is not refused', async () => {
     const watch = await open();
     await write();
     expect(await isRefused(watch)).toBe(false);
@@ -200,7 +200,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(await isRefused(watch)).toBe(false);
   });
 
-  test('takes no writes on another server before that has been compared', async () => {
+  test('accepts no writes on another server before that has been compared', async () => {
     const watch = await open();
     expect(watch.reason()).toBeNull();
     expect(await isRefused(watch)).toBe(false);
@@ -212,7 +212,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(watch.reason()).toBeNull();
   });
 
-  test('is worked on while Redis is away, after ten seconds; then a restore is noticed', async () => {
+  test('works while Redis is unavailable, after ten seconds; then a restore is noticed', async () => {
     const kept = await write();
     const proxy = await startTcpProxy('127.0.0.1', Number(new URL(redis.url).port));
     const watch = await open(`redis://127.0.0.1:${proxy.port}`);
@@ -233,7 +233,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
     expect(await isRefused(await open())).toBe(true);
   });
 
-  test('with a mark that is none says so, and is worked on', async () => {
+  test('with an invalid mark reports that, and works', async () => {
     await operator.flushall();
     await write();
     await isRefused(await open());
@@ -247,7 +247,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a database that may be resto
   });
 });
 
-/** The time that a UUIDv7 begins with. */
+/** The time at the beginning of a UUIDv7. */
 function timeOf(id: string): string {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toISOString();
 }

@@ -21,7 +21,7 @@ async function report(simulation: boolean): Promise<unknown[]> {
   return lines;
 }
 
-test('a start warns while no chain is watched, and names what is not offered later', async () => {
+test('a start warns while no chain is watched, and names what is no longer offered', async () => {
   expect(await report(true)).toEqual([]);
   expect(await report(false)).toEqual([
     ['warn', expect.stringMatching(/^no network is offered, since no node watches a chain/)],

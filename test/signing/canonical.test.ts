@@ -14,7 +14,7 @@ describe.each([
 ])('the worked example of %s', (_name, vector) => {
   const { keyId, secret, timestamp, nonce, method, path, body, signature } = vector;
 
-  test('is what node:crypto makes of the documented text', () => {
+  test('is what node:crypto computes for the documented text', () => {
     const canonical = `${timestamp}\n${nonce}\n${method}\n${path}\n${body}`;
     expect(createHmac('sha256', secret).update(canonical).digest('hex')).toBe(signature);
   });
@@ -38,7 +38,7 @@ describe.each([
   });
 });
 
-/** What can travel in a request line or a header: no line feed, so no part can reach into the next. */
+/** Text that can be sent in a request line or a header: without line feeds, so no part can extend into the next. */
 const visible = (minLength: number) =>
   fc.string({
     unit: fc.integer({ min: 0x21, max: 0x7e }).map(c => String.fromCharCode(c)),
@@ -68,7 +68,7 @@ test('a signature is 64 lower-case hex digits, the same every time', () => {
 test('a prepared key makes the same signatures, for secrets of any length and any text', () => {
   const secret = fc.oneof(
     fc.string({ maxLength: 200 }),
-    // Around the block of SHA-256, beyond which a key is hashed first.
+    // Around SHA-256's block size, beyond which a key is hashed first.
     fc.integer({ min: 60, max: 70 }).map(length => 'k'.repeat(length)),
   );
   const unicode = fc.record({ path: anyText(), body: fc.uint8Array() });
@@ -95,7 +95,7 @@ test('any change of any part changes the signature', () => {
   );
 });
 
-test('no byte moves from one part to the next unnoticed', () => {
+test('moving a byte from one part to the next is detected', () => {
   fc.assert(
     fc.property(signedParts, fc.nat(), (parts, place) => {
       const { path } = parts;
@@ -111,7 +111,7 @@ test('no byte moves from one part to the next unnoticed', () => {
 test('another secret makes another signature', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), signedParts, (secret, other, parts) => {
-      // HMAC fills a key up to its block with zero bytes: those alone make no other key.
+      // HMAC pads a key to its block with zero bytes, so those alone make no other key.
       const filled = (text: string) => text.replace(/\0+$/, '');
       fc.pre(filled(secret) !== filled(other));
       expect(hex(other, parts)).not.toBe(hex(secret, parts));

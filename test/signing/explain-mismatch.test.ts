@@ -162,7 +162,7 @@ describe('a create', () => {
     );
   });
 
-  test('is explained by the form of the signature beside the mistake that led to it, with both remedies', () => {
+  test("is explained by the signature's format and the mistake behind it, with both remedies", () => {
     const digest = hmac(upTo('/payments/prompt') + BODY);
     const twice = explain({}, Buffer.from(digest, 'hex').toString('base64'));
     expect(twice.findings.map(({ component }) => component)).toEqual(['path', 'encoding']);
@@ -173,7 +173,7 @@ describe('a create', () => {
     );
   });
 
-  test('is not explained where two mistakes were made at once', () => {
+  test('is not explained if two mistakes were made at once', () => {
     const twice = explain({}, hmac(upTo('/payments/prompt') + BODY, DIGITS));
     expect(twice.findings).toEqual([]);
   });
@@ -252,7 +252,7 @@ test.each(['', 'abc', `${'0'.repeat(63)}`, `${'0'.repeat(66)}`, 'g'.repeat(62), 
   },
 );
 
-test('a signature that is right in part gets no explanation', () => {
+test('a partially right signature gets no explanation', () => {
   const right = hmac(POST + BODY);
   const changed = right.slice(0, -1) + (right.endsWith('0') ? '1' : '0');
   expect(explain({}, changed).findings).toEqual([]);
@@ -292,7 +292,7 @@ test('a right signature is never explained', () => {
   );
 });
 
-test('signing other parts than were sent is explained truly or not at all', () => {
+test('signing other parts than were sent is explained correctly or not at all', () => {
   fc.assert(
     fc.property(sentParts, sentParts, (parts, others) => {
       const signature = signRequest(secret, others).toString('hex');
@@ -309,7 +309,7 @@ function canonical({ timestamp, nonce, method, path, body }: SignedParts): Buffe
   return Buffer.concat([Buffer.from(`${timestamp}\n${nonce}\n${method}\n${path}\n`), body]);
 }
 
-test('every mistake that is listed is named when it is made, for any request', () => {
+test('every listed mistake is named when it is made, for any request', () => {
   fc.assert(
     fc.property(sentParts, fc.nat(), (parts, place) => {
       const mistakes = usualMistakes(secret, parts, HINTS);
@@ -330,12 +330,12 @@ test('every mistake that is listed is named when it is made, for any request', (
   );
 });
 
-describe('what it costs', () => {
+describe('its cost', () => {
   const body = Buffer.from(JSON.stringify({ note: 'é'.repeat(32_000) }));
   const signed = (key: string, timestamp: string) =>
     createHmac('sha256', key).update(POST.replace(T, timestamp)).update(body).digest('hex');
 
-  test('allows for every mistake but the many milliseconds with the largest body', () => {
+  test('suffices for every mistake but the many milliseconds, with the largest body', () => {
     expect(explain({ body }, signed(keyId, T)).findings).toMatchObject([{ component: 'secret' }]);
     expect(explain({ body }, signed(secret, `${T}999`)).findings).toEqual([]);
   });

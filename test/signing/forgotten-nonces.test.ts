@@ -47,7 +47,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces that Redis has forgot
     service.clock.now += 60_000;
   });
 
-  /** A creation without an idempotency key, as it was captured, to be sent again. */
+  /** Captures a creation without an idempotency key, to be replayed. */
   const capture = () => {
     const captured = { nonce: crypto.randomUUID(), now: service.clock() };
     return () => create(captured);
@@ -73,7 +73,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces that Redis has forgot
       { timeout: 10_000, interval: 50 },
     );
 
-  /** Expects that nothing captured before `forget` runs again, and that all else does. */
+  /** Expects that nothing captured before `forget` is executed again, and that everything else is. */
   async function expectProtected(forget: () => Promise<void>): Promise<void> {
     const replay = capture();
     const signedAt = service.clock();
@@ -85,7 +85,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces that Redis has forgot
     const refusal = expectRefusal(await replay(), 'E5002');
     expect(refusal.message).toContain('nothing was executed');
     expect(await payments()).toBe(before);
-    // A client heals it with a fresh signature. What a read shows it may see twice.
+    // A client recovers with a fresh signature. A replayed read is harmless.
     expect((await create()).statusCode).toBe(201);
     expect((await list({ now: signedAt })).statusCode).toBe(200);
     expectRefusal(await replay(), 'E2009');
@@ -112,7 +112,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces that Redis has forgot
     });
   });
 
-  test('when somebody has emptied it', async () => {
+  test('when somebody has flushed it', async () => {
     await expectProtected(async () => {
       const operator = new Redis(redis.url);
       await operator.flushall();

@@ -29,7 +29,7 @@ test('keys are spread evenly over the buckets', () => {
         const bucket = bucketOf(KEY_ID_PREFIX + random);
         counts[bucket] = (counts[bucket] ?? 0) + 1;
       }
-      // Six standard deviations, so that one of ten million seeds is further off.
+      // Six standard deviations: fewer than one in ten million seeds would fail.
       const far = 6 * Math.sqrt(share * (1 - 1 / counts.length));
       for (const count of counts) expect(Math.abs(count - share)).toBeLessThan(far);
     }),

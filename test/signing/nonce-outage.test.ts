@@ -33,7 +33,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'an outage of Redis', () => {
     });
   const list = (headers = {}) => send(service, shop, { path: '/external/v1/payments', headers });
   const readiness = async () => {
-    // An answer stands for a second.
+    // A response of /readyz is cached for a second.
     service.clock.now += 1000;
     const answer = await service.app.inject({ url: '/readyz' });
     return { code: answer.statusCode, ...answer.json() };
@@ -42,7 +42,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'an outage of Redis', () => {
     (await service.db.selectFrom(table).select('created_at').execute()).length;
   const gaps = () => service.logs.filter(({ msg }) => msg === GAP);
 
-  test('is none before it begins', async () => {
+  test('is not there before it begins', async () => {
     expect((await create()).statusCode).toBe(201);
     expect((await list()).statusCode).toBe(200);
     expect(gaps()).toEqual([]);
@@ -54,7 +54,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'an outage of Redis', () => {
     });
   });
 
-  test('refuses creations, lets reads through, and tells of both', async () => {
+  test('refuses creations, admits reads, and reports both', async () => {
     await redis.stop();
     const error = expectRefusal(await create(), 'E5002');
     expect(error.message).toContain('nothing was executed');

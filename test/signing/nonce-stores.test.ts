@@ -23,7 +23,7 @@ async function isNew(store: NonceStore, keyId: string, nonce: string, now: numbe
 
 interface Server {
   open(): NonceStore;
-  /** Lets a nonce's time pass without waiting for it. */
+  /** Expires a nonce without waiting for it. */
   expire(nonce: string): Promise<number>;
   stop(): Promise<void>;
 }
@@ -73,13 +73,13 @@ describe.each([
     });
     const fresh = () => crypto.randomUUID();
 
-    test('are claimed at once, on a connection that is not there yet', async () => {
+    test('are claimed at once, on a connection that is not open yet', async () => {
       const opened = server.open();
       expect(await isNew(opened, KEY, fresh(), NOW)).toBe(true);
       await opened.close();
     });
 
-    test('are new once for each key, on all replicas together', async () => {
+    test('are new once per key, over all replicas', async () => {
       const nonce = fresh();
       expect(await isNew(store, KEY, nonce, NOW)).toBe(true);
       expect(await isNew(store, KEY, nonce, NOW)).toBe(false);
@@ -102,7 +102,7 @@ describe.each([
       }
     });
 
-    test('let exactly one of many claims at once through', async () => {
+    test('exactly one of many concurrent claims succeeds', async () => {
       const nonce = fresh();
       const claims = Array.from({ length: 100 }, (_, index) =>
         isNew(index % 2 === 0 ? store : replica, KEY, nonce, NOW),
@@ -121,14 +121,14 @@ describe.each([
       expect(await isNew(store, KEY, nonce, later)).toBe(false);
     });
 
-    test('answer a probe', async () => {
+    test('respond to a probe', async () => {
       expect(await store.probe()).toEqual([{ name: null, failure: null, evictionPolicy: null }]);
       expect(store.kind).toBe(name === 'Redis' ? 'redis' : 'postgres');
     });
   });
 });
 
-describe('a store that cannot be reached', () => {
+describe('an unavailable store', () => {
   const expectUnavailable = async (store: NonceStore) => {
     await expect(store.claim(KEY, 'n', NOW)).rejects.toThrow(NonceStoreUnavailable);
     expect(await store.probe()).toEqual([
@@ -136,14 +136,14 @@ describe('a store that cannot be reached', () => {
     ]);
   };
 
-  test('says so when PostgreSQL is gone', async () => {
+  test('says so when PostgreSQL is unavailable', async () => {
     const database = await cloneDatabase();
     const store = createPostgresNonces(database.db);
     await database.drop();
     await expectUnavailable(store);
   });
 
-  test('says so when there is no Redis, and keeps trying', async () => {
+  test('says so when Redis is unavailable, and keeps trying', async () => {
     const errors: Error[] = [];
     const url = `redis://127.0.0.1:${await freePort()}`;
     const store = createRedisNonces(url, { ...OPTIONS, onError: error => void errors.push(error) });

@@ -29,14 +29,14 @@ import { SOON } from '../helpers/soon.ts';
 import { parseExposition, sumOf } from '../telemetry/exposition.ts';
 
 const PASSWORD = 'only-for-nonces';
-/** cluster-node-timeout, in milliseconds: no server is replaced because the machine stands still for a while. */
+/** cluster-node-timeout, in milliseconds: no server is replaced because the machine stalls for a while. */
 const PATIENT_MS = 5_000;
 const KEYS = keyIdsOfBuckets();
 const missing = inject('redisServer') === null;
 
 describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', () => {
   let cluster: RedisCluster;
-  /** Of two replicas of the API. */
+  /** The stores of two replicas of the API. */
   let stores: [NonceStore, NonceStore];
   beforeAll(async () => {
     cluster = await startRedisCluster({ password: PASSWORD, nodeTimeoutMs: PATIENT_MS });
@@ -60,14 +60,14 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
         expect(await judgeOn(1, signNow(keyId))).not.toBe('unknown');
       }
     }, SOON);
-  /** A second later, requests that are signed now are not too old, as timestamps have whole seconds. */
+  /** Waits for a second, after which newly signed requests are not too old: timestamps have whole seconds. */
   const nextSecond = async () => {
     await settled();
     const ready = Math.max(...(await Promise.all(KEYS.map(sinceOf))));
     await vi.waitUntil(() => Math.floor(Date.now() / 1000) * 1000 >= ready, SOON);
   };
 
-  test('are claimed at once, on connections that are not there yet', async () => {
+  test('are claimed at once, on connections that are not open yet', async () => {
     const opened = createRedisNonces(cluster.url, { clock: Date.now, onError: () => undefined });
     const claims = await Promise.all(KEYS.map(key => opened.claim(key, crypto.randomUUID(), 0)));
     expect(claims.map(({ isNew }) => isNew)).toEqual(KEYS.map(() => true));
@@ -85,7 +85,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     }
   });
 
-  test('are new once for each key, on all replicas together', async () => {
+  test('are new once per key, over all replicas', async () => {
     await nextSecond();
     const captured = KEYS.map(signNow);
     const claims = captured.flatMap(each => [judgeOn(0, each), judgeOn(1, each), judgeOn(0, each)]);
@@ -95,7 +95,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     for (const each of captured) expect(await judgeOn(1, each)).toBe('replay');
   });
 
-  test('are not claimed where INFO is forbidden, which tells what was lost', async () => {
+  test('are not claimed if INFO is forbidden, which reveals losses', async () => {
     for (const { operator } of cluster.nodes) {
       await operator.call('ACL', 'SETUSER', 'limited', 'on', '>pass', '~*', '+@all', '-info');
     }
@@ -115,7 +115,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     for (const each of captured) expect(await judgeOn(0, each)).toBe('replay');
   });
 
-  test('move with their bucket, which starts its time anew, alone', async () => {
+  test('move with their bucket, and only that bucket starts a new period', async () => {
     await nextSecond();
     const before = await Promise.all(KEYS.map(sinceOf));
     const captured = Array.from({ length: 20 }, () => signNow(keyOfFirst));
@@ -123,7 +123,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     const target = await cluster.masterOf(NONCE_BUCKETS[3] as NonceBucket);
     const meanwhile: Captured[] = [];
     await cluster.move(firstBucket, target, async () => {
-      // Some keys are here, some there: whatever is known is known at both, and nothing new is taken.
+      // Some keys are on either server: both know every known nonce, and no new one is accepted.
       const results = await Promise.all(captured.map(each => judgeOn(1, each)));
       expect(results).not.toContain('executed');
       meanwhile.push(signNow(keyOfFirst));
@@ -141,13 +141,13 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     expect((await cluster.masterOf(firstBucket)).id).toBe(target.id);
   });
 
-  /** From now on, and until the test has ended, a server that is gone or hangs is soon replaced. */
+  /** Makes the cluster replace a lost or hanging server soon, until the end of the test. */
   async function replaceSoon(): Promise<void> {
     onTestFinished(() => cluster.setNodeTimeout(PATIENT_MS));
     await cluster.setNodeTimeout(400);
   }
 
-  /** Keeps the replica of a master from hearing what it does. */
+  /** Cuts the replica of a master off from its writes. */
   async function cutOff(master: ClusterNode): Promise<ClusterNode> {
     const [replica] = (await cluster.replicasOf(master)) as [ClusterNode];
     await replica.operator.config('SET', 'masterauth', 'wrong');
@@ -155,14 +155,14 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     return replica;
   }
 
-  test('that a replica had not received when its master was killed are not taken again', async () => {
+  test('that a replica had not received when its master was killed are not accepted again', async () => {
     await nextSecond();
     const master = await cluster.masterOf(firstBucket);
     const lost = await cutOff(master);
     const captured = KEYS.map(signNow);
     for (const each of captured) expect(await judgeOn(0, each)).toBe('executed');
     await master.server.stop();
-    // Others' creations go on, on all replicas of the API.
+    // Creations with other keys work, on all replicas of the API.
     const others = await keysNotOn(master);
     for (const keyId of others) expect(await judgeOn(1, signNow(keyId))).toBe('executed');
     await replaceSoon();
@@ -183,7 +183,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     return KEYS.filter((_, index) => masters[index]?.id !== master.id);
   }
 
-  test('are kept over a failover that an operator asks for', async () => {
+  test('are kept over a failover that an operator requests', async () => {
     const master = await cluster.masterOf(firstBucket);
     const [replica] = await vi.waitFor(async () => {
       const found = (await cluster.replicasOf(master)) as [ClusterNode];
@@ -194,7 +194,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     await nextSecond();
     const captured = Array.from({ length: 10 }, () => signNow(keyOfFirst));
     for (const each of captured) expect(await judgeOn(0, each)).toBe('executed');
-    // A server gives a failover up when it takes longer than five seconds.
+    // A server aborts a failover that takes longer than five seconds.
     await vi.waitUntil(
       async () => {
         if ((await cluster.masterOf(firstBucket)).id === replica.id) return true;
@@ -221,7 +221,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     expect(await judgeOn(1, captured)).not.toBe('executed');
   });
 
-  describe('on masters that are asked one by one', () => {
+  describe('on masters that are probed one by one', () => {
     let database: TestDatabase;
     beforeAll(async () => {
       database = await cloneDatabase();
@@ -239,7 +239,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
     const open = () =>
       openNonces({ redisUrl: cluster.url }, database.db, { clock: Date.now, logger });
 
-    test('and of which none may evict', async () => {
+    test('and none of which may evict', async () => {
       await (await open()).close();
       changed = await cluster.masterOf(NONCE_BUCKETS[5] as NonceBucket);
       await evicting(changed, 'allkeys-lru');
@@ -275,7 +275,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'nonces in a Redis Cluster', 
       await evicting(master, 'noeviction');
       changed = undefined;
       await master.server.stop();
-      // All replicas of the API see the same: each one serves what it can.
+      // All replicas of the API see the same: each serves what it can.
       const partly = { ready: true, state: 'partly unavailable', up: 2, ofServer: 0 };
       expect(await observe()).toEqual({ ...well, ...partly });
     });

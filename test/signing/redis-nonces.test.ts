@@ -13,7 +13,7 @@ const KEY = 'mpk_0123456789abcdef01234567';
 const OPTIONS = { clock: Date.now, onError: () => undefined };
 const missing = inject('redisServer') === null;
 
-/** How the release before this one claims a nonce, with the ID of the server's run in ARGV[2]. */
+/** How the previous release claims a nonce, with the server's run ID in ARGV[2]. */
 const CLAIM_BEFORE = `
   local store = redis.call('HMGET', KEYS[1], 'run', 'since')
   local since = store[2]
@@ -83,7 +83,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'replicas of two releases on 
 });
 
 describe.skipIf(missing)(missing ? REDIS_MISSING : 'a claim whose reply is lost', () => {
-  /** Passes bytes to a server, and ends a connection instead of passing on the reply to `lose`. */
+  /** A proxy for a server that ends a connection instead of forwarding the reply to `lose`. */
   async function startLosingProxy(port: number) {
     let losing: 'none' | 'armed' | 'lost' = 'none';
     const server = createServer(client => {
@@ -117,7 +117,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a claim whose reply is lost'
     };
   }
 
-  test('is sent once to one server, and is unknown', async () => {
+  test('is sent once to one server, and its result is unknown', async () => {
     const redis = await launchRedis(await freePort());
     onTestFinished(() => redis.stop());
     const proxy = await startLosingProxy(Number(new URL(redis.url).port));
@@ -131,13 +131,13 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'a claim whose reply is lost'
     await vi.waitFor(async () => expect(await judge(nonces, captured)).toBe('replay'), SOON);
   });
 
-  test('is sent once to a cluster, and is unknown', async () => {
+  test('is sent once to a cluster, and its result is unknown', async () => {
     const cluster = await startRedisCluster({ masters: 1, replicas: 0 });
     onTestFinished(() => cluster.stop());
     const [node] = cluster.nodes;
     if (node === undefined) throw new Error('no server');
     const proxy = await startLosingProxy(node.port);
-    // The cluster sends its clients to the proxy.
+    // The cluster redirects its clients to the proxy.
     await node.operator.config('SET', 'cluster-announce-port', proxy.port);
     const nonces = createRedisNonces(`redis://127.0.0.1:${proxy.port}?mode=cluster`, OPTIONS);
     onTestFinished(() => nonces.close());

@@ -18,14 +18,14 @@ import { freePort, launchRedis, REDIS_MISSING } from '../helpers/redis-server.ts
 import { SOON } from '../helpers/soon.ts';
 
 const KEY = 'mpk_0123456789abcdef01234567';
-/** An election that fails, as on a busy machine, is repeated after two seconds. */
+/** A failed election, as on a busy machine, is repeated after two seconds. */
 const PATIENT = { timeout: 30_000, interval: 20 };
 const OPTIONS = { clock: Date.now, onError: () => undefined };
 const missing = inject('redisServer') === null ? REDIS_MISSING : SENTINEL_MISSING;
 
 describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels watch', () => {
   let redis: RedisWithSentinels;
-  /** Of two replicas of the API. */
+  /** The stores of two replicas of the API. */
   let stores: [NonceStore, NonceStore];
   beforeAll(async () => {
     redis = await startRedisWithSentinels({
@@ -40,13 +40,13 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
   });
 
   const judgeOn = (replica: 0 | 1, captured: Captured) => judge(stores[replica], captured);
-  /** Waits until creations pass on both. */
+  /** Waits until creations succeed on both. */
   const isBack = () =>
     vi.waitFor(async () => {
       expect(await judgeOn(0, signNow(KEY))).toBe('executed');
       expect(await judgeOn(1, signNow(KEY))).toBe('executed');
     }, PATIENT);
-  /** Ten that were executed: a sentinel that hears late of a failover still interrupts some others. */
+  /** Ten executed creations: a sentinel that learns late of a failover still interrupts some others. */
   async function captureTen(): Promise<Captured[]> {
     const captured: Captured[] = [];
     await vi.waitFor(async () => {
@@ -65,12 +65,12 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
     }
   }
 
-  test('are new once, on all replicas together', async () => {
+  test('are new once, over all replicas', async () => {
     await isBack();
     await expectNoReplay(await captureTen());
   });
 
-  test('that the next master had not received when this one was killed are not taken again', async () => {
+  test('that the next master had not received when this one was killed are not accepted again', async () => {
     const master = await redis.master();
     const [next] = redis.servers.filter(({ port }) => port !== master.port);
     await next?.operator.config('SET', 'masterauth', 'wrong');
@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
     await redis.restart(master);
   });
 
-  test('are not claimed on a master without a replica, which may be another one by now', async () => {
+  test('are not claimed on a master without a replica, which may no longer be the master', async () => {
     await vi.waitUntil(() => redis.isWhole(), PATIENT);
     const master = await redis.master();
     const replicas = redis.servers.filter(({ port }) => port !== master.port);
@@ -103,7 +103,7 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
     await isBack();
   });
 
-  test('of a master that hangs are left to the one that takes over, also when it goes on', async () => {
+  test('of a master that hangs are left to the one that takes over, even when it continues', async () => {
     await vi.waitUntil(() => redis.isWhole(), PATIENT);
     const master = await redis.master();
     await isBack();
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)(missing ?? 'nonces in a Redis that sentinels w
 });
 
 describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never replaced', () => {
-  test('is found when it comes back, although a failover is told of while it is looked for', async () => {
+  test('is found when it comes back, even if a failover is announced during the search', async () => {
     const servers = await startRedisWithSentinels({ sentinelCount: 1, downAfterMs: 60_000 });
     onTestFinished(() => servers.stop());
     const { redis, close } = connectRedis(servers.url);
@@ -134,7 +134,7 @@ describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never
     redis.once('end', () => {
       gaveUp = true;
     });
-    // As FailoverDetector does.
+    // Like FailoverDetector.
     const { connector } = redis as unknown as { connector: { disconnect(): void } };
     while (!gaveUp) {
       if (redis.status === 'connecting') connector.disconnect();
@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never
     await vi.waitUntil(() => redis.status === 'ready', SOON);
   });
 
-  test('but whose replicas had followed another one accepts none twice', async () => {
+  test('whose replicas had followed another one accepts none twice', async () => {
     const redis = await startRedisWithSentinels({ sentinelCount: 1, downAfterMs: 60_000 });
     onTestFinished(() => redis.stop());
     const [master, other, third] = redis.servers as [WatchedServer, WatchedServer, WatchedServer];
@@ -160,7 +160,7 @@ describe.skipIf(missing !== null)(missing ?? 'a master that sentinels have never
         return captured;
       }, SOON);
     await executed(watched);
-    // Processes that have not been told of the sentinels yet do not disturb the others.
+    // Processes that do not know the sentinels yet do not disturb the others.
     const direct = createRedisNonces(`redis://127.0.0.1:${master.port}`, OPTIONS);
     onTestFinished(() => direct.close());
     const times = async () =>

@@ -18,10 +18,10 @@ const missing = inject('redisServer') === null ? REDIS_MISSING : SENTINEL_MISSIN
 
 const MAKE_CERTIFICATE = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis
   -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem`;
-/** What the service may do. */
+/** The service's permissions. */
 const USER = ['app', 'on', '>of-app', '~mp:nonce:*', '+@all'];
 
-/** Each server listens with TLS alone, and wants a user and a password. */
+/** Each server listens with TLS only, and requires a user and a password. */
 describe.skipIf(missing !== null)(missing ?? 'rediss: with a user', () => {
   let directory: string;
   let settings: Record<string, string>;
@@ -96,9 +96,9 @@ describe.skipIf(missing !== null)(missing ?? 'rediss: with a user', () => {
     await expectToKeepNonces(`rediss://app:of-app@127.0.0.1:${port}?mode=cluster`);
   });
 
-  test('leads to sentinels, with a user and a password of their own', async () => {
+  test('leads to sentinels, with their own user and password', async () => {
     const master = await launch({ 'repl-diskless-sync-delay': '0' });
-    // Nonces are claimed only on a master that a replica follows.
+    // Nonces are claimed only on a master with a replica.
     await launch({ replicaof: `127.0.0.1 ${master}`, masteruser: 'app', masterauth: 'of-app' });
     const port = await freePort();
     const lines = Object.entries({ ...settings, port: '0', 'tls-port': String(port) }).map(

@@ -1,4 +1,4 @@
-/** A worked example of a signature: fixed inputs and what comes of them. */
+/** A worked example of a signature: fixed inputs and the result. */
 export interface SigningVector {
   readonly keyId: string;
   readonly secret: string;

@@ -41,10 +41,10 @@ afterAll(async () => {
 const heard = async () =>
   sumOf(parseExposition(await registry.metrics()), 'eps_account_changes_heard');
 
-test('an idle replica reports at nearly each scrape that it hears changes', async () => {
-  // A renewal that is under way when the clock jumps has the time before the jump.
+test('an idle replica reports at nearly each scrape that it receives changes', async () => {
+  // A renewal that is in flight when the clock jumps has the time before the jump.
   const isQuiet = () => queries.mock.settledResults.every(({ type }) => type !== 'incomplete');
-  // Less at a time than a connection may be silent; after ten seconds the feed is idle.
+  // Steps shorter than a connection may be silent; after ten seconds the feed is idle.
   let misses = 0;
   for (let seconds = 0; seconds < 45; seconds += 3) {
     await vi.waitUntil(isQuiet, SOON);
@@ -55,7 +55,7 @@ test('an idle replica reports at nearly each scrape that it hears changes', asyn
   expect(misses).toBeLessThan(3);
 });
 
-test('a replica whose connection went silent tells that it hears nothing', async () => {
+test('a replica whose connection went silent reports that it receives nothing', async () => {
   proxy.freeze();
   later += LEASE_MS;
   expect(await heard()).toBe(0);

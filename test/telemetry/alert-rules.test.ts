@@ -8,7 +8,7 @@ import { watchProcess } from '#telemetry/monitor.ts';
 import { mpHere } from '../cli/mp.ts';
 import { withCompleteMonitor } from './complete-monitor.ts';
 
-test('every rule asks for metrics that there are, with labels that they have', async () => {
+test('every rule uses existing metrics, with labels that they have', async () => {
   const there = new Set<string>();
   await withCompleteMonitor(monitor => {
     watchProcess(monitor);
@@ -46,7 +46,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
     });
   });
 
-  test('sees alerts fire over what they are for, and only then', async () => {
+  test('alerts fire for what they are for, and only then', async () => {
     const rules = join(directory, 'fired.yml');
     writeFileSync(rules, (await mpHere(['metrics', 'rules'])).out);
     const series = (name: string, values: string) => ({ series: name, values });
@@ -159,7 +159,7 @@ describe.skipIf(missing)('promtool (skipped where it is not installed)', () => {
     ]);
   });
 
-  test('sees none fire over a failover of twenty seconds, which mends itself, nor after it', async () => {
+  test('none fires for a failover of twenty seconds, which repairs itself, nor after it', async () => {
     const rules = join(directory, 'failover.yml');
     writeFileSync(rules, (await mpHere(['metrics', 'rules'])).out);
     const input_series = Object.entries({

@@ -23,7 +23,7 @@ afterAll(() => service.close());
 
 const ago = (seconds: number) => new Date(service.clock() - seconds * 1_000);
 
-/** Each sample of the gauges as `name{labels}`, read again. */
+/** Each sample of the gauges as `name{labels}`, freshly read. */
 async function read(): Promise<Record<string, number>> {
   const { db, clock } = service;
   const registry = new Registry();
@@ -67,7 +67,7 @@ test('chains without nodes have no series', async () => {
   expect(await read()).toEqual({});
 });
 
-test('nodes tell what their calls cost, and may cost', async () => {
+test('nodes report the cost of their calls, and its limit', async () => {
   const { db } = service;
   const { id } = await addNode('avax', 100);
   const before = service.clock.now;
@@ -90,7 +90,7 @@ test('nodes tell what their calls cost, and may cost', async () => {
     ['node_calls_expected avax node.example', 730],
     ['node_calls_limit avax node.example', 5_000],
   ]);
-  // Nothing was counted since, so there is no present rate, and the next day has its own calls.
+  // Nothing was counted since, so there is no current rate, and the next day has its own calls.
   service.clock.now = noon + 12 * 3_600_000;
   await updateNode(db, id, { calls_per_day: null });
   expect(await ofNodes()).toEqual([
@@ -102,7 +102,7 @@ test('nodes tell what their calls cost, and may cost', async () => {
   service.clock.now = before;
 });
 
-test('chains with nodes tell how far they are watched, and what waits for that', async () => {
+test('chains with nodes report how far they are watched, and what waits for that', async () => {
   const { db } = service;
   const { merchant } = await addMerchant(service);
   await addNode('eth', 5_000);
@@ -116,7 +116,7 @@ test('chains with nodes tell how far they are watched, and what waits for that',
     halted: 'no common block',
     expires_until: ago(600),
   });
-  // Before what payments may expire by, since then on two of its networks, lately, and not yet.
+  // Before the time up to which payments may expire, since then on two of its networks, recently, and in the future.
   for (const [blockchain_id, seconds] of [
     ...([
       ['eth', 900],
@@ -148,7 +148,7 @@ test('chains with nodes tell how far they are watched, and what waits for that',
     'chain_payments_held eth': 2,
     'chain_deposits_seen_oldest_seconds eth': 300,
     'chain_usual_finality_seconds eth': 900,
-    // Never watched yet, it lags since it has a node.
+    // Never watched yet, so its lag starts when it got a node.
     'chain_lag_seconds btc': 70,
     'chain_lag_limit_seconds btc': 120,
     'chain_halted btc': 0,

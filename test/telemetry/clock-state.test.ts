@@ -16,7 +16,7 @@ function createClock(ask: () => Promise<number>, aheadMs: number): DatabaseClock
   return createDatabaseClock({ ask, log: null, wall: () => Date.now() + aheadMs });
 }
 
-/** What readiness and metrics tell of a clock. */
+/** What readiness and metrics report about a clock. */
 async function toldOf(databaseClock: DatabaseClock) {
   const { db } = database;
   const monitor = createMonitor({
@@ -42,11 +42,11 @@ test.each([
   await databaseClock.measure();
   const told = await toldOf(databaseClock);
   expect(told).toMatchObject({ ready, clock });
-  // Less by as long as the database took.
+  // Less by the duration of the query.
   expect(Math.abs((told.offsets?.[0] ?? 0) - aheadMs / 1000)).toBeLessThan(2);
 });
 
-test('one that the database has told nothing of', async () => {
+test('one that the database has not reported on', async () => {
   const databaseClock = createClock(() => Promise.reject(new Error('away')), 0);
   await expect(databaseClock.start()).rejects.toThrow('away');
   expect(await toldOf(databaseClock)).toEqual({ ready: false, clock: 'unavailable', offsets: [] });

@@ -1,4 +1,4 @@
-// Modules register the metrics that they hold when they are loaded.
+// Modules register their metrics when they are loaded.
 import '../../src/app.ts';
 import '#runtime/role-rights.ts';
 import '#worker/run.ts';
@@ -11,7 +11,7 @@ import { NO_CHANGE_FEED } from '../helpers/inert.ts';
 
 const NO_DATABASE = 'postgres://127.0.0.1:1/none';
 
-/** Hands over the monitor of a process that is API and worker, with every metric there is. */
+/** Runs `use` with the monitor of a process that is both API and worker, with every metric. */
 export async function withCompleteMonitor(use: (monitor: Monitor) => void): Promise<void> {
   const db = connect({
     url: NO_DATABASE,

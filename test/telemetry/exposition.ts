@@ -14,14 +14,14 @@ export interface ScrapedMetric {
 }
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-/** Statistics of what was sampled since the scrape before: `Nan` where that is nothing yet. */
+/** Statistics of samples since the previous scrape: `Nan` if there are none yet. */
 const MAY_BE_NO_NUMBER = /^nodejs_eventloop_lag_/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/g;
 
 /**
  * Parses Prometheus' text format strictly.
- * @throws Error for a line that is none, labels that do not parse to their end, a number that is
- * none, a sample that belongs to no metric above it, and a metric or a sample that comes twice.
+ * @throws Error for an invalid line, labels that do not parse completely, an invalid number, a sample without
+ * a metric above it, and a metric or a sample that comes twice.
  */
 export function parseExposition(text: string): Map<string, ScrapedMetric> {
   const metrics = new Map<string, { samples: ScrapedSample[] } & ScrapedMetric>();

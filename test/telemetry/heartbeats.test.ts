@@ -26,7 +26,7 @@ async function readOf(loop: string): Promise<Record<string, number>> {
   return Object.fromEntries(own.map(([, name = '', , value]) => [name, Number(value)]));
 }
 
-/** Runs a loop for some rounds, without pauses; answers its samples after the last one. */
+/** Runs a loop for some rounds, without pauses; returns its samples after the last one. */
 async function runRounds(name: string, rounds: number, run: Loop['run']) {
   const controller = new AbortController();
   let left = rounds;
@@ -40,7 +40,7 @@ async function runRounds(name: string, rounds: number, run: Loop['run']) {
   return samples;
 }
 
-test('a round that works is a heartbeat, one that fails is counted', async () => {
+test('a successful round is a heartbeat, a failed one is counted', async () => {
   const before = Date.now() / 1000;
   const failed = await runRounds('fails', 3, () => Promise.reject(new Error('no')));
   expect(failed).toMatchObject({ [FAILURES]: 3, [RUNS]: 3 });
@@ -60,7 +60,7 @@ test('a loop that has ended has no heartbeat, so that no alert fires for it', as
   expect(ended).not.toHaveProperty(SUCCESS);
 });
 
-test('webhooks beat while an attempt makes their run last', async () => {
+test('webhooks send heartbeats while an attempt prolongs their run', async () => {
   const [shop, receiver] = await Promise.all([openShop(database), startReceiver(stall)]);
   await shop.addEndpoint(receiver.url);
   await shop.tell();

@@ -10,8 +10,8 @@ const MODULE = pathToFileURL(join(import.meta.dirname, '../../src/telemetry/logg
 const NOTE = 'Zoë ☕ 🦊';
 
 /**
- * What a process writes that has `log`, `write(n)`, which logs `n` more numbered lines, and `seen`, which
- * resolves once the line with `until` in it has come out.
+ * The log lines of a process with `log`, `write(n)`, which logs `n` more numbered lines, and `seen`, which
+ * resolves once a line containing `until` has been output.
  * @param then What happens to the process at that moment.
  */
 async function linesOf(
@@ -51,7 +51,7 @@ async function linesOf(
     .map(line => JSON.parse(line));
 }
 
-/** The numbers of the numbered lines, in their order, if nothing else of them is broken. */
+/** The numbers of the numbered lines, in order, if they are otherwise intact. */
 function numbersOf(lines: readonly Record<string, unknown>[]) {
   const numbered = lines.filter(({ msg }) => msg === 'numbered');
   expect(new Set(numbered.map(({ note }) => note))).toEqual(new Set([NOTE]));
@@ -60,7 +60,7 @@ function numbersOf(lines: readonly Record<string, unknown>[]) {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
-// Each waits for a process of its own, most of the time for its timers.
+// Each waits for a process of its own, mostly for its timers.
 test.concurrent('every line is written, once and in order', async () => {
   const lines = await linesOf('write(1_000); await sleep(20); write(1_000);');
   expect(numbersOf(lines)).toEqual(upTo(2_000));
@@ -73,8 +73,8 @@ test.concurrent.for([
     when: 'it is killed after a fatal line',
     end: "log.fatal('lost'); process.kill(process.pid, 'SIGKILL');",
   },
-])('what waits for more lines is written when $when', async ({ end }) => {
-  // What came before is written by then; some 10 KB wait for more.
+])('buffered lines are written when $when', async ({ end }) => {
+  // Earlier lines are written by then; some 10 KB are buffered.
   const script = `write(1_000); await seen(); await sleep(100); write(60); ${end}`;
   const lines = await linesOf(script, '"number":999,');
   expect(numbersOf(lines)).toEqual(upTo(1_060));
@@ -97,7 +97,7 @@ test.concurrent('an idle process writes nothing', async () => {
   expect(lines.at(-1)).toMatchObject({ writes: 1, msg: 'counted' });
 });
 
-test.concurrent('a line that no others follow is written all the same', async () => {
+test.concurrent('a single line is written all the same', async () => {
   const kill = (child: ChildProcess) => child.kill('SIGKILL');
   const lines = await linesOf(
     'write(1); setInterval(() => undefined, 1_000);',
@@ -107,7 +107,7 @@ test.concurrent('a line that no others follow is written all the same', async ()
   expect(numbersOf(lines)).toEqual([0]);
 });
 
-test.concurrent('a line tells when it was written', async () => {
+test.concurrent('a line has the time at which it was logged', async () => {
   const started = Date.now();
   const lines = await linesOf('write(100); await sleep(20); write(1);');
   const times = lines.map(({ time }) => Date.parse(String(time)));

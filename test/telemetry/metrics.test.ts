@@ -7,7 +7,7 @@ import { createMonitor, type Monitor } from '#telemetry/monitor.ts';
 import { type MonitoringServer, serveMonitoring } from '#telemetry/monitoring-server.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { NO_CHANGE_FEED } from '../helpers/inert.ts';
-// For its metrics, which a process has once the module is loaded.
+// Registers its metrics, which a process has once the module is loaded.
 import '#onchain/watching/metrics.ts';
 import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
@@ -62,14 +62,14 @@ async function scrape(): Promise<Map<string, ScrapedMetric>> {
   return parseExposition(await response.text());
 }
 
-/** What has been added to a sample since. */
+/** By how much a sample has grown. */
 type Since = (name: string, labels?: Record<string, string>) => number;
 
-/** Does something, and tells by how much the counters went up over it. */
+/** Runs `act`, and checks by how much the counters grew meanwhile. */
 async function over(act: () => Promise<unknown>, done: (since: Since) => void): Promise<void> {
   const before = await scrape();
   await act();
-  // A request is counted when its connection has seen the end of the answer.
+  // A request is counted when its connection has seen the end of the response.
   await vi.waitFor(async () => {
     const after = await scrape();
     done((name, labels) => sumOf(after, name, labels) - sumOf(before, name, labels));
@@ -93,7 +93,7 @@ test('GET /metrics and health are all there is', async () => {
   expect(await ready.json()).toEqual({ status: 'ok', database: 'ok', nonces: 'ok' });
 });
 
-test('every metric is named and described as Prometheus asks', async () => {
+test('every metric is named and described as Prometheus recommends', async () => {
   const metrics = await scrape();
   expect(metrics.size).toBeGreaterThan(20);
   for (const { name, type, help, samples } of metrics.values()) {
@@ -156,7 +156,7 @@ describe('requests', () => {
     );
   });
 
-  test('of made-up methods and paths make no labels of their own', async () => {
+  test('with made-up methods and paths create no labels', async () => {
     const methods = ['PROPFIND', 'PURGE', 'REPORT'] as const;
     await over(
       async () => {
@@ -172,7 +172,7 @@ describe('requests', () => {
     );
   });
 
-  test('that are replayed, or limited, are counted as that', async () => {
+  test('that are replayed, or limited, are counted as such', async () => {
     const other = await addMerchant(service);
     const once = { 'idempotency-key': 'metrics' };
     await over(
@@ -194,7 +194,7 @@ describe('requests', () => {
 });
 
 describe('payments', () => {
-  test('are counted by where they move and on which network', async () => {
+  test('are counted by their moves and networks', async () => {
     const { db, rates } = service;
     const now = new Date(service.clock());
     await over(
@@ -238,7 +238,7 @@ describe('payments', () => {
   });
 });
 
-test('attempts at deliveries are counted by what became of them', async () => {
+test('attempts at deliveries are counted by outcome', async () => {
   const notified = await openShop(database, service.clock());
   await notified.addEndpoint(receiver.url);
   await over(
@@ -259,13 +259,13 @@ test('attempts at deliveries are counted by what became of them', async () => {
   );
 });
 
-test('the state of pools, nonce store and changes is reported as it is', async () => {
+test('the state of pools, nonce store and change feed is reported correctly', async () => {
   const metrics = await scrape();
   expect(sumOf(metrics, 'eps_nonce_store_up', { kind: 'postgres' })).toBe(1);
   expect(sumOf(metrics, 'eps_account_changes_heard')).toBe(0);
   expect(sumOf(metrics, 'eps_http_requests_in_flight')).toBe(0);
   expect(sumOf(metrics, 'eps_database_pool_connections_limit', { pool: 'main' })).toBe(20);
-  // Once what earlier tests have left to do is done.
+  // Once the work that earlier tests have left is done.
   const connections = async (state: 'idle' | 'busy') =>
     sumOf(await scrape(), 'eps_database_pool_connections', { state });
   await expect.poll(() => connections('idle')).toBeGreaterThan(0);
@@ -274,8 +274,8 @@ test('the state of pools, nonce store and changes is reported as it is', async (
   });
 });
 
-describe('what waits in the database', () => {
-  /** Scrapes again: a monitor keeps what it has read for ten seconds. */
+describe('the backlog in the database', () => {
+  /** Scrapes again: a monitor caches what it has read for ten seconds. */
   async function backlog(of: TestApp, url = of.databaseUrl) {
     const warnings: unknown[] = [];
     const { db, clock } = of;
@@ -308,7 +308,7 @@ describe('what waits in the database', () => {
     await own.drop();
   });
 
-  test('is nothing at first', async () => {
+  test('is empty at first', async () => {
     const { metrics } = await backlog(quiet);
     expect(sumOf(metrics, 'eps_backlog_readable')).toBe(1);
     for (const name of [
@@ -373,7 +373,7 @@ describe('what waits in the database', () => {
     expect(sumOf(metrics, 'eps_deposits_unmatched')).toBe(1);
   });
 
-  test('is left out while the database does not answer, and nothing else is', async () => {
+  test('is left out while the database does not respond, and nothing else is', async () => {
     const { metrics, again, warnings } = await backlog(quiet, 'postgres://127.0.0.1:1/none');
     for (const scraped of [metrics, again]) {
       expect(sumOf(scraped, 'eps_backlog_readable')).toBe(0);
@@ -381,7 +381,7 @@ describe('what waits in the database', () => {
       expect(scraped.get('eps_payments_expiry_lag_seconds')?.samples).toEqual([]);
       expect(scraped.get('eps_database_pool_waiting')?.samples).toHaveLength(1);
     }
-    // Asked once for both, for the backlog and for the chains: what was read stands for ten seconds.
+    // One query each, for the backlog and for the chains: results are cached for ten seconds.
     expect(warnings).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ const SPAN = '00f067aa0ba902b7';
 const SENT = `00-${TRACE}-${SPAN}-01`;
 
 describe('traceparent', () => {
-  test('keeps the trace, with a parent of its own each time', () => {
+  test('keeps the trace, with a new parent each time', () => {
     const read = () => readTraceContext(SENT, undefined);
     expect(read()).toMatchObject({ traceId: TRACE, tracestate: null });
     const parents = [read(), read()].map(trace => {
@@ -26,7 +26,7 @@ describe('traceparent', () => {
     ['01', '01'],
     ['03', '03'],
     ['ff', '03'],
-  ])('passes flags %s on as %s', (sent, passed) => {
+  ])('propagates flags %s as %s', (sent, passed) => {
     const trace = readTraceContext(`00-${TRACE}-${SPAN}-${sent}`, undefined);
     expect(trace?.traceparent.slice(-2)).toBe(passed);
   });
@@ -96,7 +96,7 @@ describe('tracestate', () => {
   });
 });
 
-test('a trace is passed on in one or two headers, and none in none', () => {
+test('a trace is propagated in one or two headers, and without one there is none', () => {
   expect(traceHeaders(null)).toEqual({});
   expect(traceHeaders({ traceparent: null, tracestate: null })).toEqual({});
   expect(traceHeaders({ traceparent: SENT, tracestate: null })).toEqual({ traceparent: SENT });

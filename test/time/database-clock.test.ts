@@ -7,14 +7,14 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** A machine and a database, whose clocks go as the test says. */
+/** A machine and a database, whose clocks run as the test says. */
 function createMachine(wallAhead = 0) {
   let real = Date.UTC(2026, 6, 1);
-  /** Since the machine began to run. */
+  /** Time since the machine started. */
   let timer = 5 * HOUR;
-  /** The database's clock ahead of the real time. */
+  /** How far the database's clock is ahead of the real time. */
   let databaseAhead = 0;
-  /** How long question and answer take. */
+  /** How long request and response take. */
   let takes = [0, 0];
   let onWay: () => void = () => undefined;
   let isAway = false;
@@ -42,7 +42,7 @@ function createMachine(wallAhead = 0) {
     clock,
     lines,
     pass,
-    /** How far the clock is from the database's. */
+    /** The difference from the database's clock. */
     error: () => clock.now() - (real + databaseAhead),
     /** Timers stand still meanwhile. */
     suspend(ms: number) {
@@ -54,7 +54,7 @@ function createMachine(wallAhead = 0) {
     setDatabase(ahead: number) {
       databaseAhead = ahead;
     },
-    /** How the next answers come. */
+    /** Sets how the next responses come. */
     answer(how: { takes?: [number, number]; isAway?: boolean; onWay?: () => void }) {
       takes = how.takes ?? [0, 0];
       isAway = how.isAway ?? false;
@@ -63,7 +63,7 @@ function createMachine(wallAhead = 0) {
   };
 }
 
-test('goes by the machine before the first answer, and lets nothing be written', () => {
+test('uses the machine’s clock before the first response, and lets nothing be written', () => {
   const { clock, error } = createMachine(5 * SECOND);
   expect(error()).toBe(5 * SECOND);
   expect(clock.offsetSeconds()).toBeUndefined();
@@ -71,7 +71,7 @@ test('goes by the machine before the first answer, and lets nothing be written',
   expect(clock.reason()).toBe('the database has not told its time yet');
 });
 
-test.each([HOUR, -HOUR])('a clock of the machine that jumps by %i ms moves nothing', async by => {
+test.each([HOUR, -HOUR])('a jump of the machine’s clock by %i ms has no effect', async by => {
   const machine = createMachine(SECOND);
   const { clock } = machine;
   await clock.measure();
@@ -92,19 +92,19 @@ test.each([HOUR, -HOUR])('a clock of the machine that jumps by %i ms moves nothi
   expect([machine.error(), clock.reason(), clock.state()]).toEqual([0, null, 'ok']);
 });
 
-test('a machine that was suspended writes once it has asked again, which it does at once', async () => {
+test('a suspended machine writes once it has measured again, which it does at once', async () => {
   const machine = createMachine();
   const { clock } = machine;
   await clock.measure();
   machine.suspend(10 * MINUTE);
   expect(machine.error()).toBe(-10 * MINUTE);
   expect(clock.reason()).toContain('was suspended');
-  // The question that this has sent.
+  // The measurement that this has started.
   await clock.measure();
   expect([machine.error(), clock.reason()]).toEqual([0, null]);
 });
 
-test('an answer on whose way the machine was suspended tells nothing', async () => {
+test('a response during which the machine was suspended is ignored', async () => {
   const machine = createMachine();
   const { clock } = machine;
   await clock.measure();
@@ -113,13 +113,13 @@ test('an answer on whose way the machine was suspended tells nothing', async () 
   expect(machine.error()).toBe(-HOUR);
   expect(clock.state()).toBe('unavailable');
   machine.answer({});
-  // The one that this has asked for was on its way already.
+  // The one that this has requested was in flight already.
   await clock.measure();
   await clock.measure();
   expect([machine.error(), clock.reason()]).toEqual([0, null]);
 });
 
-test('an answer that takes too long tells nothing', async () => {
+test('a response that takes too long is ignored', async () => {
   const machine = createMachine();
   const { clock } = machine;
   machine.answer({ takes: [0, 6 * SECOND] });
@@ -134,7 +134,7 @@ test('an answer that takes too long tells nothing', async () => {
   expect(machine.error()).toBe(-10 * SECOND);
 });
 
-test('an answer that agrees with the one before does not move the clock', async () => {
+test('a response that agrees with the previous one does not move the clock', async () => {
   const machine = createMachine();
   await machine.clock.measure();
   machine.answer({ takes: [100, 1_900] });
@@ -145,7 +145,7 @@ test('an answer that agrees with the one before does not move the clock', async 
   expect(machine.error()).toBe(-1_900);
 });
 
-test('the last answer holds for a minute while the database is away', async () => {
+test('the last response is valid for a minute while the database is unavailable', async () => {
   const machine = createMachine();
   const { clock } = machine;
   await clock.measure();
@@ -158,7 +158,7 @@ test('the last answer holds for a minute while the database is away', async () =
   expect(clock.state()).toBe('unavailable');
 });
 
-test('a database whose own clock is moved, or another one, is followed; far away nothing is written', async () => {
+test('it follows a database whose clock is changed, or another database; if far off, nothing is written', async () => {
   const machine = createMachine();
   const { clock } = machine;
   await clock.measure();
@@ -177,7 +177,7 @@ describe.each([
   ['ahead', 1],
   ['behind', -1],
 ])('a clock that is %s', (_where, sign) => {
-  test('is reported once, and the end of it as well', async () => {
+  test('is reported once, and so is the end of it', async () => {
     const machine = createMachine();
     const levels: (string | undefined)[] = [];
     for (const seconds of [1.5, 5, 6, 200, 201, 0]) {
@@ -195,7 +195,7 @@ describe.each([
     ]);
   });
 
-  test('differs by less than an answer may have taken', async () => {
+  test('differs by less than a response may have taken', async () => {
     const machine = createMachine(sign * 3 * SECOND);
     machine.answer({ takes: [500, 500] });
     await machine.clock.measure();
@@ -204,7 +204,7 @@ describe.each([
   });
 });
 
-test('whoever asks while a question is on its way gets its answer', async () => {
+test('a caller during a measurement shares its result', async () => {
   let asked = 0;
   const ask = async () => Date.now() + asked++;
   const clock = createDatabaseClock({ ask, log: null });
@@ -227,7 +227,7 @@ const step = fc.oneof(
   }),
 );
 
-test('whatever the clocks did before, an answer sets the clock to the time of the database', async () => {
+test('whatever the clocks did before, a response sets the clock to the database’s time', async () => {
   await fc.assert(
     fc.asyncProperty(
       around(HOUR),
@@ -248,7 +248,7 @@ test('whatever the clocks did before, an answer sets the clock to the time of th
           if (each.kind !== 'ask') continue;
           const [there, back] = each.takes;
           machine.answer(each);
-          // The first one may be on its way already.
+          // The first one may be in flight already.
           await clock.measure().catch(() => undefined);
           await clock.measure().catch(() => undefined);
           if (each.isAway || there + back > 4 * SECOND) continue;

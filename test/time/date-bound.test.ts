@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const instants = fc.integer({ min: FIRST, max: LAST });
 const two = (value: number) => String(value).padStart(2, '0');
 
-test('an inclusive end is the last millisecond of a day, or the instant that is named', () => {
+test('an inclusive end is the last millisecond of a day, or the given instant', () => {
   expect(toInclusiveEnd('2026-05-17')?.toISOString()).toBe('2026-05-17T23:59:59.999Z');
   expect(toInclusiveEnd('2026-05-17T12:00:00Z')?.toISOString()).toBe('2026-05-17T12:00:00.000Z');
   expect(toInclusiveEnd('20260517')?.toISOString()).toBe('2026-05-17T23:59:59.999Z');
@@ -17,7 +17,7 @@ test('an inclusive end is the last millisecond of a day, or the instant that is 
   expect(toInclusiveEnd(undefined)).toBeUndefined();
 });
 
-test('reads back every timestamp the service writes', () => {
+test('reads every timestamp that the service writes', () => {
   fc.assert(
     fc.property(instants, at => {
       const text = new Date(at).toISOString();
@@ -27,7 +27,7 @@ test('reads back every timestamp the service writes', () => {
   );
 });
 
-/** Every way to write a local time: separators, what is left out of it, a fraction, and a zone. */
+/** Every way to write a local time: separators, omitted parts, a fraction, and a zone. */
 const spellings = fc.record({
   at: fc.integer({ min: FIRST + 1440 * MINUTE_MS, max: LAST - 1440 * MINUTE_MS }),
   isBasic: fc.boolean(),
@@ -39,7 +39,7 @@ const spellings = fc.record({
   isLower: fc.boolean(),
 });
 
-test('takes every way to write a calendar date-time', () => {
+test('accepts every way to write a calendar date-time', () => {
   fc.assert(
     fc.property(spellings, ({ at, isBasic, precision, digits, mark, offset, zone, isLower }) => {
       const minutes = zone.startsWith('+') ? offset : 0;
@@ -60,7 +60,7 @@ test('takes every way to write a calendar date-time', () => {
       const text = `${plain(date)}T${clock}${finer}${zones[zone as keyof typeof zones]}`;
       const unit = { minutes: MINUTE_MS, seconds: 1000, fraction: 10 ** (3 - Math.min(digits, 3)) };
       const floor = unit[precision as keyof typeof unit];
-      // Also before 1970, the earlier instant is the one that is written.
+      // The written instant is the earlier one, even before 1970.
       const expected = Math.floor(at / floor) * floor;
       expect(parseDateBound(isLower ? text.toLowerCase() : text)?.getTime(), text).toBe(expected);
     }),
@@ -68,7 +68,7 @@ test('takes every way to write a calendar date-time', () => {
   );
 });
 
-test('takes a date alone as midnight UTC, for the days of the calendar only', () => {
+test('accepts a date alone as midnight UTC, only for existing days', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 9999 }),
@@ -92,7 +92,7 @@ test('takes a date alone as midnight UTC, for the days of the calendar only', ()
   );
 });
 
-test('keeps milliseconds and drops what is finer', () => {
+test('keeps milliseconds and drops finer digits', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^\d{1,9}$/), fraction => {
       const date = parseDateBound(`2026-05-17T12:00:00.${fraction}Z`);
@@ -101,7 +101,7 @@ test('keeps milliseconds and drops what is finer', () => {
   );
 });
 
-test('never gives a date that is none', () => {
+test('never returns an invalid date', () => {
   const nearly = fc.stringMatching(/^[\d:TtZz. +-]{0,30}$/);
   fc.assert(
     fc.property(fc.oneof(nearly, fc.string()), text => {

@@ -8,7 +8,7 @@ function open() {
     () => clock.now,
     () => taken,
   );
-  /** Works as long as it may for some seconds; returns the milliseconds that it took. */
+  /** Works as much as permitted for some seconds; returns the milliseconds of work. */
   const work = (seconds: number, milliseconds: number, isUrgent: boolean) => {
     const before = taken;
     for (const end = clock.now + seconds * 1_000; clock.now < end; clock.now += 10) {
@@ -22,13 +22,13 @@ function open() {
   return { budget, clock, work };
 }
 
-test('however much is asked for, work takes a twentieth of the processor', () => {
+test('however much is requested, work takes a twentieth of the CPU', () => {
   const { work } = open();
   expect(work(100, 68, true)).toBeLessThanOrEqual(500 + 100 * 50 + 68);
   expect(work(100, 68, true)).toBeGreaterThan(100 * 50 - 68);
 });
 
-test('less urgent work leaves a half to the rest', () => {
+test('less urgent work leaves half of that to the rest', () => {
   const { work, budget } = open();
   expect(work(10, 25, false)).toBeGreaterThan(250);
   expect(budget.has(false)).toBe(false);
@@ -36,7 +36,7 @@ test('less urgent work leaves a half to the rest', () => {
   expect(work(0.1, 25, true)).toBe(250);
 });
 
-test('a pause gives no more than there is at once, and a clock that goes back takes nothing', () => {
+test('a pause saves up no more than the burst, and a clock that goes back takes nothing', () => {
   const { clock, work, budget } = open();
   clock.now += 3_600_000;
   expect(work(0.01, 600, true)).toBe(600);
@@ -49,7 +49,7 @@ test('a pause gives no more than there is at once, and a clock that goes back ta
   expect(budget.has(true)).toBe(true);
 });
 
-test('work that fails has taken its time as well, by what the thread took', () => {
+test('work that fails counts as well, by the thread’s CPU time', () => {
   let user = 0;
   const usage = vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => {
     user += 600_000;

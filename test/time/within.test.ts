@@ -4,7 +4,7 @@ import { within } from '#time/within.ts';
 
 const late = () => new Error('late');
 
-test('work that ends in time gives its result, or fails with its own error', async () => {
+test('work that ends in time returns its result, or fails with its own error', async () => {
   expect(await within(1_000, Promise.resolve(1), late)).toBe(1);
   await expect(within(1_000, Promise.reject(new Error('own')), late)).rejects.toThrow('own');
 });

@@ -16,7 +16,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPerson } from '../helpers/panel.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Rows one statement removes. */
+/** Rows that one statement removes. */
 const BATCH = 1_000;
 const LIMITS = { failures: 10, windowMs: 60_000, inRow: 100 };
 
@@ -72,7 +72,7 @@ test('removes exactly the nonces and responses that have expired', async () => {
 });
 
 test('never removes a response that is still replayed, or a nonce that is still refused', async () => {
-  // At the very instant of expiry both are free for others; a moment earlier neither is.
+  // At the very instant of expiry both are free; a moment earlier neither is.
   const scope = { accountId: '01890000-0000-7000-8000-000000000000', route: 'POST /', key: 'edge' };
   for (const [offset, lives] of [
     [-1, false],
@@ -89,7 +89,7 @@ test('never removes a response that is still replayed, or a nonce that is still 
   }
 });
 
-test('removes any number, a batch at a time', async () => {
+test('removes any number, one batch at a time', async () => {
   for (const count of [0, 1, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 500]) {
     await addNonces(count, at(-1));
     await addNonces(1, at(1));
@@ -99,7 +99,7 @@ test('removes any number, a batch at a time', async () => {
   }
 });
 
-test('what cannot be removed keeps nothing else from being removed', async () => {
+test('rows that cannot be removed do not keep others from being removed', async () => {
   await addResponse('old', at(-1));
   await sql`alter table nonces rename to elsewhere`.execute(service.db);
   try {
@@ -113,7 +113,7 @@ test('what cannot be removed keeps nothing else from being removed', async () =>
 test('stops between two batches when its signal is aborted', async () => {
   await addNonces(3 * BATCH, at(-1));
   const controller = new AbortController();
-  // The clock is read once for every statement.
+  // The clock is read once per statement.
   const clock = () => {
     controller.abort();
     return service.clock.now;
@@ -122,7 +122,7 @@ test('stops between two batches when its signal is aborted', async () => {
   expect(await remaining('nonces')).toBe(2 * BATCH);
 });
 
-test('leaves rows alone that another worker is removing, and does not wait for it', async () => {
+test('skips rows that another worker is removing, without waiting for it', async () => {
   await addNonces(10, at(-1));
   await service.db.transaction().execute(async tx => {
     await sql`select 1 from nonces limit 4 for update`.execute(tx);
@@ -170,7 +170,7 @@ test('wipes the previous secrets whose grace period is over, and only those', as
   }
 });
 
-test('removes what cannot be used in the panel any more, and nothing else', async () => {
+test('removes what can no longer be used in the panel, and nothing else', async () => {
   const { db } = service;
   const [idle, active] = [await addPerson(service), await addPerson(service)];
   const waiting = await addPerson(service, { factorMinutesAgo: null });
@@ -232,7 +232,7 @@ async function requestsOf(accountId: string): Promise<number[]> {
   return rows.map(({ at: arrived }) => (service.clock.now - arrived.getTime()) / 1000);
 }
 
-test('of an account with too many requests the oldest go, and no other loses any', async () => {
+test('of an account with too many requests the oldest are removed, and no other account loses any', async () => {
   const [busy, quiet] = [uuidv7(), uuidv7()];
   await addRequests(busy, 60);
   await addRequests(quiet, 40, service.clock.now - DAY_MS);

@@ -16,13 +16,13 @@ import { openShop, type Shop } from '../payments/webhooks/shop.ts';
 const DAY_MS = 24 * 60 * 60_000;
 /** RETENTION_DAYS of the tests. */
 const DAYS = 90;
-/** Months before this one that have partitions, the oldest of which ended more than DAYS ago. */
+/** Months before this one that have partitions; the oldest ended more than DAYS ago. */
 const MONTHS_BACK = 7;
 /** The database decides by its own clock what may be dropped. */
 const NOW = new Date();
 const TABLES = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'];
 
-/** The first instant of a month, some months from this one. */
+/** The first instant of the month that is `distance` months from this one. */
 const month = (distance: number) => monthFrom(NOW, distance);
 const named = (distance: number) => month(distance).toISOString().slice(0, 7);
 /** Name of a table's partition of a month. */
@@ -39,8 +39,8 @@ beforeAll(async () => {
   endpointId = (await shop.addEndpoint('http://127.0.0.1:1/')).endpoint.id;
 });
 beforeEach(async () => {
-  // Amid the month before, so that the days that are kept end in the same month on every day of a year, and the clock
-  // is not ahead of that of the database.
+  // In the middle of the previous month, so that the retention period ends in the same month on every day of a year,
+  // and the clock is not ahead of the database's.
   shop.clock.now = month(-1).getTime() + 10 * DAY_MS;
   told = [];
   // As a database that has had months for half a year.
@@ -54,7 +54,7 @@ const loop = () =>
   });
 const run = () => loop().run(new AbortController().signal, () => undefined);
 
-/** An event of a month, with a delivery and an attempt at it, and a request. */
+/** Adds an event to a month, with a delivery and an attempt at it, and a request. */
 async function addRows(distance: number, status: 'succeeded' | 'pending' = 'succeeded') {
   const at = sql`${month(distance)}::timestamptz + interval '1 day'`;
   await sql`
@@ -74,7 +74,7 @@ async function addRows(distance: number, status: 'succeeded' | 'pending' = 'succ
   );
 }
 
-/** How many rows there are of each month, by table. */
+/** The months of all rows, by table. */
 async function rows(): Promise<Record<string, string[]>> {
   const { rows: found } = await sql<{ table: string; months: string[] }>`
     ${sql.join(
@@ -100,10 +100,10 @@ const distances = (from: number, to: number) =>
 /** Drops the months of events that ended before a time. */
 const drop = (before: Date) => dropPartitions(shop.db, 'events', { now: before, days: 0 });
 
-test('months older than rows are kept go with all that is in them, and payments stay', async () => {
+test('months beyond the retention period are dropped with all their rows, and payments stay', async () => {
   for (const distance of [-6, -5, -3, -1, 0]) await addRows(distance);
   await run();
-  // The month that began five months before the clock's ended four before it; that before the last three may be kept.
+  // The month five before the clock's ended four before it; the one before the last three may be kept.
   expect(await monthsOf('events')).toEqual(distances(-4, 3));
   expect(await monthsOf('request_log')).toEqual(distances(-2, 3));
   const kept = [-3, -1, 0].map(named);
@@ -121,7 +121,7 @@ test('months older than rows are kept go with all that is in them, and payments 
   expect(new Set(dropped).size).toBe(3 * 3 + 5);
 });
 
-test('a month stays while a delivery of it waits, and those around it go', async () => {
+test('a month stays while one of its deliveries is pending, and the months around it are dropped', async () => {
   for (const distance of [-7, -6, -5])
     await addRows(distance, distance === -6 ? 'pending' : 'succeeded');
   await run();
@@ -139,7 +139,7 @@ test('a month stays while a delivery of it waits, and those around it go', async
   expect(await monthsOf('events')).toEqual(distances(-4, 3));
 });
 
-test('what was there before the first month goes once that begins early enough', async () => {
+test('rows from before the first month are dropped once that starts early enough', async () => {
   for (const table of ['webhook_attempts', 'webhook_deliveries', 'events']) {
     for (const distance of [-7, -6]) {
       await sql`drop table ${sql.table(part(table, distance))}`.execute(shop.db);
@@ -174,7 +174,7 @@ test('what was there before the first month goes once that begins early enough',
   expect((await rows()).webhook_attempts).toEqual([]);
 });
 
-test('a clock that is ahead drops no month that is kept, nor makes more than a year', async () => {
+test('a clock that is ahead drops no retained month, and creates at most a year', async () => {
   const far = month(100);
   shop.clock.now = far.getTime();
   await run();
@@ -183,7 +183,7 @@ test('a clock that is ahead drops no month that is kept, nor makes more than a y
     .map(named);
   expect(await monthsOf('events')).toEqual(kept);
   await dropPartitions(shop.db, 'events', { now: far, days: 0 });
-  // Months end at their last instant, so the one before this may have to stay for six days.
+  // Months end at their last instant, so the previous one may have to stay for six days.
   const left = await monthsOf('events');
   expect(left).toEqual(expect.arrayContaining(distances(0, 12)));
   expect(left.length).toBeLessThanOrEqual(14);
@@ -194,7 +194,7 @@ test('a clock that is ahead drops no month that is kept, nor makes more than a y
   expect((await monthsOf('events')).at(-1)).toBe(named(12));
 });
 
-test('months that are missing are made again, by one of several processes', async () => {
+test('missing months are created again, by one of several processes', async () => {
   const missing = [part('webhook_deliveries', 1), part('events', 1), part('request_log', 2)];
   expect(await findPartitionsEnd(shop.db, NOW)).toEqual(month(4));
   for (const name of missing) await sql`drop table ${sql.table(name)}`.execute(shop.db);
@@ -204,7 +204,7 @@ test('months that are missing are made again, by one of several processes', asyn
   expect(await findPartitionsEnd(shop.db, NOW)).toEqual(month(4));
 });
 
-test('a table in use is left for later, and nobody waits behind it for long', async () => {
+test('a table in use is deferred, and nothing waits behind it for long', async () => {
   await addRows(-6);
   await shop.db.transaction().execute(async tx => {
     await sql`select from events limit 1`.execute(tx);
@@ -216,7 +216,7 @@ test('a table in use is left for later, and nobody waits behind it for long', as
   expect(await monthsOf('events')).not.toContain(named(-6));
 });
 
-test('a month that a vacuum of payments holds up is made later', async () => {
+test('a month that a vacuum of payments blocks is created later', async () => {
   for (const table of ['webhook_attempts', 'webhook_deliveries', 'events']) {
     await sql`drop table ${sql.table(part(table, 2))}`.execute(shop.db);
   }
@@ -242,7 +242,7 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
     );
     expect(numAffectedRows).toBe(1n);
     const dropping = drop(month(-3)).catch((error: unknown) => error);
-    // Until the other one has seen no delivery that waits, and waits for this transaction, or no longer does.
+    // Until the other one has seen no pending delivery, and waits for this transaction, or no longer does.
     let isOver = false;
     void dropping.finally(() => {
       isOver = true;
@@ -254,7 +254,7 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
       async () => isOver || (await waits.execute(shop.db)).rows[0]?.waits === true,
       { interval: 5, timeout: 30_000 },
     );
-    // In an object, since a promise would be waited for here.
+    // In an object, since a promise would be awaited here.
     return { dropping };
   });
   await dropping;
@@ -265,8 +265,8 @@ test('a delivery that is redelivered while its month is dropped keeps the month'
   expect(await monthsOf('events')).toContain(named(-6));
 });
 
-test('the newest month stays, however old, since those to come are continued from it', async () => {
-  // As a database that has been off for half a year, and whose months could not be made.
+test('the newest month stays, however old, since new ones are continued from it', async () => {
+  // As a database that has been off for half a year, and whose months could not be created.
   await makeMonths(shop.db, month(-8), month(-6));
   expect(await drop(month(0))).toHaveLength(2 * 3);
   expect(await monthsOf('events')).toEqual([named(-6)]);
@@ -274,7 +274,7 @@ test('the newest month stays, however old, since those to come are continued fro
   expect(await monthsOf('events')).toEqual(distances(0, 2));
 });
 
-test('a table without any month is told as one whose rows find none', async () => {
+test('a table without any month is reported as one whose rows find none', async () => {
   for (const { month: at } of (await listPartitions(shop.db)).filter(
     ({ table }) => table === 'request_log',
   )) {
@@ -283,7 +283,7 @@ test('a table without any month is told as one whose rows find none', async () =
   expect(await findPartitionsEnd(shop.db, NOW)).toEqual(month(0));
 });
 
-test('it runs more often than the alert for loops that hang allows for', () => {
+test('it runs more often than the alert for hanging loops requires', () => {
   const { expr } = ALERT_RULES.find(({ alert }) => alert === 'WorkerLoopStalled') ?? { expr: '' };
   const seconds = Number(/> (\d+)$/.exec(expr)?.[1]);
   expect(2 * loop().intervalMs).toBeLessThan(seconds * 1_000);

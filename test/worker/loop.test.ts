@@ -10,8 +10,8 @@ function collectLog() {
 }
 
 /**
- * Runs a loop without waiting: each run is numbered, pauses are recorded, and the loop is signalled to
- * stop after a number of pauses.
+ * Runs a loop without waiting: runs are numbered, pauses are recorded, and the loop is told to stop after a
+ * number of pauses.
  */
 async function runFor(pauses: number, intervalMs: number, run: (index: number) => Promise<void>) {
   const controller = new AbortController();
@@ -27,14 +27,14 @@ async function runFor(pauses: number, intervalMs: number, run: (index: number) =
   return { runs: index, waited, logged: log.lines };
 }
 
-test('runs again and again, an interval apart', async () => {
+test('runs repeatedly, an interval apart', async () => {
   const { runs, waited, logged } = await runFor(3, 30_000, async () => undefined);
   expect(runs).toBe(3);
   expect(waited).toEqual([30_000, 30_000, 30_000]);
   expect(logged).toEqual([]);
 });
 
-test('backs off while it fails, and is quick again once it works', async () => {
+test('backs off while it fails, and returns to its interval once it works', async () => {
   const failing = new Set([1, 2, 3, 5]);
   const { runs, waited, logged } = await runFor(7, 1_000, async index => {
     if (failing.has(index)) throw new Error(`run ${index}`);
@@ -50,7 +50,7 @@ test('backs off while it fails, and is quick again once it works', async () => {
   );
 });
 
-test('measures the clock before each run, and does not run while nothing may be written by it', async () => {
+test('measures the clock before each run, and does not run while writes are refused', async () => {
   const reasons = ['it is wrong', 'it is wrong', null, null];
   const happened: string[] = [];
   const controller = new AbortController();
@@ -76,7 +76,7 @@ test('measures the clock before each run, and does not run while nothing may be 
   expect(log.lines).toEqual([]);
 });
 
-test('backs off without a word while writes are refused, which is logged elsewhere', async () => {
+test('backs off silently while writes are refused, which is logged elsewhere', async () => {
   const refused = new WritesRefused('the database was restored');
   const unread = new ReadsRefused('no standby has it');
   const failures = [unread, new AggregateError([refused, unread]), refused];
@@ -99,7 +99,7 @@ test('never waits more than a minute, unless that is its interval', async () => 
   expect(long.waited).toEqual([300_000, 300_000, 300_000]);
 });
 
-test('a loop that throws at once fails like any other', async () => {
+test('a loop that throws synchronously fails like any other', async () => {
   const { logged } = await runFor(2, 1_000, () => {
     throw new Error('at once');
   });
@@ -121,7 +121,7 @@ test('stops in the middle of a pause', async () => {
   expect(runs).toBe(1);
 });
 
-test('lets the run that is under way end, and says nothing of its failure', async () => {
+test('lets the current run end, and does not report its failure', async () => {
   const controller = new AbortController();
   const log = collectLog();
   let ended = false;
@@ -140,14 +140,14 @@ test('lets the run that is under way end, and says nothing of its failure', asyn
   expect(log.lines).toEqual([]);
 });
 
-test('does not run at all when it is too late', async () => {
+test('does not run at all when it is already stopped', async () => {
   const loop: Loop = { name: 'test', intervalMs: 1, run: () => Promise.reject(new Error('ran')) };
   const log = collectLog();
   await runLoop(loop, log.logger, AbortSignal.abort());
   expect(log.lines).toEqual([]);
 });
 
-test('a beat ends the back-off of a run that never returns', async () => {
+test('a heartbeat ends the back-off of a run that never returns', async () => {
   const controller = new AbortController();
   const waited: number[] = [];
   const pause: Pause = async milliseconds => {
@@ -166,7 +166,7 @@ test('a beat ends the back-off of a run that never returns', async () => {
   expect(waited).toEqual([2_000, 4_000, 8_000, 2_000, 4_000]);
 });
 
-test('ends what is in progress after the last run, also when that failed', async () => {
+test('finishes what is in progress after the last run, even if that failed', async () => {
   const controller = new AbortController();
   let ended = 0;
   const loop: Loop = {
@@ -182,7 +182,7 @@ test('ends what is in progress after the last run, also when that failed', async
   expect(ended).toBe(1);
 });
 
-test('looks less often once there was nothing to do for ten seconds', () => {
+test('runs less often once there was nothing to do for ten seconds', () => {
   let now = 0;
   const pause = idlePause(200, 1_000, () => now);
   now = 9_999;

@@ -27,7 +27,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a watched chain' : `chains: ${ANVIL_MISSI
     await anvil.stop();
   });
 
-  test('is looked at again at once by the next node, else after a second', async () => {
+  test('is looked at again at once with the next node, otherwise after a second', async () => {
     let now = Date.now();
     for (const [position, { url }] of proxies.entries()) {
       const id = newId();
@@ -60,7 +60,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a watched chain' : `chains: ${ANVIL_MISSI
     );
     const run = async () => {
       await loop.run(new AbortController().signal, () => undefined);
-      // Nodes that are not in use are asked how high they are.
+      // Nodes that are not in use are asked for their height.
       return proxies.map(({ calls }) =>
         calls.splice(0).some(({ params }) => params[0] === 'finalized'),
       );
@@ -82,13 +82,13 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a watched chain' : `chains: ${ANVIL_MISSI
   });
 });
 
-test('a tick whose node failed is made again as soon as a node can be asked', () => {
+test('a tick whose node failed is repeated as soon as a node is available', () => {
   let remaining = 0;
   const pace = createTickPace(6_000, { pausedFor: () => remaining });
   expect(pace.pauseMs).toBe(6_000);
   pace.failed();
   expect(pace.pauseMs).toBe(0);
-  // No faster where every node fails.
+  // No faster when every node fails.
   pace.failed();
   expect(pace.pauseMs).toBe(1_000);
   remaining = 3_500;

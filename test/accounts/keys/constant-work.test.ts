@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What refused credentials make database and keyring do, and the code they are refused with. */
+/** The database and keyring calls for refused credentials, and the code of the refusal. */
 async function workOf(keyId: string, passphrase: string) {
   const calls: string[] = [];
   const { keyring } = service;
@@ -63,7 +63,7 @@ test('any wrong passphrase costs the same as an unknown key', async () => {
   }
 });
 
-test('a passphrase opens its own key only, though an unknown ID reads the key beside it', async () => {
+test('a passphrase opens only its own key, although an unknown ID reads the key next to it', async () => {
   const { keyId, passphrase } = await addMerchant(service);
   for (const other of [keyId.slice(0, -1), `${keyId}0`, keyId.toUpperCase(), '', 'zzz']) {
     expect((await workOf(other, passphrase)).errorCode).toBe('E2004');

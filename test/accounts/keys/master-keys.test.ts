@@ -23,7 +23,7 @@ const check = (...keys: Buffer[]) =>
   checkMasterKeys(database.db, createKeyring(keys), new Date(clock()));
 const inUse = () => listMasterKeys(database.db);
 
-test('the first key of a database is the one that it then asks for', async () => {
+test('the first key of a database is the one that it requires from then on', async () => {
   await check(FIRST);
   await check(FIRST);
   expect(await inUse()).toEqual([versionOf(FIRST)]);
@@ -32,7 +32,7 @@ test('the first key of a database is the one that it then asks for', async () =>
   expect(await inUse()).toEqual([versionOf(FIRST)]);
 });
 
-test('a new key is taken beside the former one, which is asked for from then on', async () => {
+test('a new key is accepted together with the former one, and required from then on', async () => {
   await check(FIRST);
   await check(SECOND, FIRST);
   const both = [versionOf(FIRST), versionOf(SECOND)].toSorted((a, b) => a - b);
@@ -42,14 +42,14 @@ test('a new key is taken beside the former one, which is asked for from then on'
   await check(FIRST, SECOND);
 });
 
-test('of two processes that bring different keys at once, one is refused', async () => {
+test('of two processes that concurrently bring different keys, one is refused', async () => {
   const results = await Promise.allSettled([check(FIRST), check(OTHER), check(FIRST)]);
   const failed = results.filter(({ status }) => status === 'rejected');
   expect(failed.length).toBeGreaterThan(0);
   expect(await inUse()).toHaveLength(1);
 });
 
-test('the keys of a database of the previous release are known after its migration', async () => {
+test('the keys of a database of the previous release are registered by its migration', async () => {
   const { db } = database;
   const test = { db, clock, keyring: createKeyring([FIRST]) };
   const revoked = await addMerchant({ ...test, keyring: createKeyring([OTHER]) });

@@ -37,7 +37,7 @@ afterAll(async () => {
   await first.close();
 });
 
-/** In one transaction, whose maker does not wait. */
+/** Adds a merchant in one transaction, without waiting for replicas. */
 function addShop(options?: Parameters<typeof addMerchant>[1]): Promise<MerchantWithKey> {
   return first.db.transaction().execute(db => addMerchant({ ...first, db }, options));
 }
@@ -50,8 +50,8 @@ async function askBoth(credentials: Parameters<typeof send>[1], request: SignedR
   return responses.map(response => response.json().error?.errorCode ?? response.statusCode);
 }
 
-describe('what a replica remembers', () => {
-  test('saves asking the database', async () => {
+describe('a replica’s cache of accounts', () => {
+  test('saves database queries', async () => {
     const shop = await addShop();
     await untilHeard(first.db);
     expect(await askBoth(shop, LIST)).toEqual([200, 200]);
@@ -78,7 +78,7 @@ describe('what a replica remembers', () => {
     expect(await askBoth(shop, LIST)).toEqual([200, 200]);
   });
 
-  test('ends with the expiry of the key, and with the grace period of the pair', async () => {
+  test('expires with the key, and with the grace period of the pair', async () => {
     const expiresAt = new Date(first.clock() + 60_000);
     const shop = await addShop({ key: { expiresAt } });
     const rotated = await addShop();
@@ -87,7 +87,7 @@ describe('what a replica remembers', () => {
       ...(await askBoth(shop, LIST)),
       ...(await askBoth(rotated, LIST)),
       ...(await askBoth({ ...rotated, ...renewed }, LIST)),
-      // A pair's passphrase goes with its own secret only.
+      // A pair's passphrase only goes with its own secret.
       ...(await askBoth({ ...rotated, secret: renewed.secret }, LIST)),
     ];
     expect(await ask()).toEqual([200, 200, 200, 200, 200, 200, 'E2007', 'E2007']);
@@ -99,7 +99,7 @@ describe('what a replica remembers', () => {
   });
 });
 
-test('of a whole series of changes nothing is remembered, and each is heard', async () => {
+test('keeps nothing during a series of changes, each of which is received', async () => {
   const shop = await addShop();
   await untilHeard(first.db);
   expect(await askBoth(shop, LIST)).toEqual([200, 200]);
@@ -113,7 +113,7 @@ test('of a whole series of changes nothing is remembered, and each is heard', as
   expect(await askBoth(shop, LIST)).toEqual(['E2008', 'E2008']);
 });
 
-/** What a change is made to: of each test its own, for the tests run at once. */
+/** The accounts to change: each test has its own, since the tests run concurrently. */
 interface Accounts {
   readonly shop: MerchantWithKey;
   readonly partner: PartnerWithKey;
@@ -129,7 +129,7 @@ interface Change {
   undo(): Promise<unknown>;
 }
 
-// A change waits until every replica has heard of it: concurrent tests wait together.
+// A change waits until every replica has received it: concurrent tests wait together.
 describe.concurrent('the very next request is decided from the change, on every replica', () => {
   const operator = () => operatorOf(first);
 
@@ -228,7 +228,9 @@ describe.concurrent('the very next request is decided from the change, on every 
       }),
     ],
   ];
-  /** Asks so that it is remembered, changes it, asks; and the same with the change undone. */
+  /**
+   * Makes requests, so that the account is cached; changes it; makes requests; and the same with the change reverted.
+   */
   test.each(changes)('%s', async (_name, prepare) => {
     const shop = await addShop({ domains: ['shop.example'] });
     const partner = await first.db.transaction().execute(db => addPartner({ ...first, db }));
@@ -260,7 +262,7 @@ describe.concurrent('the very next request is decided from the change, on every 
   });
 });
 
-// By itself: after this change nothing at all is remembered.
+// By itself: after this change the whole cache is empty.
 test('the very next request is decided from the change of a network, on every replica', async () => {
   const shop = await addShop();
   const ids = async () => {
@@ -277,7 +279,7 @@ test('the very next request is decided from the change of a network, on every re
   expect(await ids()).toEqual([true, true]);
 });
 
-test('the very next request is decided from any change while changes are not heard', async () => {
+test('the very next request is decided from any change while notifications are not received', async () => {
   const other = await addShop();
   expect(await askBoth(other, LIST)).toEqual([200, 200]);
   await first.changes.close();

@@ -9,7 +9,7 @@ import { send } from '../../helpers/signed-request.ts';
 import { SOON } from '../../helpers/soon.ts';
 import { startTcpProxy, type TcpProxy } from '../../helpers/tcp-proxy.ts';
 
-/** Two replicas that hear of changes over a network that can be cut without their noticing. */
+/** Two replicas that receive change notifications over a network that can be cut without them noticing. */
 
 const LIST = { path: '/external/v1/payments' };
 
@@ -39,9 +39,9 @@ test('a key is refused once it is revoked, though their sessions ended unnoticed
     const responses = await Promise.all(replicas.map(replica => send(replica, shop, LIST)));
     return responses.map(response => response.json().error?.errorCode ?? response.statusCode);
   };
-  // Remembered from here on: both have heard that the merchant was added.
+  // Cached from here on: both have received the notification of the new merchant.
   expect(await ask()).toEqual([200, 200]);
-  // Their leases stand still for as long as it takes to end the sessions.
+  // Their leases do not age while the sessions are being ended.
   const clock = holdableClock();
   const now = vi.spyOn(performance, 'now').mockImplementation(clock);
   onTestFinished(() => now.mockRestore());

@@ -63,12 +63,12 @@ afterAll(async () => {
 });
 beforeEach(() => forget());
 
-/** Ends what was written so far, without sending it. */
+/** Drops the pending mails, without sending them. */
 async function forget(): Promise<void> {
   await dropMails(service.db, new Date(service.clock()), 1_000);
 }
 
-/** What arrives of what was written so far: by recipient, in the order of their addresses. */
+/** Sends the pending mails; returns them in the order of their recipients. */
 async function receive(): Promise<ReceivedMail[]> {
   const before = server.mails.length;
   await sendDueMail(service, server.port);
@@ -84,7 +84,7 @@ async function find(): Promise<void> {
   await loop.run(new AbortController().signal, () => undefined);
 }
 
-/** A merchant whose two admins are told of things; a member, somebody inactive and the demo are not. */
+/** A merchant with two admins, who get notices; a member, an inactive user and the demo get none. */
 async function openShop() {
   const shop = await addMerchant(service);
   await setMerchant(operatorOf(service), shop.merchant.id, { name: 'Blue Coffee' });
@@ -108,8 +108,8 @@ async function openPartner() {
   return { partner, owner, developer };
 }
 
-describe('what is somebody’s own goes to them alone', () => {
-  test('a sign-in with a device that is not known', async () => {
+describe('notices about somebody’s own sign-in go only to them', () => {
+  test('a sign-in with an unknown device', async () => {
     const { merchant } = await openShop();
     const admin = await addMerchantUser(service, merchant.id, 'admin', { withPassword: true });
     const signIn = async (device = '') => {
@@ -150,9 +150,9 @@ describe('what is somebody’s own goes to them alone', () => {
   });
 });
 
-describe('what somebody signs in with, when it is changed, is told to them', () => {
+describe('a change to somebody’s credentials is reported to them', () => {
   const OTHER = 'another password that is long';
-  /** Somebody who signs in, and a form of their profile with the proof that it takes. */
+  /** Adds a person, with a function that sends a form of their profile with the required proof. */
   const openPerson = async () => {
     const { merchant, admins } = await openShop();
     const person = await addMerchantUser(service, merchant.id, 'member', { withPassword: true });
@@ -196,7 +196,7 @@ describe('what somebody signs in with, when it is changed, is told to them', () 
     expect(mails[0]?.text).toContain(`${PANEL}/profile\n`);
   });
 
-  test('nothing is told of what is refused', async () => {
+  test('nothing is reported about a refused form', async () => {
     const { send } = await openPerson();
     expect((await send('password', { 'new-password': 'short' })).statusCode).toBe(422);
     expect((await send('email', { email: 'nobody' })).statusCode).toBe(422);
@@ -228,8 +228,8 @@ describe('what somebody signs in with, when it is changed, is told to them', () 
   });
 });
 
-describe('who decides in an account', () => {
-  test('if an admin is removed, that admin and the others are told', async () => {
+describe('who may decide in an account', () => {
+  test('if an admin is removed, that admin and the others are notified', async () => {
     const { merchant, admins, url } = await openShop();
     const [ada, bob] = admins;
     if (ada === undefined || bob === undefined) throw new Error('there are two admins');
@@ -242,7 +242,7 @@ describe('who decides in an account', () => {
       expect(text).toContain('ada@x.test has deactivated Ada, who was an admin of Blue Coffee.');
       expect(text).toContain(`${url}/settings/team\n`);
     }
-    // Nobody's right to decide ends with any of these.
+    // None of these ends anybody's right to decide.
     await setUser(by, bob.userId, { role: 'member' });
     await setUser(by, bob.userId, { status: 'active' });
     const cy = await addMerchantUser(service, merchant.id, 'member');
@@ -258,7 +258,7 @@ describe('who decides in an account', () => {
   });
 
   test.each(['merchant', 'partner'] as const)(
-    'who becomes one in a %s is told to the others',
+    'a new one in a %s is reported to the others',
     async kind => {
       const isMerchant = kind === 'merchant';
       const shop = await openShop();
@@ -297,7 +297,7 @@ describe('who decides in an account', () => {
       await forget();
       await set({ status: 'active' }, { ...operatorOf(service), accountId } as typeof by);
       await told(new RegExp(`Your operator has activated Cy, who is ${word} of .* again`));
-      // Somebody who is new, or signs in already; and what makes nobody decide.
+      // Somebody new, or somebody who already signs in; and a role that decides nothing.
       for (const [role, isNew] of [
         [decides, true],
         [decides, false],
@@ -349,7 +349,7 @@ describe('who decides in an account', () => {
     },
   );
 
-  test('if an owner is removed, that owner and the others are told', async () => {
+  test('if an owner is removed, that owner and the others are notified', async () => {
     const { partner, owner, developer } = await openPartner();
     const other = await addPartnerUser(service, partner.id, 'owner');
     await setPartnerMember(operatorOf(service), other.memberId, { role: 'developer' });
@@ -364,7 +364,7 @@ describe('who decides in an account', () => {
 });
 
 describe('API keys', () => {
-  test('that are made or rotated, by whom, to the admins', async () => {
+  test('that are created or rotated, and by whom, to the admins', async () => {
     const { merchant, admins, url } = await openShop();
     const [admin] = admins;
     const operator = {
@@ -387,7 +387,7 @@ describe('API keys', () => {
     expect(rotated?.text).toContain('of Blue Coffee got a new secret from your operator.');
   });
 
-  test('that are not made are not told of', async () => {
+  test('that are not created are not reported', async () => {
     const { merchant } = await openShop();
     const key = { owner: { merchantId: merchant.id }, name: 'till', expiresAt: new Date(0) };
     await expect(createKey(operatorOf(service), service.keyring, key)).rejects.toThrow('passed');
@@ -400,7 +400,7 @@ describe('API keys', () => {
     expect(await receive()).toEqual([]);
   });
 
-  test('of a partner, to its owners and whose key it is', async () => {
+  test('of a partner, to its owners and to the key’s owner', async () => {
     const { partner, owner, developer } = await openPartner();
     const { keyId } = await createKey(operatorOf(service), service.keyring, {
       owner: { memberId: developer.memberId },
@@ -439,7 +439,7 @@ describe('API keys', () => {
     expect(later[0]?.text).toContain('“for 15 days”');
   });
 
-  test('of which a mail was given up are told of again', async () => {
+  test('are reported again after a mail was given up', async () => {
     const { merchant, admins } = await openShop();
     await createKey(operatorOf(service), service.keyring, {
       owner: { merchantId: merchant.id },
@@ -459,7 +459,7 @@ describe('API keys', () => {
   });
 });
 
-describe('changes of where money goes', () => {
+describe('changes of deposit addresses', () => {
   /** An account in which changes wait. */
   async function openOld(): Promise<Account> {
     const account = await openAccount(service);
@@ -478,7 +478,7 @@ describe('changes of where money goes', () => {
     return proposeMainBranch(personOf(account, 0), wanted, DELAY_MS);
   };
 
-  test('are told at each step, to all admins', async () => {
+  test('are reported at each step, to all admins', async () => {
     const account = await openOld();
     const { merchant } = account;
     const change = await proposeIn(account);
@@ -511,7 +511,7 @@ describe('changes of where money goes', () => {
   });
 
   test.each(['deactivated', 'demoted'] as const)(
-    'whoever was %s shortly before is told too',
+    'whoever was %s shortly before is notified too',
     async how => {
       const account = await openOld();
       const { merchant } = account;
@@ -526,7 +526,7 @@ describe('changes of where money goes', () => {
       service.clock.now += DELAY_MS - HOUR_MS;
       const change = await proposeIn(account);
       expect(recipients(await receive())).toEqual(adminsOf(account));
-      // However long it waits, all of its steps are told.
+      // However long it waits, all of its steps are reported.
       service.clock.now += DELAY_MS;
       await applyDueChanges(service.db, service.clock, 10);
       expect(recipients(await receive())).toEqual(adminsOf(account));
@@ -541,7 +541,7 @@ describe('changes of where money goes', () => {
     },
   );
 
-  test('an approval, and that it holds, are one mail', async () => {
+  test('an approval, and that it is in force, are one mail', async () => {
     const account = await openOld();
     const { id } = await proposeIn(account);
     await receive();
@@ -553,7 +553,7 @@ describe('changes of where money goes', () => {
     );
   });
 
-  test('an address is named by network and branch, and what lapses is told', async () => {
+  test('an address is named by network and branch, and a cancelled change is reported', async () => {
     const account = await openOld();
     const { merchant, branches } = account;
     const wanted = { kind: 'address.set', merchantId: merchant.id, branchId: branches[0] } as const;
@@ -569,7 +569,7 @@ describe('changes of where money goes', () => {
       'a new deposit address for ETH on Ethereum Mainnet, branch Main.',
     );
     expect(proposed?.text).not.toContain(address);
-    // What an operator sets lets it lapse.
+    // When an operator sets the address, the change is cancelled.
     await setAddress(operatorOf(service), owner, NETWORK, newAddress());
     const mails = await receive();
     expect(recipients(mails)).toEqual([...adminsOf(account), ...adminsOf(account)].toSorted());
@@ -582,7 +582,7 @@ describe('changes of where money goes', () => {
     expect(mails.some(({ text }) => text.includes('Your operator has set a new deposit'))).toBe(
       true,
     );
-    // What sets what was set already changes nothing.
+    // Setting the same address again changes nothing.
     const now = await sql<{ address: string }>`
       select address from deposit_addresses where branch_id = ${branches[0]}`.execute(service.db);
     await setAddress(operatorOf(service), owner, NETWORK, now.rows[0]?.address ?? '');
@@ -608,7 +608,7 @@ describe('webhook endpoints', () => {
     expect(mails[0]?.text).not.toContain('unseen');
   });
 
-  test('that somebody disables in the panel, whose name is no link', async () => {
+  test('that somebody disables in the panel, whose name does not become a link', async () => {
     const { merchant } = await openShop();
     const name = 'Ada of https://evil.example/panel';
     const ada = await addMerchantUser(service, merchant.id, 'admin', { name });
@@ -623,7 +623,7 @@ describe('webhook endpoints', () => {
     }
   });
 
-  test('to which nothing was delivered for an hour, once until something is again', async () => {
+  test('that nothing was delivered to for an hour, once until a delivery succeeds', async () => {
     const { merchant, admins } = await openShop();
     const failing = await addEndpoint(service, merchant.id);
     const well = await addEndpoint(service, merchant.id, 'http://127.0.0.1:2/');
@@ -654,7 +654,7 @@ describe('webhook endpoints', () => {
     expect(recipients(await receive()).filter(to => !sorted(...admins).includes(to))).toEqual([]);
   });
 
-  test('that fail for months are told of once, whatever is forgotten meanwhile', async () => {
+  test('that fail for months are reported once, whatever is deleted meanwhile', async () => {
     const { merchant, admins } = await openShop();
     const { endpoint } = await addEndpoint(service, merchant.id);
     const created_at = new Date(service.clock.now - DAY_MS);
@@ -668,7 +668,7 @@ describe('webhook endpoints', () => {
     await fail();
     await find();
     expect(recipients(await receive())).toEqual(sorted(...admins));
-    // More than are looked at: the success is before them.
+    // More than are examined: the success is older than these.
     for (let n = 0; n < 101; n++) await fail();
     service.clock.now += DAY_MS;
     await find();

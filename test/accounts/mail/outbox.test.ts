@@ -32,7 +32,7 @@ async function start(options: SMTPServerOptions = {}) {
   return server;
 }
 
-/** Somebody to whom a mail is to be sent. */
+/** Somebody with a pending mail. */
 async function addMail(): Promise<Visitor> {
   const person = await addPerson(service);
   const now = new Date(service.clock());
@@ -56,7 +56,7 @@ async function countAttempts(outcome: string): Promise<number> {
   return values.reduce((sum, { value }) => sum + value, 0);
 }
 
-test('a mail arrives once, as plain text that leads to the panel alone', async () => {
+test('a mail arrives once, as plain text that links only to the panel', async () => {
   const server = await start();
   const person = await addMail();
   const sent = await countAttempts('sent');
@@ -73,7 +73,7 @@ test('a mail arrives once, as plain text that leads to the panel alone', async (
   });
   expect(mail?.text).toContain('on 2026-05-17 at 12:00 UTC, from 192.0.2.7.');
   expect(mail?.text.match(/https?:\S+/g)).toEqual(['https://pay.example.test/panel/profile']);
-  // What it said is gone.
+  // Its contents are erased.
   const ended = { outcome: 'sent', attempts: 1, due_at: null, email: null, facts: {} };
   expect(await stateOf(person)).toEqual(ended);
   expect(await countAttempts('sent')).toBe(sent + 1);
@@ -105,7 +105,7 @@ test('it goes to the e-mail that the person had when it was written', async () =
   expect(server.mails.flatMap(({ to }) => to)).toEqual([person.email]);
 });
 
-test('two workers at once send one mail each', async () => {
+test('two concurrent workers send one mail each', async () => {
   const server = await start();
   const people = [await addMail(), await addMail(), await addMail()];
   await Promise.all([work(server.port), work(server.port), work(server.port), work(server.port)]);
@@ -113,7 +113,7 @@ test('two workers at once send one mail each', async () => {
   expect(arrived.toSorted()).toEqual(people.map(({ email }) => email).toSorted());
 });
 
-test('a recipient that is refused is given up after some attempts, and counted', async () => {
+test('a rejected recipient is given up after some attempts, and counted', async () => {
   const refused = await addMail();
   const server = await start({
     onRcptTo: ({ address }, _session, done) =>
@@ -132,13 +132,13 @@ test('a recipient that is refused is given up after some attempts, and counted',
   expect(await stateOf(refused)).toMatchObject({ outcome: 'given-up', attempts: 8, facts: {} });
   expect(await countAttempts('given-up')).toBe(given + 1);
   expect(JSON.stringify(service.logs)).not.toContain(refused.email);
-  // It keeps nobody waiting.
+  // It holds up nobody else.
   const other = await addMail();
   await work(server.port);
   expect(server.mails.flatMap(({ to }) => to)).toEqual([other.email]);
 });
 
-test('a worker that ends before it has recorded a mail leaves it to another', async () => {
+test('a worker that dies before it has recorded a mail leaves it to another', async () => {
   const server = await start();
   const person = await addMail();
   const now = new Date(service.clock());
@@ -154,7 +154,7 @@ test('a worker that ends before it has recorded a mail leaves it to another', as
   expect(await stateOf(person)).toMatchObject({ outcome: 'sent', attempts: 2 });
 });
 
-test('a server that says nothing holds up a worker that stops for no longer than its patience', async () => {
+test('a silent server delays the stop of a worker by no more than its timeout', async () => {
   const silent = createServer(socket => void socket.on('error', () => undefined));
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -173,7 +173,7 @@ test('a server that says nothing holds up a worker that stops for no longer than
   await expect(sending).rejects.toThrow('the mail was not taken');
 });
 
-test('without a server for mail nothing waits for one to come', async () => {
+test('without a mail server no mail is queued for a later one', async () => {
   const person = await addMail();
   const { db, clock, keyring } = service;
   const loop = sendMailLoop({ db, clock, keyring, logger: { warn: () => undefined }, mail: null });
@@ -204,7 +204,7 @@ describe('TLS', () => {
       password === 'p@ss' ? done(null, { user: username }) : done(new Error('wrong')),
   };
 
-  test('smtps: takes a certificate that is trusted, and a password', async () => {
+  test('smtps: accepts a trusted certificate, and a password', async () => {
     const server = await start({ ...credentials, ...authenticating, secure: true });
     const url = `smtps://ada:p%40ss@127.0.0.1:${server.port}`;
     const person = await addMail();
@@ -220,7 +220,7 @@ describe('TLS', () => {
     expect(server.mails).toMatchObject([{ to: [person.email], secure: true, user: 'ada' }]);
   });
 
-  test('smtp: takes STARTTLS beyond loopback, and sends nothing without', async () => {
+  test('smtp: uses STARTTLS beyond loopback, and sends nothing without', async () => {
     tls.setDefaultCACertificates([...trusted, credentials.cert]);
     const starts = await start({ ...credentials, disabledCommands: [] });
     const plain = await start();

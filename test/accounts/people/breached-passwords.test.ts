@@ -43,7 +43,7 @@ const isBreached = (timeoutMs = 5_000) =>
     timeoutMs,
   })(STOLEN);
 
-test('five characters of the hash are sent, and the rest is found among the others', async () => {
+test('five characters of the hash are sent, and the rest is searched in the response', async () => {
   const found = `${REST}:3`;
   const lines = [...OTHERS, found].map(line => line.toUpperCase());
   for (const range of [lines.join('\r\n'), lines.join('\n').toLowerCase(), found]) {
@@ -53,7 +53,7 @@ test('five characters of the hash are sent, and the rest is found among the othe
   expect(asked).toEqual(Array(3).fill({ path: `/range/${PREFIX}`, padding: 'true' }));
 });
 
-test('padding, and the hashes of others, are not the password', async () => {
+test('padding, and other hashes, do not match the password', async () => {
   for (const range of [OTHERS.join('\r\n').toUpperCase(), `${REST}:0\r\n`]) {
     respond = (_, response) => response.end(range);
     expect(await isBreached()).toBe(false);
@@ -82,7 +82,7 @@ test.each<[string, string, RequestListener]>([
   expect(warnings).toEqual([{ reason }]);
 });
 
-test('without an answer in time too, and when nobody listens', async () => {
+test('it passes without a response in time, and when nothing listens', async () => {
   respond = () => undefined;
   expect(await isBreached(50)).toBe(false);
   respond = (_, response) => response.write(`${REST}:3\r\n`);
@@ -93,7 +93,7 @@ test('without an answer in time too, and when nobody listens', async () => {
   expect(warnings.at(-1)).toEqual({ reason: 'ECONNREFUSED' });
 });
 
-test('a form refuses it, and takes it when nobody can tell', async () => {
+test('a form refuses a breached password, and accepts it when the check is unavailable', async () => {
   const service = await startTestApp({ env: { BREACHED_PASSWORDS_URL: url } });
   const { merchant } = await addMerchant(service);
   const admin = await addMerchantUser(service, merchant.id, 'admin', { withPassword: true });

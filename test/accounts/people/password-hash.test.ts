@@ -19,7 +19,7 @@ test('a password is verified by its hash, for its person, under its master key',
   expect((await verify('right', PERSON, createKeyring([randomBytes(32)]))).isRight).toBe(false);
 });
 
-test('without a password none is right', async () => {
+test('without a stored password none is right', async () => {
   const none = {
     password_hash: null,
     password_salt: null,

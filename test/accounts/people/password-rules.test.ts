@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { COMMON_PASSWORDS } from '#accounts/people/common-passwords.ts';
 import { findPasswordFault } from '#accounts/people/password-rules.ts';
 
-test('the list is as long as OWASP ASVS 5.0 asks for (6.2.4)', () => {
+test('the list is as long as OWASP ASVS 5.0 requires (6.2.4)', () => {
   expect(COMMON_PASSWORDS).toBe(3000);
 });
 

@@ -23,20 +23,20 @@ function startWork(turns: Turns) {
   return { begun, refused, take, endNext, settle };
 }
 
-test('two work at once, and clients take turns', async () => {
+test('two run at once, and clients take turns', async () => {
   const { begun, take, endNext } = startWork(new Turns({ atOnce: 2, waiting: 10 }));
   for (const client of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b']) void take(client);
   expect(begun).toEqual(['a', 'a']);
   for (let ended = 0; ended < 6; ended++) await endNext();
   expect(begun.join('')).toBe('aaabcaba');
-  // Places of those who have ended are free again.
+  // The places of those that have ended are free again.
   for (let ended = 0; ended < 2; ended++) await endNext();
   void take('d');
   void take('d');
   expect(begun.join('')).toBe('aaabcabadd');
 });
 
-test('of one client no more wait than it may', async () => {
+test('no more may wait for one client than its limit', async () => {
   const { begun, refused, take, endNext, settle } = startWork(
     new Turns({ atOnce: 2, waiting: 60 }),
   );
@@ -48,11 +48,11 @@ test('of one client no more wait than it may', async () => {
   expect(begun).toHaveLength(4);
 });
 
-test('a full queue makes room for who waits less, at the cost of who waits most', async () => {
+test('a full queue makes room for clients with fewer waiting, at the cost of the one with most', async () => {
   const { begun, refused, take, endNext, settle } = startWork(new Turns({ atOnce: 1, waiting: 4 }));
   for (const client of ['flood', 'flood', 'flood', 'flood', 'flood']) void take(client);
   for (const client of ['shop', 'office', 'home']) void take(client);
-  // Now everybody has one.
+  // Now every client has one.
   void take('late');
   await settle();
   expect(refused.map(each => each.split(' ')[0]).sort()).toEqual([
@@ -65,7 +65,7 @@ test('a full queue makes room for who waits less, at the cost of who waits most'
   expect(begun).toEqual(['flood', 'flood', 'shop', 'office', 'home']);
 });
 
-test('work that fails passes its turn on', async () => {
+test('failing work passes its turn on', async () => {
   const turns = new Turns({ atOnce: 1, waiting: 1 });
   const failing = turns.take('a', 1, () => Promise.reject(new Error('no')));
   const next = turns.take('b', 1, async () => 'done');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('a session can be used to read while writes are refused, and ends as if it were not', async () => {
+test('a session stays readable while writes are refused, and still expires', async () => {
   const { merchant } = await addMerchant(service);
   const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
   const token = cookie.split('=')[1] ?? '';

@@ -18,14 +18,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What counts for one kind of device. */
+/** The limit for one kind of device. */
 class Model {
   #last = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #inRow = 0;
   #closedUntil = Number.NEGATIVE_INFINITY;
 
-  /** Counts `count` attempts at one time, and tells how many of them are admitted. */
+  /**
+   * Makes `count` attempts at once.
+   * @returns How many of them are admitted.
+   */
   attempt(count: number, now: number): number {
     let admitted = 0;
     while (admitted < count && now >= this.#closedUntil && this.#inRow < 100) {
@@ -61,7 +64,7 @@ const act = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('use link' as const) }) },
 );
 
-test('guesses, however they are mixed, are admitted as the rules say', async () => {
+test('guesses in any mixture are admitted as the rules say', async () => {
   const { db } = database;
   const keyring = createKeyring([randomBytes(32)]);
   await fc.assert(

@@ -3,7 +3,7 @@ import { KEY_PAUSE_MS, LaterExplanations } from '#accounts/requests/explain-late
 import type { Explanation } from '#signing/explain-mismatch.ts';
 import { ProcessorBudget } from '#time/processor-budget.ts';
 
-/** Explanations that each take some milliseconds of the processor. */
+/** Explanations that each take some milliseconds of CPU. */
 function start(milliseconds: number) {
   const clock = { now: 0 };
   let taken = 0;
@@ -26,7 +26,7 @@ function start(milliseconds: number) {
   return { clock, budget, explain };
 }
 
-test('a key has one in ten seconds, and one is under way at a time', async () => {
+test('a key has one in ten seconds, and one is in progress at a time', async () => {
   const { clock, explain } = start(1);
   const first = explain('one');
   expect(await explain('two')).toBeNull();
@@ -37,7 +37,7 @@ test('a key has one in ten seconds, and one is under way at a time', async () =>
   expect(await explain('one')).not.toBeNull();
 });
 
-test('they leave half of what all explanations may take to people who have signed in', async () => {
+test('they leave half of the CPU time for explanations to people who have signed in', async () => {
   const { clock, budget, explain } = start(130);
   expect(await explain('one')).not.toBeNull();
   expect(await explain('two')).not.toBeNull();

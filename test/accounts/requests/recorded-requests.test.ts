@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs an application of its own, whose end writes what it has recorded. */
+/** Runs a separate application, which writes its records when it stops. */
 async function recorded(
   ask: (app: TestApp) => Promise<readonly LightMyRequestResponse[]>,
   env: Record<string, string> = {},
@@ -57,7 +57,7 @@ async function recorded(
 const create = (app: TestApp, body: unknown = { amount: 5000 }, key?: string) =>
   requestPrompt(app, shop, body, key === undefined ? {} : { 'idempotency-key': key });
 
-test('failures and creations of a key are kept, each with what it was', async () => {
+test('failures and creations of a key are stored, each with its details', async () => {
   const body = { amount: 5000, customerReferenceId: 'jane-doe@customer.example' };
   const key = randomUUID();
   const { answers, rows, ids } = await recorded(async app => [
@@ -108,7 +108,7 @@ test('failures and creations of a key are kept, each with what it was', async ()
   expect(JSON.stringify(rows)).not.toContain('jane-doe');
 });
 
-test('reads are kept where all is, and nothing where nothing is', async () => {
+test('reads are stored in mode “all”, and nothing in mode “off”', async () => {
   const ask = async (app: TestApp) => [
     await send(app, shop, { path: LIST }),
     await create(app),
@@ -120,7 +120,7 @@ test('reads are kept where all is, and nothing where nothing is', async () => {
   expect((await recorded(ask, { REQUEST_LOG: 'off' })).rows).toEqual([]);
 });
 
-test('under load every failure and every creation is there once', async () => {
+test('under load every failure and every creation is stored once', async () => {
   const { answers, rows } = await recorded(async app => {
     const asked: Promise<LightMyRequestResponse>[] = [];
     for (let n = 0; n < 60; n++) {
@@ -137,7 +137,7 @@ test('under load every failure and every creation is there once', async () => {
   expect(rows.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
 });
 
-test('before the signature holds, a row counts a minute, and unknown keys are left out', async () => {
+test('unverified requests are one row per minute, and unknown keys are left out', async () => {
   const revoked = await addKey(service, { merchantId: shop.merchant.id });
   await revokeKey(operatorOf(service), revoked.keyId);
   const unknown = { ...shop, keyId: 'mpk_000000000000000000000000' };
@@ -178,7 +178,7 @@ test('before the signature holds, a row counts a minute, and unknown keys are le
   expect(rows.every(({ at }) => at.getTime() % 60_000 === 0)).toBe(true);
 });
 
-test('wrong signatures are explained, a few, in production too, where the answer says nothing', async () => {
+test('a few wrong signatures are explained, in production too, where the response says nothing', async () => {
   const production = {
     NODE_ENV: 'production',
     DATABASE_URL: service.databaseUrl,
@@ -209,7 +209,7 @@ test('wrong signatures are explained, a few, in production too, where the answer
   ]);
 });
 
-test('secrets that a target or a field holds are not kept in any form, and long ones are cut', async () => {
+test('secrets in a target or a field are not stored in any form, and long values are cut', async () => {
   const bare = shop.secret.slice(4);
   const legacy = `mpa_${bare.toUpperCase()}`;
   const encode = (text: string) =>

@@ -69,7 +69,7 @@ async function countDropped(): Promise<number> {
   return metric?.values[0]?.value ?? 0;
 }
 
-test('keeps what a request was', async () => {
+test('stores the details of a request', async () => {
   const recorder = record();
   const paymentId = uuidv7();
   const created = answered({
@@ -116,7 +116,7 @@ test('keeps what a request was', async () => {
   ]);
 });
 
-test('whatever comes, at whatever moment it is written, each request is in the log once', async () => {
+test('whatever comes, and whenever it is written, each request is in the log once', async () => {
   const minute = fc.integer({ min: 0, max: 2 });
   const owner = fc.nat(1);
   const step = fc.oneof(
@@ -203,7 +203,7 @@ test('a minute shows its first request, or the first that is explained', async (
   expect(explanation).toEqual(FOUND);
 });
 
-test('what does not fit is dropped and counted, and unverified requests take a part only', async () => {
+test('what does not fit is dropped and counted, and unverified requests get only a part', async () => {
   const recorder = record();
   const before = await countDropped();
   for (let n = 0; n < UNVERIFIED_MAXIMUM + 3; n++) {
@@ -217,7 +217,7 @@ test('what does not fit is dropped and counted, and unverified requests take a p
   await recorder.flush();
 });
 
-test('memory is bounded while the database does not answer', async () => {
+test('memory is bounded while the database does not respond', async () => {
   const recorder = record();
   const before = await countDropped();
   let held = 0;
@@ -259,7 +259,7 @@ test('what cannot be written is dropped and counted', async () => {
   await gone.destroy();
 });
 
-test('writes by itself within a second, and does not wait for the end', async () => {
+test('writes by itself within a second, without waiting for the end', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const recorder = record();
   recorder.add(answered());

@@ -36,7 +36,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     });
   }
 
-  test('is known by its first block, and by what it is able to do', async () => {
+  test('is identified by its first block, and probed for its abilities', async () => {
     const identity = await adapter.identify(node);
     const known = chainOf('btc-test').identities.find(({ id }) => id === identity);
     expect(known).toMatchObject({ name: 'Bitcoin regtest', private: true });
@@ -50,7 +50,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect(await adapter.readDecimals(node, 'anything')).toBeUndefined();
   });
 
-  test('tells its newest block and the one at the cursor', async () => {
+  test('shows its newest block and the one at the cursor', async () => {
     const count = await height();
     const best = await bitcoind.rpc('getblock', await bitcoind.rpc('getbestblockhash'));
     const tip = {
@@ -66,7 +66,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect(await adapter.readHeads(node, count + 1)).toMatchObject({ tip, cursorHash: null });
     expect(await adapter.readBlock(node, count)).toEqual(tip);
     expect(await adapter.readBlock(node, count + 1)).toBeNull();
-    // More than a height can be, which the node refuses otherwise.
+    // Beyond the range of heights, for which the node returns another error.
     expect(await adapter.readHeads(node, 9e15)).toMatchObject({ tip, cursorHash: null });
     expect(await adapter.readBlock(node, 9e15)).toBeNull();
     expect(await adapter.readBlock(node, 0)).toMatchObject({
@@ -130,7 +130,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     const rest = Number(toSatoshi(coin.amount) - 300_100_000n) / 1e8;
     const outputs = [{ [address]: 1 }, { [other]: 2 }, { data: 'aa' }, { [ELSEWHERE]: rest }];
     const draft: string = await bitcoind.rpc('createrawtransaction', inputs, outputs);
-    // The node refuses to write the same address twice.
+    // The node refuses to create the same address twice.
     const signed = await sign(bitcoind, draft.replace(scriptOf(other), scriptOf(address)));
     const id = await bitcoind.rpc('sendrawtransaction', signed);
     await bitcoind.mine(1);
@@ -171,7 +171,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect(transfers[0]?.tokenAmount).toBeGreaterThan(2_500_000_000n);
   });
 
-  test('is scanned in parts: twenty blocks at once, one when each takes long', async () => {
+  test('is scanned in parts: twenty blocks at once, or one if each takes long', async () => {
     const { through, transfers } = await scan(0, await height(), ELSEWHERE);
     expect(through.height).toBe(19);
     expect(through).toEqual(await adapter.readBlock(node, 19));
@@ -182,7 +182,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     expect((await slow.scan(node, request)).through.height).toBe(6);
   });
 
-  test('is not scanned past its end, nor on another branch than the cursor is on', async () => {
+  test('is scanned neither past its end, nor on another branch than the cursor’s', async () => {
     const at = await height();
     await expect(scan(at, at + 1, ELSEWHERE)).rejects.toThrow(/^plain: there is no block at/);
     const request = { from: 5, to: 6, watch: watch(ELSEWHERE), undoableFrom: 0, parentHash: null };
@@ -199,7 +199,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     ['no hex', () => 'zz', 'not hex'],
     ['an object', () => ({}), 'is not text'],
     ['nothing', () => null, 'is not text'],
-  ])('is refused for answering with %s', async (_, forge, reason) => {
+  ])('is refused for responding with %s', async (_, forge, reason) => {
     const other = await bitcoind.rpc('getblock', await bitcoind.rpc('getblockhash', 7), 0);
     const forging: Node = {
       ...node,
@@ -214,7 +214,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'a real node', () => {
     await expect(scanned).rejects.toThrow(reason);
   });
 
-  test('that answers with half a block is asked for its transactions', async () => {
+  test('with a truncated block is asked for its transactions', async () => {
     const address = await newAddress(bitcoind);
     const id = await bitcoind.rpc('sendtoaddress', address, 1);
     await bitcoind.mine(1);

@@ -14,7 +14,7 @@ import {
 
 const bytes = (maxLength: number, minLength = 0) => fc.uint8Array({ minLength, maxLength });
 
-/** Some scripts are longer than a length of one byte can tell. */
+/** Some scripts need a length prefix longer than one byte. */
 const script = fc.oneof(
   { weight: 9, arbitrary: bytes(40) },
   { weight: 1, arbitrary: fc.integer({ min: 252, max: 70_000 }).map(size => new Uint8Array(size)) },
@@ -61,20 +61,20 @@ function blockOf(drafts: readonly Draft[], root = rootOf(drafts.map(idOf))) {
   );
 }
 
-/** Transactions that differ, with a coinbase before them. */
+/** Distinct transactions after a coinbase. */
 const drafts = (minLength: number) =>
   fc
     .array(draft, { minLength, maxLength: 9 })
     .map(list => [COINBASE, ...list.map((each, lockTime) => ({ ...each, lockTime }))]);
 
-/** Values of a list at a few places, the ends among them. */
+/** A few positions in a list, including its ends. */
 const placesIn = (length: number) =>
   length < 400
     ? Array.from({ length }, (_, place) => place)
     : Array.from({ length: 400 }, (_, step) => Math.floor((step * (length - 1)) / 399));
 
 describe('transactions', () => {
-  test('are read as they were written, with witness or without', () => {
+  test('are parsed as they were written, with witness or without', () => {
     const property = fc.property(draft, each => {
       for (const withWitness of [true, false]) {
         const parsed = parseTransaction(serialize(each, withWitness).toString('hex'));
@@ -106,7 +106,7 @@ describe('transactions', () => {
     fc.assert(property, { numRuns: 20 });
   });
 
-  test('are read or refused with any bytes, and soon', () => {
+  test('are parsed or refused quickly, whatever the bytes', () => {
     const soup = fc.oneof(
       bytes(300),
       // Plausible beginnings: the version, then a number of inputs.
@@ -135,7 +135,7 @@ describe('transactions', () => {
     expect(() => parseTransaction(hex)).toThrow(reason);
   });
 
-  test('with more than all coins, or an announced witness that is empty, are refused', () => {
+  test('with more than all coins, or an announced but empty witness, are refused', () => {
     const rich = {
       ...COINBASE,
       outputs: [{ value: 2_100_000_000_000_001n, script: new Uint8Array() }],
@@ -148,7 +148,7 @@ describe('transactions', () => {
 });
 
 describe('blocks', () => {
-  test('are read as they were written, if hash and transactions fit the header', () => {
+  test('are parsed as they were written, if hash and transactions match the header', () => {
     const property = fc.property(drafts(0), list => {
       const { hex, hash } = blockOf(list);
       const block = parseBlock(hex, hash);
@@ -193,7 +193,7 @@ describe('blocks', () => {
     fc.assert(property, { numRuns: 30 });
   });
 
-  test('are refused with transactions repeated at the end, which leaves the root as it was', () => {
+  test('are refused with transactions repeated at the end, which does not change the root', () => {
     const property = fc.property(drafts(2), list => {
       const odd = list.length % 2 === 1 ? list : list.slice(0, -1);
       const repeated = [...odd, ...odd.slice(-1)];

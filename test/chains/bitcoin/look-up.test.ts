@@ -13,7 +13,7 @@ import { conflictWith, ELSEWHERE, newAddress, spendOutput, watch } from './spend
 
 const missing = BITCOIND === undefined;
 
-/** Small files of blocks, deleted on demand. */
+/** Small block files, deleted on demand. */
 const PRUNED = ['-prune=1', '-fastprune'];
 
 describe.skipIf(missing).each([
@@ -32,13 +32,13 @@ describe.skipIf(missing).each([
 
   const rpc = (method: string, ...params: readonly unknown[]) => bitcoind.rpc(method, ...params);
   const pay = async (): Promise<string> => {
-    // The wallet hears of blocks later than the node has them, and would spend what an undone one has.
+    // The wallet learns of blocks later than the node, and would spend outputs of an undone one.
     await rpc('syncwithvalidationinterfacequeue');
     return rpc('sendtoaddress', address, 1);
   };
   const send = async (hex: string): Promise<string> => rpc('sendrawtransaction', hex);
 
-  /** What a transaction in the mempool spends, as a deposit keeps it. */
+  /** The outputs that a transaction in the mempool spends, as a deposit records them. */
   async function inputsOf(id: string): Promise<string[]> {
     const { vin } = await rpc('decoderawtransaction', await rpc('getrawtransaction', id));
     return vin.map((each: { txid: string; vout: number }) => `${each.txid}:${each.vout}`);
@@ -57,7 +57,7 @@ describe.skipIf(missing).each([
     return adapter.lookUp(bitcoind.node, { ...request, ...known });
   }
 
-  test('is what the node was probed for', async () => {
+  test('matches the node’s probed abilities', async () => {
     expect(await adapter.probe(bitcoind.node)).toMatchObject({
       archive: isIndexed,
       pruneHeight: isIndexed ? null : 0,
@@ -103,7 +103,7 @@ describe.skipIf(missing).each([
     expect(asked.slice(before)).toEqual(['getrawtransaction', 'getblockheader']);
   });
 
-  test('is found where others were mined on top, and where it was spent since', async () => {
+  test('is found below later blocks, and after it was spent', async () => {
     const id = await pay();
     const [hash] = await bitcoind.mine(1);
     await send(await spendOutput(bitcoind, id, await indexOf(id), ELSEWHERE));
@@ -111,7 +111,7 @@ describe.skipIf(missing).each([
     expect(await lookUp(id)).toMatchObject({ status: 'included', block: { hash } });
   });
 
-  test('is found among the last blocks when all of it was spent since', async () => {
+  test('is found among the last blocks even after all of it was spent', async () => {
     const coin = await pay();
     const id = await send(await spendOutput(bitcoind, coin, await indexOf(coin), address));
     const inputs = await inputsOf(id);
@@ -121,7 +121,7 @@ describe.skipIf(missing).each([
     expect(await lookUp(id, { inputs })).toMatchObject({ status: 'included', block: { hash } });
   });
 
-  test('is replaced in the mempool: by one to elsewhere, or with a higher fee', async () => {
+  test('is replaced in the mempool: by one to another address, or with a higher fee', async () => {
     const id = await pay();
     const inputs = await inputsOf(id);
     const elsewhere = await send(await conflictWith(bitcoind, id, ELSEWHERE));
@@ -140,7 +140,7 @@ describe.skipIf(missing).each([
     expect(await lookUp(slow, known)).toEqual({ status: 'replaced' });
   });
 
-  test('is replaced by another one in a block, before it was in one or after', async () => {
+  test('is replaced by another one in a block, before or after it was in one', async () => {
     const id = await pay();
     const inputs = await inputsOf(id);
     const conflict = await conflictWith(bitcoind, id, ELSEWHERE);
@@ -156,7 +156,7 @@ describe.skipIf(missing).each([
     expect(await lookUp(placed, { blockHash })).toEqual({ status: 'replaced' });
   });
 
-  /** A payment and one that spends it, which is paid as well, with what deposits keep of the second one. */
+  /** A payment and one that spends it, which pays as well, with what deposits record of the second one. */
   async function payTwice() {
     const parent = await pay();
     const signed = await spendOutput(bitcoind, parent, await indexOf(parent), address);
@@ -183,7 +183,7 @@ describe.skipIf(missing).each([
     await rpc('generateblock', ELSEWHERE, [conflict]);
     await bitcoind.mine(3);
     expect(await lookUp(mined.child, mined.known)).toEqual({ status: 'replaced' });
-    // Without what its parent has spent, nobody can tell.
+    // Without the outputs that its parent has spent, this cannot be determined.
     const { inputs } = mined.known;
     expect(await lookUp(mined.child, { inputs })).toEqual({ status: 'unknown' });
   });
@@ -191,7 +191,7 @@ describe.skipIf(missing).each([
   test('is not replaced by its own parent, in the mempool or in a block', async () => {
     const { parent, child, known } = await payTwice();
     const { node } = bitcoind;
-    /** As from a server that has everything but the child. */
+    /** Responses of a server that has everything but the child. */
     const lacking = {
       ...node,
       async batch(...[calls, options]: Parameters<typeof node.batch>) {
@@ -228,7 +228,7 @@ describe.skipIf(missing).each([
     expect(await lookUp(tx[0], { inputs: [] })).toMatchObject({ status: 'included' });
   });
 
-  test('is unknown if there is none, which only an index can tell', async () => {
+  test('is unknown if it does not exist, which only an index can tell', async () => {
     const unknown = lookUp('ab'.repeat(32));
     if (isIndexed) expect(await unknown).toEqual({ status: 'unknown' });
     else {
@@ -237,7 +237,7 @@ describe.skipIf(missing).each([
     }
   });
 
-  test('is replaced only if a block has the other one, also against the word of the node', async () => {
+  test('is replaced only if a block has the other one, whatever the node claims', async () => {
     const id = await pay();
     const inputs = await inputsOf(id);
     const { node } = bitcoind;
@@ -246,7 +246,7 @@ describe.skipIf(missing).each([
       async batch(...[calls, options]: Parameters<typeof node.batch>) {
         const answers = await node.batch(calls, options);
         const method = calls[0]?.method;
-        // Two backends: one does not have the transaction yet, the other one has spent its coins in a block.
+        // Two backends: one does not have the transaction yet, the other has spent its coins in a block.
         if (method === 'gettxout') return answers.map(() => null);
         const [, verbose] = calls[0]?.params ?? [];
         const isAsked = method === 'getrawtransaction' && calls[0]?.params[0] === id && verbose;
@@ -258,10 +258,10 @@ describe.skipIf(missing).each([
     expect(await adapter.lookUp(lagging, request)).toEqual({ status: 'unknown' });
   });
 
-  test('begins again when a block arrives while it is looked for', async () => {
+  test('starts again when a block arrives during the look-up', async () => {
     const id = await pay();
     const inputs = await inputsOf(id);
-    // Found neither in the mempool any more, nor in a block yet.
+    // No longer in the mempool, and not yet in a block.
     let isFirst = true;
     const { node } = bitcoind;
     const racing = {

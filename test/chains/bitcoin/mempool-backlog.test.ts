@@ -8,7 +8,7 @@ import { ELSEWHERE, watch } from './spend.ts';
 const NOW = new Date('2026-07-01T12:00:00Z');
 const HOUR_MS = 3_600_000;
 
-/** A transaction that pays `number` satoshi, from a confirmed one or from `parent`, and its ID. */
+/** A transaction that pays `number` satoshi from a confirmed one or from `parent`, and its ID. */
 function payment(number: number, parent = '01'.repeat(32)): readonly [string, string] {
   const draft = {
     version: 2,
@@ -26,7 +26,7 @@ function payment(number: number, parent = '01'.repeat(32)): readonly [string, st
   return [reversed(doubleHash(serialize(draft))), serialize(draft).toString('hex')];
 }
 
-/** A node with a mempool and nothing else, where each transaction came an hour after the one before. */
+/** A node with only a mempool, whose transactions came an hour apart. */
 function openNode(
   id: string,
   payments: ReadonlyMap<string, string>,
@@ -75,7 +75,7 @@ const payments = (from: number, to: number) =>
 const WATCH = watch(ELSEWHERE);
 
 describe('a mempool that was full before', () => {
-  test('is gone through in parts, what arrives later first', async () => {
+  test('is read in parts, newest arrivals first', async () => {
     const list = payments(1, 60);
     const { node, asked } = openNode('one', list);
     const adapter = createBitcoinAdapter({ workMs: 0 });
@@ -103,7 +103,7 @@ describe('a mempool that was full before', () => {
     expect(new Set(asked).size).toBe(61);
   });
 
-  test('is gone through at once as long as there is time', async () => {
+  test('is read at once as long as there is time', async () => {
     const { node } = openNode('one', payments(1, 60));
     const adapter = createBitcoinAdapter({ workMs: 1, elapsed: () => 0 });
     await adapter.readHeads(node, null, true);
@@ -112,7 +112,7 @@ describe('a mempool that was full before', () => {
     expect(reading?.transfers).toHaveLength(60);
   });
 
-  test('is not complete while its list is too long to be read', async () => {
+  test('is not complete while its list is too long to read', async () => {
     const { node, asked } = openNode('one', payments(1, 60));
     const adapter = createBitcoinAdapter();
     const tooLong: Node = {
@@ -134,7 +134,7 @@ describe('a mempool that was full before', () => {
     expect(reading?.transfers).toHaveLength(60);
   });
 
-  test('is read again for ancestors that the node listed, and did not have yet', async () => {
+  test('is read again for ancestors that the node listed but did not have yet', async () => {
     const [parent, hex] = payment(1);
     const [child, childHex] = payment(2, parent);
     const list = new Map([
@@ -164,7 +164,7 @@ describe('a mempool that was full before', () => {
     expect(await read()).toEqual([]);
   });
 
-  test('is of no interest while nothing is watched', async () => {
+  test('is not read while nothing is watched', async () => {
     const { node, asked } = openNode('one', payments(1, 60));
     const adapter = createBitcoinAdapter();
     await adapter.readHeads(node, null, true);
@@ -173,7 +173,7 @@ describe('a mempool that was full before', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is read from a time on, which the node tells of all in one answer', async () => {
+  test('is read from a given time on, with all times in one response', async () => {
     const { node, asked, timed } = openNode('one', payments(1, 1_100));
     const adapter = createBitcoinAdapter();
     await adapter.readHeads(node, null, true);
@@ -187,7 +187,7 @@ describe('a mempool that was full before', () => {
   test.each([
     new RpcError(-32_601, 'Method not found'),
     new NodeFailure('one: an answer of 70 MiB'),
-  ])('is asked for in full where the times are refused: $message', async refusal => {
+  ])('is requested in full if the times are refused: $message', async refusal => {
     const { node, asked, timed } = openNode('one', payments(1, 1_100));
     node.refuse = refusal;
     const adapter = createBitcoinAdapter({ workMs: 0 });
@@ -202,7 +202,7 @@ describe('a mempool that was full before', () => {
     expect(adapter.mustListMempool?.()).toBe(true);
   });
 
-  test('is to be listed all the time while it is too long for the times of all', async () => {
+  test('has to be listed all the time while it is too long for a response with all times', async () => {
     const { node } = openNode('one', payments(1, 1));
     const adapter = createBitcoinAdapter();
     const ids = Array.from({ length: 25_001 }, (_, index) => index.toString(16).padStart(64, '0'));
@@ -242,7 +242,7 @@ describe('a mempool that was full before', () => {
     expect(adapter.isInMempool?.(id)).toBe(false);
   });
 
-  test('is read from a time on after a while without lists, too', async () => {
+  test('is read from a given time on after a while without lists, too', async () => {
     const list = payments(1, 30);
     const { node, asked, timed } = openNode('one', list);
     const adapter = createBitcoinAdapter();
@@ -261,7 +261,7 @@ describe('a mempool that was full before', () => {
     expect(timed()).toBe(1);
   });
 
-  test('is asked for after another node only as far as that one did not have it', async () => {
+  test('is requested from another node only as far as the first one did not have it', async () => {
     const one = openNode('one', payments(1, 30));
     const other = openNode('other', payments(11, 40));
     const adapter = createBitcoinAdapter();
@@ -275,7 +275,7 @@ describe('a mempool that was full before', () => {
     expect(other.asked).toHaveLength(10);
   });
 
-  test('is that of the node that is asked for its list, and of no other one', async () => {
+  test('is that of the node whose list is requested, and of no other', async () => {
     const [id = ''] = payments(1, 1).keys();
     const primary = openNode('primary', payments(1, 1));
     const check = openNode('check', payments(2, 3), 'check');
@@ -290,7 +290,7 @@ describe('a mempool that was full before', () => {
     expect(primary.asked).toEqual([id]);
   });
 
-  test('is refused if it was not listed, or a transaction is another one', async () => {
+  test('is refused if it was not listed, or a transaction differs', async () => {
     const list = payments(1, 1);
     const { node } = openNode('one', list);
     const adapter = createBitcoinAdapter();

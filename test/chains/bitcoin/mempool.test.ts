@@ -21,7 +21,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
   });
   afterAll(() => bitcoind?.stop());
 
-  /** Lists, then reads; unless told otherwise what is found is recorded. */
+  /** Lists the mempool, then reads it; by default what is found is recorded. */
   async function read(adapter: ChainAdapter, recorded = true) {
     await adapter.readHeads(bitcoind.node, null, true);
     return readListed(adapter, recorded);
@@ -43,7 +43,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
 
   const pay = (amount = 1): Promise<string> => bitcoind.rpc('sendtoaddress', address, amount);
 
-  test('tells a transfer, again until it is recorded, and after a restart', async () => {
+  test('reports a transfer, again until it is recorded, and after a restart', async () => {
     const adapter = createBitcoinAdapter();
     expect(await read(adapter)).toEqual([]);
     const id = await pay(1.5);
@@ -68,7 +68,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(await read(createBitcoinAdapter())).toEqual([id]);
   });
 
-  test('asks only for what is new', async () => {
+  test('requests only new transactions', async () => {
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const { asked } = bitcoind.node;
@@ -81,7 +81,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(countAsked()).toBe(before + 1);
   });
 
-  test('tells nothing twice that a scanned block has told, unless the block is undone', async () => {
+  test('does not repeat what a scanned block has reported, unless the block is undone', async () => {
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const id = await pay();
@@ -90,7 +90,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     const [hash] = await bitcoind.mine(1);
     expect(await scanNewest(adapter)).toContain(id);
     expect(adapter.isInMempool?.(id)).toBe(false);
-    // Listed before the block came; with an index the node would still answer.
+    // Listed before the block came; with an index the node would still return it.
     expect(await readListed(adapter)).toEqual([]);
     expect(await read(adapter)).toEqual([]);
     await bitcoind.rpc('invalidateblock', hash);
@@ -98,7 +98,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     await bitcoind.rpc('reconsiderblock', hash);
   });
 
-  test('tells one that was known before its block was undone, too', async () => {
+  test('reports one that was known before its block was undone, too', async () => {
     const adapter = createBitcoinAdapter();
     const id = await pay();
     expect(await read(adapter)).toEqual([id]);
@@ -109,7 +109,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     await bitcoind.rpc('reconsiderblock', hash);
   });
 
-  test('goes without what vanished between list and question', async () => {
+  test('tolerates a transaction that vanishes between list and request', async () => {
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const gone = await pay();
@@ -121,7 +121,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(await read(adapter)).toEqual([stays]);
   });
 
-  test('tells of what was too old to be looked at in its block, with when it came', async () => {
+  test('reports, with its time of arrival, a transaction whose block was too old to scan', async () => {
     const adapter = createBitcoinAdapter();
     await read(adapter);
     const id = await pay();
@@ -142,7 +142,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(transfers.find(each => each.transactionHash === id)).toMatchObject({ enteredAt });
   });
 
-  test('tells a child of what is unconfirmed itself', async () => {
+  test('reports a child of an unconfirmed transaction', async () => {
     const adapter = createBitcoinAdapter();
     await bitcoind.mine(1);
     expect(await read(adapter)).toEqual([]);
@@ -155,7 +155,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(await read(adapter)).toEqual([child]);
   });
 
-  test('tells what unconfirmed ancestors spend, which takes a call for each generation', async () => {
+  test('reports what unconfirmed ancestors spend, with one call per generation', async () => {
     const adapter = createBitcoinAdapter();
     await bitcoind.mine(1);
     await read(adapter);
@@ -183,7 +183,7 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(told.get(plain)).not.toHaveProperty('ancestry');
   });
 
-  test('is undone by a block with another spending, and told anew where that block is undone', async () => {
+  test('is undone by a block with a conflicting transaction, and reported again when that block is undone', async () => {
     const adapter = createBitcoinAdapter();
     await bitcoind.mine(1);
     await read(adapter);
@@ -206,20 +206,20 @@ describe.skipIf(missing)(missing ? BITCOIND_MISSING : 'the mempool of a real nod
     expect(adapter.isInMempool?.(gone)).toBe(false);
     expect(adapter.isInMempool?.(stays)).toBe(true);
     await bitcoind.rpc('invalidateblock', hash);
-    // It takes the place of the other one before anybody has listed the mempool without it.
+    // It replaces the other one before anybody has listed the mempool without it.
     await bitcoind.rpc('prioritisetransaction', gone, 0, 10_000_000);
     await bitcoind.rpc('sendrawtransaction', hex);
     expect(await read(adapter)).toEqual([gone]);
     await bitcoind.rpc('reconsiderblock', hash);
   });
 
-  // Moves the node's clock, so it is the last one.
-  test('tells what was evicted when it comes back', async () => {
+  // Moves the node's clock, so it comes last.
+  test('reports an evicted transaction when it comes back', async () => {
     const adapter = createBitcoinAdapter();
     const id = await pay();
     const raw: string = await bitcoind.rpc('getrawtransaction', id);
     expect(await read(adapter)).toContain(id);
-    // Two weeks are too long for a transaction to wait. The next one that arrives makes the node look.
+    // The mempool expires transactions after two weeks. The next arrival makes the node check.
     await bitcoind.rpc('setmocktime', Math.floor(Date.now() / 1_000) + 337 * 3_600);
     const other = await pay();
     expect(await bitcoind.rpc('getrawmempool')).toEqual([other]);

@@ -50,7 +50,7 @@ const paying = (...outputs: readonly (readonly [string, bigint])[]): Transaction
 describe('transfers of a transaction', () => {
   const scripts = new ScriptTable();
 
-  test('are told in the watched spelling, of two spellings in the first', () => {
+  test('are reported in the watched spelling; of two spellings in the first', () => {
     const transaction = paying([SCRIPT, 7n]);
     for (const [first, ...others] of [[TESTNET], [REGTEST], [REGTEST, TESTNET]] as const) {
       const transfers = transfersOf(transaction, scripts.watched(watch(first, ...others)), null);
@@ -69,7 +69,7 @@ describe('transfers of a transaction', () => {
     }
   });
 
-  test('are as many as its outputs to watched scripts that are worth something', () => {
+  test('are as many as its outputs with a value to watched scripts', () => {
     const data = '6a0401020304';
     const outputs = [
       [data, 0n],

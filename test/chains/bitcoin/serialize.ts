@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a transaction is made of, without a word of the parser's. */
+/** The parts of a transaction, independent of the parser's types. */
 export interface Draft {
   readonly version: number;
   readonly inputs: readonly {
@@ -18,7 +18,7 @@ export function doubleHash(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(once).digest();
 }
 
-/** As explorers show it. */
+/** In the byte order of explorers. */
 export function reversed(hash: Uint8Array): string {
   return Buffer.from(hash).reverse().toString('hex');
 }
@@ -38,7 +38,7 @@ export function serialize(draft: Draft, withWitness = true): Buffer {
   ]);
 }
 
-/** A block of these transactions, and its hash. The proof of work is missing. */
+/** A block of these transactions, and its hash, without proof of work. */
 export function serializeBlock(
   transactions: readonly Buffer[],
   root: Uint8Array,
@@ -51,7 +51,7 @@ export function serializeBlock(
   };
 }
 
-/** Root of the Merkle tree; the last node of an odd level is its own partner. */
+/** Root of the Merkle tree; the last node of an odd level is paired with itself. */
 export function rootOf(leaves: readonly Buffer[]): Buffer {
   const [first = Buffer.alloc(32)] = leaves;
   if (leaves.length === 1) return first;

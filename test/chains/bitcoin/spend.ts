@@ -10,18 +10,18 @@ export function watch(...addresses: readonly string[]): WatchedAddress[] {
 /** An address outside any wallet. */
 export const ELSEWHERE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
-/** A new address of the node's own wallet. */
+/** A new address of the node's wallet. */
 export function newAddress(bitcoind: Bitcoind, type = 'bech32'): Promise<string> {
   return bitcoind.rpc('getnewaddress', '', type);
 }
 
-/** Satoshi of an amount that the node tells in BTC. */
+/** Satoshi of an amount in BTC from the node. */
 export function toSatoshi(amount: number): bigint {
   return BigInt(Math.round(amount * 1e8));
 }
 
 /**
- * A signed transaction that spends what another one spends, all of it to one address.
+ * A signed transaction that spends the inputs of another one, all of it to one address.
  * @param fee In BTC.
  */
 export async function conflictWith(

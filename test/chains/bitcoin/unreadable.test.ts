@@ -46,7 +46,7 @@ interface Sent {
   readonly hex: unknown;
 }
 
-/** A node with a block of these transactions, and with them in its mempool as well. */
+/** A node with a block of these transactions, which are also in its mempool. */
 function nodeOf(sent: readonly Sent[]): Node {
   const bytes = sent.map(({ hex }) => Buffer.from(typeof hex === 'string' ? hex : '', 'hex'));
   const { hex, hash } = serializeBlock(bytes, rootOf(sent.map(({ id }) => id)));
@@ -93,7 +93,7 @@ const drafts = fc
   .array(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 1, maxLength: 5 })
   .map(amounts => [COINBASE, ...amounts.map(pay)].map(toSent));
 
-test('one transaction that is nonsense keeps no other from being credited', async () => {
+test('one unreadable transaction keeps no other from being credited', async () => {
   await fc.assert(
     fc.asyncProperty(drafts, fc.nat(), nonsense, async (sent, nth, value) => {
       const place = 1 + (nth % (sent.length - 1));
@@ -122,7 +122,7 @@ test('one transaction that is nonsense keeps no other from being credited', asyn
   );
 });
 
-test('a transaction of the mempool that the node refuses is a finding, and stops no other', async () => {
+test('a mempool transaction that the node refuses is a finding, and stops no other', async () => {
   const [refused, other] = [toSent(pay(7, 1)), toSent(pay(8, 2))];
   const whole = nodeOf([toSent(COINBASE), refused, other]);
   const own = reversed(refused.id);
@@ -139,7 +139,7 @@ test('a transaction of the mempool that the node refuses is a finding, and stops
   });
 });
 
-test('a transaction of a kind that is not known is told by its script, and as such when it is looked up', async () => {
+test('a transaction of an unknown kind is reported by its script, and as such when it is looked up', async () => {
   const known = toSent(pay(7, 1));
   const odd = { id: idOf(pay(8, 2)), hex: `ff${SCRIPT.toString('hex')}ff` };
   const node = nodeOf([toSent(COINBASE), known, odd]);
@@ -152,7 +152,7 @@ test('a transaction of a kind that is not known is told by its script, and as su
   expect(await adapter.lookUp(node, lookUp)).toMatchObject({ status: 'unreadable' });
 });
 
-test('an ancestor that cannot be read keeps nothing that descends from it from being told', async () => {
+test('an ancestor that cannot be read keeps no descendant from being reported', async () => {
   const parents = [pay(1, 7), pay(2, 8)].map(toSent);
   const child: Draft = {
     version: 2,
@@ -175,7 +175,7 @@ test('an ancestor that cannot be read keeps nothing that descends from it from b
   expect(told?.ancestry).toEqual([`${'09'.repeat(32)}:8`]);
 });
 
-test('a block whose transactions are not those of its header is a fault of the node', async () => {
+test('a block whose transactions do not match its header is a fault of the node', async () => {
   const sent = [toSent(COINBASE), toSent(pay(7, 1)), { id: idOf(pay(8, 2)), hex: 'ff' }];
   const other = reversed(idOf(pay(9, 3)));
   for (const list of [null, {}, [], [{ txid: other, hex: 'ff' }], [42]]) {

@@ -99,8 +99,8 @@ describe.each(FAMILIES)('%s', family => {
     }
   });
 
-  // Exhaustive over known addresses rather than random: EIP-55 has one check bit for each letter, some 15,
-  // so among random changes one passes now and then.
+  // Exhaustive over known addresses rather than random: EIP-55 has one check bit per letter, some 15, so a random
+  // change occasionally passes.
   it('refuses all one-character changes of a mixed-case address', () => {
     for (const address of MIXED_CASE) {
       for (const changed of oneCharacterChanges(address, HEX, 2)) {

@@ -43,7 +43,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     return { height, hash: String(hash) };
   }
 
-  test('200 balances come in one call, in their order; a contract that is none has none', async () => {
+  test('200 balances come in one call, in order; for a contract that does not exist there is none', async () => {
     await evm.transferToken(USDC_TEST, someAddress(0), 7n);
     await evm.transferToken(USDC_TEST, someAddress(199), 2n ** 39n);
     await evm.transferToken(USDC_TEST, someAddress(200), 9n);
@@ -71,7 +71,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect((await holdings.read(node, block, [])).balances).toEqual([]);
   });
 
-  test('are asked for one by one where a call without a contract is refused', async () => {
+  test('are requested one by one if a call without a contract is refused', async () => {
     const block = await tip();
     proxy.alter((method, [call], result) => {
       const isProgram = method === 'eth_call' && !('to' in (call as object));
@@ -83,7 +83,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(balances).toEqual([7n, 0n]);
   });
 
-  test('are of the block that was asked for, which a node without it refuses', async () => {
+  test('are those of the requested block, and refused by a node without it', async () => {
     const before = await tip();
     await evm.transferToken(USDC_TEST, someAddress(0), 5n);
     await evm.mine();
@@ -93,7 +93,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     await expect(holdings.read(node, unknown, [at(someAddress(0))])).rejects.toThrow(NodeFailure);
   });
 
-  test('what moved them is what their logs show, in and out, in as many queries as it takes', async () => {
+  test('the logs explain their changes, in and out, with as many queries as needed', async () => {
     const { height: from } = await tip();
     const own = [at(RICH[0]), at(RICH[1]), at(someAddress(0))];
     const before = (await holdings.read(node, await tip(), own)).balances;

@@ -72,7 +72,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('are those of the block that has the hash, or of none', async () => {
+    test('are those of the block with the hash, or of none', async () => {
       const [address = ''] = addresses;
       const height = await evm.height();
       const hash = await hashAt(height);
@@ -117,7 +117,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
         0n,
       );
 
-    test('explain a balance: values in and out, and fees, also of what failed', async () => {
+    test('explain a balance: values in and out, and fees, including failed transactions', async () => {
       await evm.transferNative(watched, 7_000n);
       await evm.transferNative(someAddress(1), 5_000n, watched);
       const pay = { from: watched, value: 300n, arguments: [someAddress(2)] };
@@ -133,7 +133,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       expect(await moved(height, RICH[3])).toBe(0n);
     });
 
-    test('show what came in before it was swept within one block', async () => {
+    test('show what came in and was swept within one block', async () => {
       const swept = RICH[2];
       await evm.transferNative(swept, 1_000_000n);
       await evm.transferNative(someAddress(3), 1_000_000n, swept);
@@ -145,7 +145,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       expect(amounts).toContain(-1_000_000n);
     });
 
-    test('are the same of a node that writes digits as capitals', async () => {
+    test('are the same from a node that writes digits as capitals', async () => {
       await evm.transferNative(watched, 7_000n);
       await evm.mine();
       const height = await evm.height();
@@ -216,7 +216,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     const everybody = () => [a, b, heir, holder, created];
 
     test.each(METHODS)(
-      '%s shows what calls, creations and ends of contracts brought',
+      '%s shows the value of calls, creations and self-destructs',
       async method => {
         const traced = await internal.trace(
           nodeThat(method),
@@ -238,7 +238,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
             ['many', 3, b, 4n],
             ['many', 4, a, 5n],
             ['holder', 1, holder, 60n],
-            // The contract that ends is created with the value first.
+            // The self-destructing contract is first created with the value.
             ['heir', 2, heir, 70n],
             ['caught', 1, a, 1n],
             ['created', 1, created, 12n],
@@ -250,7 +250,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       },
     );
 
-    test('and movements explain every balance', async () => {
+    test('traces and movements together explain every balance', async () => {
       const addresses = everybody();
       const traced = await internal.trace(node, height, watch(NATIVE, ...addresses));
       const movements = await internal.readMovements(node, height, addresses);
@@ -270,7 +270,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('a node that does not trace, or not that block any more, says nothing', async () => {
+    test('a node that does not trace, or no longer that block, returns nothing', async () => {
       const list = watch(NATIVE, a);
       expect(await internal.trace(nodeThat(null), height, list)).toBeNull();
       const refuse = (message: string) =>

@@ -45,7 +45,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     adapter.lookUp(asked, { transactionHash, watch: list, inputs: null, blockHash: null });
   const tipOf = async () => (await adapter.readHeads(node, null)).tip;
 
-  test('the node is known by its chain, and by what it is able to do', async () => {
+  test('the node is identified by its chain, and probed for its abilities', async () => {
     const identity = await adapter.identify(node);
     expect(chainOf('eth-test').identities.map(({ id }) => id)).toContain(identity);
     expect(await adapter.probe(node)).toEqual({
@@ -143,7 +143,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await lookUp(native, watch(USDC, b))).toMatchObject({ ...foreign, foreign: [] });
   });
 
-  test('what a contract sends is told by nodes that trace, and others say so', async () => {
+  test('transfers by a contract are reported by nodes that trace, and others say that they cannot', async () => {
     const hash = await evm.call(payer, { signature: 'pay(address)', value: 9n, arguments: [a] });
     await evm.call(payer, { signature: 'pay(address)', value: 10n, arguments: [a] });
     await evm.mine();
@@ -189,7 +189,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(traces.requests).toBe(3);
   });
 
-  test('a transfer keeps its position when it gets into another block at another index', async () => {
+  test('a transfer keeps its position when it moves to another block at another index', async () => {
     const { rpc } = evm.anvil;
     const hash = await evm.transferToken(USDC_TEST, b, 77n, RICH[1]);
     await evm.mine();
@@ -224,7 +224,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(scan.transfers.filter(each => each.transactionHash === hash)).toMatchObject(transfers);
   });
 
-  test('receipts of another branch, of another transaction, and without a block, tell nothing', async () => {
+  test('receipts of another branch, of another transaction, and without a block, are ignored', async () => {
     const hash = await evm.transferNative(a, 1n);
     await evm.mine();
     const list = watch(NATIVE, a);

@@ -28,13 +28,13 @@ import { NATIVE, USDC, watch } from './networks.ts';
 const RECEIPTS = 'eth_getBlockReceipts';
 const FINAL = { undoableFrom: Number.MAX_SAFE_INTEGER };
 const [a, b, c] = [someAddress(1), someAddress(2), someAddress(3)];
-/** One of an odd block alone; nothing is in the others. */
+/** Only odd blocks have transfers, one each; the others are empty. */
 const BLOCKS = 11;
 
 // biome-ignore lint/suspicious/noExplicitAny: as a node sends it.
 type Sent = any;
 
-/** Anvil's third account, which lets its code be that of a contract (EIP-7702). */
+/** Anvil's third account, which authorizes a contract's code for itself (EIP-7702). */
 function authorize(chainId: number, address: string, nonce: number) {
   const key = Buffer.from(
     '5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
@@ -68,7 +68,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   let evm: Evm;
   let proxy: NodeProxy;
   let node: PlainNode;
-  /** Blocks with transfers of tokens and of the native asset, in transactions of every type that anvil sends. */
+  /** Blocks with transfers of tokens and of the native asset, in all transaction types that anvil sends. */
   let from: number;
   let to: number;
 
@@ -111,7 +111,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     return inOrder(transfers);
   }
 
-  /** Looks at all blocks for the second time. */
+  /** Takes the second look at all blocks. */
   async function look(
     list: readonly WatchedAddress[],
     {
@@ -139,7 +139,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
 
   const asked = (method: string) => node.asked.filter(each => each === method).length;
 
-  /** Changes what the node says of receipts. */
+  /** Changes the node's receipts. */
   const alterReceipts = (change: (receipts: Sent[]) => unknown) =>
     proxy.alter((method, _params, result) =>
       method === RECEIPTS ? change(structuredClone(result) as Sent[]) : result,
@@ -158,11 +158,11 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await look(list)).toEqual(first);
     for (const method of ['eth_getLogs', 'eth_getTransactionReceipt'])
       expect(asked(method)).toBe(0);
-    // Of the blocks without transactions the header says so.
+    // The header proves that a block is empty.
     expect(asked(RECEIPTS)).toBe(Math.ceil(BLOCKS / 2));
   });
 
-  test('dust needs nothing else, and what somebody waits for is taken first', async () => {
+  test('dust needs nothing else, and awaited transfers are read first', async () => {
     const taken: bigint[] = [];
     const scan = await create().scan(node, {
       watch: watch(USDC, a, c),
@@ -179,7 +179,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(scan.dust).toMatchObject([{ address: a, tokenAmount: 10n }]);
   });
 
-  test('a block is skipped if the filter of its logs excludes every watched address, and is its own', async () => {
+  test('a block is skipped if its logs filter excludes every watched address, and belongs to its header', async () => {
     const elsewhere = Array.from({ length: 11 }, (_, index) => someAddress(1_000 + index));
     const few = watch(USDC, ...elsewhere.slice(0, 10));
     expect(await look(few)).toEqual([]);
@@ -189,7 +189,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBe(0);
     await look(watch(USDC, ...elsewhere));
     expect(asked(RECEIPTS)).toBe(Math.ceil(BLOCKS / 2));
-    // A node that empties the filter cannot hash the header.
+    // If a node empties the filter, the header's hash does not match.
     proxy.alter((method, _params, result) =>
       method === 'eth_getBlockByNumber'
         ? { ...(result as object), logsBloom: `0x${'00'.repeat(256)}` }
@@ -198,7 +198,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await look(watch(USDC, a))).toHaveLength(Math.ceil(BLOCKS / 2));
   });
 
-  test('whatever a node leaves out of the receipts, moves or changes is its failure', async () => {
+  test('whatever a node omits, moves or changes in the receipts is its failure', async () => {
     const list = watch(USDC, a, c);
     const changes: ((receipts: Sent[]) => unknown)[] = [
       all => all.slice(1),
@@ -233,7 +233,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
           changed({ topics: log.topics.slice(1) }),
           changed({ topics: log.topics.with(2, log.topics[1]) }),
           changed({ data: `${log.data}00` }),
-          // The bytes are the same, but the reader of logs would not know them.
+          // The bytes are the same, but the parser of logs would not recognise them.
           changed({ topics: log.topics.with(2, `${log.topics[2]}zz`) }),
           changed({ data: `${log.data}zz` }),
         );
@@ -246,7 +246,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(changes.length).toBeGreaterThan(60);
   });
 
-  test('what is not hashed cannot hide a transfer', async () => {
+  test('fields that are not hashed cannot hide a transfer', async () => {
     alterReceipts(all =>
       all.map(each => ({
         ...each,
@@ -256,7 +256,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(await look(watch(USDC, a))).toHaveLength(Math.ceil(BLOCKS / 2));
   });
 
-  test('a transaction that a node leaves out of its block is missed among the receipts', async () => {
+  test('a transaction that a node omits from its block is missed among the receipts', async () => {
     for (const range of [[1], [0, -1]]) {
       proxy.alter((method, _params, result) =>
         method === 'eth_getBlockByNumber'
@@ -269,7 +269,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     }
   });
 
-  test('a backend without the block lags', async () => {
+  test('a backend without the block counts as lagging', async () => {
     alterReceipts(() => null);
     await expect(look(watch(USDC, a))).rejects.toThrow(LaggingNode);
     alterReceipts(() => {
@@ -282,7 +282,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     [-32_601, 'the method eth_getBlockReceipts does not exist/is not available'],
     [-32_600, 'Unsupported method: eth_getBlockReceipts'],
     [-32_000, 'this is not included in your plan'],
-  ])('a node that answers %i "%s" is asked once, and its logs are read', async (code, text) => {
+  ])('a node that responds %i "%s" is asked once, and its logs are read', async (code, text) => {
     alterReceipts(() => {
       throw new RpcRefusal(code, text);
     });
@@ -307,7 +307,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBe(5);
   });
 
-  test('too many receipts for a response are no failure: the logs of that block are read', async () => {
+  test('receipts too large for a response are no failure: the logs of that block are read', async () => {
     const first = await lookFirst(watch(USDC, a, c));
     const height = `0x${from.toString(16)}`;
     node = {
@@ -344,7 +344,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
     expect(asked(RECEIPTS)).toBe(before + 2);
   });
 
-  test('a block that a node never proves is read without proof in the end, whatever else it proves', async () => {
+  test('a block that a node never proves is finally read without proof, whatever else it proves', async () => {
     const list = watch(USDC, a, c);
     const first = await lookFirst(list);
     const height = `0x${(from + 2).toString(16)}`;
@@ -372,7 +372,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       expect(await prove(await hashOf(from), watch(USDC, someAddress(77)))).toEqual([]);
     });
 
-    test('are none of another block, of one that is not there, or of a header that is made up', async () => {
+    test('are empty for another block, for one that does not exist, and for a forged header', async () => {
       const list = watch(USDC, a);
       expect(await prove(`0x${'12'.repeat(32)}`, list)).toBeNull();
       const hash = await hashOf(from);
@@ -397,7 +397,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('are none of a node that leaves a log out, or does not have the method', async () => {
+    test('are empty from a node that omits a log, or lacks the method', async () => {
       const hash = await hashOf(from);
       alterReceipts(all => all.map(each => ({ ...each, logs: each.logs.slice(1) })));
       await expect(prove(hash, watch(USDC, a))).rejects.toThrow(NodeFailure);

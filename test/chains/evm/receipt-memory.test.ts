@@ -27,7 +27,7 @@ function startNode() {
   return { asked, node: node as unknown as Node };
 }
 
-test('receipts without a log are forgotten as well, the oldest first', async () => {
+test('receipts without a log are dropped as well, the oldest first', async () => {
   const { asked, node } = startNode();
   const memory = new ReceiptMemory();
   const wanted = Array.from({ length: 20_100 }, (_, index) => ({

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type HashedReceipt, receiptsRoot } from '#chains/evm/receipts-root.ts';
 import { runs } from '../../helpers/property-runs.ts';
 
-/** The root of nothing: Keccak-256 of an empty string in RLP (`types.EmptyReceiptsHash` of go-ethereum). */
+/** The root of an empty trie: Keccak-256 of an empty string in RLP (`types.EmptyReceiptsHash` of go-ethereum). */
 const EMPTY = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
 const bytes = (minimum: number, maximum = minimum) =>
@@ -24,17 +24,17 @@ const receipt: fc.Arbitrary<HashedReceipt> = fc.record({
     .map(bits => `0x${bits.toString(16).padStart(512, '0')}`),
   logs: fc.array(log, { maxLength: 3 }),
 });
-/** Some blocks have more receipts than one level of the trie, and than a key of one byte, holds. */
+/** Some blocks have more receipts than one level of the trie holds, or a key of one byte. */
 const receipts = fc.oneof(
   fc.array(receipt, { minLength: 1, maxLength: 20 }),
   fc.array(receipt, { minLength: 120, maxLength: 300 }),
 );
 
-test('an empty block has the root of nothing', () => {
+test('an empty block has the root of an empty trie', () => {
   expect(receiptsRoot([])).toBe(EMPTY);
 });
 
-/** A list without one of its elements, with one doubled, or with two neighbours exchanged. */
+/** A list without one of its elements, with one doubled, or with two neighbours swapped. */
 function changesOf<T>(list: readonly T[], at: number): T[][] {
   const [one, next] = [list[at] as T, list[at + 1]];
   return [
@@ -55,7 +55,7 @@ function otherDigit(text: string, at: number): string {
   return text.slice(0, place) + digit + text.slice(place + 1);
 }
 
-/** Every log with one thing left out, doubled, moved or changed. */
+/** Logs with one part omitted, doubled, moved or changed. */
 function changedLogs(logs: HashedReceipt['logs'], at: number): HashedReceipt['logs'][] {
   const place = at % Math.max(1, logs.length);
   const own = logs[place];
@@ -96,7 +96,7 @@ test('any receipt, log, topic or byte that is left out, changed or moved changes
       ];
       const root = receiptsRoot(list);
       for (const other of changed) expect(receiptsRoot(other)).not.toBe(root);
-      // The same again, in other objects.
+      // Deep copies, to show that object identity does not matter.
       expect(receiptsRoot(structuredClone(list))).toBe(root);
     }),
     { numRuns: runs(40) },

@@ -13,8 +13,9 @@ import { watch } from './networks.ts';
 import headers from './recorded/headers.json' with { type: 'json' };
 
 /**
- * Block 21,854,576 of Ethereum, with 57 transactions of types 0 to 3: test/data/eth_getLogs1 of corpus-core/colibri-stateless
- * on GitHub, less what is not hashed. headers.json has the headers of block 7,706,000 of BNB Smart Chain
+ * Block 21,854,576 of Ethereum, with 57 transactions of types 0 to 3: test/data/eth_getLogs1 of
+ * corpus-core/colibri-stateless
+ * on GitHub, without what is not hashed. headers.json has the headers of block 7,706,000 of BNB Smart Chain
  * (frame/bridge/bsc/src/benchmarking.rs of darwinia-network/darwinia-common) and of block 58,119,344 of Avalanche
  * Fuji (evm/evm-rpc/test/fixtures of subsquid/squid-sdk).
  */
@@ -32,7 +33,7 @@ interface Receipt extends Fields {
 /** Tether USD. */
 const USDT = { id: 'eth-usdt', contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7' };
 
-/** A node that has only these blocks. */
+/** A node with only these blocks. */
 function nodeOf(shown: Fields, own: readonly Fields[]): Node {
   const answers: Record<string, unknown> = {
     eth_getBlockByHash: shown,
@@ -96,7 +97,7 @@ test('headers of Ethereum and of BNB Smart Chain hash to their blocks', () => {
 });
 
 test('a header of Avalanche, which has the receipts of other blocks, proves nothing', async () => {
-  // Gas was used, and yet the root is that of no receipts: `settledHeight` is two blocks below (ACP-194).
+  // Gas was used, but the root is that of no receipts: `settledHeight` is two blocks below (ACP-194).
   const shown = { ...headers.fuji, transactions: [block.hash] };
   const adapter = createEvmAdapter(chainOf('avax-test'));
   expect(await adapter.proveTransfers?.(nodeOf(shown, []), shown, watch(USDT, first))).toBeNull();

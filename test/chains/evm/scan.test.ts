@@ -46,8 +46,8 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
   type Range = Pick<ScanRequest, 'from' | 'to'> & Partial<ScanRequest>;
 
   /**
-   * Scans for the first time; everything is final below `undoableFrom`, 0 unless given.
-   * @param by Another adapter, which knows what it has read before.
+   * The first scan; everything below `undoableFrom` is final, 0 unless given.
+   * @param by Another adapter, which remembers what it has read.
    */
   const scan = (list: readonly WatchedAddress[], range: Range, by = create()) =>
     by.scan(node, { watch: list, undoableFrom: 0, ...range });
@@ -130,16 +130,19 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       for (const transfer of transfers) expect(transfer).toMatchObject(shared);
     });
 
-    test.each([{}, FINAL])('are the same of a node that writes digits as capitals', async range => {
-      const request = { from: height, to: height, ...range };
-      const plain = await scan(watch(USDC, a, b, c), request);
-      proxy.alter(inCapitals);
-      const { transfers, unreadable } = await scan(watch(USDC, a, b, c), request);
-      expect(transfers).toEqual(plain.transfers);
-      expect(unreadable).toEqual([]);
-    });
+    test.each([{}, FINAL])(
+      'are the same from a node that writes digits as capitals',
+      async range => {
+        const request = { from: height, to: height, ...range };
+        const plain = await scan(watch(USDC, a, b, c), request);
+        proxy.alter(inCapitals);
+        const { transfers, unreadable } = await scan(watch(USDC, a, b, c), request);
+        expect(transfers).toEqual(plain.transfers);
+        expect(unreadable).toEqual([]);
+      },
+    );
 
-    test.each([{}, FINAL])('are found where a node has too many for one answer', async range => {
+    test.each([{}, FINAL])('are found if a node has too many for one response', async range => {
       proxy.alter((method, params, result) => {
         const [{ topics = [] }] = params as [{ topics?: unknown[] }];
         if (method !== 'eth_getLogs' || topics.length > 1) return result;
@@ -153,7 +156,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('are asked for once by both looks, those that somebody waits for first, and dust never', async () => {
+    test('are requested once for both looks, awaited ones first, and dust never', async () => {
       const list = watch(USDC, a, b, c);
       const both = create();
       const request: Range = {
@@ -172,7 +175,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const asked: number[] = [];
       const receipts = () => node.asked.filter(each => each.endsWith('Receipt')).length;
       const { transfers, dust = [] } = await scan(list, request, both);
-      // What pays several addresses is one transaction.
+      // A payment to several addresses is one transaction.
       expect(taken).toEqual([15n, 16n, 18n, 16n]);
       expect([...asked, receipts()]).toEqual([2, 4]);
       const amounts = expected().map(([, , , amount]) => BigInt(amount ?? 0));
@@ -200,7 +203,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('count neither where the transaction failed, nor where the log was taken back', async () => {
+    test('count neither if the transaction failed, nor if the log was removed', async () => {
       const request = { from: height, to: height };
       for (const [of, fields] of [
         ['eth_getTransactionReceipt', { status: '0x0' }],
@@ -216,14 +219,14 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       }
     });
 
-    test('nothing is asked of blocks in which nobody is watched but the last header', async () => {
+    test('of blocks in which nothing is watched, only the last header is requested', async () => {
       const { transfers, through } = await scan([], { from: 1, to: height });
       expect(transfers).toEqual([]);
       expect(through.height).toBe(height);
       expect(node.asked).toEqual(['eth_getBlockByNumber']);
     });
 
-    test('what a node sends of another block, or leaves out, is its failure', async () => {
+    test('what a node sends of another block, or omits, is its failure', async () => {
       const list = watch(USDC, a);
       const range = { from: height - 1, to: height };
       const altered = (of: string, change: (result: never) => unknown) =>
@@ -268,7 +271,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       ).not.toEqual([]);
     });
 
-    test('a backend that does not have the block cannot answer an empty list', async () => {
+    test('a backend without the block cannot respond with an empty list', async () => {
       const list = watch(USDC, a);
       const filters: { blockHash?: string }[] = [];
       proxy.alter((method, params, result) => {
@@ -296,7 +299,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       last = await evm.height();
     });
 
-    /** Scans all of it: how many blocks each log query asked for, and what was found. */
+    /** Scans the whole range: how many blocks each log query requested, and what was found. */
     async function scanAll(
       refusal: string | { readonly result: unknown },
       widest: number,
@@ -332,14 +335,14 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       'eth_getLogs is limited to a 60 block range',
       'query returned more than 10000 results',
       'response size exceeded',
-    ])('halve where a node refuses them, and grow again by a quarter: "%s"', async refusal => {
+    ])('halve if a node refuses them, and grow again by a quarter: "%s"', async refusal => {
       node = plainNode(proxy.url, {}, { logRange: 160 });
       const { asked, amounts } = await scanAll(refusal, 60, watch(USDC, payee));
       expect(asked).toEqual([100, 50, 50]);
       expect(amounts).toEqual([40n, 40n, 20n]);
     });
 
-    test('halve where an answer is larger than may be parsed, which is no failure', async () => {
+    test('halve if a response is too large to parse, which is no failure', async () => {
       const { url } = proxy;
       const opened = openNode(
         {
@@ -356,14 +359,14 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const own = opened.within(AbortSignal.timeout(30_000));
       const large = { result: '0'.repeat(17 * 1024 * 1024) };
       const { asked, amounts } = await scanAll(large, 60, watch(USDC, payee), own);
-      // Each that is too large is asked for once more, by itself.
+      // Each that is too large is requested again, by itself.
       expect(asked).toEqual([100, 100, 50, 50]);
       expect(amounts).toEqual([40n, 40n, 20n]);
       expect(opened.failures()).toBe(0);
       await opened.close();
     });
 
-    test('shrink to one block, also beside whole blocks', async () => {
+    test('shrink to one block, also next to whole blocks', async () => {
       const both = [...watch(USDC, payee), ...watch(NATIVE, someAddress(51))];
       for (const list of [watch(USDC, payee), both]) {
         node = plainNode(proxy.url, {}, { logRange: 8 });
@@ -380,7 +383,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       const hash = await evm.transferNative(a, 5n);
       await evm.transferNative(a, 0n);
       await evm.transferNative(b, 6n);
-      // An address with code takes part like any other.
+      // An address with code is treated like any other.
       await evm.transferNative(payer, 7n);
       await evm.send({ to: payer, value: 8n, data: '0x12345678' });
       await evm.send({ to: null, value: 9n });
@@ -407,7 +410,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       });
     });
 
-    test('are read from so many blocks at once, and the scan tells how far it got', async () => {
+    test('are read from a limited number of blocks at once, and the scan reports how far it got', async () => {
       const from = (await evm.height()) + 1;
       await evm.mine(130);
       const list = watch(NATIVE, someAddress(60));

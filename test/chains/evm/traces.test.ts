@@ -20,7 +20,7 @@ interface Frame {
   readonly calls?: readonly Frame[];
 }
 
-/** A frame as `callTracer` tells it. */
+/** A frame in the format of `callTracer`. */
 function nested({ calls = [], value, ...frame }: Frame): object {
   const quantity = value === undefined ? {} : { value: `0x${value.toString(16)}` };
   return {
@@ -31,7 +31,7 @@ function nested({ calls = [], value, ...frame }: Frame): object {
   };
 }
 
-/** The same as `trace_block` tells it. */
+/** The same in the format of `trace_block`. */
 function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []): object[] {
   const { type, from = eve, to = payee, value = 0, error, calls = [] } = frame;
   const amount = `0x${value.toString(16)}`;
@@ -58,7 +58,7 @@ function flat(frame: Frame, transactionHash: string, traceAddress: number[] = []
   ];
 }
 
-/** What both formats tell of a transaction, which has to be the same. */
+/** The moves of value in a transaction, which must be the same in both formats. */
 function moves(frame: Frame): [number, string, bigint][] {
   const calls = readCallTracer(node, [{ txHash: ONE, result: nested(frame) }], [ONE]);
   expect(readTraceBlock(node, flat(frame, ONE), BLOCK, [ONE])).toEqual(calls);
@@ -82,7 +82,7 @@ describe('moves of value', () => {
     ]);
   });
 
-  test('are taken back by any frame around them that fails', () => {
+  test('are reverted by any enclosing frame that fails', () => {
     const caught = { ...call(pay(1), call(pay(2))), error: 'execution reverted' };
     expect(moves(call(caught, pay(3)))).toEqual([[0, payee, 3n]]);
     const failed = { ...pay(1), error: 'execution reverted' };
@@ -95,19 +95,19 @@ describe('moves of value', () => {
     expect(moves(call(created, pay(6)))).toEqual([[0, payee, 6n]]);
   });
 
-  test('are calls, creations and ends of contracts', () => {
+  test('are calls, creations and self-destructs', () => {
     const frames = ['CREATE', 'CREATE2', 'SELFDESTRUCT'].map(type => ({ ...pay(7), type }));
     expect(moves(call(...frames))).toEqual([0, 1, 2].map(index => [index, payee, 7n]));
     expect(moves({ type: 'CREATE', to: payee, value: 8 })).toEqual([[0, payee, 8n]]);
   });
 
-  test('are neither borrowed code, nor what a contract pays itself, nor nothing', () => {
+  test('are neither delegate calls, nor payments of a contract to itself, nor zero values', () => {
     const borrowed = ['DELEGATECALL', 'CALLCODE'].map(type => ({ ...pay(7), type }));
     const itself = { ...pay(7), from: payee };
     expect(moves(call(...borrowed, itself, pay(0), pay(1)))).toEqual([[0, payee, 1n]]);
   });
 
-  test('keep their places where a node tells more frames than another', () => {
+  test('keep their positions if a node returns more frames than another', () => {
     const precompiled = { type: 'STATICCALL', to: `0x${'0'.repeat(39)}1` };
     const refused = { ...pay(10), error: 'insufficient balance for transfer' };
     const told = moves(call(precompiled, pay(1), refused, pay(2)));
@@ -116,13 +116,13 @@ describe('moves of value', () => {
 });
 
 describe('the trace of a block', () => {
-  test('has its transactions in order, where a node does not name them', () => {
+  test('has its transactions in order if a node does not name them', () => {
     const result = nested(call(pay(1)));
     const told = readCallTracer(node, [{ result }, { result }], [ONE, OTHER]);
     expect(told.moves.map(each => each.transactionHash)).toEqual([ONE, OTHER]);
   });
 
-  test('tells the others where that of one transaction cannot be read, or the node gave up', () => {
+  test('returns the others if one transaction’s trace cannot be read, or the node gave up', () => {
     const good = { txHash: ONE, result: nested(call(pay(1))) };
     const told = { moves: [{ transactionHash: ONE, value: 1n }], unread: new Set([OTHER]) };
     for (const bad of [
@@ -142,7 +142,7 @@ describe('the trace of a block', () => {
     }
   });
 
-  test('may tell rewards, and calls contracts by either name of their end', () => {
+  test('may include rewards, and either name of a self-destruct', () => {
     const author = { rewardType: 'block', author: payee, value: '0x1' };
     const reward = { type: 'reward', action: author, blockHash: HASH, traceAddress: [] };
     const [root, end] = flat(call({ ...pay(2), type: 'SELFDESTRUCT' }), ONE);
@@ -152,7 +152,7 @@ describe('the trace of a block', () => {
     });
   });
 
-  test('is a failure of the node if it is of other transactions, or not what it should be', () => {
+  test('is a failure of the node if it is of other transactions, or malformed', () => {
     const result = nested(call(pay(1)));
     for (const [answer, hashes] of [
       [[{ txHash: OTHER, result }], [ONE]],

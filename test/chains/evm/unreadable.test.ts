@@ -19,7 +19,7 @@ const FROM = 100;
 
 interface Payment {
   readonly isToken: boolean;
-  /** undefined for a stranger. */
+  /** undefined for an address that is not watched. */
   readonly shop: number | undefined;
   readonly amount: number;
 }
@@ -29,7 +29,7 @@ const payment: fc.Arbitrary<Payment> = fc.record({
   shop: fc.option(fc.nat(2), { nil: undefined }),
   amount: fc.integer({ min: 1, max: 1_000_000 }),
 });
-/** Blocks of payments, each with two strangers besides. */
+/** Blocks of payments, each with two unwatched ones in addition. */
 const blocks = fc.array(fc.array(payment, { maxLength: 4 }), { minLength: 1, maxLength: 3 });
 
 const hashOf = (height: number) => word(quantity(height));
@@ -142,14 +142,14 @@ function scan(
 const keys = (transfers: readonly ChainTransfer[]) =>
   transfers.map(each => `${each.blockchainId} ${each.transactionHash} ${each.tokenAmount}`).sort();
 
-/** Which elements of an answer may be spoiled, how they are found, and what makes each unreadable. */
+/** Which elements of a response may be corrupted, where they are, and what makes each unreadable. */
 const SITES = {
   transaction: { method: 'eth_getBlockByNumber', list: 'transactions', field: 'value' },
   log: { method: 'eth_getLogs', list: null, field: 'blockHash' },
   receipt: { method: 'eth_getTransactionReceipt', list: undefined, field: 'logs' },
 } as const;
 
-/** The node with one element of its answers replaced. */
+/** The node with one element of its responses replaced. */
 function spoil(
   node: Node,
   site: keyof typeof SITES,
@@ -170,7 +170,7 @@ function spoil(
 }
 
 test.each(Object.entries(MODES))(
-  'in %s one element that is nonsense keeps no other from being credited',
+  'in %s one unreadable element keeps no other from being credited',
   async (_, mode) => {
     const site = fc.constantFrom('transaction', 'log', 'receipt' as const);
     await fc.assert(
@@ -196,7 +196,7 @@ test.each(Object.entries(MODES))(
         );
         expect(keys(transfers)).toEqual(keys(others));
         expect(unreadable).toHaveLength(1);
-        // The others tell whom the transaction of a receipt may have paid.
+        // The others show whom the receipt's transaction may have paid.
         const paid = clean.transfers.filter(each => each.transactionHash === own);
         if (where === 'receipt') {
           expect(unreadable[0]).toMatchObject({
@@ -211,7 +211,7 @@ test.each(Object.entries(MODES))(
 );
 
 test.each(['transaction', 'log', 'receipt'] as const)(
-  'a %s of which one field cannot be read is a finding that names it, and whom it may have paid',
+  'a %s with one unreadable field is a finding that names it, and whom it may have paid',
   async site => {
     const paid = { isToken: site !== 'transaction', shop: 1, amount: 5 };
     const node = nodeOf([[paid, { ...paid, shop: 2 }]]);
@@ -238,7 +238,7 @@ test('receipts that cannot be read stop neither look while another one can', asy
     );
   const { watch } = MODES['blocks by hash'];
   const range = { from: FROM, to: FROM, undoableFrom: FROM, parentHash: null };
-  // What is asked for first cannot be read, and what has been read is not asked for again.
+  // The first requests cannot be read, and what has been read is not requested again.
   const weigh: ScanRequest['weigh'] = async arrivals =>
     arrivals.map(({ address }) => (address === SHOPS[2] ? 'other' : 'awaited'));
   const adapter = createEvmAdapter(chain);
@@ -252,7 +252,7 @@ test('receipts that cannot be read stop neither look while another one can', asy
   await expect(createEvmAdapter(chain).scan(none, request)).rejects.toThrow(NodeFailure);
 });
 
-/** The node without some receipts, in one of the ways in which it may not have them. */
+/** The node without some receipts, in one of the ways in which they may be missing. */
 const withoutReceipts = (node: Node, missing: readonly string[], instead: unknown) =>
   alteredNode(node, (method, [hash], result) =>
     method === 'eth_getTransactionReceipt' && missing.includes(String(hash)) ? instead : result,
@@ -287,7 +287,7 @@ test.each<[string, unknown]>([
     expect(transfers.map(({ address }) => address)).toEqual([SHOPS[1], SHOPS[2]]);
     const watched = [{ address: SHOPS[0] }];
     expect(unreadable).toMatchObject([{ transactionHash: missing, height: FROM, watched }]);
-    // The second look at the blocks does not wait once more, and takes it when it is there.
+    // The second look at the blocks does not wait again, and reads the receipt once it exists.
     expect((await adapter.scan(node, request)).unreadable).toHaveLength(1);
     const healed = await adapter.scan(whole, request);
     expect(healed.unreadable).toEqual([]);
@@ -295,7 +295,7 @@ test.each<[string, unknown]>([
   },
 );
 
-test('a node that has none of several receipts is behind, and holds the chain only for a while', async () => {
+test('a node that has none of several receipts is lagging, and delays the chain only for a while', async () => {
   const paid = (shop: number) => ({ isToken: true, shop, amount: 5 });
   const both = [idOf(FROM, 0), idOf(FROM, 1)];
   const node = withoutReceipts(nodeOf([[paid(0), paid(1)]]), both, null);
@@ -310,7 +310,7 @@ test('a node that has none of several receipts is behind, and holds the chain on
   );
 });
 
-test('a block in the middle of a range that stays away is a finding for each payment in it', async () => {
+test('a block in the middle of a range that stays missing is a finding for each payment in it', async () => {
   const paid = (shop: number) => ({ isToken: true, shop, amount: 5 });
   const whole = nodeOf([[paid(0)], [paid(1)], [paid(2)]]);
   const node = alteredNode(whole, (method, [height], result) =>
@@ -328,7 +328,7 @@ test('a block in the middle of a range that stays away is a finding for each pay
   expect(unreadable).toMatchObject([{ transactionHash: idOf(FROM + 1, 0), height: FROM + 1 }]);
 });
 
-test('what moved a balance is told without a receipt that stays away', async () => {
+test('balance changes are explained without a receipt that stays missing', async () => {
   const paid = (shop: number) => ({ isToken: false, shop, amount: 5 });
   const node = withoutReceipts(nodeOf([[paid(0), paid(1)]]), [idOf(FROM, 0)], null);
   const { internal } = createEvmAdapter(chain);
@@ -338,7 +338,7 @@ test('what moved a balance is told without a receipt that stays away', async () 
   expect(await look()).toEqual([{ address: SHOPS[1], amount: 5n }]);
 });
 
-test('a log without an amount is never dust: its receipt tells, or it is a finding', async () => {
+test('a log without an amount is never dust: its receipt shows it, or it is a finding', async () => {
   const paid = { isToken: true, shop: 1, amount: 5 };
   const node = nodeOf([[paid, { ...paid, amount: 1 }, { ...paid, shop: 2 }]]);
   const noAmount = (each: unknown) => ({ ...(each as object), data: '0x' });
@@ -420,7 +420,7 @@ test('a block in the middle of a range that cannot be read is a finding for each
   expect(through.height).toBe(FROM + 2);
 });
 
-test('a balance that cannot be read keeps no other from being told', async () => {
+test('a balance that cannot be read keeps no other from being reported', async () => {
   const { internal } = createEvmAdapter(chain);
   const query = { height: FROM, hash: null, addresses: SHOPS };
   const nodeThat = (odd: readonly unknown[]) =>
@@ -435,7 +435,7 @@ test('a balance that cannot be read keeps no other from being told', async () =>
   await expect(read).rejects.toThrow(NodeFailure);
 });
 
-test('a receipt that lacks the transfer of its log is none of a transaction without one', async () => {
+test('a receipt that lacks the transfer of its log does not count as one without transfers', async () => {
   const node = nodeOf([[{ isToken: true, shop: 1, amount: 5 }]]);
   for (const logs of [[], [{}], [{ topics: [], address: USDC_TEST, data: '0x' }]]) {
     const { altered } = spoil(node, 'receipt', 0, each => ({ ...(each as object), logs }));
@@ -445,7 +445,7 @@ test('a receipt that lacks the transfer of its log is none of a transaction with
   }
 });
 
-test('an answer that is no list is a fault of the node, and so is one of which nothing can be read', async () => {
+test('a response that is no list is a fault of the node, and so is one without any readable element', async () => {
   const node = nodeOf([
     [
       { isToken: true, shop: 1, amount: 5 },

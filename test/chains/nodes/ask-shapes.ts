@@ -3,8 +3,8 @@ import { chainOf } from '#chains/chain-list.ts';
 import { openNode } from '#chains/nodes/open-node.ts';
 import type { Shape } from './serve-shapes.ts';
 
-// A process with a small heap. Arguments: the URL of a node, and the shapes to ask it for one after the other,
-// or `look-up` to ask what became of a transaction. Prints what came of each, as JSON.
+// A process with a small heap. Arguments: the URL of a node, and the shapes to request one after the other, or
+// `look-up` to look up a transaction. Prints each outcome, as JSON.
 const [url = '', ...asked] = process.argv.slice(2);
 const outcomes: Record<string, string> = {};
 for (const shape of asked as (Shape | 'look-up')[]) {
@@ -30,7 +30,7 @@ for (const shape of asked as (Shape | 'look-up')[]) {
   };
   const ask = async () => {
     if (shape === 'look-up') return adapterOf(chainOf('eth-test')).lookUp(within, request);
-    // As several do that read blocks at the same time.
+    // Like several chains that read blocks concurrently.
     const calls = [1, 2, 3].map(() => within.call('eth_getTransactionReceipt', [shape], options));
     return Promise.all(calls);
   };

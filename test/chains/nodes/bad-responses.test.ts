@@ -14,9 +14,9 @@ import { createTickPace } from '#worker/tick-pace.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { createRandom, type Random } from '../../onchain/settlement/truth/random.ts';
 
-/** The pause between two ticks of chains whose blocks come fast, in milliseconds. */
+/** The pause between two ticks of chains with fast blocks, in milliseconds. */
 const INTERVAL_MS = 3_000;
-/** Time that a request takes, in milliseconds. */
+/** Duration of a request, in milliseconds. */
 const REQUEST_MS = 50;
 const BLOCK_MS = 400;
 const HOURS = 0.5;
@@ -33,15 +33,15 @@ const HTML: Answer = { body: '<!doctype html><h1>Bad Gateway</h1>' };
 const TOO_MANY: Answer = { status: 429, headers: { 'retry-after': REST_SECONDS }, body: '' };
 
 interface Played {
-  /** 95th percentile of the time since what was last read to the end, second by second, in seconds. */
+  /** 95th percentile of the age of the last complete scan, sampled every second, in seconds. */
   readonly lag: number;
-  /** Share of ticks that asked a node. */
+  /** Share of ticks that called a node. */
   readonly asked: number;
-  /** After each tick that failed, in milliseconds. */
+  /** Pauses after failed ticks, in milliseconds. */
   readonly pauses: readonly number[];
 }
 
-describe('a watcher whose node answers badly', () => {
+describe('a watcher whose node responds badly', () => {
   const keyring = createKeyring([randomBytes(32)]);
   const { signal } = new AbortController();
   let database: TestDatabase;
@@ -49,7 +49,7 @@ describe('a watcher whose node answers badly', () => {
   let now: number;
   let random: Random;
   let set: NodeSet;
-  /** What a node does with a request; null answers it well. */
+  /** How a node responds to a request; null for a good response. */
   let answer: (node: number, method: string) => Answer = () => null;
   let requests: number[] = [];
 
@@ -80,7 +80,7 @@ describe('a watcher whose node answers badly', () => {
     now = Date.UTC(2026, 4, 17);
     random = createRandom('bad answers', 7);
     vi.spyOn(Math, 'random').mockImplementation(() => random.below(1_000_000) / 1_000_000);
-    // The allowance measures by it.
+    // The rate limit uses this clock.
     vi.spyOn(performance, 'now').mockImplementation(() => now);
     requests = [0, 0];
     answer = () => null;
@@ -127,8 +127,8 @@ describe('a watcher whose node answers badly', () => {
   }
 
   /**
-   * Plays the ticks of an hour: each asks for the heads, and then for what is in the blocks.
-   * @param isWrong Whether what the node answers to a tick does not fit together.
+   * Plays the ticks of an hour: each requests the heads, and then the contents of blocks.
+   * @param isWrong Whether the node's responses in a tick contradict each other.
    */
   async function play(isWrong: (label: string) => boolean = () => false): Promise<Played> {
     const end = now + HOURS * HOUR_MS;
@@ -177,7 +177,7 @@ describe('a watcher whose node answers badly', () => {
     { percent: 5, goal: 10 },
     { percent: 30, goal: 30 },
   ])(
-    'in $percent % of its ticks lags $goal s at most, 95 % of the time',
+    'in $percent % of its ticks lags at most $goal s, 95 % of the time',
     async ({ percent, goal }) => {
       await open(1);
       const wrong = await play(() => random.chance(percent));
@@ -201,20 +201,20 @@ describe('a watcher whose node answers badly', () => {
     expect(new Set(pauses)).toEqual(new Set([0]));
   }, 60_000);
 
-  test('is not made to hammer a node that is dead, or wrong each time', async () => {
+  test('does not hammer a node that is dead, or wrong each time', async () => {
     await open(1);
     answer = () => HTML;
     await play();
-    // Once a minute, and a little sooner: pauses differ by up to a quarter.
+    // Once a minute, and a little sooner: pauses vary by up to a quarter.
     expect(requests[0]).toBeLessThan(HOURS * 60 * 1.4);
     answer = () => null;
     requests = [0, 0];
     await play(() => true);
-    // Each attempt verifies the node, and asks it twice.
+    // Each attempt verifies the node, and makes two more requests.
     expect(requests[0]).toBeLessThan(HOURS * 60 * 1.4 * 3);
   }, 60_000);
 
-  test('rests as long as the node asks for', async () => {
+  test('pauses for as long as the node asks', async () => {
     await open(1);
     let deniedAt = Number.NEGATIVE_INFINITY;
     let early = 0;

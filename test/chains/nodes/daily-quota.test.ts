@@ -22,7 +22,7 @@ const costs = fc.integer({ min: 1, max: 400 });
 const rests = fc.integer({ min: 1, max: DAY_MS });
 
 describe('a stretched pause', () => {
-  test('is never shorter than the own one, nor longer than what keeps the network offered', () => {
+  test('is never shorter than the chain’s own, nor longer than what keeps the network offered', () => {
     fc.assert(
       fc.property(chains, kinds, calls, costs, rests, (chain, kind, left, cost, ms) => {
         const look = lookAt(chain, kind);
@@ -49,7 +49,7 @@ describe('a stretched pause', () => {
   });
 });
 
-/** A watcher whose looks each cost the same. */
+/** A watcher whose looks all cost the same. */
 class Watcher {
   now: number;
   made = 0;
@@ -70,7 +70,7 @@ class Watcher {
     return createDailyQuota({ perDay: this.#perDay, made, clock: () => this.now });
   }
 
-  /** The process restarts, and reads the counts from the database. */
+  /** Restarts the process, which reads the counts from the database. */
   restart(written: number): void {
     this.quota = this.#open();
     this.#written = { day: '2026-05-17', calls: written };
@@ -88,7 +88,7 @@ class Watcher {
     }
   }
 
-  /** What is made is written down each time, under the day that it is then. */
+  /** Writes the calls at each step, under the current day. */
   #write(): void {
     const day = utcDay(new Date(this.now));
     const unwritten = this.quota.unwritten();
@@ -104,7 +104,7 @@ class Watcher {
 }
 
 describe('a daily quota', () => {
-  test('is kept at a steady rate, wherever the network stays offered with it', () => {
+  test('is used at a steady rate, if the network stays offered with it', () => {
     fc.assert(
       fc.property(
         chains,
@@ -119,7 +119,7 @@ describe('a daily quota', () => {
           watcher.watch(look, MIDNIGHT + DAY_MS, cost);
           expect(watcher.made).toBeLessThanOrEqual(perDay);
           expect(watcher.longest).toBeLessThan(chain.offeredLagMs);
-          // What is there is used: a look is worth more than a call that is left over.
+          // The quota is used up: a look is worth more than an unused call.
           const unhurried = Math.floor(DAY_MS / look.ownMs) * cost;
           expect(watcher.made).toBeGreaterThan(Math.min(perDay, unhurried) / 2 - 2 * cost);
         },
@@ -128,7 +128,7 @@ describe('a daily quota', () => {
     );
   });
 
-  test('that is too small lasts as long as the network is offered, then a look takes minutes', () => {
+  test('that is too small lasts as long as the network stays offered, and then a look takes minutes', () => {
     const chain = chainOf('eth');
     const look = lookAt(chain, 'open');
     const watcher = new Watcher(1_000);
@@ -146,7 +146,7 @@ describe('a daily quota', () => {
     expect(watcher.quota.isSpent()).toBe(false);
   });
 
-  test('without a limit leaves every look its time', () => {
+  test('without a limit does not delay looks', () => {
     const look = lookAt(chainOf('bnb'), 'open');
     const watcher = new Watcher(null);
     watcher.watch(look, MIDNIGHT + 60 * SECOND_MS, 300);
@@ -154,7 +154,7 @@ describe('a daily quota', () => {
     expect(watcher.quota.isSpent()).toBe(false);
   });
 
-  test('counts what other processes and an earlier one have made', () => {
+  test('includes the calls of other processes and of an earlier one', () => {
     const look = lookAt(chainOf('eth'), 'open');
     const watcher = new Watcher(20_000, MIDNIGHT + DAY_MS / 2);
     watcher.restart(19_000);
@@ -168,7 +168,7 @@ describe('a daily quota', () => {
     expect(watcher.quota.isSpent()).toBe(true);
   });
 
-  test('is left to open payments by a chain that has none', () => {
+  test('of a chain without open payments is left to a chain with some', () => {
     const chain = chainOf('btc');
     const watcher = new Watcher(4_000);
     watcher.watch(lookAt(chain, 'idle'), MIDNIGHT + DAY_MS / 2, 2);

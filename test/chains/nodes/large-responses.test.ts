@@ -23,7 +23,7 @@ describe('a process with a heap of 256 MB', () => {
     return JSON.parse(stdout);
   }
 
-  test('outlives all responses of a node', async () => {
+  test('survives all responses of a node', async () => {
     server = await serveShapes();
     const shapes = Object.keys(SHAPES) as Shape[];
     const allowed = shapes.filter(shape => shape.endsWith('Allowed'));
@@ -37,7 +37,7 @@ describe('a process with a heap of 256 MB', () => {
     });
   }, 120_000);
 
-  test('outlives a customer’s question that is answered so', async () => {
+  test('survives a customer’s look-up with such a response', async () => {
     server = await serveShapes('nested');
     expect(await outcomes('look-up')).toEqual({
       'look-up': 'one: an answer nested deeper than 64',
@@ -45,7 +45,7 @@ describe('a process with a heap of 256 MB', () => {
   }, 60_000);
 });
 
-describe('a large answer', () => {
+describe('a large response', () => {
   let server: JsonServer;
   let node: OpenNode;
   let answer: (method: string, params: unknown[]) => unknown = () => null;
@@ -94,7 +94,7 @@ describe('a large answer', () => {
       (error: Error) => error,
     );
 
-  test('is a failure of the node, which is then left alone for a minute', async () => {
+  test('is a failure of the node, which is then suspended for a minute', async () => {
     answer = () => '0'.repeat(5_000);
     const failure = await failureOf(open().call('eth_chainId', []));
     expect(failure).toBeInstanceOf(NodeFailure);
@@ -104,7 +104,7 @@ describe('a large answer', () => {
     expect(node.failures()).toBe(1);
   });
 
-  test('to a call that allows for it is none', async () => {
+  test('to a call that permits it is no failure', async () => {
     answer = () => '0'.repeat(17 * MIB);
     const within = open();
     const call = { method: 'eth_getLogs', params: [], mayBeTooLarge: true };
@@ -114,7 +114,7 @@ describe('a large answer', () => {
     expect(node.pausedFor()).toBe(0);
   });
 
-  test('to a batch is asked for in parts', async () => {
+  test('to a batch is requested in parts', async () => {
     answer = () => '0'.repeat(6 * MIB);
     const block = { method: 'eth_getBlockByNumber', params: ['0x1', true] };
     const within = open();
@@ -122,7 +122,7 @@ describe('a large answer', () => {
     expect(sizes).toEqual([5, 2, 2, 1]);
     expect(node.pausedFor()).toBe(0);
     expect(node.batchLimit()).toBeNull();
-    // Later ones do not find it out again, except now and then: blocks may have become shorter.
+    // Later batches remember it, and only occasionally retry: blocks may have become shorter.
     const both = [block, block];
     answer = () => '';
     for (let sent = 0; sent < 40; sent++) await within.batch(both);
@@ -135,7 +135,7 @@ describe('a large answer', () => {
     const header = { method: 'eth_getBlockByNumber', params: ['0x1', false] };
     await within.batch(Array(5).fill(header));
     expect(sizes).toEqual([5]);
-    // Where one of them is too large by itself, it is the node's fault.
+    // If one of them is too large by itself, it is the node's fault.
     answer = (_, [tag]) => '0'.repeat(tag === '0x2' ? 2 * MIB : 10);
     const headers = ['0x1', '0x2'].map(tag => ({
       method: 'eth_getBlockByNumber',
@@ -146,7 +146,7 @@ describe('a large answer', () => {
     );
   });
 
-  test('is nested as deep as calls of contracts can be in a trace alone', async () => {
+  test('may be nested as deeply as contract calls only in a trace', async () => {
     answer = () => {
       let frame: object = { type: 'CALL' };
       for (let depth = 1; depth < 1_024; depth++) frame = { type: 'CALL', calls: [frame] };
@@ -168,13 +168,13 @@ async function* inChunks(bytes: Uint8Array, sizes: readonly number[]) {
   }
 }
 
-/** Lists and objects inside one another. */
+/** Nesting depth of lists and objects. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test('JSON is read as it is, in chunks of any size, unless it is nested too deep', async () => {
+test('JSON is parsed as it is, in chunks of any size, unless it is nested too deeply', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
   const json = fc.json({ maxDepth: 6, stringUnit: anyCharacter });
   await fc.assert(
@@ -188,7 +188,7 @@ test('JSON is read as it is, in chunks of any size, unless it is nested too deep
   );
 });
 
-test('of a page that tells of a failure as much is read as an error takes', async () => {
+test('an error page is read only as far as an error needs', async () => {
   const page = Buffer.from('<'.repeat(MIB));
   const text = await readBody(inChunks(page, [10_000]), true, { bytes: 4_096, depth: 1 });
   expect(text.length).toBeGreaterThan(50_000);

@@ -119,7 +119,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     await database.db.deleteFrom('nodes').execute();
   });
 
-  test('hears of nodes that are added, changed and removed', async () => {
+  test('notices nodes that are added, changed and removed', async () => {
     await set.refresh();
     expect(await reasonOf(set.primary(signal))).toBe('eth-test has no primary node');
     expect(await set.check(signal)).toBeNull();
@@ -141,7 +141,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.states().map(state => state.label)).toEqual(['two']);
   });
 
-  test('knows another node than the one in question, of any role', async () => {
+  test('finds another node than the given one, of any role', async () => {
     const first = await addNode(one.url, 'one');
     await set.refresh();
     expect(await set.another(first, signal)).toBeNull();
@@ -159,7 +159,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await reasonOf(set.another(first, signal))).toContain('it lies');
   });
 
-  test('verifies a node at first, hourly and after failures', async () => {
+  test('verifies a node initially, hourly and after failures', async () => {
     await addNode(one.url, 'one');
     expect(asked(one)).toEqual([]);
     const node = await set.primary(signal);
@@ -179,7 +179,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(asked(one)).toEqual(['eth_blockNumber', 'eth_chainId']);
   });
 
-  test('does not ask a node that has become one of another chain', async () => {
+  test('does not call a node that now belongs to another chain', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
     expect(await label()).toBe('one');
@@ -212,7 +212,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     );
   });
 
-  test('asks the next one once the calls of a day are used up, those of all processes', async () => {
+  test('uses the next one once the daily calls of all processes are used up', async () => {
     const look = { kind: 'open', ownMs: 6_000, longestMs: 60_000 } as const;
     const first = await addNode(one.url, 'one', 'primary', 10);
     await addNode(two.url, 'two');
@@ -225,7 +225,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     await other.close();
     now += 10_000;
     await set.refresh();
-    // One for its identity before, and five.
+    // One earlier call for its identity, and five.
     expect(await listNodeCalls(database.db, new Date(now))).toMatchObject([
       { node: first, today: 6, limit: 10, perDay: null },
       { today: 0, limit: null },
@@ -237,7 +237,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('two');
     expect(set.mayLook(look)).toBe(true);
 
-    // A process that restarts knows of it, and the next day is another one.
+    // A process that restarts knows the count, and the next day starts anew.
     await set.close();
     set = openSet();
     await set.refresh();
@@ -254,7 +254,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect((await listNodeCalls(database.db, new Date(now)))[0]?.perDay).toBeNull();
   });
 
-  test('makes the calls of a check node last for the day too', async () => {
+  test('makes the calls of a check node last for the day, too', async () => {
     now = Date.UTC(2026, 4, 20);
     const look = { kind: 'open', ownMs: 6_000, longestMs: 60_000 } as const;
     const idle = { kind: 'idle', ownMs: 30_000, longestMs: 120_000 } as const;
@@ -272,11 +272,11 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.mayLook(look)).toBe(true);
     await check?.batch(calls(4));
     await set.refresh();
-    // What alerts go by.
+    // What alerts are based on.
     expect(await listNodeCalls(database.db, new Date(now))).toContainEqual(
       expect.objectContaining({ node: second, today: 10, limit: 10 }),
     );
-    // Then it is asked for the final word alone, and holds up nobody.
+    // After that, the node is used only for final confirmation, and holds up nothing.
     expect(set.mayLook(look)).toBe(true);
     expect(await reasonOf(set.check(signal, true))).toMatch(/has a call left today/);
     expect(await set.check(signal)).toMatchObject({ label: 'two' });
@@ -298,7 +298,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('one');
     expect(set.state(first)).toMatchObject({ state: 'up' });
 
-    // Nor one that limits calls, or answers nonsense.
+    // Nor one that limits calls, or responds with nonsense.
     for (const how of [
       { kind: 'status', status: 429, retryAfter: 60 },
       { kind: 'html' },
@@ -310,7 +310,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     }
   });
 
-  test('leaves a node aside for a short while whose server lags, however often', async () => {
+  test('pauses a node whose server lags only for a short while, however often', async () => {
     const first = await addNode(one.url, 'one');
     for (let lags = 0; lags < 10; lags += 1) {
       set.reportFailure(first, new LaggingNode('one: header not found'));
@@ -318,12 +318,12 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
       expect(set.pausedFor()).toBeGreaterThan(0);
       now += 4_000;
     }
-    // It was none of the wrong answers that are counted.
+    // A lag does not count as a wrong response.
     set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
     expect(set.pausedFor()).toBeLessThanOrEqual(1_000);
   });
 
-  test('asks the next one while a node is left alone', async () => {
+  test('uses the next one while a node is suspended', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
     one.misbehave({ kind: 'status', status: 429, retryAfter: 60 });
@@ -336,7 +336,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('one');
   });
 
-  test('asks the next one while a node answers far too much, though it answers well in between', async () => {
+  test("uses the next one while a node's responses are far too large, even with good ones in between", async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
     const node = await set.primary(signal);
@@ -355,7 +355,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('one');
   });
 
-  test('leaves a node alone whose answers do not fit together', async () => {
+  test('suspends a node whose responses contradict each other', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
     expect(await label()).toBe('one');
@@ -367,19 +367,19 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     });
     now += 1000;
     expect(await label()).toBe('one');
-    // Good answers in between do not count: they are as many as the bad ones.
+    // Good responses in between do not count: they are as many as the bad ones.
     set.reportFailure(first, new NodeFailure('one: block 7 has the number 8'));
     now += 1000;
     expect(await label()).toBe('two');
     now += 1000;
     expect(await label()).toBe('one');
-    // What was asked for one purpose was answered well as a whole: that pays the strikes back.
+    // A task that was completed with good responses only resets the count of failures.
     set.reportSuccess(first);
     set.reportFailure(first, new NodeFailure('one: block 8 has the number 9'));
     expect(await label()).toBe('two');
     now += 1000;
     expect(await label()).toBe('one');
-    // Five minutes later nobody remembers it.
+    // After five minutes it is forgotten.
     now += 5 * 60_000;
     expect(set.state(first)).toMatchObject({ state: 'up', lastError: null });
     set.reportFailure(first, new NodeFailure('one: block 9 has the number 8'));
@@ -394,21 +394,21 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('one');
   });
 
-  test('prefers a node whose head moves, and which is not behind', async () => {
+  test('prefers a node whose head moves and is not behind', async () => {
     const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
     await set.acceptHead(first, 100, signal);
     now += STALE_MS;
     await set.acceptHead(first, 100, signal);
     expect(await label()).toBe('one');
     now += 1;
-    // Another backend of the same node that lags is no block.
+    // A lagging backend of the same node is no new block.
     await set.acceptHead(first, 99, signal);
     expect(await label()).toBe('two');
     expect(set.state(first)).toMatchObject({ state: 'behind', height: 99 });
     await set.acceptHead(first, 101, signal);
     expect(await label()).toBe('one');
 
-    // It goes on, at a distance of more than the span.
+    // It advances, but is further behind than the limit.
     await set.acceptHead(second, 200, signal);
     now += STALE_MS - 1;
     await set.acceptHead(first, 199, signal);
@@ -416,7 +416,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     now += 1;
     await set.acceptHead(first, 199, signal);
     expect(await label()).toBe('two');
-    // If all are behind, the chain may stand still.
+    // If all are behind, the chain may have stopped.
     await set.acceptHead(second, 200, signal);
     now += STALE_MS;
     await set.acceptHead(first, 199, signal);
@@ -425,7 +425,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await label()).toBe('two');
   });
 
-  test('believes a height out of reach only of a node that is still one of the chain', async () => {
+  test('accepts an unreachable height only from a node that still belongs to the chain', async () => {
     const [first, second] = [await addNode(one.url, 'one'), await addNode(two.url, 'two')];
     expect(await label()).toBe('one');
     await set.acceptHead(first, 100, signal);
@@ -439,12 +439,12 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     await set.acceptHead(second, 102, signal);
     expect(set.state(first)).toMatchObject({ state: 'refused', height: null });
     expect(set.state(second)).toMatchObject({ state: 'up', height: 102 });
-    // A head that goes back as far is no better.
+    // Nor a head that goes back as far.
     two.alter((method, _, result) => (method === 'eth_chainId' ? '0x1' : result));
     expect(await reasonOf(set.acceptHead(second, 50, signal))).toContain('its chain ID is 1');
   });
 
-  test('believes no height at which the node has no blocks', async () => {
+  test('accepts no height at which the node has no blocks', async () => {
     await set.close();
     let far = 0;
     const readHeight = async (node: Node) => (node.label === 'two' ? far : 100);
@@ -459,7 +459,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
       `one has no block ${9e15 - 3}, and says that its newest is ${9e15}`,
     );
     expect(shown.at(-1)).toBe(9e15 - 3);
-    // Nor where a node that is not in use tells it.
+    // Nor from a node that is not in use.
     far = 9e15;
     now += 45_000;
     await set.acceptHead(first, 103, signal);
@@ -472,7 +472,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.state(second)).toMatchObject({ height: 0 });
   });
 
-  test('believes no height that came on a connection to another chain', async () => {
+  test('accepts no height from a connection to another chain', async () => {
     const first = await addNode(one.url, 'one');
     const node = await set.primary(signal);
     await set.acceptHead(first, 100, signal);
@@ -483,7 +483,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(set.state(first)).toMatchObject({ state: 'refused' });
   });
 
-  test('keeps what it sees for operators', async () => {
+  test('stores what it sees for operators', async () => {
     await set.close();
     set = openSet(async node => Number(await node.call('eth_blockNumber', [])));
     const [first] = [await addNode(one.url, 'one'), await addNode(two.url, 'two', 'check')];
@@ -507,7 +507,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(gauge).toContain('eps_node_up{chain="eth-test",node="one",role="primary"} 1');
     expect(gauge).toContain('eps_node_up{chain="eth-test",node="two",role="check"} 0');
 
-    // What changes little is written every ten seconds.
+    // Small changes are written every ten seconds.
     await set.acceptHead(first, 3, signal);
     now += 9_999;
     await set.refresh();
@@ -515,7 +515,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     now += 1;
     await set.refresh();
     expect((await listSeenNodes(database.db))[0]).toMatchObject({ height: 3 });
-    // A worker that does not watch the chain any more says nothing of its nodes.
+    // A worker that no longer watches the chain exports nothing about its nodes.
     now += 120_001;
     expect(await register.getSingleMetricAsString('eps_node_up')).not.toContain('eth-test');
     await set.refresh();
@@ -524,7 +524,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await register.getSingleMetricAsString('eps_node_up')).not.toContain('eth-test');
   });
 
-  test('goes on without a node whose access cannot be opened', async () => {
+  test('continues without a node whose credentials cannot be opened', async () => {
     const first = await addNode(one.url, 'one');
     await addNode(two.url, 'two');
     const other = createKeyring([randomBytes(32)]);
@@ -540,7 +540,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(logged.filter(line => line === 'node cannot be opened')).toHaveLength(1);
   });
 
-  test('has a check node even where its access cannot be opened', async () => {
+  test('has a check node even if its credentials cannot be opened', async () => {
     await addNode(one.url, 'one');
     const check = await addNode(two.url, 'two', 'check');
     const other = createKeyring([randomBytes(32)]);
@@ -554,7 +554,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a set of nodes' : `nodes: ${ANVIL_MISSING
     expect(await reasonOf(set.check(signal))).toContain('can be asked');
   });
 
-  test('ends with its signals', async () => {
+  test('stops with its signals', async () => {
     await addNode(one.url, 'one');
     one.misbehave({ kind: 'hanging' });
     const controller = new AbortController();

@@ -68,7 +68,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
       (error: Error) => error,
     );
 
-  test('answers calls, and batches in their order', async () => {
+  test('returns the results of calls, and of batches in order', async () => {
     const { node } = open();
     expect(await node.call('eth_chainId', [])).toBe('0xaa36a7');
     const answers = await node.batch([
@@ -83,7 +83,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect((refusal as RpcError).code).toBe(-32602);
   });
 
-  test('splits a batch by its allowance, and by what the node accepts', async () => {
+  test('splits a batch by its rate limit, and by what the node accepts', async () => {
     const { node } = open(proxy.url, 5);
     const calls = Array.from({ length: 11 }, () => ({ method: 'eth_chainId', params: [] }));
     expect(await node.batch(calls)).toEqual(Array(11).fill('0xaa36a7'));
@@ -128,7 +128,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(failure.cause).toBeUndefined();
     expect(own.lastFailure()).toBe(`one: ${reason}`);
     expect(own.pausedFor()).toBeGreaterThan(0);
-    // A short pause is waited out.
+    // A short pause is waited for.
     expect(await node.call('eth_chainId', [])).toBe('0xaa36a7');
     expect(own.lastFailure()).toBeNull();
     expect(own.pausedFor()).toBe(0);
@@ -141,7 +141,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     ['no object', '[{"id":ID,"result":1},7]'],
     ['no list', '{"id":ID,"result":1}'],
     ['neither result nor error', '[{"id":ID},{"id":NEXT}]'],
-  ])('a batch answered by %s is a failure', async (_, body) => {
+  ])('a batch with %s as response is a failure', async (_, body) => {
     const { node } = open();
     // IDs count up from 1.
     proxy.misbehave({ kind: 'body', body: body.replaceAll('ID', '1').replace('NEXT', '2') });
@@ -149,7 +149,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(await fail(node.batch([call, call]))).toBeInstanceOf(NodeFailure);
   });
 
-  test('tells errors of bitcoind and of geth from failures', async () => {
+  test('distinguishes errors of bitcoind and of geth from failures', async () => {
     const { node, open: own } = open();
     const body = '{"result":null,"error":{"code":-8,"message":"Block height out of range"},"id":1}';
     proxy.misbehave({ kind: 'body', body, status: 500 }, 1);
@@ -179,7 +179,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(waits).toEqual([3000]);
     proxy.misbehave({ kind: 'status', status: 429 }, 2);
     expect(await node.call('eth_chainId', [])).toBe('0xaa36a7');
-    // A second and two, less at most a quarter.
+    // One and two seconds, less at most a quarter.
     expect(waits[1]).toBeGreaterThanOrEqual(750);
     expect(waits[1]).toBeLessThanOrEqual(1000);
     expect(waits[2]).toBeGreaterThanOrEqual(1500);
@@ -230,7 +230,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(await retried).toEqual(['0x0', limits ? '0xaa36a7' : new RpcError(code, message)]);
   });
 
-  test('is left alone after five failures in a row, then asked once', async () => {
+  test('is suspended after five failures in a row, then called once', async () => {
     const { node, open: own } = open();
     proxy.misbehave({ kind: 'status', status: 502 });
     for (let failures = 1; failures <= 5; failures += 1) {
@@ -247,7 +247,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(proxy.calls).toHaveLength(6);
     expect(both.map(({ message }) => message)).toContain('one: status 502');
     expect(own.pausedFor()).toBeGreaterThanOrEqual(30_000);
-    // The pause doubles, to a minute.
+    // The pause doubles, up to a minute.
     now += own.pausedFor();
     await fail(node.call('eth_chainId', []));
     expect(own.pausedFor()).toBeGreaterThanOrEqual(45_000);
@@ -258,21 +258,21 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(own.pausedFor()).toBe(0);
   });
 
-  test('calls that fail together count as one failure', async () => {
+  test('concurrent failing calls count as one failure', async () => {
     const { node, open: own } = open();
     proxy.misbehave({ kind: 'status', status: 502 });
     await Promise.all(Array.from({ length: 8 }, () => fail(node.call('eth_chainId', []))));
     expect(own.pausedFor()).toBeLessThanOrEqual(1000);
   });
 
-  test('ends its calls with their signal, which is no failure', async () => {
+  test('aborts its calls with their signal, which is no failure', async () => {
     const { open: own } = open();
     proxy.misbehave({ kind: 'hanging' });
     const controller = new AbortController();
     const before = proxy.calls.length;
     const call = fail(own.within(controller.signal).call('eth_chainId', []));
     const reason = new Error('the worker ends');
-    // Not on its way any more, or it would be among those of the next test.
+    // No longer in flight, or it would be among those of the next test.
     await vi.waitUntil(() => proxy.calls.length > before, SOON);
     controller.abort(reason);
     expect(await call).toBe(reason);
@@ -284,7 +284,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(proxy.calls).toHaveLength(asked);
   });
 
-  test('sends user and headers, and tells no secret', async () => {
+  test('sends user and headers, and reveals no secret', async () => {
     const url = proxy.url.replace('//', '//watcher:pass%20word@');
     const { node } = open(`${url}?key=secret-of-the-query`);
     proxy.misbehave({ kind: 'body', body: '{"id":1,"result":true}' }, 1);
@@ -328,7 +328,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'a node' : `a node: ${ANVIL_MISSING}`, () 
     expect(proxy.requests).toHaveLength(4);
   });
 
-  test('speaks plain HTTP to local addresses alone', async () => {
+  test('uses plain HTTP only for local addresses', async () => {
     for (const url of [
       'http://8.8.8.8/',
       'http://[2001:4860:4860::8888]/',

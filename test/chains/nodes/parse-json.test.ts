@@ -12,7 +12,7 @@ test('integers that a double cannot hold are bigints, digit by digit', () => {
   });
 });
 
-test('everything else is what JSON.parse makes of it', () => {
+test('everything else is parsed as by JSON.parse', () => {
   const texts = [
     '"9007199254740993"',
     '{"a":"x:9007199254740993","b":9007199254740991,"c":1.7976931348623157e308}',
@@ -22,7 +22,7 @@ test('everything else is what JSON.parse makes of it', () => {
   expect(() => parseJson('[12345678901234567890')).toThrow(SyntaxError);
 });
 
-test('what was written is read again as it was', () => {
+test('serialised values are parsed to the same values', () => {
   const value = fc.letrec(tie => ({
     any: fc.oneof(
       fc.string(),

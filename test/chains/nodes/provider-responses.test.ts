@@ -15,8 +15,7 @@ import {
 import { type OpenNode, openNode } from '#chains/nodes/open-node.ts';
 import { createSolanaAdapter } from '#chains/solana/adapter.ts';
 
-// What the documentation of providers says that they answer, or their nodes' sources do. The guide on chains
-// names the pages.
+// Responses from the documentation of providers, or from their nodes' sources. The guide on chains names the pages.
 
 interface Call {
   readonly id: number;
@@ -36,12 +35,12 @@ const errorOf = (id: unknown, code: number, message: string) => ({
   error: { code, message },
 });
 
-/** No answer. */
+/** No response. */
 const HANGING: Reply = { body: 'hanging' };
 
 let server: Server;
 let url: string;
-/** Answers a request; the calls of a batch are a list. */
+/** Responds to a request; the calls of a batch are a list. */
 let answer: (asked: Call | Call[], path: string) => Reply;
 const requests: (Call | Call[])[] = [];
 const paths: string[] = [];
@@ -104,7 +103,7 @@ const fail = async (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-/** One answer, and then good ones. */
+/** One such response, and then good ones. */
 function answerOnce(reply: (asked: Call | Call[]) => Reply): void {
   let isFirst = true;
   answer = asked => {
@@ -119,7 +118,7 @@ function good(asked: Call | Call[]): Reply {
   return { body: JSON.stringify(Array.isArray(asked) ? results : results[0]) };
 }
 
-describe('a node that limits calls rests, which is no failure', () => {
+describe('a node that limits calls is paused, which is no failure', () => {
   const idOf = (asked: Call | Call[]) => [asked].flat()[0]?.id;
 
   test.each([
@@ -195,7 +194,7 @@ describe('a node that limits calls rests, which is no failure', () => {
     expect(opened.batchLimit()).toBeNull();
   });
 
-  test('503 without more is told at once, so that another node is asked', async () => {
+  test('503 without details is reported at once, so that another node is used', async () => {
     answerOnce(() => ({ status: 503, body: '<h1>Service Temporarily Unavailable</h1>' }));
     expect((await fail(node.call('eth_blockNumber', []))).message).toBe('one: status 503');
     expect(opened.pausedFor()).toBeGreaterThan(0);
@@ -217,7 +216,7 @@ describe('a node that limits calls rests, which is no failure', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('401 has the reason that the provider gives', async () => {
+  test('401 has the provider’s reason', async () => {
     answer = asked => ({
       status: 401,
       body: JSON.stringify(errorOf(idOf(asked), -32600, 'Must be authenticated!')),
@@ -230,7 +229,7 @@ describe('a node that limits calls rests, which is no failure', () => {
   });
 });
 
-describe('a batch that is refused is taken apart', () => {
+describe('a batch that is refused is split', () => {
   test.each<[string, number, (calls: readonly Call[]) => unknown]>([
     ['a firewall', 403, () => 'Forbidden'],
     ['PublicNode', 403, () => errorOf(null, -32600, 'batch requests are not allowed')],
@@ -251,7 +250,7 @@ describe('a batch that is refused is taken apart', () => {
           errorOf(id, 31, 'Batch of more than 3 requests are not allowed on free tier'),
         ),
     ],
-    // go-ethereum answers what fits, and this for each call of the rest.
+    // go-ethereum responds to the calls that fit, and with this to each of the others.
     [
       'go-ethereum',
       200,
@@ -380,31 +379,28 @@ describe('a range of logs is halved', () => {
     expect(opened.pausedFor()).toBe(0);
   });
 
-  test.each([413, 504])(
-    'where the whole request is refused without JSON: status %i',
-    async status => {
-      answer = asked => {
-        const list = [asked].flat();
-        const range = list.find(({ method }) => method === 'eth_getLogs')?.params[0];
-        const { fromBlock, toBlock } = (range ?? {}) as { fromBlock: string; toBlock: string };
-        if (Number(toBlock) - Number(fromBlock) >= 100) return { status, body: '<h1>nginx</h1>' };
-        const answers = list.map(({ id, method, params }) => ({
-          jsonrpc: '2.0',
-          id,
-          result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
-        }));
-        return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
-      };
-      const request = { from: 1, to: 1_000, watch, undoableFrom: Number.MAX_SAFE_INTEGER };
-      const { through } = await createEvmAdapter(chainOf('bnb')).scan(node, request);
-      expect(through.height).toBe(62);
-      expect(opened.batchLimit()).toBeNull();
-      expect(opened.failures()).toBe(0);
-    },
-  );
+  test.each([413, 504])('if the whole request is refused without JSON: status %i', async status => {
+    answer = asked => {
+      const list = [asked].flat();
+      const range = list.find(({ method }) => method === 'eth_getLogs')?.params[0];
+      const { fromBlock, toBlock } = (range ?? {}) as { fromBlock: string; toBlock: string };
+      if (Number(toBlock) - Number(fromBlock) >= 100) return { status, body: '<h1>nginx</h1>' };
+      const answers = list.map(({ id, method, params }) => ({
+        jsonrpc: '2.0',
+        id,
+        result: method === 'eth_getLogs' ? [] : header(Number(params[0])),
+      }));
+      return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
+    };
+    const request = { from: 1, to: 1_000, watch, undoableFrom: Number.MAX_SAFE_INTEGER };
+    const { through } = await createEvmAdapter(chainOf('bnb')).scan(node, request);
+    expect(through.height).toBe(62);
+    expect(opened.batchLimit()).toBeNull();
+    expect(opened.failures()).toBe(0);
+  });
 });
 
-test('no answer in time to a query of a range is none of the node’s failures, and to others it is', async () => {
+test('a timeout of a range query is no failure of the node, and of other calls it is', async () => {
   answer = () => HANGING;
   const logs = { method: 'eth_getLogs', params: [], mayTakeTooLong: true };
   expect(await node.batch([logs], { timeoutMs: 100 })).toEqual([expect.any(ResponseTooLarge)]);
@@ -414,7 +410,7 @@ test('no answer in time to a query of a range is none of the node’s failures, 
   expect(opened.failures()).toBe(1);
 });
 
-describe('a token of which a node does not say what it is', () => {
+describe('a token that a node says nothing about', () => {
   const adapter = createEvmAdapter(chainOf('bnb'));
   const decimals = (code: number, message: string) => {
     answer = asked => {
@@ -430,7 +426,7 @@ describe('a token of which a node does not say what it is', () => {
     return adapter.readDecimals(node, '0x55d398326f99059ff775485246999027b3197955');
   };
 
-  test('is not one that has no such contract', async () => {
+  test('differs from a token without a contract', async () => {
     expect(await decimals(3, 'execution reverted')).toBeUndefined();
     expect(await decimals(-32000, 'REVERT opcode executed')).toBeUndefined();
     expect(await decimals(-32000, 'invalid opcode: INVALID')).toBeUndefined();
@@ -439,11 +435,11 @@ describe('a token of which a node does not say what it is', () => {
   });
 });
 
-describe('a server of Solana that lags', () => {
+describe('a lagging Solana server', () => {
   const GENESIS = '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY';
   const CURSOR = 1_000;
   let adapter: ChainAdapter;
-  /** What the block above the cursor was built on; undefined without one. */
+  /** The parent of the block above the cursor; undefined without a block. */
   let parentSlot: number | undefined;
 
   beforeEach(() => {
@@ -451,7 +447,7 @@ describe('a server of Solana that lags', () => {
     adapter = createSolanaAdapter();
   });
 
-  /** Answers the question for the heads, with an error for the block at the cursor. */
+  /** Responds to the request for heads, with an error for the block at the cursor. */
   function answerCursor(code: number, message: string): void {
     const block = {
       blockhash: GENESIS,
@@ -489,7 +485,7 @@ describe('a server of Solana that lags', () => {
     },
   );
 
-  test('is told from one of another branch, whose block above is built on one below', async () => {
+  test('is distinguished from one on another branch, whose block above is built on one below', async () => {
     parentSlot = CURSOR - 1;
     for (const [code, message] of [
       [-32007, SKIPPED],

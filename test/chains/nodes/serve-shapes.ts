@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { RESPONSE_MAXIMUM_BYTES, VALUES_MAXIMUM } from '#chains/nodes/response-limits.ts';
 
 const NESTED_BYTES = 28 * 1024 * 1024;
-/** Less than the limit by what surrounds a result. */
+/** Below the limit, by the size of what surrounds a result. */
 const LONGEST_BYTES = RESPONSE_MAXIMUM_BYTES - 1_000;
 const MOST_VALUES = VALUES_MAXIMUM - 100;
 
-/** Results of the kinds that take much more memory than bytes; those that end in "allowed" are parsed. */
+/** Results that take much more memory than bytes; those ending in "allowed" are parsed. */
 export const SHAPES = {
   nested: () => nested('[', ']'),
   nestedObjects: () => nested('{"a":', '}').replace(':}', ':1}'),
@@ -30,7 +30,7 @@ function nested(begin: string, end: string): string {
   return begin.repeat(depth) + end.repeat(depth);
 }
 
-/** The same item over and over: millions of them are a moment's work. */
+/** The same item over and over: a million repetitions are built in a moment. */
 function list(length: number, item: string): string {
   return `[${`${item},`.repeat(Math.floor(length) - 1)}${item}]`;
 }
@@ -45,7 +45,7 @@ function each(length: number, part: (index: number) => string): string {
   return text;
 }
 
-/** The value and a text beside it, together as long as an answer may be. */
+/** The value and a text after it, together as long as a response may be. */
 function padded(value: string): string {
   return `[${value},"${'0'.repeat(LONGEST_BYTES - value.length - 5)}"]`;
 }
@@ -55,9 +55,9 @@ interface RpcRequest {
   readonly params: readonly unknown[];
 }
 
-/** Answers every call with the result that its first parameter names, or that all calls get. */
+/** Responds to every call with the shape that its first parameter names, or with `shapeOfAll`. */
 export async function serveShapes(shapeOfAll?: Shape) {
-  // Kept, since several calls ask for the same one at a time, and making it takes longer than reading it.
+  // Cached, since several calls request the same shape at a time, and building it takes longer than reading it.
   let last: { readonly shape: Shape; readonly bytes: Buffer } | undefined;
   const resultOf = (shape: Shape): Buffer => {
     if (last?.shape !== shape) last = { shape, bytes: Buffer.from(SHAPES[shape]()) };

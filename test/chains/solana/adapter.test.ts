@@ -21,9 +21,9 @@ let solana: SolanaNode;
 let node: PlainNode;
 let stop: () => Promise<void>;
 let adapter: ChainAdapter;
-/** How far the clock of the blocks is ahead, in milliseconds. */
+/** How far the block clock is ahead, in milliseconds. */
 let ahead = 0;
-/** Up to which slot was scanned. */
+/** The last scanned slot. */
 let cursor: number;
 let sender: Wallet;
 let senderTokens: string;
@@ -47,13 +47,13 @@ async function look(...watch: WatchedAddress[]): Promise<readonly ChainTransfer[
   return transfers;
 }
 
-/** Watches from before, as while somebody waits for a payment. */
+/** Starts watching earlier, as for an open payment. */
 async function watched(...watch: WatchedAddress[]): Promise<void> {
   solana.mine();
   await look(...watch);
 }
 
-test('identity is the hash of the first block, and a mint tells its decimals', async () => {
+test('identity is the hash of the first block, and a mint has decimals', async () => {
   expect(await adapter.identify(node)).toBe('EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG');
   expect(await adapter.readDecimals(node, USDC)).toBe(6);
   expect(await adapter.readDecimals(node, newWallet().address)).toBeUndefined();
@@ -77,7 +77,7 @@ test('the time of a newest slot far above the cursor is not estimated', async ()
   expect(tip.time).toEqual((await adapter.readBlock(node, tip.height))?.time);
 });
 
-test('a slot without a block is looked at as the block before it', async () => {
+test('a slot without a block is treated as the block before it', async () => {
   const before = solana.slot;
   solana.skipSlots(3);
   solana.mine();
@@ -113,7 +113,7 @@ describe('SOL', () => {
     expect(await look(sol(own))).toEqual([]);
   });
 
-  test('of a failed transaction does not count, though lists do not tell and balances have changed', async () => {
+  test('of a failed transaction does not count, even if lists do not show the failure and balances have changed', async () => {
     const own = newWallet().address;
     await watched(sol(own));
     const hash = solana.send([sendLamports(sender.address, own, 2_000_000_000n)], [sender]);
@@ -140,7 +140,7 @@ describe('SOL', () => {
     expect(node.asked.slice(before)).not.toContain('getTransaction');
   });
 
-  test('counts once where owner and payer are the same: what it gained', async () => {
+  test('counts once if owner and payer are the same: what it gained', async () => {
     const own = newWallet();
     solana.airdrop(own.address, 10_000_000_000n);
     await watched(sol(own.address));
@@ -184,12 +184,12 @@ describe('SOL', () => {
     expect(found).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
   });
 
-  test('that is swept again while nobody looks is found at once', async () => {
+  test('that is swept again during a pause is found at once', async () => {
     const own = newWallet();
     for (let looks = 0; looks < 7; looks++) await watched(sol(own.address));
     solana.send([sendLamports(sender.address, own.address, 1_000_000_000n)], [sender]);
     solana.send([sendLamports(own.address, sender.address, 1_000_000_000n)], [own]);
-    // More than the two minutes after which a look lists every account, and slots whose time is not estimated.
+    // More than the two minutes after which a look lists every account, and more slots than whose time is estimated.
     ahead += 121_000;
     solana.mine(160);
     expect(await look(sol(own.address))).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
@@ -197,7 +197,7 @@ describe('SOL', () => {
 });
 
 describe('tokens', () => {
-  test('count in an account that is made in the same transaction', async () => {
+  test('count in an account that is created in the same transaction', async () => {
     const own = newWallet().address;
     await watched(usdc(own));
     const account = associatedAccount(own, USDC);
@@ -213,7 +213,7 @@ describe('tokens', () => {
     ]);
   });
 
-  test('count in an account that is there, though the transfer does not name the owner', async () => {
+  test('count in an existing account, even if the transfer does not name the owner', async () => {
     const own = newWallet().address;
     const account = solana.fund(own, 7n);
     await watched(usdc(own));
@@ -236,7 +236,7 @@ describe('tokens', () => {
     expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 4_000_000n }]);
   });
 
-  test('count in a second account of the owner, though the first question for it has failed', async () => {
+  test('count in a second account of the owner, even if the first request for it failed', async () => {
     const [own, second] = [newWallet().address, newWallet().address];
     solana.setTokens(second, own, 0n);
     const refusing = alteredNode(node, (method, _, result) =>
@@ -251,7 +251,7 @@ describe('tokens', () => {
     expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 3_000_000n }]);
   });
 
-  test('count in an account that was closed and is opened again', async () => {
+  test('count in an account that was closed and reopened', async () => {
     const own = newWallet();
     solana.airdrop(own.address, 1_000_000_000n);
     const account = solana.fund(own.address, 0n);
@@ -268,7 +268,7 @@ describe('tokens', () => {
     expect(await look(usdc(own.address))).toMatchObject([{ tokenAmount: 6_000_000n }]);
   });
 
-  test('count where the account is looked up in a table (version 0)', async () => {
+  test('count if the account comes from a lookup table (version 0)', async () => {
     const own = newWallet().address;
     const account = solana.fund(own, 0n);
     const table = solana.addTable([account, own]);
@@ -315,7 +315,7 @@ describe('tokens', () => {
     expect(await look(usdc(own))).toEqual([]);
     const lookUp = { transactionHash, watch: [usdc(own)], inputs: null, blockHash: null };
     expect(await adapter.lookUp(node, lookUp)).toMatchObject({ transfers: [] });
-    // Nor beside those that count.
+    // Nor in a transaction with some that count.
     const counting = sendTokens(senderTokens, solana.fund(own, 0n), sender.address, 1_000_000n);
     solana.send([counting, sent], [sender]);
     expect(await look(usdc(own))).toMatchObject([{ tokenAmount: 1_000_000n }]);
@@ -333,7 +333,7 @@ test('more than a thousand signatures are all read', async () => {
   expect(new Set(transfers.map(({ transactionHash }) => transactionHash)).size).toBe(1_005);
 });
 
-test('a list that lags behind the balance is asked for again', async () => {
+test('a list that lags behind the balance is requested again', async () => {
   const own = newWallet().address;
   await watched(sol(own));
   solana.hidesNewest = true;
@@ -346,7 +346,7 @@ test('a list that lags behind the balance is asked for again', async () => {
   expect(await look(sol(own))).toEqual([]);
 });
 
-test('what comes to a new address after the newest block was read is found at the next look', async () => {
+test('a transfer to a new address after the newest block was read is found at the next look', async () => {
   const own = newWallet().address;
   solana.mine();
   const { tip } = await adapter.readHeads(node, cursor);
@@ -357,7 +357,7 @@ test('what comes to a new address after the newest block was read is found at th
   expect(await look(sol(own))).toMatchObject([{ tokenAmount: 1_000_000_000n }]);
 });
 
-test('what a scan found that was not recorded is found again', async () => {
+test('a transfer that was found but not recorded is found again', async () => {
   const own = newWallet().address;
   await watched(sol(own));
   const before = cursor;
@@ -373,11 +373,11 @@ test('a node that has not come as far is not believed', async () => {
   await expect(adapter.scan(node, request)).rejects.toThrow();
 });
 
-describe('a look-up tells of', () => {
+describe('a look-up reports', () => {
   const lookUp = (transactionHash: string, ...watch: WatchedAddress[]) =>
     adapter.lookUp(node, { transactionHash, watch, inputs: null, blockHash: null });
 
-  test('nothing, and of one that a fork has undone', async () => {
+  test('nothing, and one that a fork has undone', async () => {
     const own = newWallet().address;
     const hash = solana.send([sendLamports(sender.address, own, 1_000_000_000n)], [sender]);
     expect(await lookUp(hash, sol(own))).toMatchObject({ status: 'included' });
@@ -386,7 +386,7 @@ describe('a look-up tells of', () => {
     expect(await lookUp(hash, sol(own))).toEqual({ status: 'unknown' });
   });
 
-  test('a transfer in its block, and what is of no worth here', async () => {
+  test('a transfer in its block, and worthless assets', async () => {
     const own = newWallet().address;
     const hash = solana.send([sendLamports(sender.address, own, 1_000_000_000n)], [sender]);
     expect(await lookUp(hash, sol(own))).toMatchObject({
@@ -402,7 +402,7 @@ describe('a look-up tells of', () => {
     });
   });
 
-  test('one that has to be final as soon as it is', async () => {
+  test('one as final as soon as it is', async () => {
     const own = newWallet().address;
     const transactionHash = solana.send(
       [sendLamports(sender.address, own, 1_000_000_000n)],
@@ -434,7 +434,7 @@ describe('a look-up tells of', () => {
   });
 });
 
-test('a hundred live addresses cost two requests a look', async () => {
+test('a hundred watched addresses cost two requests per look', async () => {
   const owners = Array.from({ length: 100 }, () => sol(newWallet().address));
   await watched(...owners);
   for (let looks = 0; looks < 6; looks++) await watched(...owners);
@@ -457,7 +457,7 @@ function shapeOf(value: unknown): unknown {
   );
 }
 
-test('the node of these tests answers in the shapes of the documentation, field by field', async () => {
+test('the test node responds in the documented formats, field by field', async () => {
   const own = newWallet().address;
   const account = associatedAccount(own, USDC);
   const table = solana.addTable([account]);

@@ -2,18 +2,18 @@ import type { WatchedAddress } from '#chains/transfer.ts';
 import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
 
-/** A Solana of one's own, with a wallet to pay from. */
+/** A local Solana chain, with a wallet to pay from. */
 interface TestChain {
   readonly solana: SolanaNode;
   readonly node: PlainNode;
-  /** Has SOL, and the account that `senderTokens` names. */
+  /** Has SOL, and owns the account `senderTokens`. */
   readonly sender: Wallet;
   /** An account that has USDC. */
   readonly senderTokens: string;
   stop(): Promise<void>;
 }
 
-/** @param now By which blocks are made, in milliseconds since the epoch. */
+/** @param now The clock of blocks, in milliseconds since the epoch. */
 export async function startChain(now = Date.now): Promise<TestChain> {
   const solana = new SolanaNode(now);
   const stop = await solana.start();

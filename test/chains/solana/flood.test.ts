@@ -30,7 +30,7 @@ import {
 const CHAIN = 'sol-dev';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** Calls a second that a node is asked unless an operator says otherwise. */
+/** The default number of calls per second to a node. */
 const ALLOWANCE = 10;
 const WHOLE = 50_000_000;
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => begin());
 
-/** A chain and a ledger on which nothing has happened yet. */
+/** Starts with an empty chain and ledger. */
 async function begin(): Promise<void> {
   service.clock.now += 48 * 60 * MINUTE_MS;
   await forgetTransfers(service.db);
@@ -74,7 +74,7 @@ function startWatcher(holder = 'a') {
   });
   return {
     failures,
-    /** One tick, as often as there is more to do, after the pause before it. */
+    /** One tick after its pause, repeated while there is more to do. */
     async tick(hook: typeof step = () => undefined): Promise<void> {
       service.clock.now += chainOf(CHAIN).pauseMs;
       step = hook;
@@ -83,7 +83,7 @@ function startWatcher(holder = 'a') {
   };
 }
 
-/** A payment that waits for these lamports. */
+/** A payment that asks for these lamports. */
 async function ask(
   address: string,
   lamports: number,
@@ -97,7 +97,7 @@ async function ask(
 
 const deposits = () => service.db.selectFrom('deposits').selectAll().execute();
 
-/** Worthless transfers of equal distance within a time, and payments at their times. */
+/** Sends evenly spaced worthless transfers, and payments at given times. */
 function sendAll(
   flood: { readonly address: string; readonly count: number; readonly forMs: number },
   payments: readonly { readonly address: string; readonly lamports: number; readonly at: number }[],
@@ -147,7 +147,7 @@ test.each([
   'worthless transfers %s delay an exact payment by at most 15 s',
   async (_, count) => {
     const [flooded, other] = [newWallet().address, newWallet().address];
-    // As many at the address that is flooded as at one that is not, in turn.
+    // Alternately at the flooded address and at another one.
     const payments = Array.from({ length: 36 }, (_each, index) => ({
       address: index % 2 === 0 ? flooded : other,
       lamports: WHOLE + index * 1_000,
@@ -166,7 +166,7 @@ test.each([
   120_000,
 );
 
-test('a worker that starts amid a flood delays no payment by more than 15 s, and holds what ends unread', async () => {
+test('a worker that starts amid a flood delays no payment by more than 15 s, and holds those that end unread', async () => {
   const flooded = newWallet().address;
   const begun = service.clock.now;
   const payments = Array.from({ length: 18 }, (_, index) => ({
@@ -184,13 +184,13 @@ test('a worker that starts amid a flood delays no payment by more than 15 s, and
   expect(Math.max(...delays)).toBeLessThanOrEqual(15 * SECOND_MS);
   await expirePayments(service.db, new Date(service.clock.now), 100);
   expect(await stateOfPayment(service.db, other)).toBe('expired/expired');
-  // Too many have come to read all again.
+  // Too many have come to read all of them again.
   expect(await stateOfPayment(service.db, held)).toBe('pending/pending');
   const findings = await listOpenFindings(service.db, 10);
   expect(findings).toMatchObject([{ kind: 'unreadable', address: flooded }]);
 }, 120_000);
 
-/** What happens to the watchers within a tick. */
+/** What happens to the watchers during a tick. */
 const act = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'none' as const }) },
   fc.record({ kind: fc.constant('kill' as const), steps: fc.nat(30) }),
@@ -204,7 +204,7 @@ const history = fc.record({
     count: fc.integer({ min: 100, max: 600 }),
     forMs: fc.integer({ min: 5_000, max: 40_000 }),
   }),
-  /** What is swept leaves the balance as it was. */
+  /** A swept payment leaves the balance unchanged. */
   payments: fc.array(fc.record({ to: fc.nat(2), after: fc.nat(50_000), isSwept: fc.boolean() }), {
     minLength: 1,
     maxLength: 5,
@@ -212,7 +212,7 @@ const history = fc.record({
   acts: fc.array(act, { minLength: 8, maxLength: 8 }),
 });
 
-test('every payment among worthless transfers is recorded once, also after failures of watchers', async () => {
+test('every payment among worthless transfers is recorded once, even after failures of watchers', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ flood, payments, acts }) => {
       await begin();
@@ -227,7 +227,7 @@ test('every payment among worthless transfers is recorded once, also after failu
       }));
       for (const { address, lamports, endsAt } of asked) await ask(address, lamports, endsAt);
       await ask(flooded, WHOLE * 2);
-      // Nobody waits there any more, and what comes is for a person.
+      // No payment is open there any more, so a person has to handle what comes.
       await ask(ended, WHOLE * 2);
       const released_at = new Date(service.clock.now);
       await service.db
@@ -244,7 +244,7 @@ test('every payment among worthless transfers is recorded once, also after failu
         .filter(each => each.isSwept)
         .map(({ address, lamports, at }) => ({ address, lamports: -lamports, at: at + 1 }));
       const sent = sendAll({ ...flood, address: flooded }, [...asked, ...swept]);
-      /** Payments that may expire now, without a deposit. */
+      /** Payments without a deposit that may expire now. */
       const endUnpaid = async () => {
         const until = (await findChain(service.db, CHAIN))?.expires_until?.getTime() ?? 0;
         const amounts = (await deposits()).map(each => Number(each.token_amount));
@@ -282,7 +282,7 @@ test('every payment among worthless transfers is recorded once, also after failu
       }
       chain.showsBlocks = true;
       service.clock.now = Math.max(service.clock.now, ...sent.map(({ at }) => at + SECOND_MS));
-      // What was swept is found once its payment ends, or its address is listed in turn.
+      // A swept payment is found once its payment ends, or its address's turn to be listed comes.
       for (let ticks = 0; ticks < 25; ticks++) {
         await watchers[current]?.tick();
         expect(await endUnpaid()).toEqual([]);

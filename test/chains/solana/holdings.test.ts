@@ -39,7 +39,7 @@ function begin(): void {
   holdings = adapter.holdings;
 }
 
-/** What the addresses hold once all is final that was sent. */
+/** Balances of the addresses once everything that was sent is final. */
 function read(watch: readonly WatchedAddress[], from: Node = node): Promise<Held> {
   solana.mine(UNTIL_FINAL);
   return holdings.read(from, { height: solana.finalSlot, hash: '' }, watch);
@@ -51,7 +51,7 @@ function gains(before: Held, after: Held): bigint[] {
 
 const net = (moved: Moved | null | undefined) => (moved?.arrived ?? 0n) - (moved?.left ?? 0n);
 
-/** The node, but it lists no such signature. */
+/** The node, whose lists omit this signature. */
 const without = (hash: string): Node =>
   alteredNode(node, (method, _, result) =>
     method === 'getSignaturesForAddress'
@@ -59,7 +59,7 @@ const without = (hash: string): Node =>
       : result,
   );
 
-test('is of the finalized slot', async () => {
+test('a balance is of the finalized slot', async () => {
   const own = newWallet().address;
   expect(await read([sol(own), usdc(own)])).toEqual({
     height: solana.finalSlot,
@@ -73,7 +73,7 @@ test('is of the finalized slot', async () => {
   await expect(holdings.read(node, later, [sol(own)])).rejects.toThrow(LaggingNode);
 });
 
-test('is the sum of all token accounts of the owner, those included that were made later', async () => {
+test('is the sum of all token accounts of the owner, including later ones', async () => {
   const [own, second] = [newWallet().address, newWallet().address];
   solana.fund(own, 5n);
   const before = await read([usdc(own)]);
@@ -113,14 +113,14 @@ test('of an account that cannot be read is unknown, and no other with it', async
   expect((await read([sol(own), sol(other)], broken)).balances).toEqual([null, 0n]);
 });
 
-test('of an owner for whom others have made more accounts than a call takes is unknown', async () => {
+test('of an owner for whom others have created more accounts than fit in a call is unknown', async () => {
   const [own, other] = [newWallet().address, newWallet().address];
   for (let made = 0; made < 100; made++) solana.setTokens(newWallet().address, own, 1n);
   solana.fund(other, 3n);
   expect((await read([usdc(own), usdc(other)])).balances).toEqual([null, 3n]);
 });
 
-test('an account that was closed and is opened again has moved by what came and left', async () => {
+test('an account that was closed and reopened has changed by what came and left', async () => {
   const own = newWallet();
   solana.airdrop(own.address, 1_000_000_000n);
   const account = solana.fund(own.address, 0n);
@@ -160,7 +160,7 @@ test('of too many transactions only those at other addresses are read', async ()
   ]);
 });
 
-test('what the node lists and does not show in several looks leaves it unknown what moved the balance', async () => {
+test('if the node lists a transaction and does not show it in several looks, the balance change stays unexplained', async () => {
   const [own, other] = [newWallet().address, newWallet().address];
   const watch = [sol(own), sol(other)];
   const before = await read(watch);
@@ -179,10 +179,10 @@ test('what the node lists and does not show in several looks leaves it unknown w
   ]);
 });
 
-/** Transactions that concern an owner, in each of which something arrives or leaves. */
+/** Transactions that involve an owner; in each, something arrives or leaves. */
 const ACTS = ['in', 'tokens in', 'out', 'tokens out', 'both', 'second', 'moved', 'failed'] as const;
 
-test('balances change by what arrived and left, and by more where an incoming signature is left out', async () => {
+test('balances change by what arrived and left, and by more if an incoming signature is omitted', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...ACTS), { minLength: 1, maxLength: 6 }),
@@ -220,7 +220,7 @@ test('balances change by what arrived and left, and by more where an incoming si
               [sender, own],
             );
           } else {
-            // Between two accounts of the owner nothing arrives, and nothing leaves.
+            // Between two accounts of the owner, nothing arrives or leaves.
             solana.send([sendTokens(account, second, own.address, 1n)], [own]);
           }
         }

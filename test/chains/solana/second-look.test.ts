@@ -28,7 +28,7 @@ const second = (from: number, to: number, watch: readonly WatchedAddress[]) => (
   isSecondLook: true as const,
 });
 
-test('what the first look was not told is found by another node, and only within the range', async () => {
+test('what the first look did not see is found by another node, and only within the range', async () => {
   const adapter = createSolanaAdapter();
   const own = newWallet().address;
   const account = solana.fund(own, 0n);
@@ -59,7 +59,7 @@ test('what the first look was not told is found by another node, and only within
   expect(before.transfers).toMatchObject([{ transactionHash: hash }]);
 });
 
-test('it changes nothing for the first looks, which go on where they were', async () => {
+test('it does not affect first looks, which continue where they were', async () => {
   const adapter = createSolanaAdapter();
   const own = newWallet().address;
   const watch = [sol(own)];

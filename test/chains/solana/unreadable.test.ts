@@ -32,7 +32,7 @@ async function scan(
   return adapter.scan(asked, { from, to: tip.height, watch, undoableFrom: from });
 }
 
-/** An adapter that has looked at these addresses before. */
+/** An adapter that already watches these addresses. */
 async function watching(watch: readonly WatchedAddress[]): Promise<ChainAdapter> {
   const adapter = createSolanaAdapter();
   solana.mine();
@@ -44,7 +44,7 @@ async function watching(watch: readonly WatchedAddress[]): Promise<ChainAdapter>
 const pay = (to: string, lamports: bigint, version?: 1 | 2) =>
   solana.sendInSlot([sendLamports(sender.address, to, lamports)], [sender], undefined, version);
 
-test('a transaction of a version that is not known is a finding of its own, and of its address', async () => {
+test('a transaction of an unknown version is a finding of its own, and of its address', async () => {
   const [known, unknown] = [newWallet().address, newWallet().address];
   const watch = [sol(known), sol(unknown)];
   const adapter = await watching(watch);
@@ -61,12 +61,12 @@ test('a transaction of a version that is not known is a finding of its own, and 
   expect(unreadable?.[0]?.detail).toContain('version (2) is not supported');
   const lookUp = { transactionHash, watch, inputs: null, blockHash: null };
   expect(await adapter.lookUp(node, lookUp)).toMatchObject({ status: 'unreadable' });
-  // It was noticed, and is not asked for again with each look.
+  // It was noticed, and is not requested again by each look.
   solana.mine();
   expect(await scan(adapter, node, solana.slot, watch)).toMatchObject({ unreadable: [] });
 });
 
-/** Elements of the answers of each method, one by one. */
+/** Elements of each method's responses, one by one. */
 const SITES = {
   getTransaction: (result: unknown, each: (element: unknown) => unknown) =>
     result === null ? null : each(result),
@@ -92,7 +92,7 @@ function spoil(site: Site, nth: number, replace: (element: unknown) => unknown) 
 }
 
 test.each(Object.keys(SITES) as Site[])(
-  'one element of %s that is nonsense keeps no other from being credited',
+  'one unreadable element of %s keeps no other from being credited',
   async site => {
     const amounts = fc.array(fc.bigInt(1_000_000n, 1_000_000_000n), { minLength: 2, maxLength: 4 });
     await fc.assert(
@@ -101,7 +101,7 @@ test.each(Object.keys(SITES) as Site[])(
         const isToken = site === 'getTokenAccountsByOwner';
         const others = isToken ? owners.map(owner => solana.fund(owner, 0n)) : [];
         const watch = owners.map(isToken ? usdc : sol);
-        // Token accounts are asked for when a watch begins.
+        // Token accounts are requested when a watch begins.
         const adapter = isToken ? createSolanaAdapter() : await watching(watch);
         if (isToken) solana.mine();
         const from = solana.slot;
@@ -113,7 +113,7 @@ test.each(Object.keys(SITES) as Site[])(
               )
             : pay(owners[index] ?? '', amount),
         );
-        // Each of these lists has one entry for each payment.
+        // Each of these lists has one entry per payment.
         let own = -1;
         const { altered } = spoil(site, nth % drawn.length, element => {
           const text = writeJson(element);
@@ -121,7 +121,7 @@ test.each(Object.keys(SITES) as Site[])(
           return value;
         });
         const { transfers, unreadable } = await scan(adapter, altered, from, watch);
-        // Where an account cannot be read, or is an associated one, all that came is found all the same.
+        // If an account cannot be read, or is an associated one, everything is found all the same.
         const isFound = site === 'getMultipleAccounts' || isToken;
         expect(transfers.map(({ transactionHash }) => transactionHash).sort()).toEqual(
           hashes.filter((_, index) => isFound || index !== own).sort(),
@@ -167,7 +167,7 @@ test.each<[string, string, unknown]>([
   expect(looks.map(({ unreadable }) => unreadable)).toMatchObject([[], [], finding, []]);
 });
 
-test('one that is there in a later look is credited then', async () => {
+test('one that is readable in a later look is credited then', async () => {
   const own = newWallet().address;
   const adapter = await watching([sol(own)]);
   const from = solana.slot;
@@ -198,7 +198,7 @@ test('a node that has none of several listed transactions lags', async () => {
 });
 
 test.each(['getSignaturesForAddress', 'getTokenAccountsByOwner'])(
-  'a refusal of %s for one account stops no other, and is a finding where it stays',
+  'a refusal of %s for one account stops no other, and is a finding if it persists',
   async of => {
     const [refused, other] = [newWallet().address, newWallet().address];
     const accounts = [refused, other].map(owner => solana.fund(owner, 0n));
@@ -238,7 +238,7 @@ test('a block that cannot be read is a finding for each payment in it', async ()
   expect(unreadable).toMatchObject([{ transactionHash, watched: [sol(first)] }]);
 });
 
-test('an answer that is no list is a fault of the node, and so is one of which nothing can be read', async () => {
+test('a response that is no list is a fault of the node, and so is one without any readable element', async () => {
   const own = newWallet().address;
   for (const wrong of [null, {}, 'nonsense', [{}, {}]]) {
     const adapter = await watching([sol(own)]);

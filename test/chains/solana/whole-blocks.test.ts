@@ -13,7 +13,7 @@ import { newWallet, type SolanaNode, type Wallet } from '../../helpers/solana-no
 import { nonsense } from '../nonsense.ts';
 import { sol, startChain, usdc } from './chain.ts';
 
-/** Transactions of a slot. */
+/** Transactions per slot. */
 const IN_SLOT = 20;
 
 let solana: SolanaNode;
@@ -31,7 +31,7 @@ const isWhole = (method: string, params: readonly unknown[]) =>
   method === 'getBlock' &&
   (params[1] as { transactionDetails?: string }).transactionDetails === 'accounts';
 
-/** The node, whose blocks are shown without their transactions. */
+/** The node, which shows blocks without their transactions. */
 function withoutBlocks(): Node {
   return alteredNode(node, (method, params, result) => {
     if (isWhole(method, params)) throw new RpcError(-32602, 'Invalid params');
@@ -71,7 +71,7 @@ function payAll(owner: string, account: string): void {
   }
 }
 
-test('what is read from a block is what each transaction tells by itself', async () => {
+test('a block shows the same as each of its transactions by itself', async () => {
   const owner = newWallet().address;
   const account = solana.fund(owner, 0n);
   const watch = [sol(owner), usdc(owner)];
@@ -80,14 +80,14 @@ test('what is read from a block is what each transaction tells by itself', async
   const before = node.asked.length;
   const whole = await scan(node, from, watch);
   const asked = node.asked.slice(before);
-  // That which made the account is alone in its slot.
+  // The transaction that created the account is alone in its slot.
   expect(asked.filter(method => method === 'getTransaction')).toHaveLength(1);
   expect(inOrder(whole)).toHaveLength(2 * IN_SLOT);
   expect(inOrder(whole)).toEqual(inOrder(await scan(withoutBlocks(), from, watch)));
   expect(whole.unreadable).toEqual([]);
 });
 
-test('what cannot be read in a block is asked for by itself, and no other one with it', async () => {
+test('what cannot be read in a block is requested by itself, without the others', async () => {
   const owner = newWallet().address;
   const account = solana.fund(owner, 0n);
   const watch = [sol(owner), usdc(owner)];
@@ -112,7 +112,7 @@ test('what cannot be read in a block is asked for by itself, and no other one wi
   );
 });
 
-test('a transaction of a version that is not known keeps its block from being read, and nothing else', async () => {
+test('a transaction of an unknown version makes only its block unreadable', async () => {
   const [owner, unknown] = [newWallet().address, newWallet().address];
   const watch = [sol(owner), sol(unknown)];
   const from = solana.slot;
@@ -131,7 +131,7 @@ test('a transaction of a version that is not known keeps its block from being re
   expect(unreadable).toMatchObject([{ transactionHash, watched: [sol(unknown)] }]);
 });
 
-test('dust costs no block, and a payment at another address is handed on before the rest is read', async () => {
+test('dust costs no block, and a payment at another address is reported before the rest is read', async () => {
   const [owner, other] = [newWallet().address, newWallet().address];
   const watch = [sol(owner), sol(other)];
   const from = solana.slot;
@@ -157,12 +157,12 @@ test('dust costs no block, and a payment at another address is handed on before 
   expect(dust?.map(({ tokenAmount }) => Number(tokenAmount))).toEqual(
     Array.from({ length: 60 }, (_, index) => 1_000_000 + index),
   );
-  // One of the newest block, one of the payment's, and as many of dust as the node refused to show.
+  // One for the newest block, one for the payment's, and as many of dust as the node refused to show.
   const blocks = node.asked.slice(before).filter(method => method === 'getBlock');
   expect(blocks.length).toBeLessThanOrEqual(2 + 4);
 });
 
-test('a block with accounts may be as long as any answer, and one without no longer than before', () => {
+test('a block with accounts may be as long as any response, and one without no longer than before', () => {
   const bytes = (transactionDetails: string) =>
     limitsOf('getBlock', [1, { transactionDetails }]).bytes;
   expect(bytes('accounts')).toBe(16 * 1024 * 1024);

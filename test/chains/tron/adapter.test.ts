@@ -31,12 +31,12 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-/** Scans what was made since a height. */
+/** Scans the blocks since a height. */
 function scan(from: number, watch: readonly WatchedAddress[], undoableFrom = from) {
   return adapter.scan(node, { from, to: tron.height, watch, undoableFrom, parentHash: null });
 }
 
-/** Sends transactions in a block of their own, and scans it. */
+/** Sends transactions in a separate block, and scans it. */
 async function transfersOf(
   watch: readonly WatchedAddress[],
   ...transactions: Parameters<TronNode['pool']['push']>
@@ -47,7 +47,7 @@ async function transfersOf(
   return (await scan(from, watch)).transfers;
 }
 
-test('identity is the chain ID, which fits the first block', async () => {
+test('identity is the chain ID, which matches the first block', async () => {
   expect(await adapter.identify(node)).toBe('2494104990');
   const other = new TronNode(Date.now);
   Object.assign(other.blocks[0] ?? {}, { id: '0'.repeat(64) });
@@ -56,7 +56,7 @@ test('identity is the chain ID, which fits the first block', async () => {
   await end();
 });
 
-test('the test chain is that of Shasta or of Nile, and no node of another one is taken', async () => {
+test('the test chain is Shasta or Nile, and nodes of other chains are refused', async () => {
   const verified = async (chainId: string, id: 'tron' | 'tron-test', identity: string | null) => {
     const other = new TronNode(Date.now, { chainId });
     const end = await other.start();
@@ -82,7 +82,7 @@ test('the test chain is that of Shasta or of Nile, and no node of another one is
   );
 });
 
-test('blocks that are too large for one answer are asked for in parts', async () => {
+test('blocks that are too large for one response are requested in parts', async () => {
   const from = tron.height + 1;
   tron.pool.push(sendTrx(OWN, 5));
   tron.mine(10);
@@ -118,7 +118,7 @@ test('heads are the newest and the solid block, with hashes as the chain writes 
 });
 
 describe('TRX', () => {
-  test('counts by an account’s own hand, with its amount in sun', async () => {
+  test('sent by an account itself counts, with its amount in sun', async () => {
     const transfer = sendTrx(OWN, 10_000_000);
     const block = () => tron.blocks.at(-1);
     expect(await transfersOf([TRX], transfer, sendTrx(OTHER, 5))).toEqual([
@@ -148,14 +148,14 @@ describe('TRX', () => {
     expect(await transfersOf([TRX], sendTrx(OWN, 1))).toHaveLength(1);
   });
 
-  test('that a contract sends counts where the node keeps it, by its place', async () => {
+  test('that a contract sends counts if the node records it, with its position', async () => {
     const sent = sendByContract(OWN, 9_000_000);
     expect(await transfersOf([TRX], sent)).toMatchObject([
       { transactionHash: sent.id, position: 2, tokenAmount: 9_000_000n },
     ]);
   });
 
-  test('in solid blocks is read from them', async () => {
+  test('in solid blocks is read from these', async () => {
     const from = tron.height + 1;
     const sent = sendTrx(OWN, 3);
     tron.pool.push(sent);
@@ -184,7 +184,7 @@ describe('TRX', () => {
     expect(tron.asked).not.toContain('/walletsolidity/getblockbynum');
   });
 
-  test('of a block that is not solid yet is not taken from there', async () => {
+  test('of a block that is not solid yet is not read as solid', async () => {
     const from = tron.height;
     const request = { from, to: from, watch: [TRX], undoableFrom: from + 1, parentHash: null };
     await expect(adapter.scan(node, request)).rejects.toThrow('has no block');
@@ -192,7 +192,7 @@ describe('TRX', () => {
 });
 
 describe('a token', () => {
-  test('counts by its logs, each by its place in the transaction', async () => {
+  test('counts by its logs, each with its position in the transaction', async () => {
     const first = sendTokens({ contract: USDT, to: OTHER, amount: 5n });
     const sent = sendTokens(
       { contract: USDT, to: OTHER, amount: 1n },
@@ -214,7 +214,7 @@ describe('a token', () => {
     expect(await transfersOf([TOKEN], fake)).toEqual([]);
   });
 
-  test('and TRX are found side by side', async () => {
+  test('and TRX are found together', async () => {
     const sent = sendTokens({ contract: USDT, to: OWN, amount: 4n });
     const found = await transfersOf([TRX, TOKEN], sent, sendTrx(OWN, 6));
     expect(found.map(({ blockchainId, tokenAmount }) => [blockchainId, tokenAmount])).toEqual([
@@ -223,7 +223,7 @@ describe('a token', () => {
     ]);
   });
 
-  test('and TRX are told up to the same block, where a node takes few blocks for logs', async () => {
+  test('and TRX are reported up to the same block, if a node accepts few blocks for logs', async () => {
     const from = tron.height + 1;
     tron.mine(2);
     tron.pool.push(sendTrx(OWN, 6));
@@ -238,7 +238,7 @@ describe('a token', () => {
   });
 });
 
-test('a block that follows another one than the cursor is of another branch', async () => {
+test('a block whose parent is not the cursor is on another branch', async () => {
   const [from, parentHash] = [tron.height, 'ab'.repeat(32)];
   const request = { from, to: from, watch: [TRX], undoableFrom: from, parentHash };
   await expect(adapter.scan(node, request)).rejects.toThrow('another branch');
@@ -246,7 +246,7 @@ test('a block that follows another one than the cursor is of another branch', as
   await expect(adapter.scan(node, tokens)).rejects.toThrow('another branch');
 });
 
-describe('a look-up tells of', () => {
+describe('a look-up reports', () => {
   const lookUp = (transactionHash: string, watch = [TRX, TOKEN]) =>
     adapter.lookUp(node, { transactionHash, watch, inputs: null, blockHash: null });
   const mined = (transaction: Parameters<TronNode['pool']['push']>[0]) => {
@@ -259,7 +259,7 @@ describe('a look-up tells of', () => {
     expect(await lookUp('ab'.repeat(32))).toEqual({ status: 'unknown' });
   });
 
-  test('one that waits', async () => {
+  test('a pending transaction', async () => {
     const waiting = sendTrx(OWN, 1);
     tron.pool.push(waiting);
     expect(await lookUp(waiting.id)).toEqual({ status: 'pending', transfers: [] });
@@ -286,7 +286,7 @@ describe('a look-up tells of', () => {
     expect(await mined(transaction)).toMatchObject({ status: 'failed' });
   });
 
-  test('what is of no worth here: TRC-10 and other tokens', async () => {
+  test('worthless assets: TRC-10 and other tokens', async () => {
     expect(await mined(sendTrc10(OWN, 5))).toMatchObject({
       status: 'included',
       transfers: [],
@@ -301,7 +301,7 @@ describe('a look-up tells of', () => {
   });
 });
 
-test('{"Error"} with status 200 is a node that limits calls, or fails', async () => {
+test('{"Error"} with status 200 means that a node limits calls, or fails', async () => {
   const open = openNode(
     {
       id: 'n',
@@ -336,7 +336,7 @@ describe('what java-tron documents', () => {
     expect(() => toWalletBlock(node, recorded.block, 1)).toThrow('came for 1');
   });
 
-  test('information on a transfer, on a call, and on one that was undone', () => {
+  test('information on a transfer, on a call, and on an undone transaction', () => {
     const infos = recorded.infos.map(each => toInfo(node, each));
     expect(infos.map(({ succeeded }) => succeeded)).toEqual([true, true, false]);
     expect(infos.map(({ internal }) => internal)).toEqual([[], [], []]);

@@ -56,7 +56,7 @@ const hold = (address: string, balance: bigint, contract?: string) =>
     balance,
   );
 
-/** Makes blocks of transactions, each one of its own, until they are solid. */
+/** Mines each transaction in its own block, until they are solid. */
 function mineSolid(...transactions: readonly TronTransaction[]): { from: number; to: number } {
   const from = tron.height;
   for (const each of transactions) {
@@ -69,7 +69,7 @@ function mineSolid(...transactions: readonly TronTransaction[]): { from: number;
 }
 
 describe('balances', () => {
-  test('are those after the newest solid block, of TRX and of tokens, and 0 where there is no account', async () => {
+  test('are those after the newest solid block, of TRX and of tokens, and 0 if there is no account', async () => {
     hold(OWN, 2n ** 60n);
     hold(OTHER, 0n);
     hold(OWN, 2n ** 200n, USDT);
@@ -79,7 +79,7 @@ describe('balances', () => {
     expect(balances).toEqual([2n ** 200n, 2n ** 60n, 0n, 0n, 0n]);
   });
 
-  test('are not shown by a node that has not reached the block', async () => {
+  test('are not returned by a node that has not reached the block', async () => {
     const ahead = { ...solid(), height: tron.solid + 1 };
     await expect(holdings.read(node, ahead, [trx(OWN)])).rejects.toThrow(LaggingNode);
   });
@@ -87,7 +87,7 @@ describe('balances', () => {
   test.each([
     ['TRX', trx(OWN), () => sendTrx(OWN, 7)],
     ['a token', usdt(OWN), () => sendTokens({ contract: USDT, to: OWN, amount: 7n })],
-  ])('of %s that moved while others were read are read again', async (_, watched, send) => {
+  ])('of %s that changed while others were read are read again', async (_, watched, send) => {
     mineSolid();
     tron.pool.push(send());
     tron.mine();
@@ -98,7 +98,7 @@ describe('balances', () => {
     tron.onAsked = path => {
       if (!/getaccount|triggerconstant/.test(path)) return;
       reads += 1;
-      // The first answer is still of the block before.
+      // The first response is still from the previous block.
       if (reads === 1) return;
       hold(OWN, 7n, contract);
       if (reads === 2) tron.mine();
@@ -107,11 +107,11 @@ describe('balances', () => {
     const { height, balances } = await holdings.read(node, solid(), [watched, ...others]);
     expect(height).toBe(before + 1);
     expect(balances).toEqual([7n, 0n, 0n]);
-    // The others have not moved, and are not read again.
+    // The others have not changed, and are not read again.
     expect(reads).toBe(4);
   });
 
-  test('that never stand still are no balances of one block', async () => {
+  test('that never settle are not balances of one block', async () => {
     const watch = [usdt(OWN)];
     const from = tron.height;
     for (let made = 0; made < 40; made++) {
@@ -125,7 +125,7 @@ describe('balances', () => {
     await expect(holdings.read(node, solid(), watch)).rejects.toThrow('one and the same block');
   });
 
-  test('that a node does not return are asked for again, and then unknown, without the others', async () => {
+  test('that a node does not return are requested again, and then unknown, without the others', async () => {
     hold(OWN, 5n);
     for (const wrong of [
       { result: { code: 'OTHER_ERROR', message: '00' } },
@@ -145,7 +145,7 @@ describe('balances', () => {
     }
   });
 
-  test('of another account than was asked for are not taken', async () => {
+  test('of another account than the requested one are not accepted', async () => {
     hold(OWN, 5n);
     const altered = alteredNode(node, (path, _, result) =>
       path.endsWith('getaccount')
@@ -156,11 +156,11 @@ describe('balances', () => {
   });
 });
 
-describe('what moved a balance', () => {
+describe('what explains a balance change', () => {
   const moved = async (watch: readonly WatchedAddress[], range: { from: number; to: number }) =>
     holdings.readMoved(node, range, watch);
 
-  test('of a token is what its logs say, in both directions and in the range alone', async () => {
+  test('of a token is what its logs say, in both directions and only in the range', async () => {
     mineSolid(sendTokens({ contract: USDT, to: OWN, amount: 100n }));
     const range = mineSolid(
       sendTokens(
@@ -222,7 +222,7 @@ describe('what moved a balance', () => {
     ['rewards', act(OWN, 'WithdrawBalanceContract', {}, { withdraw_amount: 7 }), 7n, 0n],
     ['a vote', act(OWN, 'VoteWitnessContract', {}, { fee: 1 }), 0n, 1n],
   ])('of TRX is %s', async (_, transaction, arrived, left) => {
-    // In the block that the range begins behind.
+    // In the block before the range.
     tron.pool.push(sendTrx(OWN, 1_000));
     tron.mine();
     const range = mineSolid(transaction, sendTrx(OTHER, 5));
@@ -232,7 +232,7 @@ describe('what moved a balance', () => {
     ]);
   });
 
-  test('of what cannot be read is left out', async () => {
+  test('leaves out what cannot be read', async () => {
     const range = mineSolid(sendTrx(OWN, 7), sendTrx(OWN, 9));
     const altered = alteredNode(node, (path, _, result) => {
       if (path !== '/wallet/getblockbylimitnext') return result;
@@ -244,13 +244,13 @@ describe('what moved a balance', () => {
     ]);
   });
 
-  test('of TRX is not known in a range that is too long to be read', async () => {
+  test('of TRX is unknown in a range that is too long to read', async () => {
     const asked = tron.asked.length;
     expect(await moved([trx(OWN)], { from: 0, to: 1_201 })).toEqual([null]);
     expect(tron.asked.length).toBe(asked);
   });
 
-  test('of TRX in many blocks takes a call for each twenty, and for each one with a fee', async () => {
+  test('of TRX in many blocks takes a call per twenty, and one for each with a fee', async () => {
     const from = tron.solid;
     const paid = act(OWN, 'TransferContract', { amount: 7, to_address: '41' }, { fee: 3 });
     mineSolid(sendTrx(OWN, 5), sendByContract(OWN, 9), paid);
@@ -265,7 +265,7 @@ describe('what moved a balance', () => {
     ]);
   });
 
-  test('is, of TRX, what the scans show to arrive', async () => {
+  test('of TRX agrees with the transfers of the scans', async () => {
     const send = fc.oneof(
       fc.nat(99).map(amount => sendTrx(OWN, amount)),
       fc.nat(99).map(amount => sendTrx(OTHER, amount)),

@@ -21,7 +21,7 @@ const OTHER = 'TVjsyZ7fYF3qLF6BQgPmTEZy1xrNNyVAAA';
 const USDT = 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf';
 const TRX = { network: { id: 'tron-test', contract: null }, address: OWN };
 const TOKEN = { network: { id: 'tron-usdt-test', contract: USDT }, address: OWN };
-/** The least number that a double cannot hold. */
+/** The smallest integer that a double cannot hold. */
 const LARGE = 2n ** 53n + 1n;
 
 const adapter = createTronAdapter(chainOf('tron-test'));
@@ -43,7 +43,7 @@ function scan(asked: Node, height = tron.height, undoableFrom = height) {
   return adapter.scan(asked, request);
 }
 
-/** Makes a block of these transactions, and of strangers' of each kind. */
+/** Mines a block of these transactions, and of unwatched ones of each kind. */
 function mine(...transactions: readonly TronTransaction[]): number {
   tron.pool.push(...transactions, sendTrx(OTHER, 1), sendByContract(OTHER, 2));
   tron.mine();
@@ -85,7 +85,7 @@ test('amounts of TRX that a double cannot hold are exact, of an account and of a
 
 type Site = 'transaction' | 'info' | 'log' | 'receipt';
 
-/** The node with one element of its answers replaced, and how many elements there are. */
+/** The node with one element of its responses replaced, and the number of elements. */
 function spoil(site: Site, nth: number, replace: (element: unknown) => unknown) {
   const counter = replaceNth(nth, replace);
   const inBlock = (block: unknown) => {
@@ -108,7 +108,7 @@ function spoil(site: Site, nth: number, replace: (element: unknown) => unknown) 
   return { altered, counter };
 }
 
-/** Whether a transfer is read from the element of its transaction. */
+/** Whether a transfer is read from this element of its transaction. */
 const isFrom = (site: Site, { blockchainId, position }: ChainTransfer) =>
   blockchainId === 'tron-test'
     ? site === (position === 0 ? 'transaction' : 'info')
@@ -137,7 +137,7 @@ const keys = (transfers: readonly ChainTransfer[]) =>
 test.each([
   ['the newest blocks', false],
   ['solid blocks', true],
-])('in %s one element that is nonsense keeps no other from being credited', async (_, isSolid) => {
+])('in %s one unreadable element keeps no other from being credited', async (_, isSolid) => {
   const sites = fc.constantFrom('transaction', 'info', 'log', 'receipt' as const);
   await fc.assert(
     fc.asyncProperty(drawn, sites, fc.nat(), nonsense, async (payments, site, nth, value) => {
@@ -167,7 +167,7 @@ test.each([
   );
 });
 
-test('an element that names a watched address is a finding of its transaction and that address', async () => {
+test('an unreadable element that names a watched address is a finding for its transaction and that address', async () => {
   const trx = sendTrx(OWN, 5);
   mine(trx, sendTrx(OWN, 6));
   const { altered } = spoil('transaction', 0, each => ({ ...(each as object), ret: 'nonsense' }));
@@ -188,7 +188,7 @@ test('an element that names a watched address is a finding of its transaction an
   ]);
 });
 
-test('an answer that is no list is a fault of the node, never "nothing came"', async () => {
+test('a response that is no list is a fault of the node, never "nothing came"', async () => {
   mine(sendByContract(OWN, 5), sendTokens({ contract: USDT, to: OWN, amount: 7n }));
   for (const wrong of [{}, null, 'nonsense', 42]) {
     for (const path of ['gettransactioninfobyblocknum', 'getblockbylimitnext', 'eth_getLogs']) {
@@ -209,7 +209,7 @@ const withoutReceipt = (hash: string) =>
     method === 'eth_getTransactionReceipt' && asked === `0x${hash}` ? null : result,
   );
 
-test('a token transfer whose receipt stays away is a finding in the scan, and unreadable alone', async () => {
+test('a token transfer whose receipt stays missing is a finding in the scan, and only it is unreadable', async () => {
   const paid = sendTokens({ contract: USDT, to: OWN, amount: 8n });
   mine(paid, sendTokens({ contract: USDT, to: OWN, amount: 9n }));
   const transactionHash = paid.id;

@@ -55,7 +55,7 @@ test.each([
   ['the older contract', '{"statusCode":502,"message":"no","error":"Bad Gateway"}'],
   ['another error', '{"error":{"code":7,"message":{"en":"no"}}}'],
   ['no error', '{"error":null}'],
-])('an error stands for any other body: %s', async (_name, body) => {
+])('an error is created for any other body: %s', async (_name, body) => {
   const error = await errorOf({ status: 502, headers: { 'x-request-id': 'proxy-1' }, body });
   expect(error).toMatchObject({
     status: 502,
@@ -71,7 +71,7 @@ test.each([
   });
 });
 
-test('a redirect is an error: a signed request goes nowhere else', async () => {
+test('a redirect is an error: a signed request is not sent elsewhere', async () => {
   const headers = { location: `${server.url}/elsewhere` };
   expect(await errorOf({ status: 302, headers })).toMatchObject({ status: 302 });
   expect(server.received).toHaveLength(1);

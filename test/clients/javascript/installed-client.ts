@@ -17,14 +17,14 @@ export interface Project {
   remove(): Promise<void>;
 }
 
-/** Makes an empty project and runs the command of the documentation that installs the client. */
+/** Creates an empty project and runs the documentation's command that installs the client. */
 export async function installClient(command: string): Promise<Project> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'eps-client-')));
   const env = {
     PATH,
     HOME: directory,
     npm_config_cache: join(directory, '.npm'),
-    // Nothing but the client itself may be needed: no registry answers here.
+    // Only the client itself may be needed: no registry responds here.
     npm_config_registry: 'http://127.0.0.1:9/',
     npm_config_audit: 'false',
     npm_config_update_notifier: 'false',
@@ -44,11 +44,11 @@ export async function installClient(command: string): Promise<Project> {
 /** A Node.js that runs the client. */
 export interface Runtime {
   readonly name: string;
-  /** undefined where the machine has none. */
+  /** undefined if the machine has none. */
   readonly program: string | undefined;
 }
 
-/** The Node.js of these tests, and the oldest that the client supports, which the machine may have. */
+/** The Node.js of these tests, and the oldest that the client supports, if the machine has it. */
 export const RUNTIMES: readonly Runtime[] = [
   { name: `Node.js ${process.versions.node}`, program: process.execPath },
   describeOldest(),
@@ -56,7 +56,7 @@ export const RUNTIMES: readonly Runtime[] = [
 
 function describeOldest(): Runtime {
   for (const directory of PATH.split(delimiter)) {
-    // npm puts the Node that it installs there.
+    // npm installs Node there.
     if (directory.includes('node_modules')) continue;
     const program = join(directory, 'node');
     const version = versionOf(program);

@@ -13,7 +13,7 @@ import { freePort } from '../../helpers/redis-server.ts';
 import { type Receiver, startReceiver, status } from '../../payments/webhooks/receiver.ts';
 import { installClient, type Project, RUNTIMES } from './installed-client.ts';
 
-/** `mp` as whoever has installed the client runs it: in a directory of their own, without the repository. */
+/** `mp` as users of the installed client run it: in their own directory, without the repository. */
 
 const PATIENCE = { timeout: 40_000 };
 const CREATE = '/external/v1/payments/prompt';
@@ -25,9 +25,9 @@ let shop: MerchantWithKey;
 let receiver: Receiver;
 let project: Project;
 let url: string;
-/** Where nothing listens. */
+/** A URL where nothing listens. */
 let silent: string;
-/** Everything that any command has printed. */
+/** The output of all commands. */
 let printed = '';
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ interface Options {
   readonly env?: Record<string, string>;
   /** Lines of standard input. */
   readonly input?: readonly string[];
-  /** Whether standard input stays open after them. */
+  /** Whether standard input stays open after these lines. */
   readonly staysOpen?: boolean;
   readonly node?: string;
 }
@@ -131,7 +131,7 @@ describe('mp login', () => {
     await expect(stat(credentials())).rejects.toThrow('ENOENT');
   });
 
-  test('tries the key, and stores it for this user alone', async () => {
+  test('tries the key, and stores it readable by this user only', async () => {
     const { status, out } = await mp(['login'], { input: answers(), staysOpen: true });
     expect(status).toBe(0);
     expect(out).toContain(shop.keyId);
@@ -140,7 +140,7 @@ describe('mp login', () => {
     expect(JSON.parse(await readFile(credentials(), 'utf8')).secret).toBe(shop.secret);
   });
 
-  test('what others can read is not used', async () => {
+  test('a file that others can read is not used', async () => {
     await chmod(credentials(), 0o640);
     const { status, err } = await mp(['events']);
     expect(status).toBe(1);
@@ -148,7 +148,7 @@ describe('mp login', () => {
     await chmod(credentials(), 0o600);
   });
 
-  test('what is no stored key is refused in a sentence', async () => {
+  test('a file without a valid key is refused in one sentence', async () => {
     const home = join(project.directory, 'strange');
     const path = join(home, '.config/external-payments/credentials');
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -160,11 +160,11 @@ describe('mp login', () => {
     expect(await refused()).toBe(`${path} is not what "mp login" writes: log in again.\n`);
   });
 
-  test('the stored key goes to no other address, and that of the environment before it', async () => {
+  test('the stored key goes to no other address, and the environment’s key takes precedence', async () => {
     const elsewhere = { MP_URL: silent };
     const refused = await mp(['events'], { env: elsewhere });
     expect(refused.err).toContain(`is sent to ${url} only`);
-    // Where a proxy publishes the service, and does not here.
+    // A path at which a proxy might publish the service, which it does not here.
     const prefixed = await mp(['events', '--url', `${url}/gateway/`]);
     expect(prefixed).toMatchObject({ status: 1, err: expect.stringMatching(/^E3001: /) });
     const other = await addMerchant(service, { key: { scopes: ['blockchains:read'] } });
@@ -179,7 +179,7 @@ describe('mp login', () => {
   });
 });
 
-test('from a first payment over a listened event to the same event again', async () => {
+test('from a first payment over a forwarded event to the same event again', async () => {
   const listener = start(['listen', '--forward-to', receiver.url, '--json']);
   let heard = '';
   listener.stdout.on('data', chunk => {
@@ -283,7 +283,7 @@ describe('mp doctor', () => {
     expect(await checks({ env: alone })).toEqual([1, ['address wrong']]);
   });
 
-  test('sees a clock that is wrong, and sends the key to nothing but a service', async () => {
+  test('detects a wrong clock, and sends the key only to a service', async () => {
     const heard: string[] = [];
     let answer = { status: 200, headers: { 'x-request-id': 'r-1', date: anHourAgo() } };
     const stranger = createServer((request, response) => {

@@ -38,7 +38,7 @@ test('creates, reads and lists a payment', async () => {
   expect(page).toEqual({ object: 'list', data: [prompt], hasMore: false });
 });
 
-test('repeats a create under the same idempotency key without creating again', async () => {
+test('repeats a create with the same idempotency key without creating again', async () => {
   const create = () => client.createPayment({ amount: 6000 }, { idempotencyKey: 'order, "6" é' });
   const first = await create();
   expect(await create()).toEqual(first);
@@ -54,7 +54,7 @@ test('lists the active networks', async () => {
   expect(blockchains[0]).toMatchObject({ object: 'blockchain', id: 'avax', isActive: true });
 });
 
-test('walks through every page', async () => {
+test('iterates over every page', async () => {
   const other = await addMerchant(service);
   const ids: string[] = [];
   for (let index = 0; index < 7; index++) {
@@ -90,14 +90,14 @@ describe('events', () => {
     return walked;
   }
 
-  test('are walked through, the oldest first, from a minute before a time or an event', async () => {
+  test('are iterated, the oldest first, from a minute before a time or an event', async () => {
     expect(await walk({})).toEqual(ids);
     const four = ids[4] ?? '';
     const { createdAt } = await theirs.getEvent(four);
     expect(createdAt).toBe(at(4).toISOString());
     expect(await walk({ after: createdAt })).toEqual(ids.slice(2));
     expect(await walk({ after: at(4) })).toEqual(ids.slice(2));
-    // All but the event itself, which was processed.
+    // All but the event itself, which was already processed.
     expect(await walk({ after: four })).toEqual(ids.slice(2).filter(id => id !== four));
     expect(await walk({ after: four.toUpperCase() })).toHaveLength(4);
     expect(await walk({ endDate: at(1).toISOString() })).toEqual(ids.slice(0, 2));
@@ -112,7 +112,7 @@ describe('events', () => {
     expect((await theirs.listEvents({ delivered: false })).data).toEqual([]);
   });
 
-  test('after an unknown one, or no time, end with why', async () => {
+  test('after an unknown one, or an invalid time, end with the reason', async () => {
     const missing = '01890000-0000-7000-8000-000000000000';
     await expect(walk({ after: missing })).rejects.toMatchObject({ errorCode: 'E3001' });
     for (const after of ['yesterday', '', '2026-05-17T12:00:00', 'T12:00Z', new Date(NaN)]) {
@@ -121,7 +121,7 @@ describe('events', () => {
   });
 });
 
-test('tells refusals apart', async () => {
+test('distinguishes refusals', async () => {
   const refusal = (promise: Promise<unknown>) => promise.catch(error => error);
   expect(await refusal(client.createPayment({ amount: 1 }))).toMatchObject({
     status: 400,

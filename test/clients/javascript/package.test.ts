@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Files of an archive by their paths (POSIX ustar). */
+/** Files of a tar archive (POSIX ustar) by path. */
 function filesOf(archive: Buffer): Map<string, string> {
   const tar = gunzipSync(archive);
   const files = new Map<string, string>();
@@ -94,7 +94,7 @@ describe('the package', () => {
           })),
     );
     expect(imports.length).toBeGreaterThan(20);
-    // `mp mcp` alone loads its SDK, and says how to install it.
+    // Only `mp mcp` imports its SDK, and says how to install it.
     const isElsewhere = (target: string) => /^node:|^@modelcontextprotocol\/server/.test(target);
     for (const { file, target } of imports.filter(({ target }) => !isElsewhere(target))) {
       const path = new URL(target, `file:///${file}`).pathname.slice(1);
@@ -116,7 +116,7 @@ describe('the package', () => {
       expect(readme).toContain(`npx --no mp ${name}`);
   });
 
-  test('tells in its types what each field means', () => {
+  test('describes each field in its types', () => {
     const types = files.get('package/schemas.d.ts') ?? '';
     expect(types).toContain('/** USD cents. */\n    amount: number;');
     expect(types).toContain('settlementModel: "split" | "direct" | null;');
@@ -124,7 +124,7 @@ describe('the package', () => {
     expect(types).not.toMatch(/: (any|unknown)\b/);
   });
 
-  test('is built again when a source is newer, into the same bytes', async () => {
+  test('is rebuilt when a source is newer, with the same bytes', async () => {
     const file = packageFile(version);
     const before = readClientPackage();
     await utimes(file, 0, 0);

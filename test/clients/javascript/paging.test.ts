@@ -62,7 +62,7 @@ test('ends on an empty page, even if that says that there is more', async () => 
   expect(server.received).toHaveLength(1);
 });
 
-test('walks through events, the oldest first, each page when it is needed', async () => {
+test('iterates over events, the oldest first, and fetches each page when it is needed', async () => {
   server.script(page(0, 2, true), page(2, 3, false));
   const query = { after: '2026-05-17T12:00:30Z', delivered: false } as const;
   const events = client().events(query);
@@ -78,7 +78,7 @@ test('walks through events, the oldest first, each page when it is needed', asyn
   expect(queries()).toEqual([first, `${first}&startingAfter=p1`]);
 });
 
-test('fails where a page fails', async () => {
+test('fails if a page fails', async () => {
   server.script(page(0, 1, true), { status: 500 });
   const payments = client().payments();
   await payments.next();

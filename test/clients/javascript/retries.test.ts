@@ -30,7 +30,7 @@ beforeEach(() => {
   now = 1_800_000_000_000;
 });
 
-/** A client whose pauses take no time but move its clock. */
+/** A client whose pauses take no time but advance its clock. */
 const client = (options: Partial<ClientOptions> = {}) =>
   createClient({
     ...CREDENTIALS,
@@ -70,7 +70,7 @@ describe('each attempt', () => {
     }
   });
 
-  test('of a create without a key of its own shares a random one', async () => {
+  test('of a create without a given key uses one random key', async () => {
     server.script(failure(503, true), CREATED, CREATED);
     const payments = client();
     await payments.createPayment({ amount: 5000 });
@@ -104,7 +104,7 @@ describe('the pause before another attempt', () => {
     }
   });
 
-  test('is never longer than a minute: the answer is returned instead', async () => {
+  test('is never longer than a minute: the response is returned instead', async () => {
     server.script(failure(429, true, 61));
     const error = await client()
       .createPayment({ amount: 5000 })
@@ -122,7 +122,7 @@ describe('another attempt', () => {
     expect(response.status).toBe(retried ? 201 : answer.status);
   });
 
-  test('ends with the last answer after maxAttempts', async () => {
+  test('ends with the last response after maxAttempts', async () => {
     server.script(...Array(9).fill(failure(503, true)));
     expect((await client().request(KEYED)).status).toBe(503);
     expect(server.received).toHaveLength(4);
@@ -146,7 +146,7 @@ describe('another attempt', () => {
     expect(pauses).toHaveLength(2);
   });
 
-  test('is not made for what cannot be sent at all', async () => {
+  test('is not made for a request that cannot be sent at all', async () => {
     server.script(CREATED);
     const unsendable = client().createPayment({ amount: 1 }, { idempotencyKey: 'a\nb' });
     await expect(unsendable).rejects.toThrow(TypeError);

@@ -1,7 +1,7 @@
 import type { ApiRequest } from '#client/index.ts';
 import type { Answer } from './scripted-server.ts';
 
-/** An error as the service sends it; without `retry` it is not the service that answers. */
+/** An error as the service sends it; without `retry` it comes from something else. */
 export const failure = (status: number, retry?: boolean, seconds?: number | string): Answer => ({
   status,
   headers: {
@@ -16,14 +16,14 @@ export const READ = { method: 'GET', path: '/external/v1/payments' } as const;
 export const KEYED = { method: 'POST', path: PATH, body: '{}', idempotencyKey: 'k' } as const;
 export const BARE = { method: 'POST', path: PATH, body: '{}' } as const;
 
-/** What a client sends again after which answer, whatever its language. */
+/** What clients retry after which response, in any language. */
 export const RETRY_CASES: readonly (readonly [
   name: string,
   request: ApiRequest,
   answer: Answer,
   retried: boolean,
 ])[] = [
-  // What the service says is believed where nothing can execute twice.
+  // The service's advice is followed where nothing can execute twice.
   ['a read', READ, failure(503, true), true],
   ['a read', READ, failure(500, true), true],
   ['a keyed write', KEYED, failure(500, true), true],
@@ -31,12 +31,12 @@ export const RETRY_CASES: readonly (readonly [
   ['a keyed write', KEYED, failure(500, false), false],
   ['a keyed write', KEYED, failure(409, false), false],
   ['a read', READ, failure(401, false), false],
-  // A refusal has executed nothing, a failure may have.
+  // A refusal has executed nothing; a failure may have.
   ['a bare write', BARE, failure(429, true), true],
   ['a bare write', BARE, failure(401, true), true],
   ['a bare write', BARE, failure(500, true), false],
   ['a bare write', BARE, failure(503, true), false],
-  // Without the header it is not the service that answers.
+  // Without the header, the response does not come from the service.
   ['a read', READ, failure(502), true],
   ['a keyed write', KEYED, failure(504), true],
   ['a keyed write', KEYED, failure(503), true],

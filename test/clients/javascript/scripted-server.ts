@@ -5,13 +5,13 @@ import { type ClientOptions, createClient } from '#client/index.ts';
 
 export const CREDENTIALS = { keyId: 'mpk_1', secret: 'mps_1', passphrase: 'pass' };
 
-/** What the server does with one request: answers, breaks the connection, or never answers. */
+/** What the server does with one request: responds, breaks the connection, or never responds. */
 export type Step = Answer | 'reset' | 'hang';
 
 export interface Answer {
   readonly status: number;
   readonly headers?: Record<string, string>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
 }
 
@@ -31,12 +31,12 @@ export interface ScriptedServer {
   close(): Promise<void>;
 }
 
-/** A client of the server, which tries once unless told otherwise. */
+/** A client of the server; by default it makes one attempt. */
 export function clientOf({ url }: ScriptedServer, options: Partial<ClientOptions> = {}) {
   return createClient({ ...CREDENTIALS, baseUrl: url, maxAttempts: 1, ...options });
 }
 
-/** An HTTP server that does what a test tells it and remembers what it was sent. */
+/** An HTTP server that follows a test's script and records the requests it gets. */
 export async function startScriptedServer(): Promise<ScriptedServer> {
   const received: Received[] = [];
   let steps: Step[] = [];

@@ -67,7 +67,7 @@ test.each([
   expect(isSignedAs(path)).toBe(true);
 });
 
-test('IDs cannot become other paths', async () => {
+test('IDs cannot change the path', async () => {
   for (const id of ['a/b', '../blockchains/active', 'a?b=c', 'a#b', 'ä 1', '%2e%2e']) {
     server.script({ status: 200 });
     await client().getPayment(id);
@@ -77,7 +77,7 @@ test('IDs cannot become other paths', async () => {
   }
 });
 
-test('a path must be one, and must not climb out of the prefix', async () => {
+test('a path must start with a slash, and must not leave the prefix', async () => {
   const send = (path: string, baseUrl = server.url) =>
     client({ baseUrl }).request({ method: 'GET', path });
   for (const path of ['', 'external/v1', '@other.example/', ':80/', '.other.example/']) {
@@ -93,12 +93,12 @@ test.each([
   'https://user@payments.example.com',
   'https://payments.example.com/?a=b',
   'https://payments.example.com/#a',
-])('"%s" is no baseUrl', baseUrl => {
+])('"%s" is an invalid baseUrl', baseUrl => {
   expect(() => client({ baseUrl })).toThrow(TypeError);
 });
 
 test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
-  '%d is no number of attempts',
+  '%d is an invalid number of attempts',
   value => {
     expect(() => client({ maxAttempts: value })).toThrow('maxAttempts');
     expect(() => client({ timeoutMs: value })).toThrow('timeoutMs');

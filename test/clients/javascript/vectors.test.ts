@@ -10,7 +10,7 @@ import { SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { CREATE_VECTOR } from '../../signing/vector.ts';
 
-/** Every way in which a webhook can fail but the last: what is signed and no JSON says nothing of signatures. */
+/** Every way in which a webhook can fail but the last: a signed body that is no JSON is unrelated to signatures. */
 const FAILURES: readonly WebhookFailure[] = [
   ...(['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const),
   ...(['timestamp-too-old', 'timestamp-too-new', 'signature-mismatch'] as const),
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('the service serves the examples that its own code makes', () => {
+test('the service serves the examples that its own code generates', () => {
   expect(served).toEqual(SIGNING_VECTORS);
 });
 
@@ -48,7 +48,7 @@ test('one is the example that was made without this code base', () => {
   });
 });
 
-test('all ways in which a webhook can fail are there', () => {
+test('all ways in which a webhook can fail are covered', () => {
   const failures = new Set(served.webhooks.map(({ expected }) => expected.failure));
   expect([...failures].toSorted()).toEqual([undefined, ...FAILURES].toSorted());
 });

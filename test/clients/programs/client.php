@@ -1,6 +1,6 @@
 <?php
 
-// Does with the library what it reads, one JSON document a line, and prints what came of it.
+// Executes the library calls that it reads, one JSON document per line, and prints their results.
 
 declare(strict_types=1);
 
@@ -68,7 +68,7 @@ function call(array $given): array
             $factory,
             $factory,
             $given['maxAttempts'],
-            // Pauses take no time, but move the clock.
+            // Pauses take no time, but advance the clock.
             now: function () use (&$pauses): int {
                 return time() + (int) (array_sum($pauses) / 1000);
             },

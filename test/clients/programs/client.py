@@ -74,7 +74,7 @@ def call(given):
             given["passphrase"],
             timeout=given["timeoutMs"] / 1000,
             max_attempts=given["maxAttempts"],
-            # Pauses take no time, but move the clock.
+            # Pauses take no time, but advance the clock.
             now=lambda: time.time() + sum(pauses) / 1000,
             sleep=pause_async if IS_ASYNC else pause,
         )

@@ -12,11 +12,11 @@ import { Machine, type Program } from './machine.ts';
 import { Member } from './member.ts';
 import { findPostgres } from './programs.ts';
 
-/** Longest that the cluster may take to come to a state, in milliseconds. */
+/** The longest that the cluster may take to reach a state, in milliseconds. */
 const PATIENCE_MS = 120_000;
-/** Each look costs every Patroni a query. */
+/** Each check costs every Patroni a query. */
 const POLL_MS = 200;
-/** What a primary has written beyond its standbys: more than Patroni's own limit of 1 MiB. */
+/** How much a primary has written beyond its standbys: more than Patroni's own limit of 1 MiB. */
 const OUTRUN_BYTES = 4 * 1024 * 1024;
 /** Lines of each Patroni that an error shows: some minutes. */
 const LINES_SHOWN = 200;
@@ -25,7 +25,7 @@ export interface ClusterOptions {
   readonly members: 2 | 3;
   /** Machines with etcd. */
   readonly coordinators: 1 | 3;
-  /** Changes to what the kit gives to a new cluster, for a test that has no time. */
+  /** Changes to the kit's settings for a new cluster, for tests that need to be fast. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -118,7 +118,7 @@ export class Cluster {
     this.#balancer = this.machines[0]?.start('eps-haproxy.service');
   }
 
-  /** Whether all others follow the primary, and one may take its place: by PostgreSQL's account and by Patroni's. */
+  /** Whether all others follow the primary, and one may replace it, according to both PostgreSQL and Patroni. */
   async isWhole(): Promise<boolean> {
     const primary = await this.find('primary');
     const followers = (await primary?.followers().catch(() => undefined)) ?? [];
@@ -136,7 +136,7 @@ export class Cluster {
     return found;
   }
 
-  /** The first of which a health check passes. */
+  /** The first member whose health check passes. */
   async find(state: 'primary' | 'sync'): Promise<Member | undefined> {
     const states = await Promise.all(this.members.map(member => member.is(state)));
     return this.members[states.indexOf(true)];
@@ -144,7 +144,7 @@ export class Cluster {
 
   /**
    * Waits for a state of the cluster.
-   * @throws Error with what each Patroni has written lately.
+   * @throws Error with the latest output of each Patroni.
    */
   async until(what: string, isThere: () => Promise<boolean>): Promise<void> {
     const giveUpAt = Date.now() + PATIENCE_MS;
@@ -159,7 +159,7 @@ export class Cluster {
     }
   }
 
-  /** Changes what Patroni keeps in etcd for all members. */
+  /** Changes the settings that Patroni stores in etcd for all members. */
   async configure(settings: Readonly<Record<string, unknown>>): Promise<void> {
     const authorization = `Basic ${Buffer.from(`patroni:${this.#restPassword}`).toString('base64')}`;
     const primary = await this.primary();
@@ -171,7 +171,7 @@ export class Cluster {
     if (status !== 200) throw new Error(`Patroni answers a change with ${status}`);
   }
 
-  /** Opens a session of the superuser on the primary, as `psql` on its machine does. */
+  /** Opens a superuser session on the primary, as `psql` does on its machine. */
   async openSession(database = 'postgres'): Promise<pg.Client> {
     const { address } = await this.primary();
     const client = new pg.Client(urlOf(`${address}:5432`, this.#superuser, database));
@@ -181,8 +181,8 @@ export class Cluster {
   }
 
   /**
-   * Cuts the primary off from its standbys, and has it write what no standby confirms.
-   * @param looksMs How long Patroni takes to tell the others how much that is, in milliseconds.
+   * Cuts the primary off from its standbys, and makes it write more than any standby confirms.
+   * @param looksMs How long Patroni takes to publish how much that is, in milliseconds.
    */
   async outrun(looksMs: number): Promise<void> {
     const primary = await this.primary();
@@ -204,15 +204,15 @@ export class Cluster {
     return urlOf(this.members.map(({ address }) => `${address}:5432`).join(), role);
   }
 
-  /** Cuts all of etcd off, or back in. */
+  /** Suspends all of etcd, or resumes it. */
   async setCoordination(isThere: boolean): Promise<void> {
     for (const etcd of this.#coordinators) await etcd.signal(isThere ? 'SIGCONT' : 'SIGSTOP');
   }
 
   /**
    * Runs the kit's `cluster`.
-   * @returns What it prints.
-   * @throws Error with that if it fails.
+   * @returns Its output.
+   * @throws Error with the output if it fails.
    */
   async command(args: readonly string[]): Promise<string> {
     const program = this.machines[0]?.path('/etc/eps-cluster', 'cluster') ?? '';
@@ -220,7 +220,7 @@ export class Cluster {
     return (await promisify(execFile)(program, args, { env })).stdout;
   }
 
-  /** Ends everything and removes its files. */
+  /** Stops everything and removes its files. */
   async stop(): Promise<void> {
     await this.#balancer?.signal('SIGKILL');
     await Promise.all(this.members.map(member => member.end()));
@@ -234,8 +234,8 @@ function urlOf(hosts: string, { name, password }: Role, database = 'eps'): strin
   return `postgres://${name}:${password}@${hosts}/${database}`;
 }
 
-// PostgreSQL outlives the Patroni that has started it, and Patroni ends with this process even by kill -9. The kernel
-// closes the pipe then, and the reader kills what is left.
+// PostgreSQL outlives the Patroni that has started it; Patroni ends with this process, even after kill -9. The kernel
+// then closes the pipe, and its reader kills what is left.
 const END_SERVERS = `
 read -r line
 for lock in "$1"/*/postgres/data/postmaster.pid; do

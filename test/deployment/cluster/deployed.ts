@@ -25,32 +25,32 @@ const SERVICE: Role = { name: 'eps_service', password: 'of the service' };
 type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 export interface DeployOptions {
-  /** Requests of a kind that begin in a second on each replica. */
+  /** Requests of each kind that start per second on each replica. */
   readonly rate: number;
-  /** How often a key is made and revoked, in milliseconds. */
+  /** How often a key is created and revoked, in milliseconds. */
   readonly revocationMs: number;
-  /** The clock of the load, in milliseconds; the monotonic one unless given. */
+  /** The clock of the load, in milliseconds; by default the monotonic one. */
   readonly now?: () => number;
-  /** Variables of the service beyond those that it needs. */
+  /** Environment variables of the service beyond those that it needs. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What else there has to be before the processes start. */
+  /** Prepares what else the processes need before they start. */
   readonly prepare?: (accounts: Accounts) => Promise<void>;
 }
 
-/** The service on a cluster, under load, with a merchant that hears of its payments. */
+/** The service on a cluster, under load, with a merchant that receives webhooks of its payments. */
 export interface Deployed {
   readonly shop: Accounts['shop'];
-  /** By how they find the primary. */
+  /** Replicas by how they find the primary. */
   readonly replicas: { readonly HAProxy: ServiceProcess; readonly servers: ServiceProcess };
   /** All of them. */
   readonly processes: readonly ServiceProcess[];
   readonly ledger: Ledger;
   readonly load: Load;
-  /** Ends what is left of it. */
+  /** Stops what is left. */
   stop(): Promise<void>;
 }
 
-/** Sets the service up as the guide has it, starts two replicas and a worker, and then the load. */
+/** Sets the service up as in the guide, starts two replicas and a worker, and then the load. */
 export async function deployOn(
   cluster: Cluster,
   { rate, revocationMs, now, environment, prepare }: DeployOptions,
@@ -92,12 +92,12 @@ export async function deployOn(
       processes.push(await replica);
       return replica;
     });
-    // Both have started, or are known to have failed, before anything is ended.
+    // Both have started, or have failed, before anything is stopped.
     await Promise.allSettled(starting);
     const [HAProxy, servers] = await Promise.all(starting);
     if (HAProxy === undefined || servers === undefined) throw new Error('a replica is missing');
     const replicas = { HAProxy, servers };
-    // What mp would log as a warning is tried again.
+    // What mp would log as a warning is retried.
     const env = { ...byServers, LOG_LEVEL: 'fatal' };
     const load = new Load({ ledger, replicas, shop, env, rate, revocationMs, now });
     const end = () => {
@@ -111,7 +111,7 @@ export async function deployOn(
   }
 }
 
-/** Runs what the guide has an operator run. */
+/** Runs the guide's commands for an operator. */
 async function makeDatabase(cluster: Cluster): Promise<void> {
   const [, block = ''] =
     /```sql\n(create role eps .*?)```/s.exec(readFileSync(GUIDE, 'utf8')) ?? [];

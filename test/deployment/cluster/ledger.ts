@@ -1,10 +1,13 @@
 import type pg from 'pg';
 
-/** What a client of the service was answered, kept outside of it, and what the service must therefore still hold. */
+/**
+ * The responses that a client of the service got, recorded outside of it, and what the service must therefore still
+ * have.
+ */
 export class Ledger {
   /** ID of the payment in the first response to an idempotency key, which is its reference as well. */
   readonly created = new Map<string, string>();
-  /** References of creations that were sent, whatever became of them. */
+  /** References of creations that were sent, whatever their result. */
   readonly asked = new Set<string>();
   /** Key IDs whose revocation was confirmed. */
   readonly revoked = new Set<string>();
@@ -14,7 +17,7 @@ export class Ledger {
   readonly told = new Map<string, Set<string>>();
   readonly #faults: Fault[] = [];
 
-  /** Notes what must never happen, as it happens. */
+  /** Records what must never happen, when it happens. */
   accuse(kind: FaultKind, subject: string): void {
     this.#faults.push({ kind, subject });
   }
@@ -24,7 +27,7 @@ export class Ledger {
     this.told.set(paymentId, types.add(type));
   }
 
-  /** Notes the first response to a creation; another one has to name the same payment. */
+  /** Records the first response to a creation; a later one must name the same payment. */
   acknowledge(reference: string, paymentId: string): void {
     const known = this.created.get(reference) ?? paymentId;
     if (known !== paymentId) this.accuse('doubled', reference);
@@ -44,13 +47,13 @@ export class Ledger {
   }
 
   /**
-   * Holds all of it against the database.
+   * Compares all of it with the database.
    * @param session The primary's.
    * @param isOver Whether events and deposits have had their time.
    */
   async judge(session: pg.Client, isOver: boolean): Promise<Readonly<Record<FaultKind, number>>> {
     const faults = [...this.#faults];
-    // What is answered while the database is read need not be in what is read.
+    // Responses that come while the database is read need not be in the result.
     const [created, told, revoked] = [[...this.created], [...this.told.keys()], [...this.revoked]];
     const rows = await readPayments(session);
     const held = Map.groupBy(rows, ({ reference }) => reference);
@@ -64,7 +67,7 @@ export class Ledger {
         faults.push({ kind: 'doubled', subject: reference });
     }
     const ids = new Map(rows.map(row => [row.id, row]));
-    // A payment of which a merchant was told, and that is gone.
+    // A payment that a merchant got an event for, and that is gone.
     for (const id of told) {
       if (!ids.has(id)) faults.push({ kind: 'lost', subject: id });
     }
@@ -100,7 +103,7 @@ export type FaultKind = keyof typeof FAULTS;
 
 interface Fault {
   readonly kind: FaultKind;
-  /** Of which it is told once, however often it is seen. */
+  /** Faults of a subject are reported once, however often they are seen. */
   readonly subject: string;
 }
 

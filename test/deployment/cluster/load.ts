@@ -7,24 +7,24 @@ import type { Ledger } from './ledger.ts';
 
 const LIST = '/external/v1/payments';
 const CREATE = `${LIST}/prompt`;
-/** Pause of a client that was refused, in milliseconds. */
+/** Pause of a refused client, in milliseconds. */
 const RETRY_MS = 1_000;
 /** How often a revoked key is tried, in milliseconds. */
 const PROBE_MS = 200;
 
-/** Of a process its address. */
+/** Only a process's address is needed. */
 type Replica = Pick<ServiceProcess, 'url'>;
 
 export interface LoadOptions {
   readonly ledger: Ledger;
-  /** Replicas of the API, by what leads them to the primary. */
+  /** Replicas of the API, by how they find the primary. */
   readonly replicas: Readonly<Record<string, Replica>>;
   readonly shop: Credentials & { readonly merchant: { readonly id: string } };
-  /** The environment of `mp`, which makes and revokes keys. */
+  /** The environment of `mp`, which creates and revokes keys. */
   readonly env: Readonly<Record<string, string>>;
-  /** Creations, and as many reads, that begin in a second on each replica. */
+  /** Creations, and as many reads, that start per second on each replica. */
   readonly rate: number;
-  /** How often a key is made and revoked, in milliseconds. */
+  /** How often a key is created and revoked, in milliseconds. */
   readonly revocationMs: number;
   /** A monotonic clock, in milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -32,11 +32,11 @@ export interface LoadOptions {
 
 /** Clients that create, read and revoke at a steady rate, whatever became of their last request. */
 export class Load {
-  /** When creations were confirmed for the first time, by replica, in milliseconds of its clock. */
+  /** When creations were first confirmed, by replica, in milliseconds of its clock. */
   readonly confirmed = new Map<string, number[]>();
-  /** When reads had their responses, likewise. */
+  /** When reads got their responses, likewise. */
   readonly answered = new Map<string, number[]>();
-  /** How often each response came: a status or the code of an error; `none` without a response. */
+  /** Number of responses by status or error code; `none` counts missing ones. */
   readonly responses = new Map<string, number>();
   readonly #options: LoadOptions;
   readonly #now: () => number;
@@ -58,19 +58,19 @@ export class Load {
     this.#lanes.push(this.#revokeOn());
   }
 
-  /** Ends it once every request has its response, and every creation its payment. */
+  /** Stops once every request has its response, and every creation its payment. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#lanes);
   }
 
-  /** Ends it without waiting for what the service, which may be gone, does not confirm. */
+  /** Stops without waiting for confirmation by a service that may be gone. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#stopped.abort();
   }
 
-  /** Begins some work again and again, without waiting for what it began before. */
+  /** Starts some work at a fixed interval, without waiting for earlier work. */
   #every(ms: number, work: () => Promise<void>): void {
     const under = new Set<Promise<void>>();
     const lane = async () => {
@@ -83,7 +83,7 @@ export class Load {
     this.#lanes.push(lane());
   }
 
-  /** @returns Whether to go on. */
+  /** @returns Whether to continue. */
   #pause(ms: number): Promise<boolean> {
     return sleep(ms, true, { signal: this.#stopped.signal }).catch(() => false);
   }
@@ -98,7 +98,7 @@ export class Load {
     return reply;
   }
 
-  /** Creates a payment as a client does: with one key until there is a payment. */
+  /** Creates a payment like a client: retries with one key until there is a payment. */
   async #create(name: string, replica: Replica): Promise<void> {
     const { ledger, shop } = this.#options;
     const reference = randomUUID();
@@ -119,7 +119,7 @@ export class Load {
     }
   }
 
-  /** Reads any payment that was confirmed. */
+  /** Reads any confirmed payment. */
   async #read(name: string, replica: Replica): Promise<void> {
     const { ledger, shop } = this.#options;
     const id = anyOf([...ledger.created.values()].slice(-1_000));
@@ -129,7 +129,7 @@ export class Load {
     if (reply?.status === 404) ledger.accuse('lost', id);
   }
 
-  /** Tries a key that was revoked. */
+  /** Tries a revoked key. */
   async #probe(replica: Replica): Promise<void> {
     const { ledger } = this.#options;
     const key = anyOf(this.#revokedKeys);
@@ -138,7 +138,7 @@ export class Load {
     if (reply?.status === 200) ledger.accuse('accepted', key.keyId);
   }
 
-  /** Makes keys, uses them on every replica, and revokes them. */
+  /** Creates keys, uses them on every replica, and revokes them. */
   async #revokeOn(): Promise<void> {
     const { ledger, shop, replicas, revocationMs } = this.#options;
     while (await this.#pause(revocationMs)) {
@@ -161,7 +161,7 @@ export class Load {
     }
   }
 
-  /** What a command prints; undefined where it fails and may be tried again. */
+  /** The output of a command; undefined if it failed and may be retried. */
   async #mp(...args: readonly string[]): Promise<string | undefined> {
     const { status, out, err } = await mpHere([...args, '--json'], this.#options.env);
     // An earlier attempt had revoked it, without a response.
@@ -174,7 +174,7 @@ function anyOf<T>(some: readonly T[]): T | undefined {
   return some[Math.floor(Math.random() * some.length)];
 }
 
-/** The longest time between two of these moments, or since the last or until the first, within an interval. */
+/** The longest gap between these moments within an interval, including its start and end. */
 export function longestGap(moments: readonly number[], from: number, to: number): number {
   const within = [from, ...moments.filter(at => at > from && at < to), to];
   const gaps = within.slice(1).map((at, index) => at - (within[index] ?? at));

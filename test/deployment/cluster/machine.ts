@@ -8,22 +8,22 @@ import type { Account } from '#runtime/development/postgres-process.ts';
 import { directivesOf, parseLines } from '../unit-files.ts';
 
 const KIT = resolve(import.meta.dirname, '../../../deploy/patroni');
-/** Where the guide and the units put things, and their folders in that of a machine. */
+/** Paths of the guide and the units, with their folders in a machine's directory. */
 const PLACES = {
   '/etc/eps-cluster': 'settings',
   '/var/lib/eps-etcd': 'etcd',
   '/var/lib/eps-postgres': 'postgres',
   '/run/eps-postgres': 'run',
 } as const;
-/** Lines of its output that are kept of each program. */
+/** Output lines that are kept per program. */
 const LINES_MAXIMUM = 300;
 
 export type Unit = 'eps-etcd.service' | 'eps-haproxy.service' | 'eps-patroni.service';
 
-/** A program that a unit of the kit has started. */
+/** A program started from a unit of the kit. */
 export interface Program {
   readonly pid: number;
-  /** The newest lines that it has written. */
+  /** The newest lines of its output. */
   readonly lines: readonly string[];
   hasEnded(): boolean;
   /** Signals it, and waits for its end unless the signal is one that it survives. */
@@ -31,22 +31,22 @@ export interface Program {
 }
 
 export interface MachineOptions {
-  /** Of everything that it has on the disk; made for it. */
+  /** Directory of everything that it has on disk; created for it. */
   readonly directory: string;
-  /** Whom its programs run as; undefined for the user of this process. */
+  /** The account that its programs run as; undefined for this process's user. */
   readonly account: Account | undefined;
-  /** What its operator has put into the environment file. */
+  /** The operator's values in the environment file. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Where standbys reach its PostgreSQL, if something stands in between; `host:port`. */
+  /** Where standbys reach its PostgreSQL, if a proxy is in between; `host:port`. */
   readonly replicationAddress?: string | undefined;
 }
 
-/** The variable that the unit sets to it. */
+/** The variable with which the unit sets it. */
 const CONNECT_ADDRESS = 'PATRONI_POSTGRESQL_CONNECT_ADDRESS';
 
 /**
- * A machine as an operator sets it up: files of deploy/patroni as they are, but in a folder of its own, with values
- * for the names in the environment file. Its address is one of the loopback network, so that ports are the kit's.
+ * A machine as an operator sets it up: with the files of deploy/patroni unchanged, but in its own folder, with values
+ * for the names in the environment file. Its address is a loopback address, so that ports are the kit's.
  */
 export class Machine {
   readonly name: string;
@@ -79,7 +79,7 @@ export class Machine {
     return machine;
   }
 
-  /** A path of the kit as it is here. */
+  /** The local path for a path of the kit. */
   path(place: keyof typeof PLACES, ...names: readonly string[]): string {
     return join(this.#options.directory, PLACES[place], ...names);
   }
@@ -106,7 +106,7 @@ export class Machine {
     );
   }
 
-  /** Starts the command of a unit. It ends with this process, whatever ends that. */
+  /** Starts the command of a unit. It ends with this process, however that ends. */
   start(unit: Unit): Program {
     const environment = this.environmentOf(unit);
     const [line = ''] = directivesOf(this.#read(unit), 'ExecStart');

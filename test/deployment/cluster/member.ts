@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TcpProxy } from '../../helpers/tcp-proxy.ts';
 import type { Machine, Program } from './machine.ts';
 
-/** Longest that a health check may take, in milliseconds. */
+/** The longest that a health check may take, in milliseconds. */
 const CHECK_MS = 1_000;
-/** Longest that PostgreSQL may take to end without checkpoint, in milliseconds. */
+/** The longest that PostgreSQL may take to stop without checkpoint, in milliseconds. */
 const END_MS = 5_000;
 
-/** Patroni looks more often than that, in milliseconds. */
+/** More than Patroni's interval between checks, in milliseconds. */
 const LOOK_MS = 4_000;
 
-/** What Patroni says of a primary, as far as it is of interest. */
+/** The parts of Patroni's status of a primary that are needed. */
 interface PatroniStatus {
   readonly replication?: readonly {
     readonly application_name: string;
@@ -23,7 +23,7 @@ interface PatroniStatus {
 /** PostgreSQL and the Patroni that runs it, on one machine of the cluster. */
 export class Member {
   readonly machine: Machine;
-  /** The way from its standbys to its PostgreSQL. */
+  /** The connection from its standbys to its PostgreSQL. */
   readonly link: TcpProxy;
   #patroni: Program | undefined;
   readonly #frozen = new Set<number>();
@@ -41,7 +41,7 @@ export class Member {
     return this.machine.name;
   }
 
-  /** What Patroni has written lately. */
+  /** The latest output of Patroni. */
   get lines(): readonly string[] {
     return this.#patroni?.lines ?? [];
   }
@@ -71,11 +71,11 @@ export class Member {
   async ask(path: string, init: RequestInit = {}): Promise<Response> {
     const signal = AbortSignal.timeout(CHECK_MS);
     const response = await fetch(`http://${this.address}:8008${path}`, { ...init, signal });
-    // Read here, since the body is not always wanted, and keeps its connection until then.
+    // Read here, since callers may not need the body, which would hold its connection until it is read.
     return new Response(await response.arrayBuffer(), { status: response.status });
   }
 
-  /** Kills Patroni and every process of PostgreSQL at once, as a machine that loses its power does. */
+  /** Kills Patroni and every process of PostgreSQL at once, like a power loss. */
   async kill(): Promise<void> {
     const processes = await this.#postgres();
     void this.#patroni?.signal('SIGKILL');
@@ -83,15 +83,16 @@ export class Member {
     await this.#patroni?.signal('SIGKILL');
   }
 
-  /** Kills PostgreSQL alone, as the kernel does when memory is short. */
+  /** Kills only PostgreSQL, like the kernel when memory is short. */
   async killPostgres(): Promise<void> {
     const [postmaster = 0] = await this.#postgres();
     signal(postmaster, 'SIGKILL');
   }
 
   /**
-   * Stops everything in its tracks, as a machine that hangs does. PostgreSQL is first, so that Patroni waits for it in
-   * the midst of a look, and goes on from there with what it knew: the worst moment to be replaced.
+   * Stops all processes, like a machine that hangs. PostgreSQL is first, so that Patroni waits for it in the middle
+   * of a
+   * check, and later continues there with what it knew: the worst moment to be replaced.
    */
   async freeze(): Promise<void> {
     // The first of them would start others.
@@ -105,19 +106,19 @@ export class Member {
     signal(pid, 'SIGSTOP');
   }
 
-  /** Lets everything run on. */
+  /** Resumes all processes. */
   thaw(): void {
     for (const pid of this.#frozen) signal(pid, 'SIGCONT');
     this.#frozen.clear();
   }
 
-  /** Lets nothing more pass to its standbys, nor from them; connections stay as they are. */
+  /** Stops traffic to and from its standbys; connections stay open. */
   silence(): void {
     this.link.freeze();
     this.link.hold();
   }
 
-  /** Ends the silent connections, and lets new ones pass. */
+  /** Ends the silent connections, and allows new ones. */
   async reconnect(): Promise<void> {
     await this.link.cut();
     await this.link.open();
@@ -136,12 +137,12 @@ export class Member {
     for (const pid of await this.#postgres()) signal(pid, 'SIGKILL');
   }
 
-  /** The processes of PostgreSQL, of which the first has started the others; none if it does not run. */
+  /** The processes of PostgreSQL, the first of which has started the others; empty if it does not run. */
   async #postgres(): Promise<number[]> {
     const path = this.machine.path('/var/lib/eps-postgres', 'data/postmaster.pid');
     const lock = await readFile(path, 'utf8').catch(() => '');
     const pid = Number(lock.split('\n')[0]);
-    // A server that was killed leaves its file behind, and the number is another's some day.
+    // A killed server leaves its file behind, and its process ID may be reused.
     if (pid === 0 || !(await isServer(pid))) return [];
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
     return [pid, ...children.split(' ').filter(Boolean).map(Number)];
@@ -153,7 +154,7 @@ async function isServer(pid: number): Promise<boolean> {
   return command.trim() === 'postgres';
 }
 
-/** @returns Whether the process is there. */
+/** @returns Whether the process exists. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);

@@ -6,7 +6,7 @@ import { expectRefusal } from '../../helpers/refusal.ts';
 import type { Subject } from './battery.ts';
 import { type Account, createMerchantAccount } from './subject.ts';
 
-/** E2008, E2101, E2102 and E2103, for each kind of account that there is. */
+/** E2008, E2101, E2102 and E2103, for each kind of account. */
 export function testAccountState(subject: Subject): void {
   const { principals } = subject.route;
   for (const kind of ['merchant', 'partner'] as const) {
@@ -61,7 +61,7 @@ function testMerchant(subject: Subject): void {
     subject.expectPassed(await subject.send({}, account));
   });
 
-  test('does not hold a standard merchant back for its onboarding', async () => {
+  test('does not block a standard merchant for its onboarding', async () => {
     const account = await add({});
     await setMerchant(operatorOf(subject.service), account.merchant.id, { onboarding: 'pending' });
     subject.expectPassed(await subject.send({}, account));
@@ -125,7 +125,7 @@ function testPartner(subject: Subject): void {
     },
   );
 
-  test("gives a partner key its role's scopes, whatever is stored", async () => {
+  test('gives a partner key the scopes of its role, whatever is stored', async () => {
     const { scope } = subject.route;
     const account = await subject.newAccount('partner');
     const { id } = await memberOf(account);

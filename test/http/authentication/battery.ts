@@ -17,22 +17,22 @@ import {
   type SignedRoute,
 } from './subject.ts';
 
-/** A route under test with an account that may use it; read them inside a test only. */
+/** A route under test with an account that may use it; use them only inside a test. */
 export interface Subject {
   readonly route: SignedRoute;
   readonly service: TestApp;
-  /** Shared by all tests of the route: leave it as it is. */
+  /** Shared by all tests of the route: do not change it. */
   readonly account: Account;
-  /** Sends the route's valid request, changed as told. */
+  /** Sends the route's valid request, with these changes. */
   send(change?: Partial<Delivery>, account?: Account): ReturnType<typeof deliver>;
-  /** The same account by a key of its own, for a test that changes or uses up the key. */
+  /** The same account with another key, for a test that changes or uses up the key. */
   newKey(): Promise<Account>;
-  /** An account of its own for a test that changes it; of the route's first kind unless told. */
+  /** A separate account for a test that changes it; by default of the route's first kind. */
   newAccount(kind?: Account['kind']): Promise<Account>;
   expectPassed(answer: Awaited<ReturnType<typeof deliver>>): void;
 }
 
-/** Everything that authentication promises, for one route. Call it once for each signed route. */
+/** Everything that authentication guarantees, for one route. Call it once for each signed route. */
 export function testAuthentication(route: SignedRoute, getService: () => TestApp): void {
   describe(`${route.method} ${route.url}`, () => {
     const subject = openSubject(route, getService);
@@ -45,7 +45,7 @@ export function testAuthentication(route: SignedRoute, getService: () => TestApp
   });
 }
 
-/** What depends on where nonces live, for one route. */
+/** What depends on the nonce store, for one route. */
 export function testNonces(route: SignedRoute, getService: () => TestApp): void {
   describe(`${route.method} ${route.url}`, () => testReplay(openSubject(route, getService)));
 }

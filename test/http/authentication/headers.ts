@@ -42,7 +42,7 @@ export function testHeaders(subject: Subject): void {
   });
 
   test.each(['soon', '1e9', '1779019200.0', '+1779019200', '0x6a09', 'NaN', '1'.repeat(16)])(
-    'refuses the timestamp %s as no integer',
+    'refuses the timestamp %s, which is no integer',
     async timestamp => {
       expectRefusal(await subject.send({ headers: { 'x-mp-timestamp': timestamp } }), 'E2002');
     },
@@ -61,7 +61,7 @@ export function testHeaders(subject: Subject): void {
     expect(error.message).toContain(`301 seconds ${where} the server's time ${now / 1000}`);
   });
 
-  test('tells a timestamp in milliseconds from a clock that is off', async () => {
+  test('distinguishes a timestamp in milliseconds from a wrong clock', async () => {
     const milliseconds = subject.service.clock() * 1000;
     const error = expectRefusal(await subject.send({ now: milliseconds }), 'E2003');
     expect(error.message).toContain('milliseconds');

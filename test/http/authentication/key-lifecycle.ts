@@ -37,7 +37,7 @@ export function testKeyLifecycle(subject: Subject): void {
     expectRefusal(await subject.send({}, account), 'E2006');
   });
 
-  test('takes the previous pair for 24 hours, each pair with its own secret', async () => {
+  test('accepts the previous pair for 24 hours, each pair with its own secret', async () => {
     const { service } = subject;
     const old = await subject.newKey();
     const renewed = await rotate(old);
@@ -55,7 +55,7 @@ export function testKeyLifecycle(subject: Subject): void {
     subject.expectPassed(await subject.send({}, renewed));
   });
 
-  test('takes no pair but the last two', async () => {
+  test('accepts only the last two pairs', async () => {
     const first = await subject.newKey();
     const second = await rotate(first);
     const third = await rotate(second);

@@ -8,7 +8,7 @@ import type { Subject } from './battery.ts';
 const WRONG_SIGNATURE = { 'x-mp-signature': '0'.repeat(64) };
 const WRONG_PASSPHRASE = { 'x-mp-passphrase': 'wrong' };
 
-/** Which of two failing checks answers: the documented order, pair by pair. */
+/** Which of two failing checks determines the response: the documented order, pair by pair. */
 export function testOrder(subject: Subject): void {
   test('a missing header before a bad timestamp', async () => {
     const headers = { 'x-mp-signature': undefined, 'x-mp-timestamp': 'soon' };
@@ -60,7 +60,7 @@ export function testOrder(subject: Subject): void {
 
   if (subject.route.principals.includes('merchant')) testMerchantOrder(subject);
 
-  test('everything of authentication before what is wrong with the request', async () => {
+  test('everything of authentication before errors in the request', async () => {
     const { path, body = '' } = subject.route.request(subject.account);
     const broken = {
       method: subject.route.method,

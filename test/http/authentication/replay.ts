@@ -8,11 +8,11 @@ export function testReplay(subject: Subject): void {
     const nonce = crypto.randomUUID();
     subject.expectPassed(await subject.send({ nonce }));
     expectRefusal(await subject.send({ nonce }), 'E2009');
-    // Also freshly signed for another time.
+    // Even if freshly signed for another time.
     expectRefusal(await subject.send({ nonce, now: subject.service.clock() + 5000 }), 'E2009');
   });
 
-  test('lets one of many at once through', async () => {
+  test('admits one of many concurrent requests', async () => {
     const nonce = crypto.randomUUID();
     const answers = await Promise.all(Array.from({ length: 8 }, () => subject.send({ nonce })));
     const [passed = [], refused = []] = [true, false].map(success =>
@@ -22,7 +22,7 @@ export function testReplay(subject: Subject): void {
     for (const answer of refused) expectRefusal(answer, 'E2009');
   });
 
-  test('remembers a nonce for as long as its timestamp is taken', async () => {
+  test('remembers a nonce for as long as its timestamp is accepted', async () => {
     const { clock } = subject.service;
     const now = clock.now + 300_000;
     const nonce = crypto.randomUUID();
@@ -33,7 +33,7 @@ export function testReplay(subject: Subject): void {
     expectRefusal(await subject.send({ nonce, now }), 'E2003');
   });
 
-  test('takes a nonce from each key once', async () => {
+  test('accepts a nonce once from each key', async () => {
     const nonce = crypto.randomUUID();
     const other = await subject.newKey();
     subject.expectPassed(await subject.send({ nonce }));

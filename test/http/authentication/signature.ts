@@ -8,7 +8,7 @@ const SOME_KEY_ID = `mpk_${'0'.repeat(24)}`;
 
 /** E2004 and E2007. */
 export function testSignature(subject: Subject): void {
-  test('answers an unknown key ID and a wrong passphrase with the same bytes', async () => {
+  test('responds to an unknown key ID and a wrong passphrase with the same bytes', async () => {
     const answers = [];
     for (const headers of [
       { 'x-mp-key-id': SOME_KEY_ID },
@@ -88,11 +88,11 @@ export function testSignature(subject: Subject): void {
     const digest = createHash('sha256').update(canonical).digest('hex');
     expect(error.message).toContain(digest);
     expect(error.message).not.toContain(account.credentials.secret.slice(4));
-    // The spelling was all that was wrong.
+    // Only the spelling was wrong.
     subject.expectPassed(await subject.send({ nonce, headers: { 'x-mp-signature': hex } }));
   });
 
-  test("refuses another key's secret, of the same account as well", async () => {
+  test('refuses another key’s secret, even of the same account', async () => {
     const { account, service } = subject;
     const sibling = await subject.newKey();
     const stranger = await createMerchantAccount(service);

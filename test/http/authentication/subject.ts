@@ -11,11 +11,11 @@ import { ADDRESSES, addMerchant, addPartner } from '../../helpers/accounts.ts';
 import type { TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
-/** An account with a key that may do everything its kind of account may. */
+/** An account with a key that has all permissions of its kind of account. */
 export interface Account {
   readonly kind: Principal['kind'];
   readonly credentials: Credentials;
-  /** Whose keys the account's are. */
+  /** The owner of the account's keys. */
   readonly owner: NewKey['owner'];
   /** The account itself, or a merchant of the partner. */
   readonly merchant: Merchant;
@@ -26,7 +26,7 @@ export interface Account {
   readonly partner: Partner | null;
 }
 
-/** A route behind authentication and a request that it answers with `success`. */
+/** An authenticated route, and a request that succeeds with status `success`. */
 export interface SignedRoute extends AccessRule {
   readonly method: 'GET' | 'POST';
   /** As it is registered, e.g. `/external/v1/payments/:id`. */
@@ -35,25 +35,25 @@ export interface SignedRoute extends AccessRule {
   request(account: Account): { readonly path: string; readonly body?: string };
 }
 
-/** A request in its parts, as it is signed or as it is sent. */
+/** The parts of a request, as signed or as sent. */
 export interface Parts {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body: string;
 }
 
-/** Who sends what of a route, with whatever is to be wrong about it. */
+/** The sender and the request of a route, with any errors to test. */
 export interface Delivery {
   readonly credentials: Credentials;
   readonly parts: Parts;
-  /** What is signed in place of what is sent. */
+  /** What is signed, if it differs from what is sent. */
   readonly signed?: Partial<Parts & { timestamp: number; nonce: string; secret: string }>;
   readonly nonce?: string;
-  /** Milliseconds since the epoch; the application's time when left out. */
+  /** Milliseconds since the epoch; by default the application's time. */
   readonly now?: number;
   /** Override headers after signing; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Where it comes from; 127.0.0.1 when left out. */
+  /** The client's address; by default 127.0.0.1. */
   readonly address?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function createMerchantAccount(
   options: Parameters<typeof addMerchant>[1] = {},
 ): Promise<Account> {
   const { merchant, ...credentials } = await addMerchant(service, {
-    // One network is enough, and fewer statements.
+    // One network suffices, and takes fewer statements.
     addresses: { btc: ADDRESSES.btc },
     ...options,
   });
@@ -85,7 +85,7 @@ export async function createAccount(service: TestApp, kind: Account['kind']): Pr
   return { kind, credentials, owner: { memberId: member.id }, merchant, payment, eventId, partner };
 }
 
-/** The route's valid request in its parts. */
+/** The parts of the route's valid request. */
 export function partsOf(route: SignedRoute, account: Account): Parts {
   return { method: route.method, body: '', ...route.request(account) };
 }
@@ -121,7 +121,7 @@ export async function deliver(
   });
 }
 
-/** Expects that the request got through authentication to what the route answers. */
+/** Expects that the request passed authentication and got the route's response. */
 export function expectPassed(route: SignedRoute, answer: LightMyRequestResponse): void {
   expect({ status: answer.statusCode, body: answer.body }).toMatchObject({
     status: route.success,

@@ -19,7 +19,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPaymentAt } from '../../helpers/open-payment.ts';
 import { makeAgain } from '../../storage/database/make-again.ts';
 
-/** In which month a deposit that settled no payment is booked, and in whose books. */
+/** The month and the merchant for which a deposit that settled no payment is booked. */
 
 const [MARCH, APRIL] = ['2026-03', '2026-04'];
 const ETHER = 10n ** 18n;
@@ -51,7 +51,7 @@ function own({ id }: Merchant) {
   );
 }
 
-/** A transfer of its own, which is reported as many times as wanted. */
+/** A separate transfer, which can be reported any number of times. */
 function transferOf(tokenAmount: bigint, at = place) {
   serial += 1;
   const transfer = {
@@ -90,26 +90,26 @@ test('a deposit dismissed before it was final is booked when it became final', a
   const report = transferOf(ETHER);
   await dismiss((await report('seen')).id);
   goTo('2026-04-02T00:00:00Z');
-  // A file of March may have been made by now.
+  // A file of March may have been created by now.
   expect([...(await bookedIn(MARCH)), ...(await bookedIn(APRIL))]).toEqual([]);
   await report('final');
   expect(await bookedIn(MARCH)).toEqual([]);
   expect(await bookedIn(APRIL)).toMatchObject([{ type: 'deposit', at: now().toISOString() }]);
 });
 
-test('a deposit stays in the books when another merchant gets its address', async () => {
+test('a deposit stays booked when another merchant gets its address', async () => {
   const { id } = await transferOf(ETHER)('final');
   await dismiss(id);
   const { merchant: other } = await addMerchant(service, { addresses: {} });
   await own(other);
   expect(await bookedIn(MARCH)).toMatchObject([{ id }]);
-  // From now on it is not known whose a deposit is.
+  // From now on it is unknown whose a deposit is.
   await dismiss((await transferOf(2n * ETHER)('final')).id);
   expect(await bookedIn(MARCH)).toMatchObject([{ id }]);
   expect(await bookedIn(MARCH, other)).toEqual([]);
 });
 
-test('a part of a payment that ended without the rest is booked at that end', async () => {
+test('a part of a payment that ended without the rest is booked when the payment ends', async () => {
   const payment = await addPaymentAt(
     service,
     merchant,
@@ -134,7 +134,7 @@ test('a part of a payment that ended without the rest is booked at that end', as
   expect(await bookedIn(MARCH)).toEqual([]);
   expect(await bookedIn(APRIL)).toMatchObject([booked]);
 
-  // What ended before this was recorded is booked as well.
+  // Payments that ended before this was recorded are booked as well.
   const dismissed = await dismiss((await transferOf(3n * ETHER)('final')).id);
   const undo = [
     sql`drop table booked_deposits`,
@@ -146,7 +146,7 @@ test('a part of a payment that ended without the rest is booked at that end', as
   expect(payment.status).toBe('pending');
 });
 
-test('the return of a part is booked when it is recorded, and leaves the month of the part as it is', async () => {
+test('the return of a part is booked when it is recorded, and does not change the part’s month', async () => {
   goTo('2026-03-29T00:00:00Z');
   await addPaymentAt(
     service,
@@ -178,13 +178,13 @@ test('the return of a part is booked when it is recorded, and leaves the month o
   expect(part).toMatchObject({ amountCents: 200_000, customerReferenceId: 'order 8' });
 });
 
-test('no row is lost where pages end between a part and its return', async () => {
+test('no row is lost if a page ends between a part and its return', async () => {
   goTo('2026-03-29T00:00:00Z');
   await addPaymentAt(service, merchant, { ...place, tokenAmount: ETHER });
   const { id } = await transferOf(ETHER / 2n)('final');
   goTo('2026-03-31T00:00:00Z');
   await expirePayments(service.db, now(), 10);
-  // In the very millisecond in which the part was booked, by the clock of another process.
+  // In the same millisecond in which the part was booked, by the clock of another process.
   await recordReturn(operatorOf(service), id, { to: 'Ada', hash: '0xback' });
   for (const limit of [1, 2, 3]) {
     const rows = await bookedIn(MARCH, merchant, limit);
@@ -220,7 +220,7 @@ test('a part that came on another network than the rest is booked when the payme
   });
 });
 
-test('a payment has the price of the transfer that completed it, although another was seen later', async () => {
+test('a payment has the price of the transfer that completed it, even if another was seen later', async () => {
   const first = await transferOf(ETHER / 2n)('final');
   await updateDeposit(service.db, first.id, { usd_price: String(2n * ETHER) });
   service.clock.now += 1_000;

@@ -31,10 +31,10 @@ import { addPayment } from '../../helpers/payments.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
 
 const GUIDE = resolve(import.meta.dirname, '../../../src/surfaces/docs/guides/evidence.md');
-/** A month that was finished when this was written. */
+/** A month that had ended when this was written. */
 const MONTH = '2026-05';
 const [START, END] = [startOfMonth(MONTH).getTime(), startOfMonth(addMonths(MONTH, 1)).getTime()];
-/** Far enough that what happens now is in a finished month. */
+/** Far enough back that the current time is in a finished month. */
 const DAYS_BACK = 70 * 24 * 60 * 60_000;
 
 let service: Operated;
@@ -65,7 +65,7 @@ async function textOfMonth(
   return text;
 }
 
-/** Cells of a CSV file, lines of which have text in quotes and numbers without. */
+/** Cells of a CSV file with quoted text and unquoted numbers. */
 function parseCsv(text: string): (string | number | null)[][] {
   return text
     .replace('\uFEFF', '')
@@ -116,19 +116,19 @@ const deposit = fc.record({
   state: fc.constantFrom('final', 'reversed'),
 });
 
-/** Of a payment that has ended without the rest. */
+/** A part of a payment that has ended without the rest. */
 const part = fc.record({
   at: instant,
   units: fc.bigInt({ min: 1n, max: 10n ** 24n }),
   cents: fc.option(fc.nat(1_000_000)),
-  /** How long after that its return was recorded, in milliseconds; null for one that was kept. */
+  /** How long after that its return was recorded, in milliseconds; null for none. */
   returnedAfter: fc.option(fc.constantFrom(1, 60_000, END - START)),
 });
 
 type Part = typeof part extends fc.Arbitrary<infer P> ? P : never;
 type Deposit = typeof deposit extends fc.Arbitrary<infer D> ? D : never;
 
-/** Writes one to an address, dismissed. */
+/** Inserts a dismissed deposit at an address. */
 async function addDismissed(address: string, { at, remedy, units, cents, state }: Deposit) {
   const isReturned = remedy === 'returned';
   const id = uuidv7();
@@ -155,7 +155,7 @@ async function addDismissed(address: string, { at, remedy, units, cents, state }
   return { id, isReturned };
 }
 
-/** Writes one that is booked, and its return. */
+/** Inserts a part that is booked, and its return. */
 async function addPart(merchant: Merchant, { at, units, cents, returnedAfter }: Part) {
   const id = uuidv7();
   const { id: payment_id } = await addPayment(service.db, merchant, {
@@ -199,7 +199,7 @@ async function addPart(merchant: Merchant, { at, units, cents, returnedAfter }: 
 
 const isWithin = ({ at }: { readonly at: number }) => at >= START && at < END;
 
-test('any month adds up to the reports, and both formats say the same', async () => {
+test('any month adds up to the reports, and both formats agree', async () => {
   const months = fc.tuple(
     terms,
     fc.array(payment, { maxLength: 12 }),
@@ -269,14 +269,14 @@ test('any month adds up to the reports, and both formats say the same', async ()
     const deposited = dismissed.length + booked.length;
     expect(rows.filter(({ type }) => type === 'deposit')).toHaveLength(deposited);
 
-    // What the merchant keeps is what came in, less what went out.
+    // What the merchant keeps is what came in minus what went out.
     const net = rows.reduce((sum, { direction, amountCents }) => {
       const sign = { in: 1, out: -1, through: 0 }[direction];
       return sum + sign * (amountCents ?? 0);
     }, 0);
     expect(net).toBe(volumeCents - (payer === 'merchant' ? owed : 0) + left);
 
-    // Page by page it is the same, however small the pages are.
+    // Paging returns the same rows, however small the pages are.
     const paged = [];
     for await (const page of readRows(service.db, merchant, MONTH, 2)) paged.push(...page);
     expect(paged).toEqual(rows);
@@ -322,7 +322,7 @@ describe('a month of a shop', () => {
     await valueDeposits(service.db, service.rates, now(), 100);
     const returned = { remedy: 'returned', to: '0x1', hash: '0xback' } as const;
     await dismissDeposit(operatorOf(service), depositId, returned);
-    // The clock of `mp` says the same.
+    // The clock of `mp` agrees.
     service.clock.now = 0;
   });
 
@@ -342,7 +342,7 @@ describe('a month of a shop', () => {
         asset: 'ETH',
         customerReferenceId: '=1+1',
         remedy: null,
-        // $50.75, the least above it that is told apart, and one per cent too much.
+        // $50.75, the lowest distinct amount above it, and one per cent too much.
         quotedAmount: '0.01268751',
         assetAmount: '0.0128143851',
         priceAtQuote: '3999.996847293125286206',
@@ -382,7 +382,7 @@ describe('a month of a shop', () => {
     expect(payment?.transactionHash).toMatch(/^0x/);
   });
 
-  test('is written by mp, which verifies its signature over every byte', async () => {
+  test('is exported by mp, which verifies its signature over every byte', async () => {
     const flags = ['export', 'accounting', '--merchant', shop.merchant.id, '--month', month];
     const out = fileOf('month.jsonl');
     const written = await mpHere([...flags, '--format', 'jsonl', '--out', out], service.env);
@@ -419,7 +419,7 @@ describe('a month of a shop', () => {
     }
   });
 
-  test('is verified without mp, as the guide says', async () => {
+  test('can be verified without mp, as the guide says', async () => {
     const guide = await readFile(GUIDE, 'utf8');
     await writeFile(fileOf('verify.mjs'), /```js\n(.*?)^```$/ms.exec(guide)?.[1] ?? '');
     await writeFile(fileOf('keys.json'), JSON.stringify(await readPublicKeys(service.db)));
@@ -444,7 +444,7 @@ describe('a month of a shop', () => {
     }
   });
 
-  test('comes from the payments of the panel, and only from there', async () => {
+  test('can be downloaded from the panel’s payments page, and only there', async () => {
     const path = `/panel/merchants/${shop.merchant.id}/payments`;
     ada.cookie = await addSession(service, ada);
     const list = await open(service, path, ada);
@@ -471,7 +471,7 @@ describe('a month of a shop', () => {
       const shown = (text: string) => text.replace(/"madeAt":.*/, '');
       expect(shown(file.body)).toBe(shown(await textOfMonth(shop, month, format)));
       expect((await get(`${format}?month=${month}`, 'cross-site')).statusCode).toBe(403);
-      // Neither a month that is not finished, nor one that is none.
+      // Neither an unfinished month, nor an invalid one.
       for (const other of [`?month=${utcMonth(now())}`, '?month=2026-13', '']) {
         const { statusCode, headers } = await get(format + other);
         expect([statusCode, headers.location], other).toEqual([303, path]);

@@ -57,7 +57,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('it holds the payment, its moves, its deposits with what nodes responded, and its events', () => {
+test('it has the payment, its moves, its deposits with the nodes’ responses, and its events', () => {
   const { evidence } = signed;
   expect(evidence).toMatchObject({
     version: 1,
@@ -82,21 +82,21 @@ test('it holds the payment, its moves, its deposits with what nodes responded, a
   });
 });
 
-test('it holds no secret', () => {
+test('it has no secret', () => {
   const text = JSON.stringify(signed);
   for (const secret of [shop.secret, shop.passphrase, 'secret-path', 'secret-query', 'whsec_']) {
     expect(text).not.toContain(secret);
   }
 });
 
-/** Writes a document to a file of its own, and verifies that. */
+/** Writes a document to a separate file, and verifies that. */
 async function verifyText(content: string | Buffer, ...args: string[]) {
   const other = join(folder, 'other.json');
   await writeFile(other, content);
   return mpHere(['evidence', 'verify', other, ...args], service.env);
 }
 
-/** Adds a member in front of the amount that was signed. */
+/** Inserts a member before the signed amount. */
 function twice(member: string) {
   return (text: string) => {
     expect(text).toContain('"amount": 5000');
@@ -110,7 +110,7 @@ describe('mp evidence verify', () => {
     expect(verified).toMatchObject({ valid: true, paymentId, status: 'successful' });
   });
 
-  test('takes a document whose members are in another order', async () => {
+  test('accepts a document whose members are in another order', async () => {
     const { evidence, ...rest } = signed;
     const turned = Object.fromEntries(Object.entries(evidence).reverse());
     const { status } = await verifyText(JSON.stringify({ ...rest, evidence: turned }));
@@ -182,7 +182,7 @@ test.each([
   expect(err).toBe(`${file} proves nothing. The public key ${signed.keyId} is no Ed25519 key.\n`);
 });
 
-test('the public keys are where everybody can read them, and suffice', async () => {
+test('the public keys are publicly available, and suffice', async () => {
   const response = await service.app.inject({ url: '/.well-known/jwks.json' });
   expect(response.headers['content-type']).toContain('application/jwk-set+json');
   const keys = join(folder, 'jwks.json');
@@ -201,7 +201,7 @@ test('the public keys are where everybody can read them, and suffice', async () 
   ]);
 });
 
-test('the program of the guide verifies it as it stands', async () => {
+test('the guide’s program verifies it unchanged', async () => {
   const [, code = ''] = /```js\n(.*?)^```$/ms.exec(await readFile(GUIDE, 'utf8')) ?? [];
   const program = join(folder, 'verify.mjs');
   const keys = join(folder, 'keys.json');
@@ -228,7 +228,7 @@ test('the program of the guide verifies it as it stands', async () => {
   }
 });
 
-test('two that sign at once make one key', async () => {
+test('two concurrent signatures create one key', async () => {
   const other = await startOperated();
   const { db, keyring, clock } = other;
   const keys = await Promise.all([

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { canonicalJson } from '#reports/evidence/canonical.ts';
 import { EvidenceRefused, verifyEvidence } from '#reports/evidence/verify.ts';
 
-test('every document is verified as it was signed, and refused with a member twice', () => {
+test('every document verifies as it was signed, and is refused with a duplicate member', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'key' }];
   const names = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^["\\:, {}]*$/));
@@ -26,7 +26,7 @@ test('every document is verified as it was signed, and refused with a member twi
   );
 });
 
-test('a number is verified in the spelling that was signed alone', () => {
+test('a number verifies only in its signed spelling', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'key' }];
   const numbers = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
@@ -49,7 +49,7 @@ test('a number is verified in the spelling that was signed alone', () => {
   );
 });
 
-test('canonical JSON is the same in any order of the members', () => {
+test('canonical JSON does not depend on the order of members', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const turned = JSON.parse(JSON.stringify(value), (_, member) =>

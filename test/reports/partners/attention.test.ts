@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Times since which merchants are in onboarding, as the partner reads them. */
+/** When merchants' onboarding became pending, as the partner reads it. */
 async function pendingSince(merchantId: string): Promise<string[]> {
   const { attention } = await readOverview(service.db, partnerId, new Date(service.clock()));
   return attention.filter(entry => entry.merchantId === merchantId).map(entry => entry.since);

@@ -35,7 +35,7 @@ type Action =
       which: number;
       status: PaymentStatus;
       daysAgo: number;
-      /** Milliseconds from the beginning of that day's UTC month, if it is to be there. */
+      /** Milliseconds from the beginning of that day's UTC month, to test its edge; null otherwise. */
       edge: number | null;
       commission: number | null;
     }
@@ -101,7 +101,7 @@ const SESSION: Record<PaymentStatus, SessionStatus> = {
   cancelled: 'cancelled',
 };
 
-test('every figure agrees with plain aggregates after any history, concurrent actors included', async () => {
+test('every figure agrees with plain aggregates after any history, with concurrent actors too', async () => {
   await fc.assert(
     fc.asyncProperty(actions, fc.integer({ min: 1, max: 8 }), async (history, actors) => {
       partner = await addPartner(service);
@@ -127,7 +127,7 @@ test('every figure agrees with plain aggregates after any history, concurrent ac
   );
 });
 
-test('verification names the figure that is wrong', async () => {
+test('verification names a wrong figure', async () => {
   partner = await addPartner(service);
   const partnerId = partner.partner.id;
   const { merchant } = await addMerchant(service, { partnerId });
@@ -148,7 +148,7 @@ test('verification names the figure that is wrong', async () => {
   ]);
 });
 
-test('verification names a commission that is wrong', async () => {
+test('verification names a wrong commission', async () => {
   partner = await addPartner(service);
   const partnerId = partner.partner.id;
   const { merchant } = await addMerchant(service, { partnerId });
@@ -180,7 +180,7 @@ test('concurrent creations of one partner do not wait for each other', async () 
   const created_at = new Date(service.clock.now);
   await service.db.transaction().execute(async open => {
     await addPayment(open as typeof service.db, merchant, { created_at });
-    // Would hang until the open transaction ends if both had to change one row.
+    // Would block until the open transaction ends, if both had to change one row.
     await sql`set local lock_timeout = '2s'`.execute(open);
     await service.db.transaction().execute(async second => {
       await sql`set local lock_timeout = '2s'`.execute(second);
@@ -236,7 +236,7 @@ async function act(action: Action): Promise<void> {
   }
 }
 
-/** The plain aggregate that a figure stands for. */
+/** The plain aggregate for a figure. */
 async function plain(
   condition: ReturnType<typeof sql>,
 ): Promise<{ payments: number; cents: number; commission: number }> {
@@ -303,7 +303,7 @@ async function compareLists(partnerId: string): Promise<void> {
   }
 }
 
-/** Everything that live merchants were paid is in its UTC month, with the commission of its own record. */
+/** Checks that all payments to live merchants are in their UTC month, with the commission of their record. */
 async function compareMonths(partnerId: string): Promise<void> {
   const now = new Date(service.clock.now);
   const paid = sql`${isLive()} and status = 'successful' and to_char(paid_at at time zone 'UTC', 'YYYY-MM')`;
@@ -333,7 +333,7 @@ async function compareMonths(partnerId: string): Promise<void> {
   expect(metrics.totalCommission).toBe(dollars(all.commission));
 }
 
-/** Everything that a merchant was paid is on its UTC day, a test merchant's too. */
+/** Checks that all payments to a merchant are on their UTC day, even a test merchant's. */
 async function compareDays(): Promise<void> {
   for (const { id } of merchants) {
     const { rows } = await sql<PaidDay>`

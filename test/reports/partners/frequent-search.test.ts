@@ -11,13 +11,13 @@ import { ADDRESSES, addMerchant, addPartner, type PartnerWithKey } from '../../h
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
-/** Searches in more payments than are looked at one by one, which small depths make of a few thousand. */
+/** Searches among more payments than are compared one by one; small depths achieve that with a few thousand. */
 
 const depths = { few: 50, compared: 500, found: 100 };
 
 const PAYMENTS = 3_000;
 
-/** A payment that is older than any that are looked through. */
+/** A payment older than any that are compared. */
 const OLD = {
   id: '016f5e66-e800-7000-8000-0123456789ab',
   customer_reference_id: 'Invoice 2019-0000047/b',
@@ -32,7 +32,7 @@ const NAMED = Object.entries({
   'short part': '47/B',
 });
 
-/** As the service connects for its reports. */
+/** The service's connection settings for reports. */
 const REPORTS = { applicationName: 'test', plans: 'by-index' } as const;
 
 let service: TestApp;
@@ -41,7 +41,7 @@ let merchantId: string;
 
 const list = (query: PartnerPaymentReportQuery) =>
   listPaymentReports(service.db, partner.partner.id, query, depths);
-/** How many of the partner's payments there are that meet a condition. */
+/** The number of the partner's payments that meet a condition. */
 const count = async (condition: ReturnType<typeof sql>) => {
   const { rows } = await sql<{ payments: number }>`
     select count(*) as payments from payments
@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('what very many payments contain is counted wholly', async () => {
+test('a text in very many payments is counted completely', async () => {
   expect(await list({ search: 'ORD-2026' })).toMatchObject({ total: PAYMENTS, page: 1, limit: 20 });
   const some = await list({ search: 'ORD-2026', status: 'successful' });
   expect(some.total).toBe(await count(sql`status = 'successful' and id <> ${OLD.id}`));
@@ -81,7 +81,7 @@ test('a page beyond the last has the total as well', async () => {
   expect({ rows: data.length, total }).toEqual({ rows: 0, total: PAYMENTS });
 });
 
-test('reading on until the total misses none', async () => {
+test('paging up to the total misses none', async () => {
   const expected = await count(sql`status = 'successful' and customer_reference_id like '%7%'`);
   const seen = new Set<string>();
   const totals = new Set<number>();
@@ -95,8 +95,8 @@ test('reading on until the total misses none', async () => {
   expect(seen.size).toBeGreaterThanOrEqual(expected);
 });
 
-test('what only old payments have is found, and counted', async () => {
-  // Payments are numbered from the newest on: none of those that each search looks at has it.
+test('a text that only old payments have is found, and counted', async () => {
+  // Payments are numbered from the newest: none of those that each search examines has it.
   const oldest = `ORD-2026-0000002`;
   const { data, total } = await list({ search: oldest });
   expect(total).toBe(await count(sql`customer_reference_id like ${`${oldest}%`}`));
@@ -104,7 +104,7 @@ test('what only old payments have is found, and counted', async () => {
   expect(data[0]?.customerReferenceId).toBe(`${oldest}000`);
 });
 
-test.each(NAMED)('a payment that is looked for by its %s is counted exactly', async (_, search) => {
+test.each(NAMED)('a payment that is searched by its %s is counted exactly', async (_, search) => {
   const { data, total } = await list({ search });
   expect(data.map(({ id }) => id)).toEqual([OLD.id]);
   expect(total).toBe(1);
@@ -119,7 +119,7 @@ test('addresses, names and IDs of merchants are counted, however many payments t
   }
 });
 
-test('between dates what is created between them is counted', async () => {
+test('between dates, only payments created between them are counted', async () => {
   const day = 24 * 60 * 60_000;
   const from = new Date(Date.now() - 50 * day);
   const to = new Date(Date.now() - 20 * day);
@@ -128,7 +128,7 @@ test('between dates what is created between them is counted', async () => {
   expect(total).toBeGreaterThan(100);
 });
 
-test('a search compares payments in the order of an index, and else reads the index of texts', async () => {
+test('a search compares payments in index order, or else uses the text index', async () => {
   const session = new pg.Client(sessionConfig({ url: service.databaseUrl, ...REPORTS }));
   await session.connect();
   const plansOf = async (query: PartnerPaymentReportQuery) => {
@@ -139,7 +139,7 @@ test('a search compares payments in the order of an index, and else reads the in
     const plans: string[] = [];
     for (const { text, values = [] } of sent) {
       if (/^\s*(start|commit|set|select set_config)/.test(text)) await session.query(text, values);
-      // Not the statements that find what the text means, nor which server a new connection has.
+      // Without the statements that resolve the search text, and the role check of a new connection.
       if (!/matching|strpos/.test(text)) continue;
       const { rows } = await session.query(`explain ${text}`, values);
       plans.push(rows.map(row => row['QUERY PLAN']).join('\n'));
@@ -150,7 +150,7 @@ test('a search compares payments in the order of an index, and else reads the in
     const frequent = await plansOf({ search: 'ORD-2026' });
     expect(frequent).toHaveLength(3);
     for (const plan of frequent) {
-      // So few payments are read from the table as soon as from the index that has their texts.
+      // So few payments can be read from the table as quickly as from the text index.
       expect(plan).toMatch(/Index (Only )?Scan using payments_partner\w* on payments/);
       expect(plan).not.toMatch(/payments_partner_text|Seq Scan on payments|Bitmap.* on payments/);
     }

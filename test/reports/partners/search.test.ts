@@ -36,7 +36,7 @@ beforeAll(async () => {
     if (merchant === undefined) throw new Error('no merchant');
     const chosen = index % 3 === 0;
     await addPayment(service.db, merchant, {
-      // Several at each instant, so that the ID decides as well.
+      // Several at each instant, so that the ID matters as well.
       created_at: new Date(service.clock.now + Math.floor(index / 4) * 1000),
       customer_reference_id: REFERENCES[index % REFERENCES.length] ?? null,
       ...(chosen ? { blockchain_id: 'btc', address: ADDRESSES.btc } : {}),
@@ -75,9 +75,9 @@ const term = fc.oneof(
     .map(characters => characters.join('')),
 );
 
-/** Some is often a few, as a page is of a history. */
+/** Often a few, like a page of a history. */
 const some = fc.oneof(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: PAYMENTS + 10 }));
-/** Depths of all relations to each other and to the number of payments. */
+/** Depths in all relations to each other and to the number of payments. */
 const depths = fc.record({ few: some, compared: some, found: some });
 const limits = fc.oneof(fc.integer({ min: 4, max: 8 }), fc.integer({ min: 5, max: 30 }));
 
@@ -113,7 +113,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   ),
 });
 
-test('search, names, addresses and hashes match as a plain scan does, on every page', async () => {
+test('search, names, addresses and hashes match a plain scan, on every page', async () => {
   await fc.assert(
     fc.asyncProperty(asked, limits, depths, async ({ filter, text, rest }, limit, depth) => {
       const expected = await scan(filter, text, rest);
@@ -143,7 +143,7 @@ test('search, names, addresses and hashes match as a plain scan does, on every p
   );
 });
 
-test('files have what a plain scan has', async () => {
+test('files have the same rows as a plain scan', async () => {
   await fc.assert(
     fc.asyncProperty(asked, limits, depths, async ({ filter, text, rest }, limit, depth) => {
       const query = { ...rest, [filter]: text };
@@ -196,7 +196,7 @@ const COLUMNS: Readonly<Record<Asked['filter'], readonly string[]>> = {
   transactionId: ['p.id::text'],
 };
 
-/** What the filters mean, said in the plainest SQL. */
+/** What the filters mean, in the simplest SQL. */
 async function scan(
   filter: Asked['filter'],
   text: string,

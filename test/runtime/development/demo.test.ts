@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('no two demo shops have an address in common, or their inboxes would show nothing', async () => {
+test('no two demo shops share an address, or their inboxes would show nothing', async () => {
   const { rows } = await sql<{ merchants: number; addresses: number }>`
     select count(distinct merchant_id)::integer as merchants, count(*)::integer as addresses
     from account_addresses`.execute(database.db);

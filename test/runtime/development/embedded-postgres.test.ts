@@ -28,7 +28,7 @@ import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../../..');
 const IS_ROOT = process.geteuid?.() === 0;
-// Debian's and macOS's `daemon`: a user who is neither root nor the one root's servers run as.
+// `daemon` of Debian and macOS: neither root nor the user that root's servers run as.
 const ORDINARY = { uid: 1, gid: 1 };
 const ORDINARY_REACHES_THIS =
   IS_ROOT &&
@@ -44,11 +44,11 @@ const runCleanups = async (list: Cleanup[]) => {
 };
 afterEach(() => runCleanups(cleanups));
 
-// Made once, for initdb is most of the time of a first start: a cluster with a table.
+// Created once, since initdb takes most of a first start: a cluster with a table.
 let template: string;
 beforeAll(async () => {
   template = await makeDirectory();
-  // The name is long for a socket and odd for a shell.
+  // The name is long for a socket and unusual for a shell.
   const database = await openEmbeddedDatabase({
     directory: join(template, "the service's data"),
     holder: 'service',
@@ -59,17 +59,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
-/** A directory that others can pass. */
+/** A directory that others may traverse. */
 async function makeDirectory(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'eps-embedded-')));
   await chmod(directory, 0o711);
   return directory;
 }
 
-/** Removed after the test, when what the test has started has been ended. */
+/** Removed after the test, once the processes it started have ended. */
 async function temporaryDirectory(list = cleanups): Promise<string> {
   const directory = await makeDirectory();
-  // A server may be ending there.
+  // A server may still be stopping there.
   list.push(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
   return directory;
 }
@@ -180,7 +180,7 @@ async function isMissing(path: string): Promise<boolean> {
   );
 }
 
-/** A checkout in a folder of its own, with the modules given and pg. */
+/** A checkout in a separate folder, with the given modules and pg. */
 async function copyCheckout(to: string, modules: readonly string[]): Promise<void> {
   await mkdir(join(to, 'node_modules'), { recursive: true });
   const copy = (...args: string[]) => execFileSync('cp', args, { cwd: CHECKOUT });
@@ -206,7 +206,7 @@ describe('a server', () => {
   });
   afterAll(() => runCleanups(later));
 
-  test('has what the service needs, and the data of the start before', async () => {
+  test('has what the service needs, and the data of the previous start', async () => {
     const [facts] = await query(
       database.url,
       `select current_user as role, current_database() as database, pg_encoding_to_char(encoding)
@@ -230,7 +230,7 @@ describe('a server', () => {
     await expectKept(database.url);
   });
 
-  test('keeps the password from other users and off every command line', async () => {
+  test('hides the password from other users and every command line', async () => {
     const { password } = new URL(database.url);
     expect((await stat(join(directory, 'postgres-password'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(directory, 'postgres'))).mode & 0o777).toBe(0o700);
@@ -241,13 +241,13 @@ describe('a server', () => {
     expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  test('does not get the terminal’s Ctrl-C', async () => {
+  test('does not receive the terminal’s Ctrl-C', async () => {
     const postmaster = String(await postmasterOf(directory));
     const group = execFileSync('ps', ['-o', 'pgid=', '-p', postmaster], { encoding: 'utf8' });
     expect(group.trim()).toBe(postmaster);
   });
 
-  test('logs warnings and nothing of failed statements', async () => {
+  test('logs warnings, and nothing of failed statements', async () => {
     lines.length = 0;
     await query(database.url, "do $$ begin raise warning 'the roof is wet'; end $$");
     const statement = "select 'secret\nFATAL:  secret'::int";
@@ -263,7 +263,7 @@ describe('a server', () => {
     await expectEnded(database.url);
   });
 
-  test('that cannot start says why', async () => {
+  test('that cannot start reports why', async () => {
     await expect(open(directory, { settings: { shared_buffers: 'plenty' } })).rejects.toThrow(
       /could not start on .*invalid value for parameter "shared_buffers": "plenty"/s,
     );
@@ -271,7 +271,7 @@ describe('a server', () => {
 });
 
 describe('after kill -9', () => {
-  test('of the process that started it, the server ends and another finds the data', async () => {
+  test('of the process that started it, the server stops and another finds the data', async () => {
     const directory = await directoryWithCluster();
     const holder = openElsewhere(directory);
     const before = await holder.url;
@@ -282,7 +282,7 @@ describe('after kill -9', () => {
     expect(await query(url, 'select answer from kept_too')).toEqual([{ answer: 43 }]);
   });
 
-  test('of the server alone, another process starts it again', async () => {
+  test('of the server alone, another process restarts it', async () => {
     const directory = await directoryWithCluster();
     const before = await openElsewhere(directory).url;
     process.kill(await postmasterOf(directory), 'SIGKILL');
@@ -291,7 +291,7 @@ describe('after kill -9', () => {
     await expectKept(url);
   });
 
-  test('of both, though another program has got the server’s process ID', async () => {
+  test('of both, although another program has got the server’s process ID', async () => {
     const directory = await directoryWithCluster();
     const holder = openElsewhere(directory);
     await query(await holder.url, 'create table kept_too as select 43 as answer');
@@ -299,7 +299,7 @@ describe('after kill -9', () => {
     await kill(holder.process);
     const lock = join(directory, 'postgres/postmaster.pid');
     const { uid, gid } = await stat(lock);
-    // The same user's: PostgreSQL takes another user's process for no server anyway.
+    // Of the same user: PostgreSQL ignores another user's process anyway.
     const stranger = spawn('/bin/sleep', ['60'], { ...(IS_ROOT && { uid, gid }), cwd: '/' });
     cleanups.push(() => kill(stranger));
     const text = await readFile(lock, 'utf8');
@@ -335,7 +335,7 @@ describe('several processes', () => {
     for (const next of await waiting) if (next !== url) await expectKept(next);
   });
 
-  test('start for the first time at the same instant, after one was killed meanwhile', async () => {
+  test('start for the first time concurrently, after one was killed meanwhile', async () => {
     const directory = await temporaryDirectory();
     const killed = openElsewhere(directory);
     await until(async () => {
@@ -357,7 +357,7 @@ describe('several processes', () => {
     expect((await readdir(directory)).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  test('each have a server of their own on a directory that was copied meanwhile', async () => {
+  test('each have a separate server for a directory that was copied meanwhile', async () => {
     const directory = await directoryWithCluster();
     const original = await open(directory);
     const copy = await temporaryDirectory();
@@ -370,7 +370,7 @@ describe('several processes', () => {
 });
 
 describe('the package with PostgreSQL', () => {
-  test('is repaired when npm ran no install scripts', async () => {
+  test('is repaired if npm ran no install scripts', async () => {
     const copy = await temporaryDirectory();
     execFileSync('cp', ['-R', `${findPackage()}/.`, copy]);
     execFileSync('find', [join(copy, 'lib'), '-type', 'l', '-delete']);
@@ -382,7 +382,7 @@ describe('the package with PostgreSQL', () => {
     }
   });
 
-  test('is asked for when it is missing', async () => {
+  test('is requested when it is missing', async () => {
     const checkout = await temporaryDirectory();
     await copyCheckout(checkout, []);
     expect(await openElsewhere(join(checkout, '.data'), { checkout }).url).toMatch(

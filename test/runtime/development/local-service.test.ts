@@ -30,7 +30,7 @@ async function another(): Promise<{ pid: number; end(): void }> {
   return { pid: child.pid ?? 0, end: () => child.kill('SIGKILL') };
 }
 
-test('a data directory that another process serves is refused, and its file stays', async () => {
+test('a data directory that another process serves is refused, and its file is kept', async () => {
   const [other, service] = await Promise.all([another(), listen()]);
   const written = JSON.stringify({ url: service.url, pid: other.pid });
   writeFileSync(file(), written);
@@ -40,7 +40,7 @@ test('a data directory that another process serves is refused, and its file stay
   other.end();
 });
 
-test('one that was killed is followed, also where its process ID is used again', async () => {
+test('a killed one is succeeded, even if its process ID is reused', async () => {
   const other = await another();
   const service = await listen();
   for (const left of [

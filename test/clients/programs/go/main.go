@@ -1,4 +1,4 @@
-// Does with the library what it reads, one JSON document a line, and prints what came of it.
+// Executes the library calls that it reads, one JSON document per line, and prints their results.
 package main
 
 import (
@@ -121,7 +121,7 @@ func call(g given) object {
 		Credentials: g.credentials(),
 		Timeout:     time.Duration(g.TimeoutMs) * time.Millisecond,
 		MaxAttempts: g.MaxAttempts,
-		// Pauses take no time, but move the clock.
+		// Pauses take no time, but advance the clock.
 		Now: func() time.Time { return time.Now().Add(paused) },
 		Sleep: func(_ context.Context, d time.Duration) error {
 			pauses = append(pauses, float64(d)/float64(time.Millisecond))

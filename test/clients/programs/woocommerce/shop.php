@@ -1,7 +1,7 @@
 <?php
 
-// Does in a shop what it reads, one JSON document a line, and prints what came of it. The shop is WordPress with
-// WooCommerce and the plugin, whose wp-load.php WORDPRESS names; without it, the stubs beside this file.
+// Executes in a shop the actions that it reads, one JSON document per line, and prints their results. The shop is
+// WordPress with WooCommerce and the plugin, whose wp-load.php WORDPRESS names; without it, the stubs in this folder.
 
 declare(strict_types=1);
 
@@ -31,10 +31,10 @@ if ($wordpress === false) {
     wc_load_cart();
 }
 add_filter('woocommerce_is_order_received_page', fn (): bool => true);
-// The orders have no goods, and so nothing to process.
+// The orders have no goods, so there is nothing to process.
 add_filter('woocommerce_payment_complete_order_status', fn (): string => 'processing');
 
-/** What an order is like in the database. */
+/** An order as it is in the database. */
 function look(int $id): array
 {
     wp_cache_flush_runtime();
@@ -60,7 +60,7 @@ function create_order(array $given): int
     return $order->get_id();
 }
 
-/** What plugins do that duplicate orders. */
+/** Copies an order, as plugins that duplicate orders do. */
 function copy_order(int $id): int
 {
     $order = wc_get_order($id);
@@ -74,7 +74,7 @@ function copy_order(int $id): int
     return $copy;
 }
 
-/** The form of the settings, as the browser sends it. */
+/** The settings form, as a browser sends it. */
 function save_settings(array $given): array
 {
     $_POST = ['save' => $given['button']];

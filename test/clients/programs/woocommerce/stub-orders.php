@@ -7,7 +7,7 @@ declare(strict_types=1);
 
 final class Stub_Orders
 {
-    /** @var array<int, WC_Order> what this process has read of the database */
+    /** @var array<int, WC_Order> orders that this process has read from the database */
     public static array $read = [];
 }
 
