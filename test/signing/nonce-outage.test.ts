@@ -42,7 +42,7 @@ describe.skipIf(missing)(missing ? REDIS_MISSING : 'an outage of Redis', () => {
     (await service.db.selectFrom(table).select('created_at').execute()).length;
   const gaps = () => service.logs.filter(({ msg }) => msg === GAP);
 
-  test('is not there before it begins', async () => {
+  test('has no effect before it begins', async () => {
     expect((await create()).statusCode).toBe(201);
     expect((await list()).statusCode).toBe(200);
     expect(gaps()).toEqual([]);

@@ -168,7 +168,7 @@ describe('a daily quota', () => {
     expect(watcher.quota.isSpent()).toBe(true);
   });
 
-  test('of a chain without open payments is left to a chain with some', () => {
+  test('is saved for open payments while a chain has none', () => {
     const chain = chainOf('btc');
     const watcher = new Watcher(4_000);
     watcher.watch(lookAt(chain, 'idle'), MIDNIGHT + DAY_MS / 2, 2);

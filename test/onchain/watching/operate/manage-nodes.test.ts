@@ -111,7 +111,7 @@ describe.skipIf(!hasAnvil)(hasAnvil ? 'nodes' : `nodes: ${ANVIL_MISSING}`, () =>
     ]);
   });
 
-  test('store nothing if a batch is refused', async () => {
+  test('get no larger batches than they accept', async () => {
     proxy.misbehave({ kind: 'batch-refused', size: 1 });
     const { node } = await add();
     expect(node.abilities.batch).toBe(1);
