@@ -65,7 +65,7 @@ async function mailAdmins(
   const waitsMs = change.effective_at.getTime() - change.proposed_at.getTime();
   const toldMs = Math.max(FORMER_TOLD_MS, waitsMs);
   const named = await findNamedChange(db, merchant_id, id);
-  const { networkName: name = null, asset = null, branchName = null } = named ?? {};
+  const { network_name: name = null, asset = null, branch_name: branchName = null } = named ?? {};
   await tellDeciders(
     db,
     { kind: 'merchant', accountId: merchant_id },

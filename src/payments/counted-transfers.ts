@@ -58,7 +58,7 @@ export function countTransfers<T extends Transfer>(
   { newest, total }: Transfers<T>,
 ): CountedTransfers<T> {
   const isCompleted = newest.some(
-    each => each.strayKind === null && each.outcome === 'rest' && hasArrived(each),
+    each => each.stray_kind === null && each.outcome === 'rest' && hasArrived(each),
   );
   const listed = newest.slice(-LISTED_MAXIMUM).map(transfer => {
     const countedFor = countedForOf(transfer, payment, isCompleted);
@@ -74,7 +74,7 @@ function countedForOf(
   payment: Pick<Payment, 'status' | 'blockchain_id'>,
   isCompleted: boolean,
 ): CountedFor {
-  const { state, outcome, strayKind } = transfer;
+  const { state, outcome, stray_kind: strayKind } = transfer;
   if (state === 'reversed') return 'undone';
   if (state === 'failed') return 'failed';
   if (strayKind !== null) return strayReason(transfer, strayKind);
@@ -98,7 +98,7 @@ function countedForOf(
  * The kind of the link to the payment decides: the outcome may concern another payment, to which the transfer was
  * assigned, or which asked for the same amount.
  */
-function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['strayKind']>): CountedFor {
+function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['stray_kind']>): CountedFor {
   if (kind === 'duplicate') return 'again';
   if (kind === 'superseded') return 'former';
   return outcome === 'late' || outcome === 'assigned' ? 'late' : 'unclear';
@@ -106,7 +106,7 @@ function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['strayKin
 
 /** Until the part is final, nothing is reserved for the rest. */
 function isRestDue(
-  { state, restDue, blockchain_id: blockchainId }: Transfer,
+  { state, rest_due: restDue, blockchain_id: blockchainId }: Transfer,
   payment: Pick<Payment, 'status' | 'blockchain_id'>,
 ): boolean {
   const isAwaited = state === 'seen' && blockchainId === payment.blockchain_id;
@@ -114,13 +114,16 @@ function isRestDue(
 }
 
 function becameOf(transfer: Transfer): Became {
-  const { payment_id: paymentId, strayKind, dismissed_at: dismissedAt } = transfer;
+  const { payment_id: paymentId, stray_kind: strayKind, dismissed_at: dismissedAt } = transfer;
   if (returnHashOf(transfer) !== null) return 'returned';
   const isElsewhere = strayKind !== null && paymentId !== null;
   return dismissedAt !== null || isElsewhere ? 'settled' : 'waits';
 }
 
-function returnHashOf({ remedy_hash: remedyHash, returnHash }: Transfer): string | null {
+function returnHashOf({
+  remedy_hash: remedyHash,
+  return_hash: returnHash,
+}: Transfer): string | null {
   return remedyHash ?? returnHash;
 }
 

@@ -109,7 +109,7 @@ export function rotateKey(
       keyId,
       name: key.name,
     });
-    const scopes = scopesOf(key.scopes, key.memberRole);
+    const scopes = scopesOf(key.scopes, key.member_role);
     const result = { keyId, ...pair.shown, scopes, expiresAt: key.expires_at };
     return { result, objectId: keyId, detail: { immediately } };
   });
@@ -130,7 +130,7 @@ export function revokeKey(operator: Operator, keyId: string): Promise<KeyWithRol
       // The hash of the previous passphrase stays: within the grace period it gets E2005 as well.
       previous_secret: null,
     });
-    return { result: { ...revoked, memberRole: key.memberRole }, objectId: keyId };
+    return { result: { ...revoked, member_role: key.member_role }, objectId: keyId };
   });
 }
 

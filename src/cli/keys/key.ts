@@ -101,7 +101,7 @@ function keyObject(key: KeyWithRole, now: number) {
     keyId: key.id,
     ...(key.partner_member_id === null ? {} : { memberId: key.partner_member_id }),
     name: key.name,
-    scopes: scopesOf(key.scopes, key.memberRole),
+    scopes: scopesOf(key.scopes, key.member_role),
     status: statusOf(key, now),
     expiresAt: key.expires_at,
     createdAt: key.created_at,

@@ -94,7 +94,7 @@ async function deliveriesOf(db: Connection, payment: Payment) {
     if (fact.kind !== 'delivery') return [];
     const { delivery } = fact;
     const own = attempts.filter(attempt => attempt.delivery_id === delivery.id);
-    return [{ endpointUrl: delivery.endpointUrl, ...deliveryObject(delivery, own) }];
+    return [{ endpointUrl: delivery.endpoint_url, ...deliveryObject(delivery, own) }];
   });
 }
 

@@ -40,7 +40,12 @@ function describeCreation({ amount, flow, created_by }: Payment): string {
 }
 
 function describeDeposit(deposit: HistoricDeposit): string {
-  const { assetDecimals, assetSymbol, observed_at: at, updated_at: changed } = deposit;
+  const {
+    asset_decimals: assetDecimals,
+    asset_symbol: assetSymbol,
+    observed_at: at,
+    updated_at: changed,
+  } = deposit;
   const amount = formatBaseUnits(BigInt(deposit.token_amount), assetDecimals);
   const since = changed > at ? ` since ${changed.toISOString()}` : '';
   const transfer = `${deposit.blockchain_id} ${deposit.transaction_hash}:${deposit.position}`;
@@ -54,7 +59,7 @@ function describeTransition(transition: PaymentTransition): string {
 }
 
 function describeDelivery(delivery: HistoricDelivery): string {
-  const { attempts, endpointUrl, eventType, status } = delivery;
+  const { attempts, endpoint_url: endpointUrl, event_type: eventType, status } = delivery;
   const again = delivery.redelivery_of === null ? '' : ', redelivered by hand';
   const next = delivery.next_attempt_at;
   const when = next === null ? '' : `, next at ${next.toISOString()}`;
@@ -64,6 +69,6 @@ function describeDelivery(delivery: HistoricDelivery): string {
 
 function describeAttempt(attempt: WebhookAttempt, delivery: HistoricDelivery | undefined): string {
   const result = attempt.error ?? `HTTP ${attempt.status_code}`;
-  const to = `${delivery?.eventType} to ${delivery?.endpointUrl}`;
+  const to = `${delivery?.event_type} to ${delivery?.endpoint_url}`;
   return `${to}, number ${attempt.number}: ${result} in ${attempt.duration_ms} ms`;
 }

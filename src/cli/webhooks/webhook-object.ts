@@ -29,7 +29,7 @@ export function deliveryObject(delivery: DeliveryWithEventType, attempts: Webhoo
     id: delivery.id,
     endpointId: delivery.endpoint_id,
     eventId: delivery.event_id,
-    eventType: delivery.eventType,
+    eventType: delivery.event_type,
     redeliveryOf: delivery.redelivery_of,
     status: delivery.status,
     attempts: delivery.attempts,

@@ -52,7 +52,7 @@ export async function checkFirstPayment(
   return {
     merchantName: setup.name,
     canSettle: steps.every(({ state }) => state !== 'missing'),
-    hasSettled: setup.hasSettled,
+    hasSettled: setup.has_settled,
     steps,
   };
 }
@@ -75,7 +75,7 @@ function accountResult(setup: AccountSetup, id: string): Result {
       `mp merchant set ${id} --onboarding approved`,
     );
   }
-  if (!setup.hasMainBranch) {
+  if (!setup.has_main_branch) {
     return missing(
       'It has no main branch: creations are refused with E1030.',
       `mp branch create --merchant ${id} --name Main --main`,
@@ -102,7 +102,7 @@ function processorResult(
       );
 }
 
-function domainResult({ hasDomain }: AccountSetup, id: string): Result {
+function domainResult({ has_domain: hasDomain }: AccountSetup, id: string): Result {
   return hasDomain
     ? done('Customers may be redirected to its domains.')
     : advised(
@@ -112,22 +112,22 @@ function domainResult({ hasDomain }: AccountSetup, id: string): Result {
 }
 
 function keyResult(setup: AccountSetup, id: string): Result {
-  if (setup.hasPartnerKey) return done('Its partner has a key that creates payments for it.');
-  const mayUseOwn = setup.partnerStatus === null || setup.partnerStatus === 'active';
-  if (setup.selfService === false || !mayUseOwn) {
+  if (setup.has_partner_key) return done('Its partner has a key that creates payments for it.');
+  const mayUseOwn = setup.partner_status === null || setup.partner_status === 'active';
+  if (setup.self_service === false || !mayUseOwn) {
     return missing(
       'Its partner has switched keys of its merchants off (E2103), and has no key of its own.',
       'mp partner set PARTNER --self-service on',
     );
   }
-  if (setup.hasOwnKey) return done('A key may create payments.');
+  if (setup.has_own_key) return done('A key may create payments.');
   return missing(
     'No key may create payments: a server has nothing to sign its requests with.',
     `mp key create --merchant ${id} --name NAME`,
   );
 }
 
-function webhookResult({ hasEndpoint }: AccountSetup, id: string): Result {
+function webhookResult({ has_endpoint: hasEndpoint }: AccountSetup, id: string): Result {
   return hasEndpoint
     ? done('An endpoint is told of events.')
     : advised(
@@ -136,7 +136,11 @@ function webhookResult({ hasEndpoint }: AccountSetup, id: string): Result {
       );
 }
 
-function personResult({ hasPerson }: AccountSetup, id: string, { hasPanel }: ServiceSetup): Result {
+function personResult(
+  { has_person: hasPerson }: AccountSetup,
+  id: string,
+  { hasPanel }: ServiceSetup,
+): Result {
   if (!hasPanel) {
     return advised(
       'There is no panel: deposits that no payment took are seen by operators alone.',

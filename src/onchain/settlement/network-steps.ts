@@ -15,7 +15,7 @@ import {
 
 /** Which networks customers can pay on: some are offered, the merchant has an address, a worker watches. */
 export function checkNetworks(
-  { setup: { sharedAddresses }, networks }: MerchantAndNetworks,
+  { setup: { shared_addresses: sharedAddresses }, networks }: MerchantAndNetworks,
   merchantId: string,
   { simulation }: ServiceSetup,
   now: Date,
@@ -23,7 +23,7 @@ export function checkNetworks(
   const offered = networks.filter(({ is_active: isActive, settled_by: settledBy }) =>
     isOffered({ isActive, settledBy }, simulation),
   );
-  const configured = offered.filter(({ hasAddress }) => hasAddress);
+  const configured = offered.filter(({ has_address: hasAddress }) => hasAddress);
   return [
     { name: 'node', ...nodeResult(networks, offered) },
     {
@@ -60,7 +60,7 @@ function addressResult(
   offered: readonly NetworkOfMerchant[],
   merchantId: string,
 ): Result {
-  const configured = networks.filter(({ hasAddress }) => hasAddress);
+  const configured = networks.filter(({ has_address: hasAddress }) => hasAddress);
   // If no network is offered, the step before reports it.
   const isEnough = offered.length === 0 || configured.some(each => offered.includes(each));
   if (configured.length > 0 && isEnough) {

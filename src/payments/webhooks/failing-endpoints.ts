@@ -25,7 +25,12 @@ export async function tellOfFailingEndpoints(
   let after: string | null = null;
   while (!signal.aborted) {
     const endpoints = await listEndpointStates(db, { since, after, limit: PAGE });
-    for (const { id: endpointId, url, merchant_id: accountId, failingSince } of endpoints) {
+    for (const {
+      id: endpointId,
+      url,
+      merchant_id: accountId,
+      failing_since: failingSince,
+    } of endpoints) {
       if (failingSince === null || failingSince.getTime() < now.getTime() - TOLD_WITHIN_MS)
         continue;
       // An endpoint that keeps failing and recovering causes one notice a day.

@@ -78,7 +78,7 @@ async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promis
   const kept = await listResponses(db, deposits);
   const heights = await findChainHeights(db);
   return deposits.map(deposit => {
-    const { id, block_height: height, assetDecimals, source } = deposit;
+    const { id, block_height: height, asset_decimals: assetDecimals, source } = deposit;
     const newest = heights.get(deposit.blockchain_id) ?? null;
     const responses = kept.find(
       row =>
@@ -128,7 +128,7 @@ function toEvents(facts: readonly PaymentFact[]): object[] {
         createdAt: fact.at.toISOString(),
         deliveries: own.map(({ delivery }) => ({
           id: delivery.id,
-          to: new URL(delivery.endpointUrl).origin,
+          to: new URL(delivery.endpoint_url).origin,
           status: delivery.status,
           attempts: attempts
             .filter(({ attempt }) => attempt.delivery_id === delivery.id)

@@ -56,7 +56,7 @@ export async function readOverview(
       actionRequired: partner.pending,
       volume30d: toDollars(thirtyDays),
       totalVolume: toDollars(statuses.find(row => row.status === 'successful')?.cents ?? 0),
-      totalCommission: toDollars(partner.commissionCents ?? 0),
+      totalCommission: toDollars(partner.commission_cents ?? 0),
       totalPayments: statuses.reduce((sum, row) => sum + row.payments, 0),
     },
     attention: waiting.map(merchant => ({

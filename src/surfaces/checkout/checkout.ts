@@ -143,7 +143,7 @@ export async function readCheckout(
 
 function readTransfers(
   db: Connection,
-  { id, hasTransfers }: CheckoutPayment,
+  { id, has_transfers: hasTransfers }: CheckoutPayment,
 ): Promise<Transfers> | Transfers {
   return hasTransfers ? listTransfers(db, id) : NO_TRANSFERS;
 }
@@ -157,7 +157,7 @@ function receivedOf(
   { newest }: Transfers,
 ): bigint | null {
   const final = newest.filter(
-    ({ strayKind, state, blockchain_id: id }) =>
+    ({ stray_kind: strayKind, state, blockchain_id: id }) =>
       strayKind === null && state === 'final' && id === blockchainId,
   );
   if (final.length === 0) return null;

@@ -45,7 +45,7 @@ interface Arrived {
 
 export function progressOf(payment: Payment, { network, transfers, now }: Arrived): Progress {
   if (payment.status !== 'pending') return NO_PROGRESS;
-  const own = transfers.newest.filter(({ strayKind }) => strayKind === null);
+  const own = transfers.newest.filter(({ stray_kind: strayKind }) => strayKind === null);
   const rest = restOf(payment, own);
   if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest };
   const isSeen = payment.session_status === 'completed';
@@ -100,7 +100,7 @@ export function clockSkewOf(chain: string): number {
 function restOf(payment: Payment, own: readonly Transfer[]): Rest | null {
   if (payment.last_error_code !== 'amount_underpaid') return null;
   if (payment.session_status !== 'pending') return null;
-  for (const { restDue, token_amount: received } of own) {
+  for (const { rest_due: restDue, token_amount: received } of own) {
     if (restDue !== null) return { received: BigInt(received), remaining: BigInt(restDue) };
   }
   const isAwaited = own.some(({ state, outcome }) => state === 'seen' && outcome === 'under');

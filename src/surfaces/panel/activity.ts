@@ -87,7 +87,7 @@ ${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(ur
 
 /** First what was done, with its details; then who did it, when and from where. */
 function renderEntry(row: ActivityRow): Html {
-  const { actor, address, at, personName } = row;
+  const { actor, address, at, person_name: personName } = row;
   const who = personName === null ? actor : words.person(personName, actor);
   return html`<li><div>${renderChange(row)}
 <span class="quiet">${words.made(who, dateTime(at), originOf(row), address)}</span></div></li>`;
@@ -95,7 +95,7 @@ function renderEntry(row: ActivityRow): Html {
 
 /** What was done, to what, and the details that were recorded. */
 function renderChange(row: ActivityRow): Html {
-  const { action, object_id: id, objectName } = row;
+  const { action, object_id: id, object_name: objectName } = row;
   const what = words.actions[action] ?? html`<code>${action}</code>`;
   const object = objectName ?? (id === row.account_id ? null : html`<code>${id}</code>`);
   const values = valuesOf(row);
@@ -103,7 +103,7 @@ function renderChange(row: ActivityRow): Html {
 ${values.map(([key, value]) => html`<span class="quiet">${words.fields[key] ?? html`<code>${key}</code>`}:</span> ${renderValue(key, value)}<br>`)}`;
 }
 
-function valuesOf({ detail, objectName }: ActivityRow): [string, unknown][] {
+function valuesOf({ detail, object_name: objectName }: ActivityRow): [string, unknown][] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail)
     .filter(([name]) => !HIDDEN.includes(name))

@@ -46,7 +46,7 @@ function noticesOf(changes: readonly NamedChange[]): ChangeNotice[] {
 }
 
 function describe(change: NamedChange): ChangeNotice {
-  const { id, kind, outcome, branchName } = change;
+  const { id, kind, outcome, branch_name: branchName } = change;
   const words = texts.changes[outcome === null ? 'waitsFor' : 'byOperator'][kind];
   return { text: words(networkOf(change) ?? '', branchName ?? ''), path: `/changes/${id}` };
 }
@@ -64,6 +64,6 @@ export function renderChangeNotices(
 }
 
 /** The asset and network of a change; null if it is about none. */
-export function networkOf({ networkName, asset }: NamedChange): string | null {
+export function networkOf({ network_name: networkName, asset }: NamedChange): string | null {
   return networkName === null || asset === null ? null : texts.changes.network(networkName, asset);
 }

@@ -282,7 +282,7 @@ describe('a late deposit', () => {
     const late = await arrive(asked);
     const meant = await findMeantPayments(service.db, [late.id]);
     expect(meant.get(late.id)).toMatchObject({ id, status: 'expired', merchant_id: merchant.id });
-    expect(meant.get(late.id)?.movedAt).toEqual(new Date(service.clock.now + 2 * HOUR_MS));
+    expect(meant.get(late.id)?.moved_at).toEqual(new Date(service.clock.now + 2 * HOUR_MS));
     expect(await listStrayDeposits(service.db, id)).toMatchObject([{ id: late.id, kind: 'late' }]);
     expect(await listStrayDeposits(service.db, other)).toEqual([]);
   });

@@ -93,7 +93,7 @@ test('a delivery is redelivered by hand, at once and with its own schedule', asy
     redelivery_of: original.id,
     status: 'pending',
     attempts: 0,
-    eventType: 'payment_prompt.created',
+    event_type: 'payment_prompt.created',
   });
   await shop.attemptAll();
   expect((await shop.deliveries()).map(({ id, status: state }) => ({ id, state }))).toEqual(

@@ -11,8 +11,8 @@ export interface ActivityCursor {
 
 /** An entry of the audit log, with the names of who made the change and of what was changed. */
 export type ActivityRow = AuditLogEntry & {
-  readonly personName: string | null;
-  readonly objectName: string | null;
+  readonly person_name: string | null;
+  readonly object_name: string | null;
 };
 
 /**
@@ -53,8 +53,8 @@ export function listActivity(
       selectFrom('people')
         .select('people.name')
         .where('people.id', '=', ref('entry.person_id'))
-        .as('personName'),
-      nameOfObject.as('objectName'),
+        .as('person_name'),
+      nameOfObject.as('object_name'),
     ])
     .orderBy('entry.at', order)
     .orderBy('entry.id', order)

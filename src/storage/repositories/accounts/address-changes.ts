@@ -32,8 +32,8 @@ export function findOpenChange(
 
 /** A change as pages show it, with the names of what it is about. */
 export interface NamedChange extends AddressChange {
-  readonly branchName: string | null;
-  readonly networkName: string | null;
+  readonly branch_name: string | null;
+  readonly network_name: string | null;
   /** Symbol of the network's asset. */
   readonly asset: string | null;
   /** Name of the person who proposed it; null for an operator. */
@@ -47,7 +47,7 @@ const namedOf = (db: Connection, merchantId: string) =>
     .leftJoin('networks', 'networks.id', 'address_changes.blockchain_id')
     .leftJoin('people', 'people.id', 'address_changes.person_id')
     .selectAll('address_changes')
-    .select(['branches.name as branchName', 'networks.name as networkName'])
+    .select(['branches.name as branch_name', 'networks.name as network_name'])
     .select('networks.asset_symbol as asset')
     .select('people.name as proposer')
     .where('address_changes.merchant_id', '=', merchantId);

@@ -9,7 +9,7 @@ export type MeantPayment = Pick<
   'id' | 'merchant_id' | 'amount' | 'status' | 'customer_reference_id'
 > & {
   /** When its status last changed, which is its end if it has ended; null if it never did. */
-  readonly movedAt: Date | null;
+  readonly moved_at: Date | null;
 };
 
 /** Kinds of deposits that were meant for a payment and settled nothing. */
@@ -22,7 +22,7 @@ export async function findMeantPayments(
 ): Promise<Map<string, MeantPayment>> {
   const { rows } = await sql<MeantPayment & { depositId: string }>`
     select deposit_id as "depositId", payments.id, payments.merchant_id, amount, status,
-           customer_reference_id, moved.at as "movedAt"
+           customer_reference_id, moved.at as moved_at
     from deviating_deposits join payments on payments.id = deviating_deposits.payment_id
     left join lateral (
       select at from payment_transitions where payment_id = payments.id order by at desc limit 1

@@ -5,30 +5,30 @@ import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
 
 /** A transfer that belongs to a payment, did before, or was meant for it by its exact amount. */
 export type Transfer = Deposit & {
-  networkName: string;
+  network_name: string;
   /** URL of a transaction's page on the network, with `{hash}` in it; null without a block explorer. */
   explorer: string | null;
-  assetSymbol: string;
-  assetDecimals: number;
+  asset_symbol: string;
+  asset_decimals: number;
   /** Why it did not settle the payment, or `left` if it belonged to the payment before; null if it belongs to it. */
-  strayKind: StrayKind | 'left' | null;
+  stray_kind: StrayKind | 'left' | null;
   /** The reserved rest that completes it, an integer of the asset's smallest unit; null for none. */
-  restDue: string | null;
+  rest_due: string | null;
   /** Hash of the transaction that returned it as a partial deposit of the payment; null if it was not returned. */
-  returnHash: string | null;
+  return_hash: string | null;
 };
 
 /** A transfer with what only the merchant may know of it. */
 export type MerchantTransfer = Transfer & {
   /** Merchant of the payment that it belongs to; null for none. */
-  takerId: string | null;
+  taker_id: string | null;
   /** Whether only the payment's merchant had the address in that period: the deposit is in its inbox while it waits. */
-  isOwn: boolean;
-  /** When it was returned as a partial deposit of the payment; null if it was not, like `returnedTo`. */
-  returnedAt: Date | null;
-  returnedTo: string | null;
+  is_own: boolean;
+  /** When it was returned as a partial deposit of the payment; null if it was not, like `returned_to`. */
+  returned_at: Date | null;
+  returned_to: string | null;
   /** Also null without a note. */
-  returnNote: string | null;
+  return_note: string | null;
 };
 
 /** The newest transfers of a payment, oldest first, and how many there are in all. */
@@ -65,12 +65,12 @@ export function listMerchantTransfers(
     db,
     paymentId,
     sql<SqlBool>`deposits.payment_id is distinct from ${paymentId}`,
-    sql`, taker.merchant_id as "takerId", returned.booked_at as "returnedAt",
-      returned.returned_to as "returnedTo", returned.note as "returnNote",
+    sql`, taker.merchant_id as taker_id, returned.booked_at as returned_at,
+      returned.returned_to as returned_to, returned.note as return_note,
       exists (
         select from account_addresses as own
         where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-          and own.merchant_id = link.merchant_id and ${IS_IN_PERIOD} and ${IS_OWN}) as "isOwn"`,
+          and own.merchant_id = link.merchant_id and ${IS_IN_PERIOD} and ${IS_OWN}) as is_own`,
     sql`left join payments as taker on taker.id = deposits.payment_id`,
   );
 }
@@ -87,13 +87,13 @@ async function list<T extends Transfer>(
   joins = sql``,
 ): Promise<Transfers<T>> {
   const { rows } = await sql<T & { total: number }>`
-    select deposits.*, networks.name as "networkName", explorer, asset_symbol as "assetSymbol",
-      asset_decimals as "assetDecimals", link.kind as "strayKind",
-      returned.transaction_hash as "returnHash", count(*) over ()::integer as total,
+    select deposits.*, networks.name as network_name, explorer, asset_symbol as asset_symbol,
+      asset_decimals as asset_decimals, link.kind as stray_kind,
+      returned.transaction_hash as return_hash, count(*) over ()::integer as total,
       (
         select reservations.token_amount from reservations
         where reservations.payment_id = ${paymentId} and released_at is null
-          and rest_of = deposits.id) as "restDue" ${columns}
+          and rest_of = deposits.id) as rest_due ${columns}
     from (
       select id as deposit_id, null as kind, null::uuid as merchant_id
       from deposits where payment_id = ${paymentId}

@@ -7,7 +7,7 @@ import { wipePrevious } from './sealed-secrets.ts';
 export const insertApiKey = insertInto('api_keys');
 
 /** A key with the role of the partner member it belongs to; null for a merchant's key. */
-export type KeyWithRole = ApiKey & { memberRole: PartnerRole | null };
+export type KeyWithRole = ApiKey & { member_role: PartnerRole | null };
 
 /** Reads a key and locks its row until the transaction ends. */
 export function lockApiKey(db: Connection, id: string): Promise<KeyWithRole | undefined> {
@@ -19,7 +19,7 @@ function keysWithRole(db: Connection) {
     .selectFrom('api_keys')
     .leftJoin('partner_members as member', 'member.id', 'api_keys.partner_member_id')
     .selectAll('api_keys')
-    .select('member.role as memberRole');
+    .select('member.role as member_role');
 }
 
 export const updateApiKey = updateByIdOrThrow('api_keys');
@@ -62,11 +62,11 @@ export type KeyHolder =
 /** A key with its role and what it was last used for. */
 export type KeyWithUse = KeyWithRole & {
   /** Name of the partner member whose key it is; null for a merchant's key. */
-  memberName: string | null;
-  lastUsedAt: Date | null;
-  lastAddress: string | null;
-  lastError: string | null;
-  lastErrorAt: Date | null;
+  member_name: string | null;
+  last_used_at: Date | null;
+  last_address: string | null;
+  last_error: string | null;
+  last_error_at: Date | null;
 };
 
 /** IDs and names of a holder's keys. */
@@ -82,11 +82,11 @@ function keysWithUse(db: Connection, holder: KeyHolder) {
   const query = keysWithRole(db)
     .leftJoin('api_key_usage as usage', 'usage.key_id', 'api_keys.id')
     .select([
-      'member.name as memberName',
-      'usage.last_used_at as lastUsedAt',
-      'usage.address as lastAddress',
-      'usage.last_error as lastError',
-      'usage.last_error_at as lastErrorAt',
+      'member.name as member_name',
+      'usage.last_used_at as last_used_at',
+      'usage.address as last_address',
+      'usage.last_error as last_error',
+      'usage.last_error_at as last_error_at',
     ]);
   if ('merchantId' in holder) return query.where('merchant_id', '=', holder.merchantId);
   if ('memberId' in holder) return query.where('partner_member_id', '=', holder.memberId);

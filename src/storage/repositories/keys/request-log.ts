@@ -101,7 +101,7 @@ export interface RequestCursor {
 }
 
 /** A row with the name of its key. */
-export type RequestRow = Selectable<RequestLogTable> & { keyName: string };
+export type RequestRow = Selectable<RequestLogTable> & { key_name: string };
 
 /**
  * At most `limit` rows next to the cursor in its direction: newest first, but oldest first for `newer`. Without
@@ -135,7 +135,7 @@ export function listRequests(
       join => join.onTrue(),
     )
     .selectAll('entry')
-    .select('own.name as keyName')
+    .select('own.name as key_name')
     .orderBy('entry.id', order)
     .limit(limit)
     .execute();
@@ -151,7 +151,7 @@ export function findRequest(
     .selectFrom('request_log as entry')
     .innerJoin(keysHeldBy(db, keys).as('own'), 'own.id', 'entry.key_id')
     .selectAll('entry')
-    .select('own.name as keyName')
+    .select('own.name as key_name')
     .where('entry.id', '=', id)
     .where('entry.account_id', '=', accountId)
     .executeTakeFirst();

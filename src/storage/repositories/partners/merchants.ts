@@ -52,7 +52,7 @@ export interface PartnerWithFigures extends Partner {
   readonly approved: number;
   readonly pending: number;
   /** null without any. */
-  readonly commissionCents: number | null;
+  readonly commission_cents: number | null;
 }
 
 /** Reads all in one statement; undefined for an unknown partner. */
@@ -69,7 +69,7 @@ export function findPartnerWithFigures(
     .selectFrom('partners')
     .innerJoin(counted.as('counted'), join => join.onTrue())
     .selectAll()
-    .select(commissions(db, partnerId).as('commissionCents'))
+    .select(commissions(db, partnerId).as('commission_cents'))
     .where('partners.id', '=', partnerId)
     .executeTakeFirst();
 }

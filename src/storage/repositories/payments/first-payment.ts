@@ -8,22 +8,22 @@ import type { NetworkOnChain } from '../chains/networks.ts';
 export interface AccountSetup
   extends Pick<Merchant, 'name' | 'status' | 'account_kind' | 'environment' | 'onboarding_status'> {
   /** null without a partner. */
-  readonly partnerStatus: Partner['status'] | null;
+  readonly partner_status: Partner['status'] | null;
   /** Whether the partner lets its merchants use keys of their own; null without a partner. */
-  readonly selfService: boolean | null;
-  readonly hasMainBranch: boolean;
-  readonly hasDomain: boolean;
+  readonly self_service: boolean | null;
+  readonly has_main_branch: boolean;
+  readonly has_domain: boolean;
   /** A key of its own, of v1 or of the older contract, that may create payments. */
-  readonly hasOwnKey: boolean;
+  readonly has_own_key: boolean;
   /** A key of an owner at its partner, which creates payments for it. */
-  readonly hasPartnerKey: boolean;
-  readonly hasEndpoint: boolean;
+  readonly has_partner_key: boolean;
+  readonly has_endpoint: boolean;
   /** Whether a person signs in to its panel. */
-  readonly hasPerson: boolean;
+  readonly has_person: boolean;
   /** Whether a payment has ever been successful. */
-  readonly hasSettled: boolean;
+  readonly has_settled: boolean;
   /** Addresses that another merchant has too. */
-  readonly sharedAddresses: readonly string[];
+  readonly shared_addresses: readonly string[];
 }
 
 /** A network, and whether a merchant's main branch has an address on it. */
@@ -32,7 +32,7 @@ export interface NetworkOfMerchant
     NetworkOnChain,
     'id' | 'chain' | 'is_active' | 'settled_by' | 'watched_until' | 'halted'
   > {
-  readonly hasAddress: boolean;
+  readonly has_address: boolean;
 }
 
 export interface MerchantAndNetworks {
@@ -53,24 +53,24 @@ export async function findFirstPaymentSetup(
     with account as materialized (
       select merchant.name, merchant.status, merchant.account_kind, merchant.environment,
         merchant.onboarding_status,
-        partner.status as "partnerStatus", partner.self_service_api_payments as "selfService",
-        exists (select from branches where merchant_id = merchant.id and is_main) as "hasMainBranch",
-        exists (select from redirect_domains where merchant_id = merchant.id) as "hasDomain",
+        partner.status as partner_status, partner.self_service_api_payments as self_service,
+        exists (select from branches where merchant_id = merchant.id and is_main) as has_main_branch,
+        exists (select from redirect_domains where merchant_id = merchant.id) as has_domain,
         exists (select from api_keys as key where key.merchant_id = merchant.id and ${usable})
           or exists (select from merchant_users where merchant_id = merchant.id and status = 'active'
-                     and role = 'admin' and client_id is not null) as "hasOwnKey",
+                     and role = 'admin' and client_id is not null) as has_own_key,
         exists (select from partner_members as member
                 join api_keys as key on key.partner_member_id = member.id
                 where member.partner_id = merchant.partner_id and partner.status = 'active'
                   and member.status = 'active' and member.role = 'owner'
-                  and ${usable}) as "hasPartnerKey",
+                  and ${usable}) as has_partner_key,
         exists (select from webhook_endpoints
-                where merchant_id = merchant.id and disabled_at is null) as "hasEndpoint",
+                where merchant_id = merchant.id and disabled_at is null) as has_endpoint,
         exists (select from merchant_users where merchant_id = merchant.id and status = 'active'
-                and person_id is not null) as "hasPerson",
+                and person_id is not null) as has_person,
         exists (select from payments
-                where merchant_id = merchant.id and status = 'successful') as "hasSettled",
-        ${sharedAddresses(merchantId)} as "sharedAddresses"
+                where merchant_id = merchant.id and status = 'successful') as has_settled,
+        ${sharedAddresses(merchantId)} as shared_addresses
       from merchants as merchant left join partners as partner on partner.id = merchant.partner_id
       where merchant.id = ${merchantId}
     )
@@ -78,7 +78,7 @@ export async function findFirstPaymentSetup(
       chain.watched_until, chain.halted,
       exists (select from deposit_addresses
               join branches on branches.id = branch_id and is_main
-              where blockchain_id = network.id and merchant_id = ${merchantId}) as "hasAddress"
+              where blockchain_id = network.id and merchant_id = ${merchantId}) as has_address
     from account cross join networks as network join chains as chain on chain.id = network.chain
     where account.environment = 'live' or network.environment = 'test'
     order by network.position`.execute(db);

@@ -8,12 +8,12 @@ const ROWS_MAXIMUM = 1000;
 
 /** A deposit with the asset of its amount, and whether it was given back. */
 export type HistoricDeposit = Deposit & {
-  assetSymbol: string;
-  assetDecimals: number;
+  asset_symbol: string;
+  asset_decimals: number;
   /** When it was booked as a part of the payment, which ended without the rest or was paid on another network. */
-  bookedAt: Date | null;
+  booked_at: Date | null;
   /** When its return was recorded; null for one that was not given back. */
-  returnedAt: Date | null;
+  returned_at: Date | null;
 };
 
 /** An event without its data. */
@@ -23,7 +23,7 @@ export interface HistoricEvent {
   created_at: Date;
 }
 
-export type HistoricDelivery = WebhookDelivery & { endpointUrl: string; eventType: string };
+export type HistoricDelivery = WebhookDelivery & { endpoint_url: string; event_type: string };
 
 /** Deposits of a payment, oldest first. */
 export function listHistoricDeposits(
@@ -36,8 +36,8 @@ export function listHistoricDeposits(
     .leftJoin('booked_deposits as booked', 'booked.deposit_id', 'deposits.id')
     .leftJoin('booked_returns as returned', 'returned.deposit_id', 'deposits.id')
     .selectAll('deposits')
-    .select(['networks.asset_symbol as assetSymbol', 'networks.asset_decimals as assetDecimals'])
-    .select(['booked.booked_at as bookedAt', 'returned.booked_at as returnedAt'])
+    .select(['networks.asset_symbol as asset_symbol', 'networks.asset_decimals as asset_decimals'])
+    .select(['booked.booked_at as booked_at', 'returned.booked_at as returned_at'])
     .where('payment_id', '=', paymentId)
     .orderBy('observed_at')
     .orderBy('deposits.id')
@@ -55,13 +55,13 @@ export interface HistoricEvents {
 
 /** An event, with a delivery of it and an attempt at that, if there are any. */
 type EventRow = {
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly eventAt: Date;
+  readonly of_event: string;
+  readonly event_type: string;
+  readonly event_at: Date;
 } & (
-  | { readonly id: null; readonly attemptId: null }
-  | (HistoricDelivery & { readonly attemptId: null })
-  | (HistoricDelivery & Omit<WebhookAttempt, 'id'> & { readonly attemptId: string })
+  | { readonly id: null; readonly attempt_id: null }
+  | (HistoricDelivery & { readonly attempt_id: null })
+  | (HistoricDelivery & Omit<WebhookAttempt, 'id'> & { readonly attempt_id: string })
 );
 
 /** Reads a payment's events, their deliveries and the attempts at those; of each kind the oldest 1,000. */
@@ -80,9 +80,9 @@ export async function readHistoricEvents(
       select * from webhook_attempts where delivery_id in (select id from delivery)
       order by at, id limit ${ROWS_MAXIMUM}
     )
-    select event.id as "eventId", event.type as "eventType", event.created_at as "eventAt",
-      delivery.*, endpoint.url as "endpointUrl",
-      attempt.id as "attemptId", delivery_id, number, at, duration_ms, status_code, error,
+    select event.id as of_event, event.type as event_type, event.created_at as event_at,
+      delivery.*, endpoint.url as endpoint_url,
+      attempt.id as attempt_id, delivery_id, number, at, duration_ms, status_code, error,
       response_excerpt
     from event
     left join delivery on event_id = event.id
@@ -92,10 +92,10 @@ export async function readHistoricEvents(
   const deliveries = new Map<string, HistoricDelivery>();
   const attempts: WebhookAttempt[] = [];
   for (const row of rows) {
-    const { eventId: id, eventType: type, eventAt } = row;
-    events.set(id, { id, type, created_at: eventAt });
+    const { of_event: id, event_type: type, event_at: at } = row;
+    events.set(id, { id, type, created_at: at });
     if (row.id !== null) deliveries.set(row.id, row);
-    if (row.attemptId !== null) attempts.push({ ...row, id: row.attemptId });
+    if (row.attempt_id !== null) attempts.push({ ...row, id: row.attempt_id });
   }
   return { events: [...events.values()], deliveries: [...deliveries.values()], attempts };
 }

@@ -9,7 +9,7 @@ export const findPayment = findById('payments');
 /** A payment as its checkout page polls it. */
 export type CheckoutPayment = Payment & {
   /** Whether it may have transfers to list. */
-  hasTransfers: boolean;
+  has_transfers: boolean;
 };
 
 /** @param tokenHash SHA-256 of the token in the checkout link. */
@@ -20,13 +20,13 @@ export function findPaymentByCheckoutToken(
   return db
     .selectFrom('payments')
     .selectAll()
-    .select(HAS_TRANSFERS.as('hasTransfers'))
+    .select(HAS_TRANSFERS.as('has_transfers'))
     .where('checkout_token_hash', '=', tokenHash)
     .executeTakeFirst();
 }
 
 /** A payment with the asset of the network that the customer chose; null before the choice. */
-export type PaymentWithAsset = Payment & { assetSymbol: string | null };
+export type PaymentWithAsset = Payment & { asset_symbol: string | null };
 
 /** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
 export function findOwnPayment(
@@ -38,7 +38,7 @@ export function findOwnPayment(
     .selectFrom('payments')
     .leftJoin('networks', 'networks.id', 'payments.blockchain_id')
     .selectAll('payments')
-    .select('networks.asset_symbol as assetSymbol')
+    .select('networks.asset_symbol as asset_symbol')
     .where('payments.id', '=', id)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();

@@ -79,7 +79,7 @@ export async function insertRedeliveries(
   );
 }
 
-export type DeliveryWithEventType = WebhookDelivery & { eventType: string };
+export type DeliveryWithEventType = WebhookDelivery & { event_type: string };
 
 /** At most `limit` deliveries of an endpoint, newest first, or the one with the ID. */
 export function listDeliveries(
@@ -91,7 +91,7 @@ export function listDeliveries(
     .selectFrom('webhook_deliveries')
     .innerJoin('events', 'events.id', 'webhook_deliveries.event_id')
     .selectAll('webhook_deliveries')
-    .select('events.type as eventType')
+    .select('events.type as event_type')
     .orderBy('webhook_deliveries.created_at', 'desc')
     .orderBy('webhook_deliveries.id', 'desc')
     .limit(limit);

@@ -126,7 +126,7 @@ export interface EndpointState extends Pick<WebhookEndpoint, 'id' | 'merchant_id
    * When the first event since the last success was made that could not be delivered; null while the endpoint does not
    * fail. It does not change until events from then are removed.
    */
-  readonly failingSince: Date | null;
+  readonly failing_since: Date | null;
 }
 
 /** At most `limit` enabled endpoints of all merchants, in the order of their IDs after `after`. */
@@ -142,7 +142,7 @@ export async function listEndpointStates(
     select endpoint.id, endpoint.merchant_id, endpoint.url,
       case when ${IS_FAILING} then least(
         ${firstSince('failed')}, ${firstSince('pending')}
-      ) end as "failingSince"
+      ) end as failing_since
     from (
       select * from webhook_endpoints
       where disabled_at is null and id > ${after ?? FIRST_ID}::uuid

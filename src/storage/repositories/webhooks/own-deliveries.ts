@@ -25,13 +25,13 @@ export interface DeliveryCursor {
 
 /** A delivery with the event that it sends. */
 export interface DeliveredEvent extends WebhookDelivery {
-  eventType: string;
-  eventCreatedAt: Date;
+  event_type: string;
+  event_created_at: Date;
   /** JSON, as it is sent. */
-  eventData: string;
-  paymentId: string | null;
+  event_data: string;
+  payment_id: string | null;
   /** The last delivery that repeated this one by hand. */
-  redeliveredAs: string | null;
+  redelivered_as: string | null;
 }
 
 function deliveriesOf(db: Connection, { merchantId, endpointId }: OwnEndpoint) {
@@ -39,7 +39,7 @@ function deliveriesOf(db: Connection, { merchantId, endpointId }: OwnEndpoint) {
     .selectFrom('webhook_deliveries as delivery')
     .innerJoin('events', 'events.id', 'delivery.event_id')
     .selectAll('delivery')
-    .select('events.type as eventType')
+    .select('events.type as event_type')
     .where('delivery.endpoint_id', '=', endpointId)
     .where(({ exists, selectFrom }) =>
       exists(
@@ -107,9 +107,9 @@ function findInMonths(
     .where(sql<boolean>`${isIn('delivery.event_id', months)}`)
     .where(sql<boolean>`${isIn('events.id', months)}`)
     .select(({ cast, selectFrom }) => [
-      'events.created_at as eventCreatedAt',
-      'events.payment_id as paymentId',
-      cast<string>('events.data', 'text').as('eventData'),
+      'events.created_at as event_created_at',
+      'events.payment_id as payment_id',
+      cast<string>('events.data', 'text').as('event_data'),
       selectFrom('webhook_deliveries as again')
         .select('again.id')
         .whereRef('again.redelivery_of', '=', 'delivery.id')
@@ -117,7 +117,7 @@ function findInMonths(
         .orderBy('again.created_at', 'desc')
         .orderBy('again.id', 'desc')
         .limit(1)
-        .as('redeliveredAs'),
+        .as('redelivered_as'),
     ])
     .executeTakeFirst();
 }

@@ -21,10 +21,10 @@ function renderTransfer(view: CheckoutView, counted: CountedTransfer): Html {
   const { locale } = view;
   const { transfers, waiting } = locale.texts;
   const units = BigInt(transfer.token_amount);
-  const amount = locale.format.amount(units, transfer.assetDecimals, transfer.assetSymbol);
+  const amount = locale.format.amount(units, transfer.asset_decimals, transfer.asset_symbol);
   const at = locale.format.dateAndTime(transfer.observed_at);
   return html`<li${became !== null && html` class="notice"`}>
-<p><strong>${amount}</strong> ${waiting.on(transfer.networkName)}</p>
+<p><strong>${amount}</strong> ${waiting.on(transfer.network_name)}</p>
 <p>${transfers.countedFor[countedFor]} ${became && renderBecame(view, counted)}</p>
 <p class="facts">${transfers.states[state]} · ${transfers.seenAt(at)}<br>
 ${renderShortHash(locale, hash, explorer)} ${became === 'waits' && copyButton(locale, hash, 'transaction', `transaction-${id}`)}</p></li>

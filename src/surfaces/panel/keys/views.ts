@@ -47,7 +47,7 @@ export function keysPage(
   const owner: Column<KeyWithUse> = {
     title: keyTexts.columns.owner,
     secondary: true,
-    cell: ({ memberName }) => memberName,
+    cell: ({ member_name: memberName }) => memberName,
   };
   return {
     title: keyTexts.title,
@@ -66,14 +66,15 @@ ${
           { title: keyTexts.columns.state, cell: key => renderState(key, now) },
           {
             title: keyTexts.columns.lastUse,
-            cell: ({ lastUsedAt }) => (lastUsedAt === null ? keyTexts.never : dateTime(lastUsedAt)),
+            cell: ({ last_used_at: lastUsedAt }) =>
+              lastUsedAt === null ? keyTexts.never : dateTime(lastUsedAt),
           },
           {
             title: keyTexts.columns.id,
             cell: ({ id }) => html`<code>${id}</code>`,
             secondary: true,
           },
-          ...(keys.some(({ memberName }) => memberName !== null) ? [owner] : []),
+          ...(keys.some(({ member_name: memberName }) => memberName !== null) ? [owner] : []),
         ],
         shown,
       )
@@ -180,11 +181,11 @@ export function keyPage(
     content: html`${renderFacts([
       [
         keyTexts.facts.scopes,
-        scopesOf(key.scopes, key.memberRole)
+        scopesOf(key.scopes, key.member_role)
           .map(scope => SCOPES[scope] ?? scope)
           .join(', '),
       ],
-      [keyTexts.facts.owner, key.memberName],
+      [keyTexts.facts.owner, key.member_name],
       [keyTexts.facts.created, dateTime(key.created_at)],
       [keyTexts.facts.expires, key.expires_at === null ? keyTexts.never : dateTime(key.expires_at)],
       [keyTexts.facts.rotated, time(key.rotated_at)],
@@ -192,15 +193,15 @@ export function keyPage(
       [keyTexts.facts.revoked, time(key.revoked_at)],
       [
         keyTexts.facts.lastUse,
-        key.lastUsedAt === null
+        key.last_used_at === null
           ? keyTexts.never
-          : keyTexts.usedFrom(dateTime(key.lastUsedAt), key.lastAddress),
+          : keyTexts.usedFrom(dateTime(key.last_used_at), key.last_address),
       ],
       [
         keyTexts.facts.lastError,
-        key.lastErrorAt === null
+        key.last_error_at === null
           ? null
-          : html`<code>${key.lastError}</code> ${dateTime(key.lastErrorAt)}`,
+          : html`<code>${key.last_error}</code> ${dateTime(key.last_error_at)}`,
       ],
     ])}
 ${activity}

@@ -50,7 +50,7 @@ ${renderFacts([
   [names.paid, time(shown.paidAt)],
   [names.reference, shown.customerReferenceId],
   [names.note, payment.note],
-  [names.tokenAmount, shown.tokenAmount && `${shown.tokenAmount} ${payment.assetSymbol ?? ''}`],
+  [names.tokenAmount, shown.tokenAmount && `${shown.tokenAmount} ${payment.asset_symbol ?? ''}`],
   [names.network, shown.blockchainId],
   [names.address, text(payment.address)],
   [names.transaction, text(shown.transactionHash)],

@@ -34,7 +34,7 @@ export function renderPartForm(
   fault: FormFault | null,
 ): Html | null {
   const kept = deposits.filter(
-    ({ bookedAt, returnedAt }) => bookedAt !== null && returnedAt === null,
+    ({ booked_at: bookedAt, returned_at: returnedAt }) => bookedAt !== null && returnedAt === null,
   );
   if (!maySettle || kept.length === 0) return null;
   return html`<section aria-labelledby="parts"><h2 id="parts">${partTexts.title}</h2>

@@ -21,7 +21,7 @@ function describe(fact: PaymentFact): Html | string {
       return timeline.created(dollars(fact.payment.amount), code(fact.payment.created_by));
     case 'deposit': {
       const { outcome, state, token_amount: units, transaction_hash: hash } = fact.deposit;
-      const { assetDecimals, assetSymbol } = fact.deposit;
+      const { asset_decimals: assetDecimals, asset_symbol: assetSymbol } = fact.deposit;
       const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
       const how = OUTCOMES[outcome] ?? outcome;
       return timeline.deposit(amount, how, timeline.states[state], code(hash));
@@ -34,14 +34,14 @@ function describe(fact: PaymentFact): Html | string {
     case 'event':
       return timeline.event(code(fact.event.type));
     case 'delivery': {
-      const { eventType, endpointUrl, status, attempts } = fact.delivery;
+      const { event_type: eventType, endpoint_url: endpointUrl, status, attempts } = fact.delivery;
       const outcome = timeline.deliveryStatuses[status];
       return timeline.delivery(code(eventType), originOf(endpointUrl), outcome, attempts);
     }
     case 'attempt': {
       const { attempt, delivery } = fact;
       const { number, error, status_code: status, duration_ms: milliseconds } = attempt;
-      const endpoint = originOf(delivery?.endpointUrl ?? '');
+      const endpoint = originOf(delivery?.endpoint_url ?? '');
       return timeline.attempt(number, endpoint, error ?? timeline.httpStatus(status), milliseconds);
     }
   }

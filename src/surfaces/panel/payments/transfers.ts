@@ -28,7 +28,7 @@ ${earlier > 0 && html`<p class="quiet">${words.earlier(earlier)}</p>`}</section>
 
 function renderTransfer(counted: CountedTransfer<MerchantTransfer>, parts: TransferParts): Html {
   const { transfer, countedFor, became } = counted;
-  const { networkName, state, observed_at: at } = transfer;
+  const { network_name: networkName, state, observed_at: at } = transfer;
   const outcome = became === null ? null : becameOf(transfer, parts);
   return html`<li><div>
 ${words.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(at))}: ${timeline.states[state]}<br>
@@ -39,9 +39,9 @@ ${hashOf(transfer)}</div></li>`;
 /** An amount with its asset. */
 export function amountOf({
   token_amount: units,
-  assetDecimals,
-  assetSymbol,
-}: Pick<MerchantTransfer, 'token_amount' | 'assetDecimals' | 'assetSymbol'>): string {
+  asset_decimals: assetDecimals,
+  asset_symbol: assetSymbol,
+}: Pick<MerchantTransfer, 'token_amount' | 'asset_decimals' | 'asset_symbol'>): string {
   return `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
 }
 
@@ -55,22 +55,27 @@ function becameOf(
   transfer: MerchantTransfer,
   { merchantId, accountUrl }: TransferParts,
 ): Html | string | null {
-  const { id, payment_id: paymentId, strayKind } = transfer;
+  const { id, payment_id: paymentId, stray_kind: strayKind } = transfer;
   if (strayKind === null) return returnOf(transfer);
   if (paymentId !== null) {
-    return transfer.takerId === merchantId
+    return transfer.taker_id === merchantId
       ? words.assignedOwn(`${accountUrl}/payments/${paymentId}`)
       : words.assigned;
   }
   if (transfer.dismissed_at !== null) return remedyOf(transfer);
-  return transfer.isOwn
+  return transfer.is_own
     ? html`<a href="${accountUrl}/unmatched/${id}">${words.waits}</a>`
     : words.waitsForOperator;
 }
 
 /** How a part of the payment was given back. */
 function returnOf(transfer: MerchantTransfer): Html | null {
-  const { returnedAt: at, returnedTo, returnHash, returnNote } = transfer;
+  const {
+    returned_at: at,
+    returned_to: returnedTo,
+    return_hash: returnHash,
+    return_note: returnNote,
+  } = transfer;
   if (at === null) return null;
   const given = words.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(at));
   return html`${given}${returnNote !== null && html` ${returnNote}`}`;

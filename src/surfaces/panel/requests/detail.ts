@@ -37,7 +37,7 @@ export function requestPage(row: RequestRow, frame: RequestFrame): PanelPage {
       [text.replayed, row.replayed ? text.replayedText : null],
       [verified ? text.time : text.minuteFrom, dateTime(row.at)],
       [text.counted, verified ? null : text.countedText(requests)],
-      [text.key, html`<a href="${developerUrl}/keys/${keyId}">${row.keyName}</a>`],
+      [text.key, html`<a href="${developerUrl}/keys/${keyId}">${row.key_name}</a>`],
       [text.request, html`<code>${row.method} ${row.target}</code>`],
       [text.address, row.address],
       [text.took, text.milliseconds(count(row.milliseconds))],

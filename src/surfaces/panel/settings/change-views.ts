@@ -65,10 +65,10 @@ export function changePage({ url, change, branches, viewer, fault }: ChangeFrame
     title: changes.kinds[kind],
     fault,
     content: html`${outcome !== null && html`<p class="notice">${changes.outcomes[outcome]}</p>`}
-${renderComparison(change, nameOf, outcome)}
+${renderComparison({ ...change, branchName: change.branch_name }, nameOf, outcome)}
 ${renderFacts([
   [changes.networkName, networkOf(change)],
-  [changes.branch, kind === 'branch.main' ? null : change.branchName],
+  [changes.branch, kind === 'branch.main' ? null : change.branch_name],
   [changes.proposedBy, proposerOf(change)],
   [changes.proposedAt, dateTime(change.proposed_at)],
   [changes.takesEffect, outcome === null ? renderWhen(change) : null],
@@ -117,7 +117,7 @@ export function renderWaiting(
   return html`<section aria-labelledby="waiting"><h2 id="waiting">${changes.waiting}</h2>
 <ul class="rows">${open.map(
     change =>
-      html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branchName}${change.networkName !== null && html`, ${networkOf(change)}`}<br>
+      html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${networkOf(change)}`}<br>
 ${change.address !== null && html`${inFours(change.address)}<br>`}
 <span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(change)}</span></div>
 ${mayCancel && renderButton(`${base}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,

@@ -73,7 +73,7 @@ function renderOrder(
 /** The payment that had asked for exactly its amount. It stays as it is. */
 function renderMeant({ paymentsUrl, meant }: DepositParts): Html | null {
   if (meant === undefined) return null;
-  const { status, movedAt } = meant;
+  const { status, moved_at: movedAt } = meant;
   const { title, payment, consequences } = unmatchedTexts.meant;
   const consequence =
     status === 'successful'

@@ -99,6 +99,11 @@ export function registerDeliveries(
 }
 
 function payloadOf(delivery: DeliveredEvent): string {
-  const { event_id: id, eventType: type, eventCreatedAt: createdAt, eventData: data } = delivery;
+  const {
+    event_id: id,
+    event_type: type,
+    event_created_at: createdAt,
+    event_data: data,
+  } = delivery;
   return eventEnvelope({ id, type, createdAt, data });
 }

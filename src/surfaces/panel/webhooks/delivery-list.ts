@@ -57,7 +57,7 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
       },
       {
         title: text.columns.event,
-        cell: ({ eventType }) => html`<code>${breakable(eventType)}</code>`,
+        cell: ({ event_type: eventType }) => html`<code>${breakable(eventType)}</code>`,
       },
       { title: text.columns.outcome, cell: ({ status }) => renderOutcome(status) },
       {

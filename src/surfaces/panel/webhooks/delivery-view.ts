@@ -32,7 +32,7 @@ interface DeliveryFrame {
 
 export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): PanelPage {
   const { endpoint, endpointUrl, paymentsUrl, attempts, payload, fault, seesPaths } = frame;
-  const { id, status, paymentId, redeliveredAs } = delivery;
+  const { id, status, payment_id: paymentId, redelivered_as: redeliveredAs } = delivery;
   const url = `${endpointUrl}/deliveries/${id}`;
   const time = (date: Date | null) => (date === null ? null : dateTime(date));
   const other = (deliveryId: string | null) =>
@@ -41,7 +41,7 @@ export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): Pa
   const isPending = status === 'pending';
   return {
     title: text.title,
-    lead: html`${renderOutcome(status)} <code>${delivery.eventType}</code>`,
+    lead: html`${renderOutcome(status)} <code>${delivery.event_type}</code>`,
     ...(isPending ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
     content: html`${status === 'withheld' && html`<p class="notice">${text.withheld}</p>`}
