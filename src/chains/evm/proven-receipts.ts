@@ -18,8 +18,8 @@ import { toCount, toHash } from './responses.ts';
 /** Blocks whose receipts are asked for in one batch: some 500 to 900 KB each on Ethereum. */
 const BLOCKS_PER_BATCH = 4;
 /**
- * Failed proofs in a row until a node counts as unable to prove, and failed proofs of one block until it is read
- * without proof. Other nodes are asked meanwhile.
+ * Failed proofs in a row after which a node counts as unable to prove. So many failed proofs of one block are borne;
+ * after the next it is read without proof. Other nodes are asked meanwhile.
  */
 const FAILURES_MAXIMUM = 5;
 /** Blocks of a node that are remembered as unproven: more than a look has. */

@@ -95,21 +95,23 @@ export async function rescanRange(
 }
 
 /**
- * When transfers in these blocks were made, by the times of the first and the last block. If the range covers a day
- * at most, one time bounds the other. If the node has neither block, all amounts that were ever requested count.
+ * When transfers in these blocks were made, by the times of the first and the last block. If the node has only one
+ * of them, twice the usual time of so many blocks bounds the other, or two days, which an outage of a chain fits in.
+ * If it has neither, all amounts that were ever requested count.
  */
-async function readTimes(
-  watcher: Watcher,
+export async function readTimes(
+  { adapter, chain, clock }: Pick<Watcher, 'adapter' | 'chain' | 'clock'>,
   node: Node,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Pick<Pass, 'askedSince' | 'madeBy'>> {
   const timeOf = async (height: number) =>
-    (await watcher.adapter.readBlock(node, height).catch(() => null))?.time.getTime();
+    (await adapter.readBlock(node, height).catch(() => null))?.time.getTime();
   const [first, last] = [await timeOf(from), await timeOf(to)];
-  const earliest = first ?? (last === undefined ? 0 : last - 2 * DAY_MS);
-  const latest = last ?? (first === undefined ? undefined : first + 2 * DAY_MS);
+  const spanMs = 2 * Math.max(DAY_MS, (to - from) * chain.blockMs);
+  const earliest = first ?? (last === undefined ? 0 : last - spanMs);
+  const latest = last ?? (first === undefined ? undefined : first + spanMs);
   return {
-    askedSince: askedSince(watcher, new Date(earliest)),
+    askedSince: askedSince({ chain, clock }, new Date(earliest)),
     madeBy: latest === undefined ? undefined : new Date(latest),
   };
 }
