@@ -23,7 +23,7 @@ export function checkNetworks(
   const offered = networks.filter(({ is_active: isActive, settled_by: settledBy }) =>
     isOffered({ isActive, settledBy }, simulation),
   );
-  const configured = offered.filter(({ has_address: hasAddress }) => hasAddress);
+  const configured = offered.filter(network => network.has_address);
   return [
     { name: 'node', ...nodeResult(networks, offered) },
     {
@@ -60,7 +60,7 @@ function addressResult(
   offered: readonly NetworkOfMerchant[],
   merchantId: string,
 ): Result {
-  const configured = networks.filter(({ has_address: hasAddress }) => hasAddress);
+  const configured = networks.filter(network => network.has_address);
   // If no network is offered, the step before reports it.
   const isEnough = offered.length === 0 || configured.some(each => offered.includes(each));
   if (configured.length > 0 && isEnough) {

@@ -45,7 +45,7 @@ interface Arrived {
 
 export function progressOf(payment: Payment, { network, transfers, now }: Arrived): Progress {
   if (payment.status !== 'pending') return NO_PROGRESS;
-  const own = transfers.newest.filter(({ stray_kind: strayKind }) => strayKind === null);
+  const own = transfers.newest.filter(transfer => transfer.stray_kind === null);
   const rest = restOf(payment, own);
   if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest };
   const isSeen = payment.session_status === 'completed';

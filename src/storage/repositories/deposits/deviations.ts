@@ -20,8 +20,8 @@ export async function findMeantPayments(
   db: Connection,
   depositIds: readonly string[],
 ): Promise<Map<string, MeantPayment>> {
-  const { rows } = await sql<MeantPayment & { depositId: string }>`
-    select deposit_id as "depositId", payments.id, payments.merchant_id, amount, status,
+  const { rows } = await sql<MeantPayment & { deposit_id: string }>`
+    select deposit_id, payments.id, payments.merchant_id, amount, status,
            customer_reference_id, moved.at as moved_at
     from deviating_deposits join payments on payments.id = deviating_deposits.payment_id
     left join lateral (
@@ -30,7 +30,7 @@ export async function findMeantPayments(
     where deposit_id = any(${depositIds}::uuid[]) and kind = any(${STRAY_KINDS}::text[])`.execute(
     db,
   );
-  return new Map(rows.map(({ depositId, ...payment }) => [depositId, payment]));
+  return new Map(rows.map(({ deposit_id: id, ...payment }) => [id, payment]));
 }
 
 /** A deposit of exactly what a payment asks or asked for, which did not count for it. */

@@ -66,7 +66,7 @@ export function listMerchantTransfers(
     paymentId,
     sql<SqlBool>`deposits.payment_id is distinct from ${paymentId}`,
     sql`, taker.merchant_id as taker_id, returned.booked_at as returned_at,
-      returned.returned_to as returned_to, returned.note as return_note,
+      returned.returned_to, returned.note as return_note,
       exists (
         select from account_addresses as own
         where own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
@@ -87,8 +87,8 @@ async function list<T extends Transfer>(
   joins = sql``,
 ): Promise<Transfers<T>> {
   const { rows } = await sql<T & { total: number }>`
-    select deposits.*, networks.name as network_name, explorer, asset_symbol as asset_symbol,
-      asset_decimals as asset_decimals, link.kind as stray_kind,
+    select deposits.*, networks.name as network_name, explorer, asset_symbol,
+      asset_decimals, link.kind as stray_kind,
       returned.transaction_hash as return_hash, count(*) over ()::integer as total,
       (
         select reservations.token_amount from reservations

@@ -83,10 +83,10 @@ function keysWithUse(db: Connection, holder: KeyHolder) {
     .leftJoin('api_key_usage as usage', 'usage.key_id', 'api_keys.id')
     .select([
       'member.name as member_name',
-      'usage.last_used_at as last_used_at',
+      'usage.last_used_at',
       'usage.address as last_address',
-      'usage.last_error as last_error',
-      'usage.last_error_at as last_error_at',
+      'usage.last_error',
+      'usage.last_error_at',
     ]);
   if ('merchantId' in holder) return query.where('merchant_id', '=', holder.merchantId);
   if ('memberId' in holder) return query.where('partner_member_id', '=', holder.memberId);

@@ -38,7 +38,7 @@ export function findOwnPayment(
     .selectFrom('payments')
     .leftJoin('networks', 'networks.id', 'payments.blockchain_id')
     .selectAll('payments')
-    .select('networks.asset_symbol as asset_symbol')
+    .select('networks.asset_symbol')
     .where('payments.id', '=', id)
     .where('merchant_id', '=', merchantId)
     .executeTakeFirst();

@@ -108,7 +108,7 @@ function findInMonths(
     .where(sql<boolean>`${isIn('events.id', months)}`)
     .select(({ cast, selectFrom }) => [
       'events.created_at as event_created_at',
-      'events.payment_id as payment_id',
+      'events.payment_id',
       cast<string>('events.data', 'text').as('event_data'),
       selectFrom('webhook_deliveries as again')
         .select('again.id')

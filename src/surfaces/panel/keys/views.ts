@@ -47,7 +47,7 @@ export function keysPage(
   const owner: Column<KeyWithUse> = {
     title: keyTexts.columns.owner,
     secondary: true,
-    cell: ({ member_name: memberName }) => memberName,
+    cell: key => key.member_name,
   };
   return {
     title: keyTexts.title,
@@ -74,7 +74,7 @@ ${
             cell: ({ id }) => html`<code>${id}</code>`,
             secondary: true,
           },
-          ...(keys.some(({ member_name: memberName }) => memberName !== null) ? [owner] : []),
+          ...(keys.some(key => key.member_name !== null) ? [owner] : []),
         ],
         shown,
       )

@@ -88,7 +88,7 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
   const key: Column<RequestRow> = {
     title: text.key,
     secondary: true,
-    cell: ({ key_name: keyName }) => keyName,
+    cell: request => request.key_name,
   };
   return renderTable<RequestRow>(
     text.table,

@@ -57,7 +57,7 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
       },
       {
         title: text.columns.event,
-        cell: ({ event_type: eventType }) => html`<code>${breakable(eventType)}</code>`,
+        cell: delivery => html`<code>${breakable(delivery.event_type)}</code>`,
       },
       { title: text.columns.outcome, cell: ({ status }) => renderOutcome(status) },
       {
