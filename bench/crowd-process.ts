@@ -1,7 +1,6 @@
 /**
  * A crowd of clients, as its parent describes it on standard input. Each creates payments one after the other on its
- * own
- * connection, and opens a new one as soon as a request is refused. Prints the results.
+ * own connection, and opens a new one as soon as a request is refused. Prints the results.
  */
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';

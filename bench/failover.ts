@@ -39,8 +39,7 @@ interface Round {
 
 /**
  * Makes parts of a cluster of three fail one after the other under a steady load, and checks that what the service
- * has
- * responded still holds.
+ * has responded still holds.
  */
 export async function bench(resources: Resources): Promise<Finding[]> {
   requireCluster();

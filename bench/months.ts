@@ -65,8 +65,7 @@ const listed =
 
 /**
  * Statements that read events, deliveries and attempts, and whether they know the months. Lists are prepared
- * statements, and
- * read the indexes of all months: leaving some out would save an eighth of a page.
+ * statements, and read the indexes of all months: leaving some out would save an eighth of a page.
  */
 const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement])[] = [
   ['an event', true, (db, { merchantId }, { eventId }) => readEvent(db, merchantId, eventId)],
@@ -109,8 +108,7 @@ const STATEMENTS: readonly (readonly [subject: string, knows: boolean, Statement
 
 /**
  * Counts by the server's own statistics which partitions statements read: partitions that were pruned or never
- * reached have
- * none.
+ * reached have none.
  */
 async function countMonthsRead({ defer }: Resources, side: Side): Promise<Finding[]> {
   const db = connect({

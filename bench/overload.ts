@@ -83,8 +83,7 @@ export async function overload(
 
 /**
  * Alternates between as many clients as the peak has, and a crowd that reconnects as soon as it is refused.
- * Throughput is
- * per core that the clients leave free.
+ * Throughput is per core that the clients leave free.
  */
 export async function reconnects(
   resources: Resources,

@@ -75,8 +75,7 @@ export interface Judgement {
 
 /**
  * Names the slowest tests of a run, tests over the budget without a reason, and reasons whose test no longer exists
- * in
- * its file.
+ * in its file.
  */
 export function judge(
   tests: readonly TimedTest[],

@@ -37,8 +37,7 @@ import { ChangeModel, type Wish } from './address-change-model.ts';
 
 /**
  * Random histories of an account, played by the service and by a model of the rules: what is in force and what is
- * pending
- * must always agree, and a payment must keep the address that it was given.
+ * pending must always agree, and a payment must keep the address that it was given.
  */
 
 const RUNS = 16;

@@ -27,8 +27,8 @@ import {
 
 /**
  * Random histories of three merchants who want the same two addresses on two chains of a family, played by the
- * service and
- * by rules in memory: who is refused, and that an address never has two holders unless an operator has shared it.
+ * service and by rules in memory: who is refused, and that an address never has two holders unless an operator has
+ * shared it.
  */
 
 const RUNS = 18;

@@ -19,8 +19,7 @@ export const STYLED_ATTRIBUTES = [
 
 /**
  * The kinds of elements on a page, as style sheets select them: tag, classes, these attributes and the tag of the
- * previous
- * sibling, and the same of all ancestors.
+ * previous sibling, and the same of all ancestors.
  */
 const KINDS = `(() => {
   const kinds = new Set();

@@ -338,8 +338,7 @@ const LOOKED_AT: readonly string[] = ['en', 'ar'];
 
 /**
  * Expects everything on a page to be accessible, including collapsed parts, and to fit in every language. Other
- * contents
- * and colours are the same in all languages.
+ * contents and colours are the same in all languages.
  */
 async function expectAccessibleEverywhere(page: Page): Promise<void> {
   const { origin, pathname } = new URL(page.url());

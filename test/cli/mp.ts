@@ -73,8 +73,7 @@ export interface Operated extends TestApp {
 }
 
 /**
- * Starts an application whose clock runs, like that of `mp`.
- * Its `clock.now` is how far ahead it is, in milliseconds.
+ * Starts an application whose clock runs, like that of `mp`. Its `clock.now` is how far ahead it is, in milliseconds.
  */
 export async function startOperated(): Promise<Operated> {
   const masterKey = randomBytes(32);

@@ -169,8 +169,7 @@ export async function call(
 
 /**
  * Retries a request, signed anew, while the response is that nothing was executed: if the machine stalls for a second
- * or
- * two, a claim of a nonce exceeds its timeout. Not for requests that must be refused.
+ * or two, a claim of a nonce exceeds its timeout. Not for requests that must be refused.
  */
 export async function patiently(
   to: { url: string },
@@ -197,8 +196,7 @@ export function sign(credentials: Credentials, path: string, body?: unknown) {
 
 /**
  * Log entries of processes at level warning or above, except timeouts, for which a stall of the machine for a few
- * seconds
- * suffices. If something never responds, the requests of a test show it.
+ * seconds suffices. If something never responds, the requests of a test show it.
  */
 export function complaints(processes: readonly ServiceProcess[]): { msg: unknown; err: unknown }[] {
   return processes

@@ -36,8 +36,7 @@ export interface Anvil {
 
 /**
  * Starts a local Ethereum node on a free port of 127.0.0.1. Only `anvil_mine` and `evm_mine` make blocks; a block is
- * safe
- * two blocks later, and final four blocks later.
+ * safe two blocks later, and final four blocks later.
  */
 export async function startAnvil({
   chainId = 11_155_111,

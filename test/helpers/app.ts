@@ -47,8 +47,7 @@ interface TestAppOptions {
   readonly env?: Record<string, string>;
   /**
    * Whether it gets notifications of account changes, and therefore caches accounts; otherwise it always queries
-   * them.
-   * Notifications come from the database, or through another URL.
+   * them. Notifications come from the database, or through another URL.
    */
   readonly remembers?: boolean | { readonly feedUrl: string };
   /** Statement timeout of partner reports, in milliseconds. */

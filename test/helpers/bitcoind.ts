@@ -31,10 +31,8 @@ const PASSWORD = 'test';
 
 /**
  * Initial height of a chain. Against fee sniping, a wallet occasionally locks a transaction to one of the last
- * hundred
- * blocks; Knots takes a lock on block 21 for a token (CAT-21) and relays no such transaction. Rewards can be spent
- * after 100
- * blocks.
+ * hundred blocks; Knots takes a lock on block 21 for a token (CAT-21) and relays no such transaction. Rewards can be
+ * spent after 100 blocks.
  */
 export const HEIGHT = 121;
 

@@ -10,8 +10,7 @@ export const COMPILE_CACHE = {
 
 /**
  * For processes whose files are no symbolic links, such as npm makes: not resolving links saves another twentieth of
- * a
- * start.
+ * a start.
  */
 export const QUICK_START = {
   ...COMPILE_CACHE,

@@ -65,8 +65,7 @@ export async function startTestServer(): Promise<TestServer> {
 
 /**
  * Sets the owner's password again, unchanged, with the server's current setting. With the default of 4,096 rounds a
- * client
- * spends half a millisecond of CPU on each new connection, thousands of times in a run.
+ * client spends half a millisecond of CPU on each new connection, thousands of times in a run.
  */
 async function keepPasswordAgain(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

@@ -12,8 +12,7 @@ type Service = Pick<TestApp, 'db' | 'clock'>;
 
 /**
  * Begins a test: amounts asked for by earlier ones no longer match a transfer. Rows that it has already released are
- * not
- * written again; otherwise each test would rewrite all reservations of its file.
+ * not written again; otherwise each test would rewrite all reservations of its file.
  */
 export async function releaseAll(db: Database): Promise<void> {
   const released_at = new Date(0);
@@ -33,8 +32,7 @@ const OF_TRANSFERS = [
 
 /**
  * Begins a test: removes every transfer, and everything that waited for one. Deleting a few rows takes a fiftieth of
- * the
- * time of truncating the tables.
+ * the time of truncating the tables.
  */
 export async function forgetTransfers(db: Database): Promise<void> {
   const statements = OF_TRANSFERS.map(table => sql`delete from ${sql.table(table)}`);

@@ -9,8 +9,7 @@ const rendered = new Map<string, ReturnType<typeof render>>();
 
 /**
  * Lets the applications of a process share the slow parts of a start, since a test worker starts hundreds of them:
- * the
- * documentation for the same settings, and response serializers for the same schema.
+ * the documentation for the same settings, and response serializers for the same schema.
  */
 export function shareStart(): void {
   if (vi.isMockFunction(docs.renderDocs)) return;

@@ -9,8 +9,7 @@ export interface StallWatch {
 
 /**
  * Starts to watch for stalls: times in which this process, and so most likely the machine, ran nothing. Limits on
- * what its
- * clock measures hold, however long the machine stalls meanwhile.
+ * what its clock measures hold, however long the machine stalls meanwhile.
  */
 export function watchStalls(): StallWatch {
   let tickedAt = performance.now();

@@ -63,8 +63,7 @@ test('any text stays in one cell, and no line of it starts another row', () => {
 
 /**
  * Cells as a spreadsheet with another list separator parses them: quotes count at the beginning of a cell, and text
- * after
- * the closing quote is appended unchanged.
+ * after the closing quote is appended unchanged.
  */
 function cellsOf(file: string, separator: string): string[] {
   const cell = new RegExp(

@@ -14,10 +14,9 @@ import headers from './recorded/headers.json' with { type: 'json' };
 
 /**
  * Block 21,854,576 of Ethereum, with 57 transactions of types 0 to 3: test/data/eth_getLogs1 of
- * corpus-core/colibri-stateless
- * on GitHub, without what is not hashed. headers.json has the headers of block 7,706,000 of BNB Smart Chain
- * (frame/bridge/bsc/src/benchmarking.rs of darwinia-network/darwinia-common) and of block 58,119,344 of Avalanche
- * Fuji (evm/evm-rpc/test/fixtures of subsquid/squid-sdk).
+ * corpus-core/colibri-stateless on GitHub, without what is not hashed. headers.json has the headers of block
+ * 7,706,000 of BNB Smart Chain (frame/bridge/bsc/src/benchmarking.rs of darwinia-network/darwinia-common) and of
+ * block 58,119,344 of Avalanche Fuji (evm/evm-rpc/test/fixtures of subsquid/squid-sdk).
  */
 const { block, receipts } = JSON.parse(
   gunzipSync(

@@ -91,8 +91,7 @@ export class Member {
 
   /**
    * Stops all processes, like a machine that hangs. PostgreSQL is first, so that Patroni waits for it in the middle
-   * of a
-   * check, and later continues there with what it knew: the worst moment to be replaced.
+   * of a check, and later continues there with what it knew: the worst moment to be replaced.
    */
   async freeze(): Promise<void> {
     // The first of them would start others.

@@ -178,8 +178,7 @@ export const FINAL_DEPTH = 4;
 
 /**
  * Begins a test: two days later, without anything that earlier tests left, with a new model of the chain and its
- * watcher.
- * Bitcoin's is final after three confirmations, any other when the model says so.
+ * watcher. Bitcoin's is final after three confirmations, any other when the model says so.
  */
 export async function beginModel(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,

@@ -24,8 +24,7 @@ async function onStage(work: (stage: ChainStage) => Promise<void>): Promise<void
 
 /**
  * Each of these groups has a node that leaves out a transaction, without which a payment would expire if no other
- * node
- * were asked.
+ * node were asked.
  */
 test.each([18, 25, 48])(
   'nothing is lost or credited wrongly on the generated chains of group %i',

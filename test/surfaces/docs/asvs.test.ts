@@ -6,8 +6,7 @@ const GUIDE = readFileSync(new URL('src/surfaces/docs/guides/operating/asvs.md',
 
 /**
  * The requirements of levels 1 and 2, one section per line. Source: https://github.com/OWASP/ASVS, tag
- * v5.0.0_release,
- * files 0x12-V3, 0x15-V6, 0x16-V7, 0x17-V8 and 0x25-V16 of 5.0/en.
+ * v5.0.0_release, files 0x12-V3, 0x15-V6, 0x16-V7, 0x17-V8 and 0x25-V16 of 5.0/en.
  */
 const REQUIREMENTS = [
   ...['3.2.1', '3.2.2'],

@@ -42,8 +42,7 @@ async function waiting(): Promise<number> {
 
 /**
  * Lets the first start and wait for rows that this locks, then the second, which waits for one of the two. Then the
- * rows
- * are released.
+ * rows are released.
  */
 async function oneBesideTheOther(
   held: RawBuilder<unknown>,

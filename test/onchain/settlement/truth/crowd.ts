@@ -13,8 +13,7 @@ const BESIDE_MAXIMUM = 1;
 
 /**
  * Lets several transfers of inexact amounts arrive at one payment's address at the same moment, each reported on its
- * own
- * connection; an operator may assign another one at the same time.
+ * own connection; an operator may assign another one at the same time.
  * @param opened When each payment was opened, in milliseconds since the epoch.
  * @returns The step at which they arrive; null in most histories.
  */

@@ -275,8 +275,7 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
 
 /**
  * Without the ledger: an amount that was reserved when its transfer was first seen, or within a day before it was
- * made,
- * has paid no other payment, whatever the clocks say.
+ * made, has paid no other payment, whatever the clocks say.
  */
 function checkExact({ deposits, reservations }: Rows): Fault[] {
   return deposits.flatMap((deposit): Fault[] => {

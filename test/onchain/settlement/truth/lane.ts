@@ -7,8 +7,7 @@ import type { Tables } from '#storage/database/tables.ts';
 
 /**
  * One connection with one open transaction, shared by many histories that touch none of each other's rows. Statements
- * are
- * prepared and pipelined, which is what makes a million histories possible. Transactions that are begun and
+ * are prepared and pipelined, which is what makes a million histories possible. Transactions that are begun and
  * committed on `db` become part of the shared one.
  */
 export interface Lane {
@@ -31,8 +30,7 @@ function nameOf(text: string): string {
 
 /**
  * Connections like a worker's, on which every statement is prepared. `begin` is sent together with the first
- * statement, since
- * much of a run is spent waiting for the server.
+ * statement, since much of a run is spent waiting for the server.
  */
 export function openPool(url: string, size: number): Database {
   const pool = new pg.Pool({

@@ -1,7 +1,6 @@
 /**
  * The reference model: what must become of payments and transfers, in memory and in few rules. It is written from
- * what is
- * promised to merchants and payers, and shares no code with the service.
+ * what is promised to merchants and payers, and shares no code with the service.
  */
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

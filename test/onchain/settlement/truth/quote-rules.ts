@@ -8,8 +8,7 @@ export type Quote =
 
 /**
  * Assets, in smallest units: the price of a cent at the fixed rates, the units of a step and of the last decimal, the
- * whole
- * unit, and the least amount that can be sent, also as a rest.
+ * whole unit, and the least amount that can be sent, also as a rest.
  */
 export const ASSETS = {
   'eth-usdc-test': { perCent: 10n ** 4n, steps: [100n, 1n], unit: 10n ** 6n, least: 1n },

@@ -11,8 +11,7 @@ export const START = Date.UTC(2026, 4, 18, 12);
 const PAUSES = [4, 8, 8, 15, 15, 25, 25, 40, 40, 55, 55, 59, 61, 90, 150, 300, 720, 1_860, 3_700];
 /**
  * Pauses of the rounds at the end. They outlast every window, even that of a rest that is asked for after an amount
- * was
- * corrected, and the two hours after which a transaction in no mempool counts as gone.
+ * was corrected, and the two hours after which a transaction in no mempool counts as gone.
  */
 const END_PAUSES = Array<number>(12).fill(70 * MINUTE);
 export const END_ROUNDS = END_PAUSES.length;

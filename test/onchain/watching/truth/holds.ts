@@ -21,8 +21,7 @@ export function isOfOmission(
 
 /**
  * Whether a finding is right to hold payments forever. If a part has come, a dust transfer that was left out may be
- * the rest,
- * and becomes no deposit that explains the finding when it is shown.
+ * the rest, and becomes no deposit that explains the finding when it is shown.
  */
 export function mayHold(played: PlayedChain, finding: Finding): boolean {
   const { omission, acts } = played.world;
@@ -41,9 +40,8 @@ export function tellsOfUndone({ chain, world }: PlayedChain, finding: Finding): 
 
 /**
  * Whether a lie may have hidden an omitted transfer in the balance: an amount that was reported as twice as high
- * exceeds
- * the real one by as much as another payment of the same price. The finding that corrects the lie names the address
- * of both.
+ * exceeds the real one by as much as another payment of the same price. The finding that corrects the lie names the
+ * address of both.
  */
 export function mayHide(
   { chain }: PlayedChain,

@@ -155,8 +155,7 @@ export function judgePayment(
     const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;
     if (played.chain.isHidden(transaction, endedAt)) return false;
     // Solana shows only current balances: what came before the first look at an address, and was left out, is
-    // included
-    // in its initial balance.
+    // included in its initial balance.
     const isOld = world.slot.family === 'solana' && !played.isKnown(reservedAt, transfer);
     const isUnseen = isOld && transaction === played.chain.leftOut;
     if (isUnseen) return false;

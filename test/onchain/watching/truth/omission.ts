@@ -41,8 +41,7 @@ const KINDS = {
 const DELAYS = [...Array<number>(6).fill(0), 20 * SECOND, 90 * SECOND];
 /**
  * The seconds by which a server lags; until after the end of the payment, which is an hour at most; and for ever.
- * Finite
- * spans end some rounds before the last one.
+ * Finite spans end some rounds before the last one.
  */
 const SPANS = [
   ...[6, 12, 25, 60, 150].map(seconds => seconds * SECOND),

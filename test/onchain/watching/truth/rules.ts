@@ -121,8 +121,7 @@ function mayWait({ world, chain }: PlayedChain, row: Deposit, now: number): bool
   const isLeftOut = made !== undefined && made === chain.leftOut;
   if (isListed || isDoubted || isLeftOut) return true;
   // A transfer that a conflicting mined transaction has undone is not waited for, unless its parent was in a block
-  // when it
-  // was seen.
+  // when it was seen.
   const wasInBlock = made?.parent !== undefined && chain.firstMinedAt.has(made.parent);
   const isUndone = made !== undefined && !wasInBlock && chain.isUndone(made, chain.primary);
   const isBitcoin = world.slot.family === 'bitcoin';
