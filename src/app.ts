@@ -43,10 +43,10 @@ import { registerOpenApi } from '#surfaces/docs/openapi/index.ts';
 import { refuseWithoutRoute, renderUnreadable } from '#surfaces/failures-without-route.ts';
 import { legacyPlugin } from '#surfaces/legacy/routes/index.ts';
 import { LEGACY_PREFIX } from '#surfaces/legacy/routes/paths.ts';
-import { keepPanelApart } from '#surfaces/panel/apart.ts';
 import { PANEL_PREFIX } from '#surfaces/panel/assets.ts';
 import { createPanelCookies } from '#surfaces/panel/hooks/cookies.ts';
 import { panelPlugin } from '#surfaces/panel/index.ts';
+import { keepPanelOnOwnHost } from '#surfaces/panel/own-host.ts';
 import { ProcessorBudget } from '#time/processor-budget.ts';
 
 /** Maximum cached API keys, and maximum cached merchants; each takes a few kilobytes. */
@@ -114,7 +114,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     isBreached: openBreachedPasswords(config.breachedPasswordsUrl, { log: deps.logger }),
   };
   // First, so that a path that its host does not serve is refused in the form of that host.
-  if (panel) keepPanelApart(app, { ...panel, sendMissing });
+  if (panel) keepPanelOnOwnHost(app, { ...panel, sendMissing });
   registerHttpRules(app);
   refuseUnknownRoutes(app, limits, explainUnknownRoute, isLeftToPanel);
 

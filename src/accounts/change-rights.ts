@@ -51,7 +51,7 @@ export async function requireProposer(
  * @param delayMs How long changes wait, in milliseconds.
  * @throws OperationRefused for anybody else.
  */
-export async function requireStanding(
+export async function requireEstablishedAdmin(
   operator: Operator,
   merchantId: string,
   delayMs: number,
@@ -77,7 +77,7 @@ export async function requireApprover(
   if (operator.personId === proposerId) {
     throw new OperationRefused('You have proposed this change: it takes another admin.');
   }
-  return requireStanding(operator, merchantId, delayMs);
+  return requireEstablishedAdmin(operator, merchantId, delayMs);
 }
 
 /** @throws OperationRefused if nobody else could approve a change. */

@@ -11,7 +11,7 @@ import {
 } from '#storage/repositories/accounts/address-changes.ts';
 import { leaveAddresses } from './address-holders.ts';
 import { audited, type Operator } from './audit/audited-change.ts';
-import { namedBy, tellDeciders } from './mail/notices.ts';
+import { namedBy, notifyAdmins } from './mail/notices.ts';
 
 /**
  * Whoever stopped being an admin within this time before a proposal still gets the mails about the change, in
@@ -66,7 +66,7 @@ async function mailAdmins(
   const toldMs = Math.max(FORMER_TOLD_MS, waitsMs);
   const named = await findNamedChange(db, merchant_id, id);
   const { network_name: name = null, asset = null, branch_name: branchName = null } = named ?? {};
-  await tellDeciders(
+  await notifyAdmins(
     db,
     { kind: 'merchant', accountId: merchant_id },
     {

@@ -17,10 +17,10 @@ import {
   updatePartnerMember,
 } from '#storage/repositories/accounts/partners.ts';
 import { lockPerson } from '#storage/repositories/people/people.ts';
-import { endAccess, endLinksOfFormerDeciders } from '#storage/repositories/people/team.ts';
+import { endAccess, endLinksOfFormerAdmins } from '#storage/repositories/people/team.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
-import { tellOfFormerDecider } from './former-deciders.ts';
-import { tellOfNewDecider } from './new-deciders.ts';
+import { notifyOfFormerAdmin } from './former-admins.ts';
+import { notifyOfNewAdmin } from './new-admins.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(
@@ -94,12 +94,12 @@ export function setPartnerMember(
     if (former === undefined) throw noMember(id);
     if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'partner', accountId: former.partner_id } as const;
-    const told = await tellOfFormerDecider(operator, tx, account, former, change);
-    await tellOfNewDecider(operator, tx, account, former, change);
+    const told = await notifyOfFormerAdmin(operator, tx, account, former, change);
+    await notifyOfNewAdmin(operator, tx, account, former, change);
     const member = await updatePartnerMember(tx, id, columns);
     if (member === undefined) throw noMember(id);
     if (change.status === 'inactive') await endAccess(tx, 'partner', member, now);
-    await endLinksOfFormerDeciders(tx, 'partner', member.partner_id, now);
+    await endLinksOfFormerAdmins(tx, 'partner', member.partner_id, now);
     return { result: member, objectId: id, detail: { ...columns, ...told } };
   });
 }

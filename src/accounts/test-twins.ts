@@ -6,7 +6,7 @@ import {
 } from '#storage/repositories/accounts/merchant-users.ts';
 import { findTestTwin, lockMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { setPerson } from '#storage/repositories/people/memberships.ts';
-import { hasDecider } from '#storage/repositories/people/team.ts';
+import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction } from './change-steps.ts';
 import { createMerchant, requireLockedMerchant } from './merchants.ts';
@@ -33,7 +33,7 @@ export function makeTestTwin(operator: Operator, liveId: string): Promise<Mercha
     const ofTwin = { ...within, accountId: null };
     if (present !== undefined) {
       await lockMerchant(tx, present.id);
-      if (!(await hasDecider(tx, 'merchant', present.id))) {
+      if (!(await hasAdmin(tx, 'merchant', present.id))) {
         await admitPeople(ofTwin, liveId, present.id);
       }
       return present;

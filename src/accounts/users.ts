@@ -11,11 +11,11 @@ import {
 } from '#storage/repositories/accounts/merchant-users.ts';
 import { findTestTwin, lockMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { lockPerson } from '#storage/repositories/people/people.ts';
-import { endAccess, endLinksOfFormerDeciders } from '#storage/repositories/people/team.ts';
+import { endAccess, endLinksOfFormerAdmins } from '#storage/repositories/people/team.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
-import { tellOfFormerDecider } from './former-deciders.ts';
+import { notifyOfFormerAdmin } from './former-admins.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
-import { tellOfNewDecider } from './new-deciders.ts';
+import { notifyOfNewAdmin } from './new-admins.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;
@@ -72,13 +72,13 @@ export function setUser(operator: Operator, id: string, change: UserChange): Pro
     if (former === undefined) throw noUser(id);
     if (former.person_id !== null) await lockPerson(tx, former.person_id);
     const account = { kind: 'merchant', accountId: former.merchant_id } as const;
-    const told = await tellOfFormerDecider(operator, tx, account, former, change);
-    await tellOfNewDecider(operator, tx, account, former, change);
+    const told = await notifyOfFormerAdmin(operator, tx, account, former, change);
+    await notifyOfNewAdmin(operator, tx, account, former, change);
     // A trigger keeps the former time if neither status nor role changes.
     const user = await updateMerchantUser(tx, id, { ...columns, standing_since: now });
     if (user === undefined) throw noUser(id);
     if (change.status === 'inactive') await endAccess(tx, 'merchant', user, now);
-    await endLinksOfFormerDeciders(tx, 'merchant', user.merchant_id, now);
+    await endLinksOfFormerAdmins(tx, 'merchant', user.merchant_id, now);
     const isDemoted = former.role === 'admin' && user.role === 'member';
     await restrictInTwin({ ...operator, db: tx }, user, {
       status: change.status === 'inactive' ? 'inactive' : undefined,

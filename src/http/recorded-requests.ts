@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KEY_ID } from '#accounts/input.ts';
 import type { LaterExplanations, Mismatch } from '#accounts/requests/explain-later.ts';
-import {
-  KEPT_UNVERIFIED,
-  keptExplanation,
-  keptParam,
-  keptTarget,
-  type RequestsKept,
-} from '#accounts/requests/kept.ts';
 import type { AnsweredRequest, RequestRecorder } from '#accounts/requests/recorder.ts';
+import {
+  RECORDED_UNVERIFIED,
+  type RequestLogMode,
+  storedExplanation,
+  storedParam,
+  storedTarget,
+} from '#accounts/requests/stored-fields.ts';
 import type { Clock } from '#time/clock.ts';
 
 declare module 'fastify' {
@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /** What records requests in the request log. */
 export interface Recording {
-  readonly kept: RequestsKept;
+  readonly kept: RequestLogMode;
   readonly recorder: RequestRecorder;
   readonly explanations: LaterExplanations;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ function record(
   }
   const claimed = request.headers['x-mp-key-id'];
   if (typeof claimed !== 'string' || !KEY_ID.test(claimed)) return;
-  if (errorCode === null || !KEPT_UNVERIFIED.has(errorCode)) return;
+  if (errorCode === null || !RECORDED_UNVERIFIED.has(errorCode)) return;
   const unverified = { ...describe(request, reply, claimed, clock), errorCode };
   if (mismatch === null) {
     recorder.count(unverified);
@@ -72,7 +72,7 @@ function record(
   }
   const passphrase = request.headers['x-mp-passphrase'];
   explanations.explain(claimed, mismatch, found =>
-    recorder.count(unverified, found && keptExplanation(found, passphrase)),
+    recorder.count(unverified, found && storedExplanation(found, passphrase)),
   );
 }
 
@@ -89,10 +89,10 @@ function describe(
     at: new Date(clock() - milliseconds),
     keyId,
     method: request.method,
-    target: keptTarget(request.raw.url ?? '', passphrase),
+    target: storedTarget(request.raw.url ?? '', passphrase),
     status: reply.statusCode,
     errorCode: request.errorCode,
-    param: keptParam(request.errorParam, passphrase),
+    param: storedParam(request.errorParam, passphrase),
     milliseconds,
     address: request.clientAddress ?? '',
     replayed: request.isReplayed,

@@ -35,7 +35,7 @@ interface FollowedResponse extends ServerResponse {
  * What the panel adds to the log entries of its requests: IDs and constants of the code, never text that a client
  * sent.
  */
-interface Noted {
+interface LogFields {
   /** Who has signed in, or tries to. */
   readonly personId?: string;
   /** The account in the path, if the person may enter it. */
@@ -49,12 +49,12 @@ interface Noted {
 declare module 'fastify' {
   interface FastifyRequest {
     /** For the log entry of the request; null outside of the panel. */
-    noted: Noted | null;
+    logFields: LogFields | null;
   }
 }
 
 /** The log entry of a request. */
-interface RequestLine extends Noted {
+interface RequestLine extends LogFields {
   readonly reqId: string;
   readonly traceId?: string | undefined;
   readonly method?: string | undefined;
@@ -119,7 +119,7 @@ export function createRequestLog(
         aborted: response.writableFinished ? undefined : true,
         errorCode: request.errorCode ?? undefined,
         keyId: request.keyId ?? undefined,
-        ...request.noted,
+        ...request.logFields,
         address: request.clientAddress,
         milliseconds: Math.round(milliseconds * 10) / 10,
       });
@@ -131,7 +131,7 @@ export function createRequestLog(
 /** Follows every request, whether it reaches a route or not. */
 export function registerRequestLog(app: FastifyInstance, { follow }: RequestLog): void {
   app.decorateRequest('trace', null);
-  app.decorateRequest('noted', null);
+  app.decorateRequest('logFields', null);
   app.decorateRequest('clientAddress', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     follow(request, reply);

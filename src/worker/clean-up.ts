@@ -1,6 +1,6 @@
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '#accounts/people/panel-sessions.ts';
 import { DEVICE_KNOWN_MS } from '#accounts/people/throttle.ts';
-import { REQUESTS_KEPT_OF_ACCOUNT } from '#accounts/requests/kept.ts';
+import { REQUESTS_PER_ACCOUNT_MAXIMUM } from '#accounts/requests/stored-fields.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { wipePreviousSecrets } from '#storage/repositories/keys/api-keys.ts';
 import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
@@ -53,7 +53,7 @@ const REMOVALS: readonly Removal[] = [
   older('mails', MAILS_KEPT_MS),
   // An older form has lost its session.
   older('panel_intents', DAY_MS),
-  (db, _now, limit) => deleteExcessRequests(db, REQUESTS_KEPT_OF_ACCOUNT, limit),
+  (db, _now, limit) => deleteExcessRequests(db, REQUESTS_PER_ACCOUNT_MAXIMUM, limit),
 ];
 
 /**

@@ -1,5 +1,5 @@
 import type { BaseLogger } from 'pino';
-import { REQUESTS_KEPT_DAYS } from '#accounts/requests/kept.ts';
+import { REQUEST_RETENTION_DAYS } from '#accounts/requests/stored-fields.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { isLockTimeout } from '#storage/database/errors.ts';
 import { MONTHS_AHEAD } from '#storage/database/partition-tables.ts';
@@ -34,7 +34,7 @@ export function keepMonthsLoop(
   const steps = [
     ['made', (tx: Connection, now: Date) => makePartitions(tx, madeUntil(now))],
     ['dropped', older('events', retentionDays)],
-    ['dropped', older('requests', REQUESTS_KEPT_DAYS)],
+    ['dropped', older('requests', REQUEST_RETENTION_DAYS)],
   ] as const;
   return {
     name: 'keep-months',

@@ -5,7 +5,7 @@ import type { MailSettings } from '#config/mail-settings.ts';
 import type { Keyring } from '#crypto/keyring.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { dropMails } from '#storage/repositories/mails.ts';
-import { writeLetter } from '#surfaces/panel/letters.ts';
+import { writeMail } from '#surfaces/panel/mails.ts';
 import type { Clock } from '#time/clock.ts';
 import { batchLoop, workOff } from './batch-loop.ts';
 import { idlePause, type Loop } from './loop.ts';
@@ -52,7 +52,7 @@ export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
       try {
         await workOff(1, signal, async () => {
           const done = await sendNext(
-            { ...deps, send, write: claimed => writeLetter(letters, claimed) },
+            { ...deps, send, write: claimed => writeMail(letters, claimed) },
             cutOff.signal,
           );
           beat();

@@ -62,6 +62,6 @@ export function needsRecentFactor(permission: Permission): boolean {
 }
 
 /** The role that has every permission in an account of a kind. */
-export function decidingRole(kind: Membership['kind']): Role {
+export function adminRoleOf(kind: Membership['kind']): Role {
   return kind === 'merchant' ? 'admin' : 'owner';
 }

@@ -1,6 +1,6 @@
 import type { Database } from '#storage/database/connection.ts';
 import { listExpiringKeys } from '#storage/repositories/keys/expiring-keys.ts';
-import { tellDeciders } from '../mail/notices.ts';
+import { notifyAdmins } from '../mail/notices.ts';
 
 /** How long before its end people are told that a key expires, in milliseconds. */
 export const EXPIRING_WITHIN_MS = 14 * 24 * 60 * 60_000;
@@ -24,7 +24,7 @@ export async function tellOfExpiringKeys(
       const facts = { keyId, name, expiresAt: expiresAt.toISOString() };
       const occasion = `${keyId} expires ${facts.expiresAt}`;
       const notice = { kind: 'key-expires', facts, now, occasion } as const;
-      await tellDeciders(db, account, notice, { besides: memberId });
+      await notifyAdmins(db, account, notice, { besides: memberId });
     }
     const last = keys.at(-1);
     if (last === undefined || keys.length < PAGE) return;

@@ -12,7 +12,7 @@ import {
   updateApiKey,
 } from '#storage/repositories/keys/api-keys.ts';
 import { audited, OperationRefused, type Operator } from '../audit/audited-change.ts';
-import { type Notices, namedBy, tellDeciders } from '../mail/notices.ts';
+import { type Notices, namedBy, notifyAdmins } from '../mail/notices.ts';
 import { requireLockedMerchant } from '../merchants.ts';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES, scopesOf } from './scopes.ts';
 
@@ -150,11 +150,11 @@ async function tellOfKey(
   const facts = { ...key, by: namedBy(operator) };
   const notice = { kind: 'key-made', facts, now: new Date(clock()) } as const;
   if ('merchantId' in owner) {
-    return tellDeciders(db, { kind: 'merchant', accountId: owner.merchantId }, notice);
+    return notifyAdmins(db, { kind: 'merchant', accountId: owner.merchantId }, notice);
   }
   const member = await findPartnerMember(db, owner.memberId);
   if (member === undefined) return;
-  await tellDeciders(db, { kind: 'partner', accountId: member.partner_id }, notice, {
+  await notifyAdmins(db, { kind: 'partner', accountId: member.partner_id }, notice, {
     besides: member.id,
   });
 }

@@ -2,7 +2,7 @@ import type { AddressChangeKind } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import {
   insertMail,
-  insertMailToDeciders,
+  insertMailToAdmins,
   type OtherRecipients,
 } from '#storage/repositories/mails.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
@@ -120,11 +120,11 @@ export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>):
 }
 
 /** Notifies the active admins of a merchant, or the owners of a partner, and others of the account. */
-export function tellDeciders<K extends NoticeKind>(
+export function notifyAdmins<K extends NoticeKind>(
   tx: Connection,
   account: Pick<Membership, 'kind' | 'accountId'>,
   notice: Notice<K> & { readonly occasion?: string },
   others?: OtherRecipients,
 ): Promise<void> {
-  return insertMailToDeciders(tx, account, notice, others);
+  return insertMailToAdmins(tx, account, notice, others);
 }

@@ -3,16 +3,16 @@ import { Counter } from 'prom-client';
 import type { Database } from '#storage/database/connection.ts';
 import { type ClaimedMail, claimMail, endMail, postponeMail } from '#storage/repositories/mails.ts';
 import type { Clock } from '#time/clock.ts';
-import { type Letter, MailRefused, SEND_TIMEOUT_MS, type SendLetter } from './send.ts';
+import { MailRefused, type OutgoingMail, SEND_TIMEOUT_MS, type SendMail } from './send.ts';
 
 /** What a mail needs to be sent. */
 export interface MailDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'warn'>;
-  readonly send: SendLetter;
+  readonly send: SendMail;
   /** Writes the letter; null for a mail that need not be sent. */
-  readonly write: (mail: ClaimedMail) => Promise<Omit<Letter, 'id'> | null>;
+  readonly write: (mail: ClaimedMail) => Promise<Omit<OutgoingMail, 'id'> | null>;
 }
 
 const MINUTE_MS = 60_000;

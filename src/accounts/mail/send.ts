@@ -1,7 +1,7 @@
 import type { MailSettings } from '#config/mail-settings.ts';
 
 /** A mail as it is submitted to the server. */
-export interface Letter {
+export interface OutgoingMail {
   /** The mail's ID, by which a server recognises a mail that it gets twice. */
   readonly id: string;
   readonly to: { readonly name: string; readonly email: string };
@@ -10,7 +10,7 @@ export interface Letter {
 }
 
 /** Submits a mail. @throws MailRefused */
-export type SendLetter = (letter: Letter, signal: AbortSignal) => Promise<void>;
+export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<void>;
 
 /** The server did not accept a mail. Holds none of the server's text, which may repeat addresses. */
 export class MailRefused extends Error {
@@ -34,7 +34,7 @@ const REPLY_TIMEOUT_MS = 120_000;
 export const SEND_TIMEOUT_MS = 180_000;
 
 /** Opens a server for outgoing mail. Each mail uses a connection of its own, since there are few. */
-export async function openMailServer({ server, from }: MailSettings): Promise<SendLetter> {
+export async function openMailServer({ server, from }: MailSettings): Promise<SendMail> {
   // Loaded on demand: a worker that sends no mail does without it.
   const { createTransport } = await import('nodemailer');
   const { host, port, tls, credentials } = server;

@@ -24,7 +24,7 @@ import {
 import { deleteSessionsOf, findSessionById } from '#storage/repositories/people/sessions.ts';
 import { hasOtherAccount } from '#storage/repositories/people/team.ts';
 import { tellPerson } from '../mail/notices.ts';
-import { tellOfJoining } from '../new-deciders.ts';
+import { notifyOfJoining } from '../new-admins.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
 import {
@@ -104,7 +104,7 @@ export async function joinAsNew(
         ...password,
         ...app,
       });
-      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
+      await notifyOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId: id, now });
       await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
@@ -152,7 +152,7 @@ export async function joinAsPerson(
       const invitation = await requireLink(tx, tokenHash, now);
       const invited = await findInvited(tx, invitation);
       if (invited === undefined || person === undefined || person.is_demo) throw new LinkEnded();
-      await tellOfJoining(tx, invited, { by: makerOf(invitation), now });
+      await notifyOfJoining(tx, invited, { by: makerOf(invitation), now });
       await setPerson(tx, invited.kind, invited.memberId, { personId, now });
       const detail = { accountId: invited.accountId, role: invited.role };
       await auditPerson(tx, person, 'person.join', { address, now, detail });

@@ -6,10 +6,10 @@ import { lockPartner } from '#storage/repositories/accounts/partners.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import {
   findTeamMember,
-  hasDecider,
+  hasAdmin,
   hasEmail,
   hasOtherAccount,
-  isDecider,
+  isActiveAdmin,
   type TeamMember,
 } from '#storage/repositories/people/team.ts';
 import { OperationRefused, type Operator } from '../audit/audited-change.ts';
@@ -83,7 +83,7 @@ export async function changeMember(
       'role' in change ? { role: partnerRole(change.role) } : { status: change.status },
     );
   }
-  if (await hasDecider(operator.db, kind, accountId)) return;
+  if (await hasAdmin(operator.db, kind, accountId)) return;
   throw new OperationRefused(
     kind === 'merchant'
       ? 'Nobody else signs in as a Merchant Admin: make somebody one first.'
@@ -134,7 +134,7 @@ async function enterTeam(
   { kind, accountId }: TeamAccount,
 ): Promise<void> {
   await lockAccount(db, { kind, accountId });
-  if (personId !== undefined && (await isDecider(db, kind, accountId, personId))) return;
+  if (personId !== undefined && (await isActiveAdmin(db, kind, accountId, personId))) return;
   throw new OperationRefused(
     kind === 'merchant' ? 'This takes a Merchant Admin.' : 'This takes an owner of the partner.',
   );

@@ -54,7 +54,7 @@ export interface ProvenReceipts {
 }
 
 /** What is remembered about a node. */
-interface Standing {
+interface ProofRecord {
   /** Failures in a row. */
   failures: number;
   /** For how many more blocks it is not asked. */
@@ -64,12 +64,12 @@ interface Standing {
 }
 
 export function createProvenReceipts(): ProvenReceipts {
-  const standings = new Map<string, Standing>();
+  const records = new Map<string, ProofRecord>();
 
   async function ask(
     node: Node,
     blocks: readonly WholeBlock[],
-    standing: Standing,
+    record: ProofRecord,
   ): Promise<(readonly Receipt[] | null)[]> {
     const asked = blocks.filter(({ fields }) => fields.receiptsRoot !== NONE);
     const responses = await node.batch(asked.map(toCall), { timeoutMs: BLOCK_TIMEOUT_MS });
@@ -80,16 +80,16 @@ export function createProvenReceipts(): ProvenReceipts {
       if (response instanceof RpcError) {
         const error = asNodeError(node, response);
         if (error instanceof LaggingNode) throw error;
-        if (isUnable(response)) standing.spared = SPARED_BLOCKS;
-        else noteFailure(standing);
+        if (isUnable(response)) record.spared = SPARED_BLOCKS;
+        else noteFailure(record);
         return null;
       }
       try {
         const receipts = prove(node, response, block);
-        standing.failures = 0;
+        record.failures = 0;
         return receipts;
       } catch (error) {
-        if (isGivenUp(standing, block)) return null;
+        if (isGivenUp(record, block)) return null;
         throw error;
       }
     });
@@ -97,21 +97,21 @@ export function createProvenReceipts(): ProvenReceipts {
 
   return {
     async read(node, blocks) {
-      const standing = standings.get(node.id) ?? { failures: 0, spared: 0, unproven: new Map() };
-      standings.set(node.id, standing);
+      const record = records.get(node.id) ?? { failures: 0, spared: 0, unproven: new Map() };
+      records.set(node.id, record);
       const proven: (readonly Receipt[] | null)[] = [];
       for (const together of inParts(blocks, BLOCKS_PER_BATCH)) {
-        if (standing.spared > 0) {
-          standing.spared -= together.length;
+        if (record.spared > 0) {
+          record.spared -= together.length;
           proven.push(...together.map(() => null));
           continue;
         }
         try {
-          proven.push(...(await ask(node, together, standing)));
+          proven.push(...(await ask(node, together, record)));
         } catch (error) {
           if (!(error instanceof NodeFailure)) throw error;
-          noteFailure(standing);
-          if (standing.spared === 0) throw error;
+          noteFailure(record);
+          if (record.spared === 0) throw error;
           proven.push(...together.map(() => null));
         }
       }
@@ -121,7 +121,7 @@ export function createProvenReceipts(): ProvenReceipts {
 }
 
 /** Counts a failed proof of a block. Returns whether the block is now to be read without proof. */
-function isGivenUp({ unproven }: Standing, { hash }: WholeBlock): boolean {
+function isGivenUp({ unproven }: ProofRecord, { hash }: WholeBlock): boolean {
   const times = unproven.get(hash) ?? 0;
   const [oldest] = unproven.keys();
   if (oldest !== undefined && unproven.size >= UNPROVEN_MAXIMUM) unproven.delete(oldest);
@@ -133,10 +133,10 @@ function toCall({ hash }: WholeBlock): NodeCall {
   return { method: 'eth_getBlockReceipts', params: [hash], mayBeTooLarge: true };
 }
 
-function noteFailure(standing: Standing): void {
-  standing.failures += 1;
-  if (standing.failures < FAILURES_MAXIMUM) return;
-  Object.assign(standing, { failures: 0, spared: SPARED_BLOCKS });
+function noteFailure(record: ProofRecord): void {
+  record.failures += 1;
+  if (record.failures < FAILURES_MAXIMUM) return;
+  Object.assign(record, { failures: 0, spared: SPARED_BLOCKS });
 }
 
 function isUnable({ code, message }: RpcError): boolean {

@@ -1,7 +1,7 @@
 import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
-import { describeUntaken } from '#onchain/settlement/untaken.ts';
+import { describeUnmatched } from '#onchain/settlement/unmatched-reasons.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -95,7 +95,7 @@ export function describeResult(
   return [
     `The payment is ${moved ? 'now' : 'still'} ${stateOf(after)}.`,
     ...(error === null ? [] : [error]),
-    ...describeUntaken(deposits),
+    ...describeUnmatched(deposits),
   ].join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
-import { requireStanding } from '#accounts/change-rights.ts';
+import { requireEstablishedAdmin } from '#accounts/change-rights.ts';
 import { formatBaseUnits, parseBaseUnits } from '#payments/token-amount.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
@@ -174,11 +174,11 @@ export async function requireConfirmed(
   }
   if (
     isAsked &&
-    !(await hasStanding({ ...operator, personId: asked.personId }, payment, delayMs))
+    !(await isEstablishedAdmin({ ...operator, personId: asked.personId }, payment, delayMs))
   ) {
     throw refuse('Who asked for it may not any more: another admin has to ask again.');
   }
-  if (personId !== undefined) await requireStanding(operator, payment.merchant_id, delayMs);
+  if (personId !== undefined) await requireEstablishedAdmin(operator, payment.merchant_id, delayMs);
   if (typed === undefined) throw refuse('Type both amounts to confirm it.');
   const isRight =
     parseBaseUnits(typed.arrived, decimals) === arrived &&
@@ -188,12 +188,12 @@ export async function requireConfirmed(
 }
 
 /** Whether the person who asked still has the standing: they may have asked long ago. */
-function hasStanding(
+function isEstablishedAdmin(
   operator: Operator,
   { merchant_id: merchantId }: Pick<Payment, 'merchant_id'>,
   delayMs: number,
 ): Promise<boolean> {
-  return requireStanding(operator, merchantId, delayMs).then(
+  return requireEstablishedAdmin(operator, merchantId, delayMs).then(
     () => true,
     error => {
       if (error instanceof OperationRefused) return false;

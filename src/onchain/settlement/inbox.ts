@@ -1,5 +1,5 @@
 import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
-import { requireStanding } from '#accounts/change-rights.ts';
+import { requireEstablishedAdmin } from '#accounts/change-rights.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
@@ -102,7 +102,7 @@ export function askToAssign(
     if (!assignment.isTooLittle) {
       throw new OperationRefused('The deposit suffices: it can be assigned at once.');
     }
-    await requireStanding({ ...operator, db: tx }, assignment.payment.merchant_id, delayMs);
+    await requireEstablishedAdmin({ ...operator, db: tx }, assignment.payment.merchant_id, delayMs);
     await saveAskedAssignment(tx, {
       deposit_id: depositId,
       payment_id: paymentId,

@@ -1,4 +1,4 @@
-import { tellDeciders } from '#accounts/mail/notices.ts';
+import { notifyAdmins } from '#accounts/mail/notices.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { countUnmatchedOf } from '#storage/repositories/deposits/account-deposits.ts';
 
@@ -21,6 +21,6 @@ export async function tellOfUnmatched(db: Database, now: Date, signal: AbortSign
       now,
       occasion: `unmatched ${accountId} ${day}`,
     } as const;
-    await tellDeciders(db, { kind: 'merchant', accountId }, notice);
+    await notifyAdmins(db, { kind: 'merchant', accountId }, notice);
   }
 }

@@ -4,7 +4,7 @@ import {
   OperationRefused,
   type Operator,
 } from '#accounts/audit/audited-change.ts';
-import { tellDeciders } from '#accounts/mail/notices.ts';
+import { notifyAdmins } from '#accounts/mail/notices.ts';
 import { requireLockedMerchant } from '#accounts/merchants.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
@@ -94,7 +94,7 @@ export function disableEndpoint(
   return audited(operator, 'webhook.disable', async (tx, now) => {
     const { merchant_id: accountId, url } = await requireEnabledEndpoint(tx, id);
     const facts = { endpointId: id, host: new URL(url).host, reason };
-    await tellDeciders(
+    await notifyAdmins(
       tx,
       { kind: 'merchant', accountId },
       { kind: 'webhook-disabled', facts, now },

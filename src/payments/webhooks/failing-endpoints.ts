@@ -1,4 +1,4 @@
-import { tellDeciders } from '#accounts/mail/notices.ts';
+import { notifyAdmins } from '#accounts/mail/notices.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { listEndpointStates } from '#storage/repositories/webhooks/endpoints.ts';
 import { utcDay } from '#time/days.ts';
@@ -37,7 +37,7 @@ export async function tellOfFailingEndpoints(
       const occasion = `${endpointId} fails since ${utcDay(failingSince)}`;
       const facts = { endpointId, host: new URL(url).host };
       const notice = { kind: 'webhook-fails', facts, now, occasion } as const;
-      await tellDeciders(db, { kind: 'merchant', accountId }, notice);
+      await notifyAdmins(db, { kind: 'merchant', accountId }, notice);
     }
     const last = endpoints.at(-1);
     if (last === undefined || endpoints.length < PAGE) return;

@@ -18,7 +18,7 @@ const counts: Record<Reason, number> = {
 };
 
 /** Counts the error of a statement if the server refused it because of its own state. */
-export function noteRefusal(error: unknown): void {
+export function countRefusal(error: unknown): void {
   if (!(error instanceof pg.DatabaseError)) return;
   const found = REASONS.find(([code]) => error.code?.startsWith(code));
   if (found !== undefined) counts[found[1]] += 1;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type Answered, describeOnce } from './describe-once.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
-import { noteRefusal } from './refusals.ts';
+import { countRefusal } from './refusals.ts';
 import type { SessionOptions } from './session.ts';
 import {
   CLOSE_TIMEOUT_MS,
@@ -53,7 +53,7 @@ export function sessionClient(
         if (!isAnswered) watch.answered();
         isAnswered = true;
         if (error === null) return resolve(result);
-        noteRefusal(error);
+        countRefusal(error);
         if (error instanceof pg.DatabaseError && error.severity === 'FATAL') options.onFatal?.();
         reject(ownError(error));
       };

@@ -40,13 +40,13 @@ export async function insertMail(
  * @param others.besides ID of a member of the account who gets it too.
  * @param others.formerSince If given, members who lost that role since then get it too, whoever removed them.
  */
-export async function insertMailToDeciders(
+export async function insertMailToAdmins(
   db: Connection,
   { kind, accountId }: Pick<Membership, 'kind' | 'accountId'>,
   mail: NewMail,
   { besides = null, formerSince = null }: OtherRecipients = {},
 ): Promise<void> {
-  const { member, account, accountId: column, decides } = MEMBER_TABLES[kind];
+  const { member, account, accountId: column, adminRole } = MEMBER_TABLES[kind];
   await insertFrom(
     db,
     mail,
@@ -56,7 +56,7 @@ export async function insertMailToDeciders(
       join people on people.id = own.person_id
       join ${sql.table(account)} as account on account.id = own.${sql.ref(column)}
       where own.${sql.ref(column)} = ${accountId} and not people.is_demo
-        and (own.status = 'active' and (own.role = ${decides} or own.id = ${besides})
+        and (own.status = 'active' and (own.role = ${adminRole} or own.id = ${besides})
           or exists (
             select from audit_log
             where object_id = own.id::text and at >= ${formerSince} and detail ? 'was'))`,

@@ -180,7 +180,7 @@ async function readShop(db: Connection, merchantId: string): Promise<Shop> {
 }
 
 /** Reads what can change while the page is open; the page's script polls it. */
-export async function readStanding(
+export async function readLiveState(
   db: Connection,
   payment: CheckoutPayment,
   now: Date,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Config } from '#config/config.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, exampleOf } from '#errors/catalogue.ts';
-import { goPath, type LinkedSetting } from '../panel/go.ts';
+import { type LinkedSetting, settingLink } from '../panel/setting-links.ts';
 import { exampleEnvelope } from './openapi/errors.ts';
 import { block, code, errorLink, table } from './write-markdown.ts';
 
@@ -94,7 +94,7 @@ function cureMarkdown(
   if (cure === undefined) return '';
   const { setting, text, command } = cure;
   const base = panelUrl === publicUrl ? '' : panelUrl;
-  const panel = base === null ? '' : `- In the panel: [${text}](${base}${goPath(setting)}).\n`;
+  const panel = base === null ? '' : `- In the panel: [${text}](${base}${settingLink(setting)}).\n`;
   return `\n${panel}- Your operator does the same with ${code(command)}.\n`;
 }
 

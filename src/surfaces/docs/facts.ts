@@ -26,7 +26,10 @@ import { SESSION_WRONG_MAXIMUM } from '#accounts/people/proofs.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '#accounts/redirect-domains.ts';
 import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
-import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '#accounts/requests/kept.ts';
+import {
+  REQUEST_RETENTION_DAYS,
+  REQUESTS_PER_ACCOUNT_MAXIMUM,
+} from '#accounts/requests/stored-fields.ts';
 import { chainOf } from '#chains/chain-list.ts';
 import { LOOKS } from '#chains/misses.ts';
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '#chains/nodes/daily-quota.ts';
@@ -393,8 +396,8 @@ export function factsOf(settings: DocsSettings): Facts {
     'rescan.traced-max': TRACED_MAXIMUM,
     'solana.explained-max': EXPLAINED_MAXIMUM,
     'audit.hour': `${String(QUIET_HOUR).padStart(2, '0')}:00`,
-    'requests.kept-days': REQUESTS_KEPT_DAYS,
-    'requests.kept-most': REQUESTS_KEPT_OF_ACCOUNT.toLocaleString('en-US'),
+    'requests.kept-days': REQUEST_RETENTION_DAYS,
+    'requests.kept-most': REQUESTS_PER_ACCOUNT_MAXIMUM.toLocaleString('en-US'),
     'requests.explained-pause': formatDuration(KEY_PAUSE_MS / 1000),
     'panel.search-part': PART_MINIMUM,
     'panel.search-window': SEARCH_WINDOW.toLocaleString('en-US'),

@@ -6,7 +6,7 @@ import type { PanelDependencies } from './dependencies.ts';
 import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
-import { leadTo, type Shown } from './pages.ts';
+import { type PageOrRedirect, redirectTo } from './pages.ts';
 import { texts } from './texts/index.ts';
 
 const { choice, roles } = texts.shell;
@@ -14,10 +14,10 @@ const { choice, roles } = texts.shell;
 /** Redirects a person to their only account, or lists several. */
 export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
   const { db, panelUrl } = deps;
-  app.get('/', FOR_PERSON, async (request): Promise<Shown> => {
+  app.get('/', FOR_PERSON, async (request): Promise<PageOrRedirect> => {
     const accounts = await listMemberships(db, sessionOf(request).person.id);
     const [only, second] = accounts;
-    if (only !== undefined && second === undefined) return leadTo(accountPath(only));
+    if (only !== undefined && second === undefined) return redirectTo(accountPath(only));
     const content =
       only === undefined
         ? html`<p>${choice.none}</p>`

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { IsBreached } from '#accounts/people/breached-passwords.ts';
 import type { PasswordHashing } from '#accounts/people/password-hash.ts';
-import type { RequestsKept } from '#accounts/requests/kept.ts';
+import type { RequestLogMode } from '#accounts/requests/stored-fields.ts';
 import type { ApiError } from '#errors/api-error.ts';
 import type { RateLimits } from '#http/rate-limit.ts';
 import type { Processor } from '#payments/processor.ts';
@@ -42,7 +42,7 @@ export interface PanelDependencies extends PasswordHashing {
   /** Whether the service sends mail to people. */
   readonly sendsMail: boolean;
   /** Which requests of API keys the request log keeps. */
-  readonly requestsKept: RequestsKept;
+  readonly requestsKept: RequestLogMode;
   readonly isUnavailable: (error: unknown) => boolean;
   /** Why a request has no route. */
   readonly explainUnknownRoute: (request: FastifyRequest) => ApiError;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { decidingRole } from '#accounts/access/permissions.ts';
+import { adminRoleOf } from '#accounts/access/permissions.ts';
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import {
   FieldRefused,
@@ -15,12 +15,12 @@ import { PANEL_PREFIX } from './assets.ts';
 import type { FormFault } from './form.ts';
 import { visitOf } from './hooks/access.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
-import { noteRefusal } from './hooks/noted.ts';
+import { logRefusal } from './hooks/log-fields.ts';
 import { PanelRefusal, type PanelRefusalReason } from './hooks/refusal.ts';
 import { ENDED_PAGE } from './join/views.ts';
 import type { PanelPage } from './layout.ts';
 import { isLinkPath } from './next.ts';
-import { leadTo, type PageSettings, type Shown } from './pages.ts';
+import { type PageOrRedirect, type PageSettings, redirectTo } from './pages.ts';
 import { texts } from './texts/index.ts';
 
 export interface PanelFailureOptions extends PageSettings {
@@ -43,15 +43,15 @@ export function explainFailure(
   request: FastifyRequest,
   reply: FastifyReply,
   options: PanelFailureOptions,
-): Shown {
+): PageOrRedirect {
   if (error instanceof LinkEnded) {
-    noteRefusal(request, 'link-ended');
+    logRefusal(request, 'link-ended');
     return ENDED_PAGE;
   }
   if (error instanceof SessionEnded) {
-    noteRefusal(request, 'session-ended');
+    logRefusal(request, 'session-ended');
     options.cookies.clearSession(reply);
-    return leadTo(`${PANEL_PREFIX}/sign-in`);
+    return redirectTo(`${PANEL_PREFIX}/sign-in`);
   }
   if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, options);
   failPage(error, request, reply, options);
@@ -75,11 +75,11 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
   }
   if (error instanceof FieldRefused) {
     const { field, message } = error;
-    noteRefusal(request, error instanceof WrongProof ? error.refusal : 'form', field);
+    logRefusal(request, error instanceof WrongProof ? error.refusal : 'form', field);
     return { field, message };
   }
   if (!(error instanceof OperationRefused)) throw error;
-  noteRefusal(request, 'operation');
+  logRefusal(request, 'operation');
   return { field: null, message: error.message };
 }
 
@@ -87,8 +87,8 @@ function explainRefusal(
   reason: PanelRefusalReason,
   request: FastifyRequest,
   { panelUrl }: PanelFailureOptions,
-): Shown {
-  noteRefusal(request, reason.kind);
+): PageOrRedirect {
+  logRefusal(request, reason.kind);
   // After a refused form, this returns to the page that it was sent from.
   const isForm = !['GET', 'HEAD'].includes(request.method);
   const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
@@ -97,23 +97,23 @@ function explainRefusal(
     // The cookie stays: a concurrent form may have given the session a new token meanwhile.
     case 'signed-out':
       // The page of a link opens without signing in, and asks for it where it is needed.
-      if (isLinkPath(next)) return leadTo(next);
-      return leadTo(`${PANEL_PREFIX}/sign-in${suffix}`);
+      if (isLinkPath(next)) return redirectTo(next);
+      return redirectTo(`${PANEL_PREFIX}/sign-in${suffix}`);
     case 'half-signed-in':
-      return leadTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
+      return redirectTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
     case 'factor-needed':
-      return leadTo(`${PANEL_PREFIX}/confirm${suffix}`);
+      return redirectTo(`${PANEL_PREFIX}/confirm${suffix}`);
     case 'foreign-origin':
       return forbidden(failures.foreignOrigin);
     case 'account-inactive':
       return forbidden(failures.accountInactive);
     case 'not-allowed': {
-      const { membership, deciders } = reason;
+      const { membership, admins } = reason;
       const { role, name, kind } = membership;
       const { title, text } = failures.notAllowed;
       return forbidden({
         title,
-        text: text(roles[role], name, roles[decidingRole(kind)], deciders),
+        text: text(roles[role], name, roles[adminRoleOf(kind)], admins),
       });
     }
   }

@@ -13,7 +13,6 @@ import { PANEL_ASSETS } from './assets.ts';
 import type { PanelDependencies } from './dependencies.ts';
 import { Exports } from './exports.ts';
 import { explainFailure } from './failures.ts';
-import { registerGo } from './go.ts';
 import { registerHome } from './home/index.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import { registerJoin } from './join/index.ts';
@@ -23,6 +22,7 @@ import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
 import { registerProfile } from './profile/index.ts';
 import { registerRequests } from './requests/index.ts';
+import { registerSettingLinks } from './setting-links.ts';
 import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
 import { registerTeam } from './team/index.ts';
@@ -38,7 +38,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
   app.setErrorHandler((error, request, reply) => explainFailure(error, request, reply, deps));
   app.addHook('onSend', async (request, reply) => {
     const { policy } = request.routeOptions.config;
-    if (!request.isPanelElsewhere) reply.headers({ ...headers, ...policy });
+    if (!request.isPanelOnOtherHost) reply.headers({ ...headers, ...policy });
   });
   registerPages(app, deps);
   await app.register(cookie);
@@ -52,7 +52,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
-    registerGo(pages, deps);
+    registerSettingLinks(pages, deps);
     registerSignIn(pages, deps);
     registerJoin(pages, deps);
     registerProfile(pages, deps);

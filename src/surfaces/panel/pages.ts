@@ -4,7 +4,7 @@ import { type PagePolicy, pageHeaders, transportHeaders } from '#http/security-h
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import type { PanelCookies } from './hooks/cookies.ts';
-import { noteRefusal } from './hooks/noted.ts';
+import { logRefusal } from './hooks/log-fields.ts';
 import { type PanelPage, renderPage } from './layout.ts';
 import { texts } from './texts/index.ts';
 
@@ -23,12 +23,12 @@ declare module 'fastify' {
 }
 
 /** A redirect after a change: a path without the base path. */
-interface Onward {
+interface Redirect {
   readonly onward: string;
 }
 
 /** What a handler of the panel returns. */
-export type Shown = PanelPage | Onward;
+export type PageOrRedirect = PanelPage | Redirect;
 
 const { banners, onboardingStatuses } = texts.shell;
 
@@ -63,11 +63,11 @@ export function registerPages(
   app: FastifyInstance,
   settings: PageSettings & { readonly cookies: PanelCookies },
 ): void {
-  app.addHook<Shown>('preSerialization', async (request, reply, shown) => {
-    if (request.isPanelElsewhere) return shown;
+  app.addHook<PageOrRedirect>('preSerialization', async (request, reply, shown) => {
+    if (request.isPanelOnOtherHost) return shown;
     const { newToken } = request.visit ?? {};
     if (newToken !== undefined) settings.cookies.setSession(reply, newToken);
-    return renderShown(shown, reply, settings);
+    return renderPageOrRedirect(shown, reply, settings);
   });
 }
 
@@ -75,7 +75,11 @@ export function registerPages(
  * Prepares a reply for a page, with the navigation of the person who requested it, or for a redirect.
  * @returns The body.
  */
-export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSettings): string {
+export function renderPageOrRedirect(
+  shown: PageOrRedirect,
+  reply: FastifyReply,
+  settings: PageSettings,
+): string {
   const basePath = basePathOf(settings.panelUrl);
   reply.serializer(String);
   if ('onward' in shown) {
@@ -87,7 +91,7 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
   }
   const { session = null, membership = null, changes = [] } = reply.request.visit ?? {};
   const { fault, status = fault ? 422 : 200 } = shown;
-  if (fault) noteRefusal(reply.request, 'form', fault.field);
+  if (fault) logRefusal(reply.request, 'form', fault.field);
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
   return renderPage(shown, {
     ...settings,
@@ -101,7 +105,7 @@ export function renderShown(shown: Shown, reply: FastifyReply, settings: PageSet
 }
 
 /** Redirects after a change, so that reloading does not repeat it. */
-export function leadTo(path: string): Onward {
+export function redirectTo(path: string): Redirect {
   return { onward: path };
 }
 

@@ -4,13 +4,13 @@ import { texts } from './texts/index.ts';
 
 const { statuses, confirming } = texts.payments;
 
-interface Shown {
+interface ShownStatus {
   readonly status: PaymentStatus;
   readonly sessionStatus: SessionStatus | null;
 }
 
 /** The status of a payment in a word. */
-export function renderStatus({ status, sessionStatus }: Shown): Html {
+export function renderStatus({ status, sessionStatus }: ShownStatus): Html {
   if (status === 'pending' && sessionStatus === 'completed') {
     return html`<span class="tag">${confirming}</span>`;
   }

@@ -11,12 +11,12 @@ import {
   listToldChanges,
 } from '#storage/repositories/accounts/address-changes.ts';
 import { listAddressHolders } from '#storage/repositories/accounts/address-holders.ts';
-import { readAttentionSigns } from '#storage/repositories/accounts/attention.ts';
+import { readAttentionFacts } from '#storage/repositories/accounts/attention.ts';
 import {
   hastenInquiries,
   lockOpenOfInactive,
 } from '#storage/repositories/accounts/inactive-merchants.ts';
-import { readPersonSigns } from '#storage/repositories/accounts/person-signs.ts';
+import { readSecurityEvents } from '#storage/repositories/accounts/security-events.ts';
 import { countPendingPayments } from '#storage/repositories/backlog.ts';
 import { countHeldPayments, findOldestSeen } from '#storage/repositories/chains/status.ts';
 import { listEndingPlaces } from '#storage/repositories/chains/watch-list.ts';
@@ -590,7 +590,7 @@ test('whether a merchant has ever been paid is found in the index', async () => 
 
 test('what needs attention is read from indexes, and each code of a key from the request log', async () => {
   const nodes = await plansOf(db =>
-    readAttentionSigns(db, {
+    readAttentionFacts(db, {
       merchantId,
       person: personAsked('merchant'),
       settledBy: ['chain'],
@@ -826,7 +826,7 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   ],
   [
     'what a person is told of in a partner’s panel',
-    db => readPersonSigns(db, personAsked('partner')),
+    db => readSecurityEvents(db, personAsked('partner')),
     ['audit_log_object'],
   ],
   ['mail to send', db => claimMail(db, now, now), ['mails_due', 'mails_pkey']],

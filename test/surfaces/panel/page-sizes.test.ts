@@ -88,7 +88,7 @@ test('the page of addresses links to some of many, and to all', async () => {
   const [, last = ''] = /addresses\?branch=([\w-]{36})/.exec(page.body) ?? [];
   expect(textOf(await openSmall(`${path}/addresses?branch=${last}`, ada))).toContain('none');
   const network = await openSmall(`${path}/addresses/eth-test`, ada);
-  expect(network.body.match(/class="fours"/g)).toHaveLength(20);
+  expect(network.body.match(/class="grouped"/g)).toHaveLength(20);
 });
 
 describe.each(['merchant', 'partner'] as const)('a thousand keys of a %s', kind => {

@@ -9,10 +9,10 @@ import {
   type TroubleQuestion,
   troubledEndpoints,
 } from '../webhooks/endpoints.ts';
-import { type PersonQuestion, type PersonSign, personSigns } from './person-signs.ts';
+import { type SecurityEvent, type SecurityEventQuery, securityEvents } from './security-events.ts';
 
 /** The columns of a key that tell whether somebody should look at it. */
-export type KeySign = Pick<
+export type KeyAttention = Pick<
   ApiKey,
   'id' | 'name' | 'created_at' | 'expires_at' | 'revoked_at' | 'previous_valid_until'
 >;
@@ -21,9 +21,9 @@ export type KeySign = Pick<
 const KEYS_MAXIMUM = 1000;
 
 /** What tells that somebody should look at an account, or at their own sign-in. */
-export interface AttentionSigns {
+export interface AttentionFacts {
   /** The account's keys but for revoked ones, newest first, at most 1,000. */
-  readonly keys: readonly KeySign[];
+  readonly keys: readonly KeyAttention[];
   /** How many deposits wait in the inbox, counted up to the maximum. */
   readonly unmatched: number;
   readonly troubledEndpoints: readonly (Pick<TroubledEndpoint, 'id' | 'url' | 'disabled_reason'> & {
@@ -37,12 +37,12 @@ export interface AttentionSigns {
   /** UTC calendar day of the last request by the older contract, YYYY-MM-DD; null without a recent one. */
   readonly olderContractDay: string | null;
   readonly recoveryCodesLeft: number;
-  readonly personSigns: readonly PersonSign[];
+  readonly securityEvents: readonly SecurityEvent[];
 }
 
 interface AttentionQuestion {
   readonly merchantId: string;
-  readonly person: PersonQuestion;
+  readonly person: SecurityEventQuery;
   readonly unmatchedMaximum: number;
   readonly trouble: TroubleQuestion;
   /** Codes that are counted, since when, and how many of one are still usual. */
@@ -57,8 +57,8 @@ interface AttentionQuestion {
   readonly olderContractSince: string;
 }
 
-/** Reads all signs in one statement, each along an index. */
-export async function readAttentionSigns(
+/** Reads all facts in one statement, each along an index. */
+export async function readAttentionFacts(
   db: Connection,
   {
     merchantId,
@@ -69,14 +69,14 @@ export async function readAttentionSigns(
     settledBy,
     olderContractSince,
   }: AttentionQuestion,
-): Promise<AttentionSigns> {
-  const { rows } = await sql<Omit<AttentionSigns, 'keys'> & (KeySign | { id: null })>`
+): Promise<AttentionFacts> {
+  const { rows } = await sql<Omit<AttentionFacts, 'keys'> & (KeyAttention | { id: null })>`
     with configured as materialized (
       select network.id, network.environment
       from branches join deposit_addresses on branch_id = branches.id
       join networks as network on network.id = blockchain_id
       where merchant_id = ${merchantId} and is_main
-    ), signs as materialized (
+    ), facts as materialized (
       select
         ${ownUnmatched(merchantId, unmatchedMaximum)} as unmatched,
         (select coalesce(json_agg(endpoint order by endpoint.id), '[]')
@@ -101,14 +101,14 @@ export async function readAttentionSigns(
          where merchant_id = ${merchantId} and day >= ${olderContractSince}) as "olderContractDay",
         (select count(*)::integer from recovery_codes
          where person_id = ${person.personId} and used_at is null) as "recoveryCodesLeft",
-        ${personSigns(person)} as "personSigns"
+        ${securityEvents(person)} as "securityEvents"
     )
-    select signs.*, key.id, key.name, key.created_at, key.expires_at, key.revoked_at,
+    select facts.*, key.id, key.name, key.created_at, key.expires_at, key.revoked_at,
       key.previous_valid_until
-    from signs left join api_keys as key
+    from facts left join api_keys as key
       on key.merchant_id = ${merchantId} and key.revoked_at is null
     order by key.created_at desc, key.id limit ${KEYS_MAXIMUM}`.execute(db);
-  const [signs] = rows;
-  if (signs === undefined) throw new Error('a statement without a condition returns a row');
-  return { ...signs, keys: rows.filter(row => row.id !== null) };
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('a statement without a condition returns a row');
+  return { ...facts, keys: rows.filter(row => row.id !== null) };
 }

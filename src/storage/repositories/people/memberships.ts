@@ -116,33 +116,33 @@ export const MEMBER_TABLES = {
     member: 'merchant_users',
     account: 'merchants',
     accountId: 'merchant_id',
-    decides: 'admin',
+    adminRole: 'admin',
   },
   partner: {
     member: 'partner_members',
     account: 'partners',
     accountId: 'partner_id',
-    decides: 'owner',
+    adminRole: 'owner',
   },
 } as unknown as Readonly<
   Record<
     Membership['kind'],
-    { member: 'merchant_users'; account: 'merchants'; accountId: 'merchant_id'; decides: 'admin' }
+    { member: 'merchant_users'; account: 'merchants'; accountId: 'merchant_id'; adminRole: 'admin' }
   >
 >;
 
 /** Names of the active admins or owners of an account who sign in, at most five. */
-export async function listDeciders(
+export async function listAdmins(
   db: Connection,
   kind: Membership['kind'],
   accountId: string,
 ): Promise<string[]> {
-  const { member, accountId: column, decides } = MEMBER_TABLES[kind];
+  const { member, accountId: column, adminRole } = MEMBER_TABLES[kind];
   const rows = await db
     .selectFrom(member)
     .select('name')
     .where(column, '=', accountId)
-    .where('role', '=', decides)
+    .where('role', '=', adminRole)
     .where('status', '=', 'active')
     .where('person_id', 'is not', null)
     .orderBy('name')

@@ -99,30 +99,30 @@ export function findTeamMember(
 }
 
 /** The active admins or owners of an account who sign in. */
-const deciders = (db: Connection, kind: Kind, accountId: string) => {
-  const { member, accountId: account, decides } = MEMBER_TABLES[kind];
+const admins = (db: Connection, kind: Kind, accountId: string) => {
+  const { member, accountId: account, adminRole } = MEMBER_TABLES[kind];
   return db
     .selectFrom(member)
     .select('id')
     .where(account, '=', accountId)
-    .where('role', '=', decides)
+    .where('role', '=', adminRole)
     .where('status', '=', 'active')
     .where('person_id', 'is not', null);
 };
 
 /** Whether anybody signs in as an active admin or owner of an account. */
-export function hasDecider(db: Connection, kind: Kind, accountId: string): Promise<boolean> {
-  return hasRow(deciders(db, kind, accountId));
+export function hasAdmin(db: Connection, kind: Kind, accountId: string): Promise<boolean> {
+  return hasRow(admins(db, kind, accountId));
 }
 
 /** Whether this person is an active admin or owner of the account; locks that until the transaction ends. */
-export function isDecider(
+export function isActiveAdmin(
   tx: Connection,
   kind: Kind,
   accountId: string,
   personId: string,
 ): Promise<boolean> {
-  return hasRow(deciders(tx, kind, accountId).where('person_id', '=', personId).forShare());
+  return hasRow(admins(tx, kind, accountId).where('person_id', '=', personId).forShare());
 }
 
 /**
@@ -130,7 +130,7 @@ export function isDecider(
  * names its maker by the e-mail they had then, so links of somebody who has changed it end as well. Links that
  * operators made, or that were sent by mail, belong to no account.
  */
-export async function endLinksOfFormerDeciders(
+export async function endLinksOfFormerAdmins(
   db: Connection,
   kind: Kind,
   accountId: string,
@@ -144,7 +144,7 @@ export async function endLinksOfFormerDeciders(
     .where('made_by', 'not in', ({ selectFrom }) =>
       selectFrom('people')
         .select('email')
-        .where('id', 'in', deciders(db, kind, accountId).clearSelect().select('person_id')),
+        .where('id', 'in', admins(db, kind, accountId).clearSelect().select('person_id')),
     )
     .execute();
 }

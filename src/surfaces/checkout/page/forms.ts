@@ -8,7 +8,7 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
-import { whyItWaits } from '#onchain/settlement/untaken.ts';
+import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';

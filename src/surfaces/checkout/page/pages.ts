@@ -8,7 +8,7 @@ import { type CheckoutStatus, CheckoutStatusSchema } from '#schemas/checkout.ts'
 import type { Payment } from '#storage/database/payment-tables.ts';
 import type { CheckoutPayment } from '#storage/repositories/payments/payments.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { findCheckoutPayment, readCheckout, readStanding } from '../checkout.ts';
+import { findCheckoutPayment, readCheckout, readLiveState } from '../checkout.ts';
 import { lookUpTransaction } from '../look-up.ts';
 import { revisionOf, stageOf } from '../stage.ts';
 import { renderCheckout } from './checkout-page.ts';
@@ -98,7 +98,7 @@ export function registerPages(
       return {
         object: 'checkout_status',
         stage,
-        revision: revisionOf(await readStanding(db, payment, now), stage),
+        revision: revisionOf(await readLiveState(db, payment, now), stage),
         expiresAt: payment.expires_at.toISOString(),
         serverTime: now.toISOString(),
       };

@@ -17,7 +17,7 @@ import type { FormFault } from '../form.ts';
 import { FOR_PERSON, membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, WITH_FRAME } from '../pages.ts';
+import { redirectTo, WITH_FRAME } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import { EXAMPLE_STAGES, type ExampleStage, FIRST_STAGE } from './example.ts';
 import { type AppearanceFields, AppearanceForm, fieldsOf, readAppearance } from './form.ts';
@@ -76,7 +76,7 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
         if (Object.values(change).some(value => value !== undefined)) {
           await setMerchant(operatorOf(request, deps), accountId, change);
         }
-        return leadTo(pathOf(request));
+        return redirectTo(pathOf(request));
       },
     );
 

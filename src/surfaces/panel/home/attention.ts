@@ -4,8 +4,8 @@ import { ANSWERED_GONE } from '#payments/webhooks/change-endpoint.ts';
 import { FAILING_AFTER_MS } from '#payments/webhooks/failing-endpoints.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import {
-  type AttentionSigns,
-  readAttentionSigns,
+  type AttentionFacts,
+  readAttentionFacts,
 } from '#storage/repositories/accounts/attention.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { addressOf } from '../address.ts';
@@ -18,8 +18,8 @@ import {
   describePerson,
   LATELY_MS,
   PROFILE,
-  personQuestionOf,
-} from '../own-attention.ts';
+  securityEventQueryOf,
+} from '../person-attention.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { texts } from '../texts/index.ts';
 
@@ -51,9 +51,9 @@ export async function readAttention(
 ): Promise<Attention[]> {
   const { accountId } = membership;
   const lately = new Date(now.getTime() - LATELY_MS);
-  const signs = await readAttentionSigns(db, {
+  const facts = await readAttentionFacts(db, {
     merchantId: accountId,
-    person: personQuestionOf(membership, person.id, now),
+    person: securityEventQueryOf(membership, person.id, now),
     unmatchedMaximum: UNMATCHED_MAXIMUM,
     trouble: { since: new Date(now.getTime() - FAILING_AFTER_MS), limit: ENDPOINTS_MAXIMUM },
     errors: {
@@ -64,7 +64,7 @@ export async function readAttention(
     settledBy: simulation ? ['chain', 'simulation'] : ['chain'],
     olderContractSince: day(lately),
   });
-  const { unmatched } = signs;
+  const { unmatched } = facts;
   const path = accountPath(membership);
   const found: Attention[] = [];
   const closed = describeClosedCodes(person, now);
@@ -73,13 +73,13 @@ export async function readAttention(
     const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);
     found.push({ text, href: `${path}/unmatched` });
   }
-  found.push(...describeKeys(signs.keys, `${path}${DEVELOPER_PATHS.merchant}/keys`, now));
+  found.push(...describeKeys(facts.keys, `${path}${DEVELOPER_PATHS.merchant}/keys`, now));
   for (const {
     id,
     url,
     disabled_at: disabled,
     disabled_reason: reason,
-  } of signs.troubledEndpoints) {
+  } of facts.troubledEndpoints) {
     const { origin } = new URL(url);
     const href = `${path}${DEVELOPER_PATHS.merchant}/webhooks/${id}`;
     if (disabled === null) found.push({ text: attentionTexts.endpointFails(origin), href });
@@ -87,18 +87,18 @@ export async function readAttention(
       found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
     }
   }
-  found.push(...describeSigns(signs, path), ...describePerson(signs.personSigns, membership));
-  if (!person.is_demo && signs.recoveryCodesLeft < RECOVERY_CODES_FEW) {
-    found.push({ text: attentionTexts.recoveryCodes(signs.recoveryCodesLeft), href: PROFILE });
+  found.push(...describeFacts(facts, path), ...describePerson(facts.securityEvents, membership));
+  if (!person.is_demo && facts.recoveryCodesLeft < RECOVERY_CODES_FEW) {
+    found.push({ text: attentionTexts.recoveryCodes(facts.recoveryCodesLeft), href: PROFILE });
   }
   return found;
 }
 
 /** @param path Of the account. */
-function describeSigns(signs: AttentionSigns, path: string): Attention[] {
+function describeFacts(facts: AttentionFacts, path: string): Attention[] {
   const developer = path + DEVELOPER_PATHS.merchant;
-  const { networksWithoutAddress, olderContractDay } = signs;
-  const found: Attention[] = signs.refused.map(({ errorCode, requests }) => ({
+  const { networksWithoutAddress, olderContractDay } = facts;
+  const found: Attention[] = facts.refused.map(({ errorCode, requests }) => ({
     text: attentionTexts.refused(requests, errorCode),
     href: addressOf(`${developer}/requests`, { code: errorCode }),
   }));

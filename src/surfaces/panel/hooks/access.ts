@@ -9,12 +9,12 @@ import { UUID } from '#schemas/uuid.ts';
 import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
 import {
   findMembership,
-  listDeciders,
+  listAdmins,
   type Membership,
 } from '#storage/repositories/people/memberships.ts';
 import { readChangeNotices } from '../change-notices.ts';
 import type { PanelDependencies } from '../dependencies.ts';
-import { noteOwner, noteRefusal } from './noted.ts';
+import { logOwner, logRefusal } from './log-fields.ts';
 import { PanelRefusal } from './refusal.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
@@ -134,7 +134,7 @@ async function visit(
     await limits.countPage(request);
   } else {
     request.panelSessionId = open.session.id;
-    noteOwner(request, { personId: open.person.id });
+    logOwner(request, { personId: open.person.id });
     await limits.countPanel(request);
   }
   return seen;
@@ -146,7 +146,7 @@ async function recognize(request: FastifyRequest, deps: PanelDependencies): Prom
   const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
   if (seen.session?.isComplete !== true) return;
   const found = await findOwn(deps, seen.session, kind as Membership['kind'], id);
-  if (found !== undefined) noteOwner(request, { accountId: found.membership.accountId });
+  if (found !== undefined) logOwner(request, { accountId: found.membership.accountId });
   request.visit = { ...seen, ...(found ?? {}) };
 }
 
@@ -175,15 +175,15 @@ async function admit(
   const { permission } = rule;
   const found = await findOwn(deps, session, rule.for, request.params.accountId);
   if (found === undefined) {
-    noteRefusal(request, 'not-a-member');
+    logRefusal(request, 'not-a-member');
     throw new ApiError('E3001');
   }
   request.visit = { ...seen, ...found };
   const { membership } = found;
-  noteOwner(request, { accountId: membership.accountId });
+  logOwner(request, { accountId: membership.accountId });
   if (!isAllowed(membership.role, permission)) {
-    const deciders = await listDeciders(deps.db, membership.kind, membership.accountId);
-    throw new PanelRefusal({ kind: 'not-allowed', membership, deciders });
+    const admins = await listAdmins(deps.db, membership.kind, membership.accountId);
+    throw new PanelRefusal({ kind: 'not-allowed', membership, admins });
   }
   if (membership.status !== 'active' && isChange(request)) {
     throw new PanelRefusal({ kind: 'account-inactive' });

@@ -12,7 +12,7 @@ export type PanelRefusalReason =
       readonly kind: 'not-allowed';
       readonly membership: Membership;
       /** Names of the people whose role allows it. */
-      readonly deciders: readonly string[];
+      readonly admins: readonly string[];
     }
   /** The second factor was given more than ten minutes ago. */
   | { readonly kind: 'factor-needed' }

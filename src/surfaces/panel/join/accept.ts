@@ -14,7 +14,7 @@ import type { FormFault } from '../form.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { acceptPage } from './views.ts';
 
 /** Path, below the panel, at which an invitation continues after signing in for it. */
@@ -38,7 +38,7 @@ export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
       const { address } = visitOf(request).visitor;
       try {
         const invited = await joinAsPerson(deps, tokenHashOf(request), session, address);
-        return leadTo(accountPath(invited));
+        return redirectTo(accountPath(invited));
       } catch (error) {
         return showInvitation(request, deps, faultOf(error, request));
       }

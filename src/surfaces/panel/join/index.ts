@@ -13,10 +13,10 @@ import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import type { FormFault } from '../form.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
-import { noteOwner } from '../hooks/noted.ts';
+import { logOwner } from '../hooks/log-fields.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { registerAccept, showInvitation } from './accept.ts';
 import { demoPage, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
 
@@ -60,7 +60,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     if (!isToken(token)) throw new LinkEnded();
     const link = await findOpenLink(db, hashToken(token), new Date(clock()));
     if (link === undefined || (link.purpose === 'demo' && !admitsDemo)) throw new LinkEnded();
-    if (link.person_id !== null) noteOwner(request, { personId: link.person_id });
+    if (link.person_id !== null) logOwner(request, { personId: link.person_id });
     return link;
   }
 
@@ -85,26 +85,34 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     return invitationPage(parts, invited, email || invited.email);
   }
 
-  async function join(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
+  async function join(
+    request: JoinRequest,
+    reply: FastifyReply,
+    form: Form,
+  ): Promise<PageOrRedirect> {
     const joined = await joinAsNew(deps, request.params.token, form, visitOf(request));
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
     return recoveryCodesPage(joined.recoveryCodes, basePath + accountPath(joined.account));
   }
 
-  async function renew(request: JoinRequest, reply: FastifyReply, form: Form): Promise<Shown> {
+  async function renew(
+    request: JoinRequest,
+    reply: FastifyReply,
+    form: Form,
+  ): Promise<PageOrRedirect> {
     const { token } = request.params;
     const recoveryCodes = await renewFactors(deps, token, form, visitOf(request));
     cookies.clearSession(reply);
     const next = `${PANEL_PREFIX}/sign-in`;
     return recoveryCodes.length === 0
-      ? leadTo(next)
+      ? redirectTo(next)
       : recoveryCodesPage(recoveryCodes, basePath + next);
   }
 
-  async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<Shown> {
+  async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<PageOrRedirect> {
     const joined = await joinDemo(deps, request.params.token, visitOf(request));
     cookies.setSession(reply, joined.token);
-    return leadTo(joined.account === undefined ? PANEL_PREFIX : accountPath(joined.account));
+    return redirectTo(joined.account === undefined ? PANEL_PREFIX : accountPath(joined.account));
   }
 }

@@ -7,7 +7,7 @@ import type { Operator } from '#accounts/audit/audited-change.ts';
 import { parseName } from '#accounts/input.ts';
 import { createKey, type IssuedKey, revokeKey, rotateKey } from '#accounts/keys/manage-keys.ts';
 import { MERCHANT_SCOPES } from '#accounts/keys/scopes.ts';
-import { REQUESTS_KEPT_MS } from '#accounts/requests/kept.ts';
+import { REQUEST_RETENTION_MS } from '#accounts/requests/stored-fields.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import {
@@ -27,7 +27,7 @@ import type { FormFault } from '../form.ts';
 import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { holderOf } from '../requests/index.ts';
 import { renderKeyRequests } from '../requests/key-requests.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
@@ -149,7 +149,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     } catch (error) {
       return show(request, key, faultOf(error, request));
     }
-    return leadTo(`${pathOf(request)}/${key.id}`);
+    return redirectTo(`${pathOf(request)}/${key.id}`);
   });
 
   async function requireKey(
@@ -204,7 +204,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
   /** The key's errors, and its last requests. */
   async function readActivity(membership: Membership, { id: keyId }: KeyWithUse): Promise<Html> {
     const holder = holderOf(membership);
-    const since = new Date(clock() - REQUESTS_KEPT_MS);
+    const since = new Date(clock() - REQUEST_RETENTION_MS);
     const url = `${basePathOf(panelUrl)}${accountPath(membership)}${DEVELOPER_PATHS[kind]}/requests`;
     const rows = await listRequests(reports, holder, { keyId }, undefined, REQUESTS_SHOWN);
     const errors = await countErrors(reports, holder.accountId, keyId, since);

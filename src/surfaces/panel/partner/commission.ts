@@ -19,7 +19,7 @@ import { EXPORT_PAGE, type Exports } from '../exports.ts';
 import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { commissionPage } from './commission-page.ts';
 
 const PATH = '/partners/:accountId/commission';
@@ -57,7 +57,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
   app.get(`${PATH}.csv`, exporting, (request, reply) => {
     requireOwnPage(request);
     const { month } = request.query;
-    if (month === undefined) return leadTo(`${pathOf(request)}/commission`);
+    if (month === undefined) return redirectTo(`${pathOf(request)}/commission`);
     const { accountId } = membershipOf(request);
     return exports.send(request, reply, {
       name: commissionFileName(month),
@@ -76,7 +76,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     const { accountId } = membershipOf(request);
     // The page says why an unfinished month has no file.
     if (month === undefined || !isClosed(month, new Date(clock()))) {
-      return leadTo(addressOf(`${pathOf(request)}/commission`, { month }));
+      return redirectTo(addressOf(`${pathOf(request)}/commission`, { month }));
     }
     reply
       .header('content-disposition', `attachment; filename="commission-${month}.json"`)

@@ -13,7 +13,7 @@ import {
   readPaymentReportPages,
 } from '#reports/partners/payment-reports.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { readPersonSigns } from '#storage/repositories/accounts/person-signs.ts';
+import { readSecurityEvents } from '#storage/repositories/accounts/security-events.ts';
 import { listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
 import { countPartnerMerchants } from '#storage/repositories/partners/merchants.ts';
 import { utcDay } from '#time/days.ts';
@@ -27,8 +27,8 @@ import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { describeKeys, describePerson, personQuestionOf } from '../own-attention.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
+import { describeKeys, describePerson, securityEventQueryOf } from '../person-attention.ts';
 import { DEVELOPER_PATHS } from '../requests/paths.ts';
 import { renderNoneFurther, renderPaging } from '../table.ts';
 import { texts } from '../texts/index.ts';
@@ -76,15 +76,15 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
     const { accountId, role } = membership;
     const now = new Date(clock());
     const { person } = sessionOf(request);
-    const [overview, keys, signs] = await Promise.all([
+    const [overview, keys, events] = await Promise.all([
       readOverview(reports, accountId, now),
       listKeysWithUse(reports, visibleKeysOf(membership)),
-      readPersonSigns(reports, personQuestionOf(membership, person.id, now)),
+      readSecurityEvents(reports, securityEventQueryOf(membership, person.id, now)),
     ]);
     const keysPath = `${accountPath(membership)}${DEVELOPER_PATHS.partner}/keys`;
     const own = [
       ...describeKeys(keys, keysPath, now).slice(0, KEYS_TOLD),
-      ...describePerson(signs, membership),
+      ...describePerson(events, membership),
     ].map(({ text, href }) => ({ text, url: basePathOf(panelUrl) + href }));
     const page = overviewPage(urlOf(request), overview, {
       own,
@@ -171,7 +171,7 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
     // The list says what is wrong with the days.
     if (bounds === null || faultOfDays(list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;
-      return leadTo(partnerListUrl(path, list));
+      return redirectTo(partnerListUrl(path, list));
     }
     const wanted = { ...toReportQuery(list), startDate: bounds.from, endDate: bounds.to };
     const { startDate: _from, endDate: _to, ...filters } = wanted;
@@ -220,7 +220,7 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
     const membership = membershipOf(request);
     const selfService = request.body['self-service'] === 'on';
     await setPartner(operatorOf(request, deps), membership.accountId, { selfService });
-    return leadTo(`${accountPath(membership)}/settings`);
+    return redirectTo(`${accountPath(membership)}/settings`);
   });
 }
 

@@ -21,7 +21,7 @@ import { renderSelect } from '../form.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 
 const words = texts.payments.accounting;
@@ -46,7 +46,7 @@ export function registerAccounting(
       const { month } = request.query;
       // The list offers the months that have files.
       if (month === undefined || !isClosed(month, new Date(clock()))) {
-        return leadTo(`${accountPath(membershipOf(request))}/payments`);
+        return redirectTo(`${accountPath(membershipOf(request))}/payments`);
       }
       await requireReplayed({ primary: db, replica: reports }, closingOf(month), new Date(clock()));
       const merchant = await requireMerchant(request);

@@ -7,7 +7,7 @@ import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { recordReturn } from '#onchain/settlement/record-return.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
-import { whyItWaits } from '#onchain/settlement/untaken.ts';
+import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
 import { countTransfers } from '#payments/counted-transfers.ts';
 import { readHistory } from '#payments/history.ts';
 import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
@@ -27,7 +27,7 @@ import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import { readReturn } from '../unmatched/remedy.ts';
 import { registerAccounting } from './accounting.ts';
@@ -94,7 +94,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     }
     await note(request, 'payment.simulate', payment, { case: name });
     if (waits === null) {
-      return leadTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
+      return redirectTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
     }
     const page = await show(request, await requirePayment(request), {
       field: null,
@@ -116,7 +116,7 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     } catch (error) {
       return show(request, payment, faultOf(error, request), body);
     }
-    return leadTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
+    return redirectTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
   });
 
   /** Writes into the audit log what a person did with a payment. */

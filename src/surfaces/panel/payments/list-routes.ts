@@ -14,7 +14,7 @@ import { faultOfDays, renderNoMatch } from '../filters.ts';
 import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { isFirstPage, renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { renderAccounting } from './accounting.ts';
@@ -87,7 +87,7 @@ ${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, n
     const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
     if (bounds === null || faultOfDays(list) !== null) {
-      return leadTo(listUrl(pathOf(request), list));
+      return redirectTo(listUrl(pathOf(request), list));
     }
     const { status, arrived: deviation, search } = list;
     const { filters, text } = wantedBy(list);

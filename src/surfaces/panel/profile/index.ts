@@ -28,7 +28,7 @@ import { proverOf } from '../fresh-factor.ts';
 import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf } from '../hooks/access.ts';
 import { recoveryCodesPage } from '../join/views.ts';
 import type { PanelPage } from '../layout.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { type ProfileForm, type ProfileFormParts, profileFormPage, profilePage } from './views.ts';
 
 const PROFILE = '/profile';
@@ -108,7 +108,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   app.post(`${PROFILE}/sessions/:id/end`, ending, async request => {
     const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
     if (!ended) throw new ApiError('E3001');
-    return leadTo(own);
+    return redirectTo(own);
   });
 
   // Requires a recent second factor: a stolen session must not be enough to end the person's other sessions.
@@ -116,7 +116,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   app.post(`${PROFILE}/sessions/end-others`, endingOthers, async request => {
     const { session, person } = sessionOf(request);
     await deleteSessionsOf(db, person.id, session.id);
-    return leadTo(own);
+    return redirectTo(own);
   });
 
   /**
@@ -129,12 +129,12 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     form: ProfileForm,
     sent: Sent,
     perform: (who: Omit<Proof, 'password' | 'code'>) => Promise<readonly string[]>,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     refuseDemo(request);
     await limits.countSignIn(request);
     try {
       const codes = await perform(proverOf(request));
-      return codes.length === 0 ? leadTo(own) : recoveryCodesPage(codes, basePath + own);
+      return codes.length === 0 ? redirectTo(own) : recoveryCodesPage(codes, basePath + own);
     } catch (error) {
       return show(form, faultOf(error, request), sent);
     }

@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { ownKeysOf, visibleKeysOf } from '#accounts/access/key-holders.ts';
 import { isAllowed, isChangeAllowed } from '#accounts/access/permissions.ts';
 import { explainSignature } from '#accounts/keys/explain-signature.ts';
-import { REQUESTS_KEPT_DAYS, REQUESTS_KEPT_OF_ACCOUNT } from '#accounts/requests/kept.ts';
+import {
+  REQUEST_RETENTION_DAYS,
+  REQUESTS_PER_ACCOUNT_MAXIMUM,
+} from '#accounts/requests/stored-fields.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { Uuid } from '#schemas/scalars.ts';
@@ -77,7 +80,7 @@ function registerRequestsOf(kind: Membership['kind'], app: TypedApp, deps: Panel
       if (!isFirstPage(wanted)) return renderNoneFurther(requestsUrl(url, wanted));
       return isFiltered(wanted)
         ? renderNoMatch(text.noneMatch, url)
-        : html`<p>${text.empty(requestsKept, REQUESTS_KEPT_DAYS, count(REQUESTS_KEPT_OF_ACCOUNT))}</p>`;
+        : html`<p>${text.empty(requestsKept, REQUEST_RETENTION_DAYS, count(REQUESTS_PER_ACCOUNT_MAXIMUM))}</p>`;
     };
     return {
       title: text.title,

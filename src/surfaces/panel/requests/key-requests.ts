@@ -1,4 +1,4 @@
-import { REQUESTS_KEPT_DAYS } from '#accounts/requests/kept.ts';
+import { REQUEST_RETENTION_DAYS } from '#accounts/requests/stored-fields.ts';
 import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { addressOf } from '../address.ts';
@@ -28,7 +28,7 @@ export function renderKeyRequests(
   errors: readonly ErrorCount[],
   { url, publicUrl, keyId: key }: KeyRequestsFrame,
 ): Html {
-  return html`<section aria-labelledby="errors"><h2 id="errors">${text.errorsTitle(REQUESTS_KEPT_DAYS)}</h2>
+  return html`<section aria-labelledby="errors"><h2 id="errors">${text.errorsTitle(REQUEST_RETENTION_DAYS)}</h2>
 ${
   errors.length === 0
     ? html`<p>${text.noErrors}</p>`

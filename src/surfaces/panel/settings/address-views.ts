@@ -10,9 +10,9 @@ import { renderFactor } from '../fresh-factor.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderTable } from '../table.ts';
 import { texts } from '../texts/index.ts';
+import { inGroups } from './address-groups.ts';
 import { renderComparison } from './change-views.ts';
 import { renderDelay } from './delay.ts';
-import { inFours } from './fours.ts';
 
 const { addresses: words, secondAdmin } = texts.settings;
 
@@ -111,7 +111,7 @@ ${renderTable<Network>(
         const shown = own.slice(0, ADDRESSES_SHOWN);
         const others = own.length - shown.length;
         const more = html`<div><a href="${networkUrl(frame, network.id)}">${words.moreAddresses(others)}</a></div>`;
-        return html`${shown.map(({ address }) => html`<div>${inFours(address)}</div>`)}${others > 0 && more}`;
+        return html`${shown.map(({ address }) => html`<div>${inGroups(address)}</div>`)}${others > 0 && more}`;
       },
     },
     {
@@ -171,7 +171,7 @@ ${
     ? html`<p>${isUs ? words.usAccount : words.noneHere}</p>`
     : html`${waiting !== null && html`<h2>${words.inForce}</h2>`}<ul class="rows">${addresses.map(
         ({ address, setAt }) =>
-          html`<li><div>${inFours(address)}<br><span class="quiet">${words.setAt} ${dateTime(setAt)}</span></div>
+          html`<li><div>${inGroups(address)}<br><span class="quiet">${words.setAt} ${dateTime(setAt)}</span></div>
 ${
   mayChange &&
   html`<form method="post" action="${action}/remove"><input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="address" value="${address}"><button class="plain">${words.remove}<span class="visually-hidden"> ${address}</span></button></form>`

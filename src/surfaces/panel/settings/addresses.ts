@@ -30,7 +30,7 @@ import { changeWithFactor } from '../fresh-factor.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import {
   addressesPage,
@@ -115,13 +115,13 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       const change = await changeWithFactor(request, deps, code, operator =>
         proposeAddress(operator, wanted, seen, addressDelayMs),
       );
-      if (change.outcome === null) return leadTo(`${settingsOf(request)}/changes/${change.id}`);
+      if (change.outcome === null) return redirectTo(`${settingsOf(request)}/changes/${change.id}`);
     } catch (error) {
       if (error instanceof AddressTaken) return refuseTaken(request, own, error, { text, kind });
       return review(request, request.body, faultOf(error, request));
     }
     const url = `${settingsOf(request)}/addresses`;
-    return leadTo(networkUrl({ url, branch: own }, blockchainId));
+    return redirectTo(networkUrl({ url, branch: own }, blockchainId));
   });
 
   const removing = withPermission('merchant', 'money.protect', { params, body: RemoveForm });
@@ -136,7 +136,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
       return showNetwork(request, own, faultOf(error, request));
     }
     const url = `${settingsOf(request)}/addresses`;
-    return leadTo(networkUrl({ url, branch: own }, blockchainId));
+    return redirectTo(networkUrl({ url, branch: own }, blockchainId));
   });
 
   /** The page that compares the old and the new address; if the address is refused, the form again. */
@@ -144,7 +144,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     request: NetworkRequest,
     { branch: branchId, kind, address: text }: Static<typeof ReviewForm>,
     fault: FormFault | null,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     const { accountId: merchantId } = membershipOf(request);
     const network = await requireNetwork(request.params.blockchainId);
     const own = await requireBranch(request, branchId);

@@ -20,7 +20,7 @@ import { changeWithFactor, renderFactor } from '../fresh-factor.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { pageAfter, renderNext, renderNoneFurther } from '../table.ts';
 import { texts } from '../texts/index.ts';
 import { renderComparison, renderWaiting } from './change-views.ts';
@@ -58,7 +58,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       const { accountId: merchantId } = membershipOf(request);
       // Never as the main branch: that change has to wait.
       await createBranch(operatorOf(request, deps), { merchantId, name, main: false });
-      return leadTo(`${settingsOf(request)}/branches`);
+      return redirectTo(`${settingsOf(request)}/branches`);
     },
   );
 
@@ -77,7 +77,7 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
         proposeMainBranch(operator, { merchantId, branchId }, addressDelayMs),
       );
       const isOpen = change.outcome === null;
-      return leadTo(`${settingsOf(request)}/${isOpen ? `changes/${change.id}` : 'branches'}`);
+      return redirectTo(`${settingsOf(request)}/${isOpen ? `changes/${change.id}` : 'branches'}`);
     } catch (error) {
       return showMain(request, branchId, faultOf(error, request));
     }

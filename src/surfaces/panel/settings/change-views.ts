@@ -8,7 +8,7 @@ import { renderFactor } from '../fresh-factor.ts';
 import type { PanelPage } from '../layout.ts';
 import { renderFacts } from '../table.ts';
 import { texts } from '../texts/index.ts';
-import { inFours } from './fours.ts';
+import { inGroups } from './address-groups.ts';
 
 const { changes } = texts;
 
@@ -33,9 +33,9 @@ export function renderComparison(
   if (kind === 'merchant.one-admin') return null;
   const isMain = kind === 'branch.main';
   const none = isMain ? changes.noMain : changes.noAddress;
-  const show = (value: string) => (isMain ? html`${nameOf(value)}` : inFours(value));
+  const show = (value: string) => (isMain ? html`${nameOf(value)}` : inGroups(value));
   const before = former.length === 0 ? [html`${none}`] : former.map(show);
-  const added = isMain ? html`<strong>${branchName}</strong>` : inFours(address ?? '');
+  const added = isMain ? html`<strong>${branchName}</strong>` : inGroups(address ?? '');
   const after = kind === 'address.add' ? [...former.map(show), added] : [added];
   const list = (title: string, entries: readonly Html[]) =>
     html`<div><dt>${title}</dt>${entries.map(entry => html`<dd>${entry}</dd>`)}</div>`;
@@ -118,7 +118,7 @@ export function renderWaiting(
 <ul class="rows">${open.map(
     change =>
       html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${networkOf(change)}`}<br>
-${change.address !== null && html`${inFours(change.address)}<br>`}
+${change.address !== null && html`${inGroups(change.address)}<br>`}
 <span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(change)}</span></div>
 ${mayCancel && renderButton(`${base}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,
   )}</ul></section>`;

@@ -18,7 +18,7 @@ import { changeWithFactor, renderFactor } from '../fresh-factor.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import { changePage } from './change-views.ts';
 import { renderDelay } from './delay.ts';
@@ -52,7 +52,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     } catch (error) {
       return show(request, changeId, faultOf(error, request));
     }
-    return leadTo(`${settingsOf(request)}/changes/${changeId}`);
+    return redirectTo(`${settingsOf(request)}/changes/${changeId}`);
   });
 
   const approving = withPermission('merchant', 'money.change', { params, body: FactorForm });
@@ -67,7 +67,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     } catch (error) {
       return show(request, changeId, faultOf(error, request));
     }
-    return leadTo(`${settingsOf(request)}/changes/${changeId}`);
+    return redirectTo(`${settingsOf(request)}/changes/${changeId}`);
   });
 
   const protecting = withPermission('merchant', 'money.protect', { body: EmptyForm });
@@ -77,7 +77,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     } catch (error) {
       return relaxPage(request, faultOf(error, request));
     }
-    return leadTo(`${settingsOf(request)}/addresses`);
+    return redirectTo(`${settingsOf(request)}/addresses`);
   });
 
   app.get(`${SETTINGS}/second-admin/relax`, withPermission('merchant', 'money.change'), request =>
@@ -91,7 +91,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
       const { id } = await changeWithFactor(request, deps, request.body.code, operator =>
         proposeOneAdmin(operator, accountId, addressDelayMs),
       );
-      return leadTo(`${settingsOf(request)}/changes/${id}`);
+      return redirectTo(`${settingsOf(request)}/changes/${id}`);
     } catch (error) {
       return relaxPage(request, faultOf(error, request));
     }

@@ -17,7 +17,7 @@ import { type FormFault, renderField } from '../form.ts';
 import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 
 const PATH = '/merchants/:accountId/settings/domains';
@@ -50,13 +50,13 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     request: FastifyRequest,
     text: string,
     perform: (merchantId: string) => Promise<unknown>,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     try {
       await perform(membershipOf(request).accountId);
     } catch (error) {
       return show(request, text, { ...faultOf(error, request), field: 'domain' });
     }
-    return leadTo(pathOf(request));
+    return redirectTo(pathOf(request));
   }
 
   async function show(

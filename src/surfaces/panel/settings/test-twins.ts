@@ -7,7 +7,7 @@ import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import { findMerchant, findTestTwin } from '#storage/repositories/accounts/merchants.ts';
 import { findMembership, type Membership } from '#storage/repositories/people/memberships.ts';
-import { hasDecider } from '#storage/repositories/people/team.ts';
+import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { PanelDependencies } from '../dependencies.ts';
@@ -16,7 +16,7 @@ import type { FormFault } from '../form.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 
 const PATH = '/merchants/:accountId/settings/test-twin';
@@ -40,7 +40,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     try {
       const twin = await makeTestTwin(operatorOf(request, deps), accountId);
       const own = await membershipIn(request, twin.id);
-      if (own !== undefined) return leadTo(accountPath(own));
+      if (own !== undefined) return redirectTo(accountPath(own));
     } catch (error) {
       return show(request, faultOf(error, request));
     }
@@ -73,7 +73,7 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
       return mayMake ? section(words.lead, renderButtonFor(membership, words.make)) : null;
     }
     const present = words.present(await nameOf(request, twin));
-    if (!mayMake || (await hasDecider(db, 'merchant', twin.id))) return section(present);
+    if (!mayMake || (await hasAdmin(db, 'merchant', twin.id))) return section(present);
     const enter = renderButtonFor(membership, words.enter);
     return section(html`${present} ${words.abandoned}`, enter);
   }

@@ -8,7 +8,7 @@ import type { PanelDependencies } from '../dependencies.ts';
 import { renderField } from '../form.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 
 const { forgotten, email } = texts.signIn;
@@ -30,9 +30,9 @@ export function registerForgotten(app: TypedApp, deps: PanelDependencies): void 
   const post = { ...FOR_ANYBODY, schema: { body: ForgottenForm } };
   app.post(FORGOTTEN_PATH, post, async request => {
     await limits.countSignIn(request);
-    if (!sendsMail) return leadTo(PANEL_PREFIX + FORGOTTEN_PATH);
+    if (!sendsMail) return redirectTo(PANEL_PREFIX + FORGOTTEN_PATH);
     await askForLink(deps, request.body.email, visitOf(request).visitor.address);
-    return leadTo(PANEL_PREFIX + ASKED);
+    return redirectTo(PANEL_PREFIX + ASKED);
   });
 
   app.get(ASKED, FOR_ANYBODY, () => (sendsMail ? ASKED_PAGE : NO_MAIL_PAGE));

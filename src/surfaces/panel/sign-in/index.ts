@@ -20,11 +20,11 @@ import {
   sessionOf,
   visitOf,
 } from '../hooks/access.ts';
-import { noteOwner, noteRefusal } from '../hooks/noted.ts';
+import { logOwner, logRefusal } from '../hooks/log-fields.ts';
 import { INVITATION } from '../join/accept.ts';
 import type { PanelPage } from '../layout.ts';
 import { NextQuery, readNext, withNext } from '../next.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import { registerForgotten } from './forgotten.ts';
 import { codePage, confirmPage, signInPage } from './views.ts';
@@ -57,7 +57,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     app.get(path, { ...FOR_ANYBODY, schema }, request => {
       if (!visitOf(request).session?.isComplete) return show(request, '', null);
       const { token } = request.params;
-      return leadTo(token === undefined ? nextOf(request) : `${JOIN_PATH}/${token}`);
+      return redirectTo(token === undefined ? nextOf(request) : `${JOIN_PATH}/${token}`);
     });
     const post = { ...FOR_ANYBODY, schema: { ...schema, body: PasswordForm } };
     app.post(path, post, (request, reply) => takePassword(request, reply, request.body));
@@ -76,7 +76,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     request: SignInRequest,
     reply: FastifyReply,
     { email, password }: Static<typeof PasswordForm>,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     await limits.countSignIn(request);
     const { token: invitation } = request.params;
     const invitationHash = invitation === undefined ? null : hashToken(invitation);
@@ -86,16 +86,16 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     const typed = { email: email.trim(), password, invitationHash, replacedId };
     const signedIn = await signIn(deps, typed, visitor);
     const { token, personId } = signedIn;
-    if (personId !== undefined) noteOwner(request, { personId });
+    if (personId !== undefined) logOwner(request, { personId });
     if (token === undefined) {
-      noteRefusal(request, signedIn.refusal);
+      logRefusal(request, signedIn.refusal);
       return show(request, email, { field: null, message: texts.signIn.refused });
     }
     // A former session that still waits for its code is replaced now. A complete one must not end by a password
     // alone: it ends once the second factor is given.
     if (before?.isComplete === false) await endSession(request);
     cookies.setSession(reply, token);
-    return leadTo(withNext(PANEL_PREFIX + CODE, nextOf(request)));
+    return redirectTo(withNext(PANEL_PREFIX + CODE, nextOf(request)));
   }
 
   registerForgotten(app, deps);
@@ -122,7 +122,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     const next = nextOf(request);
     if (person.is_demo) {
       cookies.setSession(reply, await confirmDemo(deps, session));
-      return leadTo(next);
+      return redirectTo(next);
     }
     await limits.countSignIn(request);
     return takeCode(request, reply, request.body.code ?? '', fault =>
@@ -134,7 +134,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     // First, so that the browser drops the cookie even while the database refuses writes.
     cookies.clearSession(reply);
     await endSession(request);
-    return leadTo(PANEL_PREFIX + SIGN_IN);
+    return redirectTo(PANEL_PREFIX + SIGN_IN);
   });
 
   async function endSession(request: FastifyRequest): Promise<void> {
@@ -147,14 +147,14 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     reply: FastifyReply,
     code: string,
     again: (fault: FormFault) => PanelPage,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     try {
       const open = sessionOf(request);
       const device = await confirm(deps, proverOf(request), code);
       if (device !== null) cookies.setDevice(reply, device);
       const { second_factor_at: confirmedAt, link_hash: invitationHash } = open.session;
       const isForInvitation = confirmedAt === null && invitationHash !== null;
-      return leadTo(isForInvitation ? PANEL_PREFIX + INVITATION : nextOf(request));
+      return redirectTo(isForInvitation ? PANEL_PREFIX + INVITATION : nextOf(request));
     } catch (error) {
       return again(faultOf(error, request));
     }

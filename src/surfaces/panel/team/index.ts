@@ -21,7 +21,7 @@ import { changeWithFactor } from '../fresh-factor.ts';
 import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import {
   InviteForm,
@@ -146,14 +146,14 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     memberId: string,
     code: string,
     wanted: Parameters<typeof changeMember>[3],
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     const account = membershipOf(request);
     await requireMember(request, memberId);
     await changeWithFactor(request, deps, code, operator =>
       changeMember(operator, account, memberId, wanted),
     );
     // People who changed themselves may not see the team any more.
-    return leadTo(account.memberId === memberId ? PANEL_PREFIX : pathOf(request));
+    return redirectTo(account.memberId === memberId ? PANEL_PREFIX : pathOf(request));
   }
 
   /** Makes a link once for each intent, and shows it. */

@@ -54,7 +54,7 @@ function renderMember(member: TeamMember, { url, ownId, mayManage }: TeamFrame):
   }${id === ownId && html` <span class="tag">${words.you}</span>`}<br>
 ${email}<br>
 ${signsInWith !== null && html`${words.signsInWith(signsInWith)}<br>`}
-<span class="quiet">${renderStanding(member)}</span></div>
+<span class="quiet">${renderAccess(member)}</span></div>
 ${
   mayManage &&
   html`<div class="buttons">${
@@ -66,7 +66,7 @@ ${
 }
 
 /** Whether somebody has joined, what they sign in with, and when they were last seen. */
-function renderStanding(member: TeamMember): Html | string {
+function renderAccess(member: TeamMember): Html | string {
   const { personId, isDemo, factorsSince, recoveredAt, lastSeenAt, linkUntil, status } = member;
   if (personId === null) {
     if (linkUntil !== null) return words.invited(dateTime(linkUntil));

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { UNTAKEN_REASONS } from '#onchain/settlement/untaken.ts';
+import { UNMATCHED_REASONS } from '#onchain/settlement/unmatched-reasons.ts';
 import { parseDollars, toDollarText } from '#payments/dollars.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import { BLOCKCHAIN_IDS, BlockchainIdSchema } from '#schemas/blockchain.ts';
@@ -30,7 +30,7 @@ export interface InboxRequest extends InboxFilters {
 }
 
 export const InboxQuery = Type.Object({
-  why: Type.Optional(StringEnum(Object.keys(UNTAKEN_REASONS) as DepositOutcome[], 'Why.')),
+  why: Type.Optional(StringEnum(Object.keys(UNMATCHED_REASONS) as DepositOutcome[], 'Why.')),
   network: Type.Optional(BlockchainIdSchema),
   worth: Type.Optional(Type.String()),
   after: Type.Optional(Uuid('ID of the last deposit of the page before.')),
@@ -104,7 +104,7 @@ function renderInboxFilters(
   url: string,
   { outcome, blockchainId, valueMaximum }: InboxRequest,
 ): Html {
-  const reasons = Object.entries(UNTAKEN_REASONS).map(([id, { short }]) => [id, short] as const);
+  const reasons = Object.entries(UNMATCHED_REASONS).map(([id, { short }]) => [id, short] as const);
   const networks = BLOCKCHAIN_IDS.map(id => [id, id] as const);
   const worth = {
     name: 'worth',
@@ -147,7 +147,7 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
         cents === null ? unmatchedTexts.unknownValue : dollars(cents),
       number: true,
     },
-    { title: facts.reason, cell: ({ outcome }) => UNTAKEN_REASONS[outcome]?.short ?? outcome },
+    { title: facts.reason, cell: ({ outcome }) => UNMATCHED_REASONS[outcome]?.short ?? outcome },
     { title: facts.arrived, cell: ({ observed_at: at }) => dateTime(at), secondary: true },
     { title: facts.network, cell: ({ blockchain_id: id }) => id, secondary: true },
     {

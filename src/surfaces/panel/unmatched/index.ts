@@ -31,7 +31,7 @@ import type { FormFault } from '../form.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import { AskForm, AssignForm, type DepositParts } from './deposit-parts.ts';
 import {
@@ -99,7 +99,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       const wanted = error instanceof ConsentNeeded ? { payment, fields, refusal: error } : null;
       return show(request, deposit, { fault, wanted });
     }
-    return leadTo(pathOf(request));
+    return redirectTo(pathOf(request));
   });
 
   app.post(`${PATH}/:depositId/ask`, settling(AskForm), async request => {
@@ -111,7 +111,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     } catch (error) {
       return show(request, deposit, { fault: faultOf(error, request) });
     }
-    return leadTo(`${pathOf(request)}/${deposit.id}`);
+    return redirectTo(`${pathOf(request)}/${deposit.id}`);
   });
 
   app.post(`${PATH}/:depositId/dismiss`, settling(RemedyForm), async request => {
@@ -124,7 +124,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
     } catch (error) {
       return show(request, deposit, { fault: faultOf(error, request) });
     }
-    return leadTo(pathOf(request));
+    return redirectTo(pathOf(request));
   });
 
   const dismissing = { ...listed, body: DismissForm };
@@ -146,7 +146,7 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void 
       const { message } = faultOf(error, request);
       return refuse({ field: null, message: faults.refused(message) });
     }
-    return leadTo(inboxUrl(pathOf(request), asked));
+    return redirectTo(inboxUrl(pathOf(request), asked));
   });
 
   async function list(

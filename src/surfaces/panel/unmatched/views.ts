@@ -1,4 +1,4 @@
-import { UNTAKEN_REASONS } from '#onchain/settlement/untaken.ts';
+import { UNMATCHED_REASONS } from '#onchain/settlement/unmatched-reasons.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -49,7 +49,7 @@ ${renderRemedy(fault, parts.fields)}
 
 /** Why no payment took the deposit, as a sentence. */
 function reasonOf({ outcome }: Deposit): string {
-  const text = UNTAKEN_REASONS[outcome]?.text ?? outcome;
+  const text = UNMATCHED_REASONS[outcome]?.text ?? outcome;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 

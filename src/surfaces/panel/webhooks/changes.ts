@@ -12,7 +12,7 @@ import { parseDateBound } from '#time/date-bound.ts';
 import type { PanelDependencies } from '../dependencies.ts';
 import { faultOf } from '../failures.ts';
 import { operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
-import { leadTo, type Shown } from '../pages.ts';
+import { type PageOrRedirect, redirectTo } from '../pages.ts';
 import { texts } from '../texts/index.ts';
 import type { EndpointPages } from './endpoint.ts';
 import { EndpointParams, RedeliverFailedForm } from './forms.ts';
@@ -69,7 +69,7 @@ export function registerEndpointChanges(
     if (since.getTime() > clock()) return refuse(redelivery.future);
     try {
       const { deliveries } = await redeliverFailed(operatorOf(request, deps), endpoint.id, since);
-      return leadTo(`${webhooksPath(request)}/${endpoint.id}?redelivered=${deliveries}`);
+      return redirectTo(`${webhooksPath(request)}/${endpoint.id}?redelivered=${deliveries}`);
     } catch (error) {
       return pages.show(request, endpoint, { fault: faultOf(error, request), since: text });
     }
@@ -78,13 +78,13 @@ export function registerEndpointChanges(
   async function change(
     request: EndpointRequest,
     perform: (operator: Operator, id: string) => Promise<unknown>,
-  ): Promise<Shown> {
+  ): Promise<PageOrRedirect> {
     const endpoint = await pages.require(request);
     try {
       await perform(operatorOf(request, deps), endpoint.id);
     } catch (error) {
       return pages.show(request, endpoint, { fault: faultOf(error, request) });
     }
-    return leadTo(`${webhooksPath(request)}/${endpoint.id}`);
+    return redirectTo(`${webhooksPath(request)}/${endpoint.id}`);
   }
 }

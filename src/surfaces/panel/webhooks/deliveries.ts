@@ -20,7 +20,7 @@ import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import type { PanelPage } from '../layout.ts';
 import { accountPath } from '../navigation.ts';
-import { leadTo } from '../pages.ts';
+import { redirectTo } from '../pages.ts';
 import { deliveryPage } from './delivery-view.ts';
 import type { EndpointPages } from './endpoint.ts';
 import { DeliveryParams } from './forms.ts';
@@ -63,7 +63,7 @@ export function registerDeliveries(
     const found = await requireDelivery(request);
     try {
       const { id } = await redeliver(operatorOf(request, deps), found.delivery.id);
-      return leadTo(`${webhooksPath(request)}/${found.endpoint.id}/deliveries/${id}`);
+      return redirectTo(`${webhooksPath(request)}/${found.endpoint.id}/deliveries/${id}`);
     } catch (error) {
       return show(request, found, faultOf(error, request));
     }

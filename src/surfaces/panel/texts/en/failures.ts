@@ -40,8 +40,8 @@ export const failures = {
   },
   notAllowed: {
     title: 'You may not do this',
-    /** @param deciders Names of the people who may. */
-    text: (role: string, account: string, needed: string, deciders: readonly string[]) =>
-      `You are ${role} of ${account}; this takes ${needed}${deciders.length === 0 ? '' : `: ${deciders.join(', ')}`}.`,
+    /** @param admins Names of the people who may. */
+    text: (role: string, account: string, needed: string, admins: readonly string[]) =>
+      `You are ${role} of ${account}; this takes ${needed}${admins.length === 0 ? '' : `: ${admins.join(', ')}`}.`,
   },
 };

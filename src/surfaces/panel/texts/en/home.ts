@@ -58,7 +58,7 @@ export const home = {
       `${what} on ${minuteOf(at)}, from ${address}. If that was not you, tell your operator`,
     linkMade: (at: Date, by: string | null) =>
       `${by ?? 'Your operator'} made a link for a new password or authenticator app of yours on ${minuteOf(at)}. If you have not asked for it, change your password`,
-    deciderGone: {
+    adminGone: {
       merchant: (name: string, day: string, by: string | null) =>
         `${name} is no admin any more: changed on ${day} by ${by ?? 'your operator'}`,
       partner: (name: string, day: string, by: string | null) =>

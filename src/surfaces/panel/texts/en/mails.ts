@@ -96,7 +96,7 @@ export const mails = {
     ignore:
       'If it was not you who asked, there is nothing to do: nothing changes until the link is used. Give it to nobody.',
   },
-  deciderGone: {
+  adminGone: {
     merchant: {
       subject: (account: string) => `An admin of ${account} was removed`,
       text: {
@@ -118,7 +118,7 @@ export const mails = {
     unknown:
       'If you do not know of it, somebody may want to be alone in the account: look at what waits there, and tell your operator at once.',
   },
-  deciderNew: {
+  adminNew: {
     merchant: {
       subject: (account: string) => `${account} has another admin`,
       text: {

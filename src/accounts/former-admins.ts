@@ -6,7 +6,7 @@ import type {
 import type { Connection } from '#storage/database/connection.ts';
 import { MEMBER_TABLES, type Membership } from '#storage/repositories/people/memberships.ts';
 import type { Operator } from './audit/audited-change.ts';
-import { namedBy, tellDeciders } from './mail/notices.ts';
+import { namedBy, notifyAdmins } from './mail/notices.ts';
 
 /** A change of a user or member. */
 export interface MemberChange {
@@ -21,7 +21,7 @@ export interface MemberChange {
  * @returns Detail for the audit log, by which that person is found and notified of the account's changes of
  * the next day.
  */
-export async function tellOfFormerDecider(
+export async function notifyOfFormerAdmin(
   operator: Operator,
   tx: Connection,
   account: Pick<Membership, 'kind' | 'accountId'>,
@@ -29,13 +29,13 @@ export async function tellOfFormerDecider(
   { status, role }: MemberChange,
 ): Promise<{ readonly was?: string }> {
   const { name, role: was } = before;
-  const { decides }: { decides: string } = MEMBER_TABLES[account.kind];
-  const decided = was === decides && before.status === 'active' && before.person_id !== null;
+  const { adminRole }: { adminRole: string } = MEMBER_TABLES[account.kind];
+  const decided = was === adminRole && before.status === 'active' && before.person_id !== null;
   const isDeactivated = status === 'inactive';
-  if (!decided || !(isDeactivated || (role !== undefined && role !== decides))) return {};
+  if (!decided || !(isDeactivated || (role !== undefined && role !== adminRole))) return {};
   const how = isDeactivated ? ('deactivated' as const) : ('demoted' as const);
   const facts = { name, how, by: namedBy(operator) };
-  await tellDeciders(tx, account, {
+  await notifyAdmins(tx, account, {
     kind: 'decider-gone',
     facts,
     now: new Date(operator.clock()),

@@ -6,7 +6,7 @@ import { canonicalAuthority } from '#http/request-target.ts';
 import { wantsHtml } from '#http/wants-html.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { explainFailure, type PanelFailureOptions } from './failures.ts';
-import { leadTo, panelHeaders, renderShown } from './pages.ts';
+import { panelHeaders, redirectTo, renderPageOrRedirect } from './pages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,11 +15,11 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Whether the panel was requested on a host that is not its own. */
-    isPanelElsewhere: boolean;
+    isPanelOnOtherHost: boolean;
   }
 }
 
-interface ApartOptions extends PanelFailureOptions {
+interface OwnHostOptions extends PanelFailureOptions {
   readonly limits: RateLimits;
   /** Sends browsers the documentation's page for an address that has none. */
   readonly sendMissing: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -29,48 +29,52 @@ interface ApartOptions extends PanelFailureOptions {
  * Responds to a request for what its host does not serve.
  * @param failure Why the request is refused on any host; undefined if it is not.
  */
-type SendApart = (request: FastifyRequest, reply: FastifyReply, failure?: unknown) => FastifyReply;
+type SendInstead = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failure?: unknown,
+) => FastifyReply;
 
 /**
  * Keeps a panel with a host of its own apart from the rest of the service: it is served on no other host, and its
  * host serves nothing else (OWASP ASVS 5.0, 3.5.4) but redirects from `/` to the panel. A request is for the panel if
  * the router found it in the panel's scope: the same path can be spelt in many ways.
  */
-export function keepPanelApart(app: FastifyInstance, options: ApartOptions): void {
+export function keepPanelOnOwnHost(app: FastifyInstance, options: OwnHostOptions): void {
   const { panelUrl, publicUrl, limits, sendMissing } = options;
   const isPanelHost = createPanelHosts(panelUrl);
   const { host: publicHost } = new URL(publicUrl);
   const isOwnHost = new URL(panelUrl).host !== publicHost;
   const missing = () => new ApiError('E3001', 'There is nothing at this path of this host.');
 
-  const sendOnPanelHost: SendApart = (request, reply, failure) => {
+  const sendOnPanelHost: SendInstead = (request, reply, failure) => {
     const isRoot = failure === undefined && request.routeOptions.url === '/';
-    if (isRoot) return reply.send(renderShown(leadTo(PANEL_PREFIX), reply, options));
+    if (isRoot) return reply.send(renderPageOrRedirect(redirectTo(PANEL_PREFIX), reply, options));
     const error = failure ?? missing();
     if (!wantsHtml(request)) return sendError(error, request, reply, options);
     const shown = explainFailure(error, request, reply.headers(panelHeaders(panelUrl)), options);
-    return reply.send(renderShown(shown, reply, options));
+    return reply.send(renderPageOrRedirect(shown, reply, options));
   };
 
-  const sendElsewhere: SendApart = (request, reply, failure) =>
+  const sendElsewhere: SendInstead = (request, reply, failure) =>
     failure === undefined && wantsHtml(request)
       ? sendMissing(request, reply)
       : sendError(failure ?? missing(), request, reply, options);
 
   /** Never throws: the error would reach the route's own handler, which belongs to the other part of the service. */
-  function count(request: FastifyRequest, reply: FastifyReply, send: SendApart): void {
+  function count(request: FastifyRequest, reply: FastifyReply, send: SendInstead): void {
     limits.countPage(request).then(
       () => send(request, reply),
       failure => send(request, reply, failure),
     );
   }
 
-  app.decorateRequest('isPanelElsewhere', false);
+  app.decorateRequest('isPanelOnOtherHost', false);
   app.addHook('onRequest', (request, reply, done) => {
     const { prefix } = request.server;
     if (prefix === PANEL_PREFIX || prefix.startsWith(`${PANEL_PREFIX}/`)) {
       if (isPanelHost(request)) return done();
-      request.isPanelElsewhere = true;
+      request.isPanelOnOtherHost = true;
       return count(request, reply, sendElsewhere);
     }
     // Fast path: nearly every request names the public host exactly as it is configured.

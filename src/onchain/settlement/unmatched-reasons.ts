@@ -9,7 +9,7 @@ interface Reason {
 }
 
 /** Why no payment took a transfer, so that it is in the inbox. */
-export const UNTAKEN_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> = {
+export const UNMATCHED_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> = {
   ambiguous: {
     short: 'ambiguous',
     text: 'several payments wait at the address, and its amount and time do not tell which one it is for',
@@ -29,20 +29,20 @@ export const UNTAKEN_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> 
 };
 
 /** A sentence for each transfer that has arrived and that no payment took. */
-export function describeUntaken(deposits: readonly Deposit[]): string[] {
+export function describeUnmatched(deposits: readonly Deposit[]): string[] {
   return deposits
     .filter(
       ({ payment_id, state }) => payment_id === null && (state === 'seen' || state === 'final'),
     )
     .map(({ id, outcome }) => {
-      const reason = UNTAKEN_REASONS[outcome]?.text ?? outcome;
+      const reason = UNMATCHED_REASONS[outcome]?.text ?? outcome;
       return `A transfer went to the inbox as ${outcome} (${id}): ${reason}.`;
     });
 }
 
 /** Why a simulated payment still waits although a transfer has arrived; null if there is no such reason. */
 export function whyItWaits({ payment, deposits }: Simulation): string | null {
-  const untaken = describeUntaken(deposits);
+  const untaken = describeUnmatched(deposits);
   if (payment.status !== 'pending' || untaken.length === 0) return null;
   return ['The payment is still pending.', ...untaken].join(' ');
 }

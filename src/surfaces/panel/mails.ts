@@ -1,6 +1,6 @@
 import type { NamedAccount, NoticeKind, Notices } from '#accounts/mail/notices.ts';
 import { plainName } from '#accounts/mail/plain-name.ts';
-import type { Letter } from '#accounts/mail/send.ts';
+import type { OutgoingMail } from '#accounts/mail/send.ts';
 import type { PeopleDependencies } from '#accounts/people/dependencies.ts';
 import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
@@ -22,7 +22,7 @@ interface Draft {
 /** Facts of a notice about an account. */
 type Told<K extends NoticeKind> = Notices[K] & { readonly account: NamedAccount };
 
-interface LetterDependencies extends Omit<PeopleDependencies, 'isBreached'> {
+interface MailTextDependencies extends Omit<PeopleDependencies, 'isBreached'> {
   /** Base URL of the panel. */
   readonly panelUrl: string;
 }
@@ -35,10 +35,10 @@ const PROFILE = `${PANEL_PREFIX}/profile`;
  * now, so that only the mail ever contains it.
  * @returns null for a mail that need not be sent: it has no recipient any more, or is too late.
  */
-export async function writeLetter(
-  deps: LetterDependencies,
+export async function writeMail(
+  deps: MailTextDependencies,
   { kind, facts, person, created_at: createdAt }: ClaimedMail,
-): Promise<Omit<Letter, 'id'> | null> {
+): Promise<Omit<OutgoingMail, 'id'> | null> {
   if (kind === 'password-link') {
     const asked = facts as Notices['password-link'];
     const made = await makeAskedLink(deps, asked, createdAt);
@@ -46,25 +46,25 @@ export async function writeLetter(
     const { subject, text, link, ignore } = mails.passwordLink;
     const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}`;
     const paragraphs = [...text(asked.address), `${link}\n${url}`, ignore];
-    return letterTo(made.person, subject, paragraphs);
+    return mailTo(made.person, subject, paragraphs);
   }
   if (person === null) return null;
   const told = withPlainNames(facts);
   const { subject, paragraphs, path } = draftOf(kind as Exclude<NoticeKind, 'password-link'>, told);
   const { because, look } = mails;
   const { account } = told as { account?: NamedAccount };
-  return letterTo(person, subject, [
+  return mailTo(person, subject, [
     ...paragraphs,
     `${look}\n${deps.panelUrl}${path}`,
     account === undefined ? because.person : because[account.kind](account.name),
   ]);
 }
 
-function letterTo(
-  to: Letter['to'],
+function mailTo(
+  to: OutgoingMail['to'],
   subject: string,
   paragraphs: readonly string[],
-): Omit<Letter, 'id'> {
+): Omit<OutgoingMail, 'id'> {
   const name = plainName(to.name);
   const text = `${[mails.greeting(name), ...paragraphs].join('\n\n')}\n`;
   return { to: { ...to, name }, subject, text };
@@ -106,15 +106,15 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
     }
     case 'decider-gone': {
       const { account, name, how, by } = facts as Told<'decider-gone'>;
-      const { subject, text } = mails.deciderGone[account.kind];
-      const paragraphs = [text[how](name, by, account.name), mails.deciderGone.unknown];
+      const { subject, text } = mails.adminGone[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.adminGone.unknown];
       const path = pathOf(account) + TEAM_PATHS[account.kind];
       return { subject: subject(account.name), paragraphs, path };
     }
     case 'decider-new': {
       const { account, name, how, by } = facts as Told<'decider-new'>;
-      const { subject, text } = mails.deciderNew[account.kind];
-      const paragraphs = [text[how](name, by, account.name), mails.deciderNew.unknown];
+      const { subject, text } = mails.adminNew[account.kind];
+      const paragraphs = [text[how](name, by, account.name), mails.adminNew.unknown];
       const path = pathOf(account) + TEAM_PATHS[account.kind];
       return { subject: subject(account.name), paragraphs, path };
     }

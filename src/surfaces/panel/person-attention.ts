@@ -1,8 +1,11 @@
 import { isAllowed } from '#accounts/access/permissions.ts';
 import { EXPIRING_WITHIN_MS } from '#accounts/keys/expiring-keys.ts';
 import { formerPairUntil } from '#accounts/keys/former-pair.ts';
-import type { KeySign } from '#storage/repositories/accounts/attention.ts';
-import type { PersonQuestion, PersonSign } from '#storage/repositories/accounts/person-signs.ts';
+import type { KeyAttention } from '#storage/repositories/accounts/attention.ts';
+import type {
+  SecurityEvent,
+  SecurityEventQuery,
+} from '#storage/repositories/accounts/security-events.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { CHANGE_PASSWORD } from './closed-codes.ts';
@@ -33,7 +36,7 @@ export const LATELY_MS = 7 * 24 * 60 * 60_000;
  * still works.
  * @param path Path of the pages of keys, without the base path.
  */
-export function describeKeys(keys: readonly KeySign[], path: string, now: Date): Attention[] {
+export function describeKeys(keys: readonly KeyAttention[], path: string, now: Date): Attention[] {
   return keys.flatMap(key => {
     const { id, name, created_at: made, revoked_at: revoked, expires_at: expires } = key;
     if (revoked !== null || (expires !== null && expires <= now)) return [];
@@ -51,11 +54,11 @@ export function describeKeys(keys: readonly KeySign[], path: string, now: Date):
 }
 
 /** The query for `describePerson`. People who may not see the team learn nothing about it. */
-export function personQuestionOf(
+export function securityEventQueryOf(
   { kind, accountId, memberId, role }: Membership,
   personId: string,
   now: Date,
-): PersonQuestion {
+): SecurityEventQuery {
   return {
     kind,
     personId,
@@ -69,14 +72,17 @@ export function personQuestionOf(
 /**
  * Describes sign-ins from a new device, changes of what the person signs in with, and losses of an admin or owner.
  */
-export function describePerson(signs: readonly PersonSign[], membership: Membership): Attention[] {
+export function describePerson(
+  events: readonly SecurityEvent[],
+  membership: Membership,
+): Attention[] {
   const { kind } = membership;
   const team = accountPath(membership) + TEAM_PATHS[kind];
   const known: Readonly<Partial<Record<string, string>>> = attentionTexts.ownChanges;
-  return signs.map(({ action, at: iso, by, address, former }) => {
+  return events.map(({ action, at: iso, by, address, former }) => {
     const at = new Date(iso);
     if (former !== null) {
-      return { text: attentionTexts.deciderGone[kind](former, day(at), by), href: team };
+      return { text: attentionTexts.adminGone[kind](former, day(at), by), href: team };
     }
     if (LINK_ACTIONS.includes(action)) {
       return { text: attentionTexts.linkMade(at, by), href: CHANGE_PASSWORD };

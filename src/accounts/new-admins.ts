@@ -2,8 +2,8 @@ import type { MerchantUser, PartnerMember } from '#storage/database/account-tabl
 import type { Connection } from '#storage/database/connection.ts';
 import { MEMBER_TABLES, type Membership } from '#storage/repositories/people/memberships.ts';
 import type { Operator } from './audit/audited-change.ts';
-import type { MemberChange } from './former-deciders.ts';
-import { namedBy, tellDeciders } from './mail/notices.ts';
+import type { MemberChange } from './former-admins.ts';
+import { namedBy, notifyAdmins } from './mail/notices.ts';
 
 type Account = Pick<Membership, 'kind' | 'accountId'>;
 
@@ -11,19 +11,19 @@ type Account = Pick<Membership, 'kind' | 'accountId'>;
  * Notifies those who decide in an account (a merchant's admins, a partner's owners) that a user or member is about to
  * become one of them. Call it in the transaction of the change, before the change: then the new one is not notified.
  */
-export async function tellOfNewDecider(
+export async function notifyOfNewAdmin(
   operator: Operator,
   tx: Connection,
   account: Account,
   before: Pick<MerchantUser | PartnerMember, 'name' | 'role' | 'status' | 'person_id'>,
   { status = before.status, role = before.role }: MemberChange,
 ): Promise<void> {
-  const { decides }: { decides: string } = MEMBER_TABLES[account.kind];
-  const decided = before.role === decides && before.status === 'active';
-  if (before.person_id === null || decided || role !== decides || status !== 'active') return;
-  const how = before.role === decides ? ('activated' as const) : ('made' as const);
+  const { adminRole }: { adminRole: string } = MEMBER_TABLES[account.kind];
+  const decided = before.role === adminRole && before.status === 'active';
+  if (before.person_id === null || decided || role !== adminRole || status !== 'active') return;
+  const how = before.role === adminRole ? ('activated' as const) : ('made' as const);
   const facts = { name: before.name, how, by: namedBy(operator) };
-  await tellDeciders(tx, account, {
+  await notifyAdmins(tx, account, {
     kind: 'decider-new',
     facts,
     now: new Date(operator.clock()),
@@ -34,13 +34,13 @@ export async function tellOfNewDecider(
  * The same for somebody who is about to accept an invitation.
  * @param by E-mail of whoever made the invitation; null for an operator.
  */
-export async function tellOfJoining(
+export async function notifyOfJoining(
   tx: Connection,
   invited: Account & Pick<Membership, 'name' | 'role'>,
   { by, now }: { readonly by: string | null; readonly now: Date },
 ): Promise<void> {
-  const { decides }: { decides: string } = MEMBER_TABLES[invited.kind];
-  if (invited.role !== decides) return;
+  const { adminRole }: { adminRole: string } = MEMBER_TABLES[invited.kind];
+  if (invited.role !== adminRole) return;
   const facts = { name: invited.name, how: 'joined' as const, by };
-  await tellDeciders(tx, invited, { kind: 'decider-new', facts, now });
+  await notifyAdmins(tx, invited, { kind: 'decider-new', facts, now });
 }

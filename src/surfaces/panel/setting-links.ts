@@ -10,7 +10,7 @@ import type { PanelDependencies } from './dependencies.ts';
 import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import { accountPath } from './navigation.ts';
-import { leadTo, type Shown } from './pages.ts';
+import { type PageOrRedirect, redirectTo } from './pages.ts';
 import { TEAM_PATHS } from './team/paths.ts';
 import { texts } from './texts/index.ts';
 
@@ -50,7 +50,7 @@ const PLACES = {
 export type LinkedSetting = keyof typeof PLACES;
 
 /** Path of the page that leads to a setting. */
-export function goPath(setting: LinkedSetting): string {
+export function settingLink(setting: LinkedSetting): string {
   return `${PANEL_PREFIX}/go/${setting}`;
 }
 
@@ -60,11 +60,11 @@ const params = Type.Object({ setting: StringEnum(SETTINGS, 'What to set.') });
 /**
  * Redirects from outside to a setting of the person's only account that has it, or lists the accounts to choose from.
  */
-export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): void {
+export function registerSettingLinks(app: TypedApp, { db, panelUrl }: PanelDependencies): void {
   app.get(
     '/go/:setting',
     { ...FOR_PERSON, schema: { params } },
-    async (request): Promise<Shown> => {
+    async (request): Promise<PageOrRedirect> => {
       const places: Partial<Record<Membership['kind'], Place>> = PLACES[request.params.setting];
       const memberships = await listMemberships(db, sessionOf(request).person.id);
       const found = memberships.flatMap(account => {
@@ -73,7 +73,7 @@ export function registerGo(app: TypedApp, { db, panelUrl }: PanelDependencies): 
         return [{ account, path: accountPath(account) + place.path }];
       });
       const [only, second] = found;
-      if (only !== undefined && second === undefined) return leadTo(only.path);
+      if (only !== undefined && second === undefined) return redirectTo(only.path);
       const { title, none } = texts.settings.go;
       const content =
         only === undefined

@@ -3,18 +3,18 @@ import type { Connection } from '../../database/connection.ts';
 import { MEMBER_TABLES, type Membership } from '../people/memberships.ts';
 
 /** A change of what a person signs in with, or of the admins or owners of their account. */
-export interface PersonSign {
+export interface SecurityEvent {
   readonly action: string;
   /** ISO 8601, as in JSON. */
   readonly at: string;
   /** E-mail of who made it; null for an operator. */
   readonly by: string | null;
   readonly address: string | null;
-  /** Name of somebody who was admin or owner of the account until then; null if the sign is about the person. */
+  /** Name of somebody who was admin or owner of the account until then; null if the event is about the person. */
   readonly former: string | null;
 }
 
-export interface PersonQuestion {
+export interface SecurityEventQuery {
   readonly kind: Membership['kind'];
   readonly personId: string;
   /** The user or member as whom they sign in. */
@@ -30,20 +30,20 @@ export interface PersonQuestion {
 const FORMER_MAXIMUM = 10;
 
 /**
- * The signs of a person, newest first, as JSON: the last sign-in from an unknown device, the last change by each
+ * The security events of a person, newest first, as JSON: the last sign-in from an unknown device, the last change by each
  * action, and who is no longer admin or owner of the account.
  */
-export function personSigns({
+export function securityEvents({
   kind,
   personId,
   memberId,
   accountId,
   actions,
   since,
-}: PersonQuestion): RawBuilder<PersonSign[]> {
-  const { member, accountId: column, decides } = MEMBER_TABLES[kind];
+}: SecurityEventQuery): RawBuilder<SecurityEvent[]> {
+  const { member, accountId: column, adminRole } = MEMBER_TABLES[kind];
   return sql`(
-    select coalesce(json_agg(sign order by sign.at desc), '[]') from (
+    select coalesce(json_agg(event order by event.at desc), '[]') from (
       (select distinct on (action) action, at, case when person_id is not null then actor end as by,
          address, null as former
        from audit_log
@@ -60,17 +60,17 @@ export function personSigns({
          where object_id = own.id::text and at >= ${since} and detail ? 'was'
          order by at desc, id desc limit 1) as entry
        where own.${sql.ref(column)} = ${accountId}
-         and not (own.role = ${decides} and own.status = 'active')
+         and not (own.role = ${adminRole} and own.status = 'active')
        order by entry.at desc limit ${FORMER_MAXIMUM})
-    ) as sign)`;
+    ) as event)`;
 }
 
-/** Reads the signs of a person. */
-export async function readPersonSigns(
+/** Reads the security events of a person. */
+export async function readSecurityEvents(
   db: Connection,
-  question: PersonQuestion,
-): Promise<readonly PersonSign[]> {
-  const { rows } = await sql<{ signs: PersonSign[] }>`
-    select ${personSigns(question)} as signs`.execute(db);
-  return rows[0]?.signs ?? [];
+  question: SecurityEventQuery,
+): Promise<readonly SecurityEvent[]> {
+  const { rows } = await sql<{ events: SecurityEvent[] }>`
+    select ${securityEvents(question)} as events`.execute(db);
+  return rows[0]?.events ?? [];
 }

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
 /** Adds the IDs of the person and the account to the log line of a request. */
-export function noteOwner(
+export function logOwner(
   request: FastifyRequest,
   owner: { readonly personId?: string; readonly accountId?: string },
 ): void {
-  request.noted = { ...request.noted, ...owner };
+  request.logFields = { ...request.logFields, ...owner };
 }
 
 /**
@@ -13,12 +13,12 @@ export function noteOwner(
  * @param refusal A constant of the code, never text that was sent.
  * @param field The field of a form that the refusal is about, if it is about one.
  */
-export function noteRefusal(
+export function logRefusal(
   request: FastifyRequest,
   refusal: string,
   field: string | null = null,
 ): void {
-  const { noted } = request;
+  const { logFields } = request;
   const about = field === null ? {} : { field };
-  request.noted = { ...noted, refusal: noted?.refusal ?? refusal, ...about };
+  request.logFields = { ...logFields, refusal: logFields?.refusal ?? refusal, ...about };
 }
