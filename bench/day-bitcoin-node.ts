@@ -10,7 +10,7 @@ const STRANGER = `0014${'5e'.repeat(20)}`;
 /** Signature and key of a P2PKH input, whose contents nobody reads. */
 const SIGNED = `6b${'48'.repeat(107)}`;
 
-export interface BitcoinDay {
+interface BitcoinDay {
   /** As `getblockchaininfo` reports it. */
   readonly name: string;
   /** Hash of its first block. */

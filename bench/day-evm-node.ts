@@ -11,7 +11,7 @@ const BLOOM = `0x${'7'.repeat(512)}`;
 /** Logs of a transaction that pays no watched address. */
 const STRANGERS_LOGS = 2;
 
-export interface EvmDay {
+interface EvmDay {
   readonly name: string;
   readonly chainId: number;
   readonly blockMs: number;

@@ -20,7 +20,7 @@ export interface PaymentHistory {
 }
 
 /** A range of payments by their numbers, both inclusive. */
-export interface PaymentRange {
+interface PaymentRange {
   readonly newest: number;
   readonly oldest: number;
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Linux's counters of a process. */
-export interface ProcessTimes {
+interface ProcessTimes {
   /** CPU time of the main thread, and of all threads, in microseconds. */
   readonly mainThread: number;
   readonly allThreads: number;

@@ -34,7 +34,7 @@ export interface Ledger {
   readonly executed: number;
 }
 
-export interface ReplayedLoad {
+interface ReplayedLoad {
   /** Resolves once creations succeed in all buckets, on all replicas. */
   recovered(): Promise<void>;
   /** Ends the load, waits for its replays, and returns the results. */

@@ -296,3 +296,27 @@ test('no object literal is spread into another one, which lists the same in fewe
   });
   expect(spreading).toEqual([]);
 });
+
+test('what is exported is used elsewhere', () => {
+  const all = globSync('{vitest.config.ts,{src,clients/javascript,schemas,test,bench}/**/*.ts}', {
+    cwd: ROOT,
+  });
+  const texts = new Map(all.map(file => [file, readFileSync(join(ROOT, file), 'utf8')]));
+  const users = Map.groupBy(
+    [...texts].flatMap(([file, text]) =>
+      [...new Set(text.match(/[\w$]+/g))].map(word => ({ word, file })),
+    ),
+    ({ word }) => word,
+  );
+  const unused = [...texts].flatMap(([file, text]) => {
+    // What the client exports is for programs of others.
+    if (file.startsWith('clients/')) return [];
+    const exported = text.matchAll(
+      /^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm,
+    );
+    return [...exported]
+      .filter(([, name = '']) => users.get(name)?.every(user => user.file === file))
+      .map(([, name]) => `${file}: ${name}`);
+  });
+  expect(unused).toEqual([]);
+});

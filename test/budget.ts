@@ -61,14 +61,14 @@ export const LONG: Readonly<Record<string, string>> = {
 };
 
 /** A test of a run. */
-export interface TimedTest {
+interface TimedTest {
   /** Path of its file and its name, including its suites, joined by ` > `. */
   readonly name: string;
   readonly milliseconds: number;
 }
 
 /** The report of a run. */
-export interface Judgement {
+interface Judgement {
   readonly lines: readonly string[];
   readonly fails: boolean;
 }

@@ -20,7 +20,7 @@ import { namedBy, notifyAdmins } from './mail/notices.ts';
 export const FORMER_TOLD_MS = 24 * 60 * 60_000;
 
 /** What happens to a change of where money goes. */
-export type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
+type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
 
 /** A change as it is proposed. */
 export type ChangeColumns = Pick<

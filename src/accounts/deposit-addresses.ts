@@ -18,7 +18,7 @@ import { requireLockedMerchant, requireMerchant } from './merchants.ts';
 /** Maximum deposit addresses of a branch on a network. */
 export const ADDRESSES_MAXIMUM = 20;
 
-export interface AddressOwner {
+interface AddressOwner {
   readonly merchantId: string;
   /** Default: the main branch. */
   readonly branchId?: string | undefined;
@@ -154,7 +154,7 @@ export async function listAddresses(
 }
 
 /** The branch, with its merchant locked, so that concurrent changes run one after the other. */
-export async function requireBranchToChange(tx: Connection, owner: AddressOwner): Promise<Branch> {
+async function requireBranchToChange(tx: Connection, owner: AddressOwner): Promise<Branch> {
   await requireLockedMerchant(tx, owner.merchantId);
   return requireBranch(tx, owner);
 }

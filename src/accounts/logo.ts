@@ -6,7 +6,7 @@ export const LOGO_BYTES_MAXIMUM = 8 * 1024;
 /** Maximum pixels per side: four for each CSS pixel of the page. */
 export const LOGO_PIXELS_MAXIMUM = 512;
 
-export type LogoType = 'image/png' | 'image/webp';
+type LogoType = 'image/png' | 'image/webp';
 
 /** An image as it is served. */
 export interface Logo {

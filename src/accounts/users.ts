@@ -23,7 +23,7 @@ const API_KEY_PREFIX = 'mpa_';
 const API_KEY_BYTES = 32;
 
 /** Credentials of the older contract. Only a hash of the API key is stored. */
-export interface LegacyCredentials {
+interface LegacyCredentials {
   readonly clientId: string;
   readonly apiKey: string;
 }

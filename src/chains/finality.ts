@@ -1,10 +1,10 @@
 /** When a transfer is final: the first step whose limit is above the payment's value, or the last. */
-export interface FinalityRule {
+interface FinalityRule {
   /** In rising order of `belowCents`; the last has no limit. */
   readonly steps: readonly FinalityStep[];
 }
 
-export interface FinalityStep {
+interface FinalityStep {
   /** The step applies to payments below this value, in cents; null for any. */
   readonly belowCents: number | null;
   /** Blocks, the transfer's own included; `final` is the chain's own finality. */

@@ -14,7 +14,7 @@ export interface PageFlags extends JsonFlag {
 }
 
 /** What a command works with on the database, and how it prints its result. */
-export interface Opened extends Session {
+interface Opened extends Session {
   /** Prints an object: as JSON, or a line for each field and an optional note. */
   show(object: object, note?: string): void;
   /** Prints a list: a JSON array of the whole objects, or a table of some columns and an optional note. */

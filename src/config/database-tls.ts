@@ -7,7 +7,7 @@ export const TLS_MODES = [
   'verify-ca',
   'verify-full',
 ] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
+type TlsMode = (typeof TLS_MODES)[number];
 
 /** What the URL of a PostgreSQL server says about TLS. */
 export interface TlsSettings {

@@ -18,7 +18,7 @@ export interface MailServer {
   readonly credentials: { readonly user: string; readonly password: string } | null;
 }
 
-export interface MailSender {
+interface MailSender {
   /** Empty for none. */
   readonly name: string;
   readonly address: string;

@@ -8,7 +8,7 @@ export const REDIS_FORMS = [
 ] as const;
 
 /** Parameters that a Redis URL takes in each mode. */
-export const REDIS_PARAMETERS = {
+const REDIS_PARAMETERS = {
   cluster: ['mode'],
   sentinel: ['mode', 'name', 'sentinel_username', 'sentinel_password'],
 } as const;
@@ -16,7 +16,7 @@ export const REDIS_PARAMETERS = {
 const PARTS = /^(?<start>rediss?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#@]*)(?<end>.*)$/s;
 const DEFAULT_PORTS = { cluster: 6379, sentinel: 26_379 } as const;
 
-export interface RedisAddress {
+interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }

@@ -1,5 +1,5 @@
 /** Category of an error: the `type` of the envelope. */
-export type ErrorType =
+type ErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
   | 'permission_error'

@@ -3,7 +3,7 @@ import type { CommissionPayer, SettlementModel } from '#storage/database/account
 const BASIS_POINTS = 10_000n;
 
 /** The columns of a payment that determine its commission and who bears it. */
-export interface CommissionTerms {
+interface CommissionTerms {
   /** Cents. */
   readonly amount: number;
   readonly commission_bps: number;

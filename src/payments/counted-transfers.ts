@@ -11,7 +11,7 @@ import type { Transfer, Transfers } from '#storage/repositories/deposits/transfe
  *   the payment was paid; `unclear`: otherwise
  * - `undone` by the chain, `failed` on it: nothing arrived
  */
-export type CountedFor =
+type CountedFor =
   | 'whole'
   | 'tolerated'
   | 'over'
@@ -28,7 +28,7 @@ export type CountedFor =
   | 'failed';
 
 /** What became of a transfer that was not counted: nothing yet, or it was settled, or given back by a transaction. */
-export type Became = 'waits' | 'settled' | 'returned';
+type Became = 'waits' | 'settled' | 'returned';
 
 export interface CountedTransfer<T extends Transfer = Transfer> {
   readonly transfer: T;

@@ -22,7 +22,7 @@ const FORMULA = new RegExp(`(${CELL_START})(?=(?:(?![\\t\\r\\n])[\\s"])*[=+\\-@ï
 const SKIPPED = /^[\t\r\n]/;
 
 /** Bytes that make spreadsheets read the file as UTF-8. */
-export const BYTE_ORDER_MARK = '\uFEFF';
+const BYTE_ORDER_MARK = '\uFEFF';
 
 /** The line of titles of a CSV file. */
 export function csvHeader<T>(columns: readonly CsvColumn<T>[]): string {

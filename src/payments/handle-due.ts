@@ -3,7 +3,7 @@ import type { Connection, Database } from '#storage/database/connection.ts';
 import { inSavepoint, transact } from '#storage/database/transaction.ts';
 
 /** How to lock rows that are due for something, and what to do with each. */
-export interface DueWork<T> {
+interface DueWork<T> {
   /**
    * Locks due rows, up to a limit; skips those locked by others. Also called outside of a transaction, to see whether
    * any is due.

@@ -15,14 +15,14 @@ export interface CreatePaymentRequest {
 }
 
 /** What a contract fixes for each payment in place of the settings. */
-export interface PaymentTerms {
+interface PaymentTerms {
   readonly commissionPayer: CommissionPayer;
   /** How long the payment waits, in minutes, on any network. */
   readonly windowMinutes: number;
 }
 
 /** The columns of a new payment that depend on how it is processed. */
-export interface Flow {
+interface Flow {
   readonly kind: PaymentFlow;
   readonly settlementModel: SettlementModel | null;
   /** Cents; null while it is not determined. */

@@ -27,7 +27,7 @@ export interface SearchCursor {
 }
 
 /** What a search finds, newest first. */
-export interface FoundPage {
+interface FoundPage {
   readonly data: readonly PaymentObject[];
   /** Where the search continues; null at the end. */
   readonly next: SearchCursor | null;

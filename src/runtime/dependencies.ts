@@ -40,7 +40,7 @@ export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
 }
 
 /** Close it after the application. */
-export interface OpenDependencies extends Dependencies {
+interface OpenDependencies extends Dependencies {
   close(): Promise<void>;
 }
 

@@ -181,7 +181,7 @@ export async function refusePooler(
 }
 
 /** What a migration did. */
-export interface Migrated {
+interface Migrated {
   /** Names of the migrations applied, in order. */
   readonly applied: readonly string[];
   /** The service's role, if it was missing and has been created; else null. */

@@ -1,7 +1,7 @@
 import { CLOCK_REPORTED_SECONDS } from '#time/database-clock.ts';
 
 /** An alerting rule of Prometheus. */
-export interface AlertRule {
+interface AlertRule {
   readonly alert: string;
   readonly expr: string;
   /** How long the expression has to be true. */

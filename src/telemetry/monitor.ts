@@ -38,7 +38,7 @@ export interface Monitored {
   readonly worker?: MonitoredWorker | undefined;
 }
 
-export interface MonitoredWorker {
+interface MonitoredWorker {
   readonly directUrl: string;
   readonly clock: Clock;
   readonly log: Pick<BaseLogger, 'warn'>;

@@ -3,7 +3,7 @@ import type { Monitored } from './monitor.ts';
 import { type MonitoringServer, serveMonitoring } from './monitoring-server.ts';
 
 /** An open monitoring port, or none. */
-export type Monitoring = Pick<MonitoringServer, 'close'>;
+type Monitoring = Pick<MonitoringServer, 'close'>;
 
 /**
  * Serves metrics and health on the address; without one it does nothing, and loads nothing for it.

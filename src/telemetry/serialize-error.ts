@@ -26,7 +26,7 @@ const FIELDS = [
 ] as const;
 
 /** An error as it is logged. */
-export interface SerializedError {
+interface SerializedError {
   readonly type: string;
   /** With the messages of its causes. */
   readonly message: string;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface CircuitOptions {
+interface CircuitOptions {
   readonly clock: Clock;
   /** Consecutive failures that open the circuit. */
   readonly maximumFailures: number;

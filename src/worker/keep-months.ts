@@ -15,7 +15,7 @@ import type { Loop } from './loop.ts';
 const INTERVAL_MS = 60_000;
 
 /** The last instant whose month has to exist now, so that rows find a partition long before their month begins. */
-export function madeUntil(now: Date): Date {
+function madeUntil(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + MONTHS_AHEAD, 1));
 }
 

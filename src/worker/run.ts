@@ -11,10 +11,7 @@ import { type SendMailDependencies, sendMailLoop } from './send-mail.ts';
 import { findNoticesLoop, SMALL_LOOPS } from './small-loops.ts';
 import { type WatchDependencies, watchChainsLoop } from './watch-chains.ts';
 
-export interface WorkerDependencies
-  extends WebhookDependencies,
-    WatchDependencies,
-    SendMailDependencies {
+interface WorkerDependencies extends WebhookDependencies, WatchDependencies, SendMailDependencies {
   readonly db: Database;
   readonly clock: Clock;
   /** Prices by which deposits in the inbox are valued. */

@@ -2,7 +2,7 @@
 const RETRY_MS = 1_000;
 
 /** How long a chain waits for its next tick. */
-export interface TickPace {
+interface TickPace {
   /**
    * In milliseconds. A tick whose node failed is repeated at once if another primary node is available, else
    * after a second; but not before a node is available, nor later than usual.

@@ -25,7 +25,7 @@ export function findKubectl(): string | undefined {
 }
 
 /** CloudNativePG's cluster, as far as tests need it. */
-export interface DatabaseCluster {
+interface DatabaseCluster {
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly instances: number;

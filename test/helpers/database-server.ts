@@ -6,7 +6,7 @@ import pg from 'pg';
 import { openEmbeddedDatabase } from '#runtime/development/embedded-postgres.ts';
 
 /** A PostgreSQL server for tests. */
-export interface TestServer {
+interface TestServer {
   readonly url: string;
   /** Stops the server and removes its files; does nothing to a server from the environment. */
   stop(): Promise<void>;

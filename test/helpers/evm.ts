@@ -21,7 +21,7 @@ const GAS = 500_000;
 /** For each recipient of a batch: two new storage slots, a log and a call. */
 const GAS_PER_RECIPIENT = 40_000;
 
-export type Argument = string | bigint | readonly string[] | readonly bigint[];
+type Argument = string | bigint | readonly string[] | readonly bigint[];
 
 export interface Transaction {
   /** The first rich account unless given; anvil must be unlocked for it. */
@@ -37,7 +37,7 @@ export interface Transaction {
 }
 
 /** A call to a contract: `signature` as in `transfer(address,uint256)`. */
-export interface ContractCall {
+interface ContractCall {
   readonly from?: string;
   readonly value?: bigint;
   readonly gas?: number;
@@ -46,7 +46,7 @@ export interface ContractCall {
   readonly arguments: readonly Argument[];
 }
 
-export interface Payout {
+interface Payout {
   readonly to: string;
   readonly amount: bigint;
 }

@@ -1,4 +1,4 @@
-export interface HoldableClock {
+interface HoldableClock {
   (): number;
   hold(): void;
   release(): void;

@@ -9,7 +9,7 @@ import type { Answer } from './refusal.ts';
 export const CREATE = '/external/v1/payments/prompt';
 export const LIST = '/external/v1/payments';
 
-export interface SignedRawRequest extends Partial<RawRequest> {
+interface SignedRawRequest extends Partial<RawRequest> {
   /** What is signed, if it differs from what is sent. */
   readonly signed?: { readonly target?: string; readonly body?: Uint8Array | string };
   /** null omits the header. */

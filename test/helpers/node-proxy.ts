@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What the proxy does instead of forwarding a request. */
-export type Misbehaviour =
+type Misbehaviour =
   /** Responds with a status, and with `Retry-After` in seconds if given. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number }
   /** Responds with these bytes and status 200, or the given one. */
@@ -29,7 +29,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-export interface SeenCall {
+interface SeenCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }

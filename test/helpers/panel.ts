@@ -20,7 +20,7 @@ export const DEVICE_COOKIE = '__Host-mp_device';
 export const PASSWORD = 'a password that nobody else has';
 
 /** What people are added to. */
-export type PeopleOf = Pick<TestApp, 'db'> & PasswordHashing & { readonly clock: Clock };
+type PeopleOf = Pick<TestApp, 'db'> & PasswordHashing & { readonly clock: Clock };
 
 /** Somebody who signs in, and the cookie of a complete session. */
 export interface Visitor {

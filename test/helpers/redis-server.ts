@@ -30,7 +30,7 @@ export async function startTestRedis(): Promise<TestRedis | undefined> {
 }
 
 /** Marks the server as having kept every nonce forever: tests share it, and their clocks differ. */
-export async function trustNonces(url: string): Promise<void> {
+async function trustNonces(url: string): Promise<void> {
   const redis = new Redis(url);
   const [, history = ''] = /^master_replid:(\w+)/m.exec(await redis.info('replication')) ?? [];
   await redis.hset('mp:nonce:store', { 'history:single': history, 'kept:single': 0 });

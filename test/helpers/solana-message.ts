@@ -2,10 +2,10 @@ import { base58 } from '@scure/base';
 
 export const SYSTEM = '11111111111111111111111111111111';
 export const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
-export const ASSOCIATED = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+const ASSOCIATED = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 export const LOOKUP = 'AddressLookupTab1e1111111111111111111111111';
 
-export interface AccountUse {
+interface AccountUse {
   readonly address: string;
   readonly signs?: boolean;
   readonly writes?: boolean;

@@ -39,7 +39,7 @@ export interface Wallet {
 }
 
 /** The version that a node reports for a transaction. */
-export type TransactionVersion = 'legacy' | 0 | 1 | 2;
+type TransactionVersion = 'legacy' | 0 | 1 | 2;
 
 interface Executed {
   readonly version: TransactionVersion;

@@ -1,7 +1,7 @@
 /** How often to check that this process runs, in milliseconds. */
 const TICK_MS = 50;
 
-export interface StallWatch {
+interface StallWatch {
   /** Milliseconds on a monotonic clock that stands still during a stall. */
   now(): number;
   stop(): void;

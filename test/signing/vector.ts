@@ -1,5 +1,5 @@
 /** A worked example of a signature: fixed inputs and the result. */
-export interface SigningVector {
+interface SigningVector {
   readonly keyId: string;
   readonly secret: string;
   readonly timestamp: string;

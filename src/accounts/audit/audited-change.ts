@@ -30,7 +30,7 @@ export interface Operator {
 }
 
 /** The result of a change and what the audit log records of it. */
-export interface AuditedChange<T> {
+interface AuditedChange<T> {
   readonly result: T;
   readonly objectId: string;
   /** Contains no secret: any that somebody wrote into a name or a URL is masked. */

@@ -6,14 +6,14 @@ import type { ApiKey } from '#storage/database/key-tables.ts';
 import { otherSecretsOf } from './other-secrets.ts';
 
 /** A request and its signature, as somebody has copied them. */
-export interface CopiedRequest extends Omit<SignedParts, 'body'> {
+interface CopiedRequest extends Omit<SignedParts, 'body'> {
   /** A browser's form sends each line feed as a carriage return and a line feed. */
   readonly body: string;
   readonly host?: string | undefined;
   readonly signature: string;
 }
 
-export interface ExplainedSignature extends Explanation {
+interface ExplainedSignature extends Explanation {
   /** The mistakes that were tried without a match, in words. */
   readonly tried: readonly string[];
 }

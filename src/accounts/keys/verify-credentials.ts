@@ -11,7 +11,7 @@ import {
   type KeyWithAccounts,
 } from '#storage/repositories/keys/key-with-accounts.ts';
 
-export interface VerifiedCredentials {
+interface VerifiedCredentials {
   readonly record: KeyWithAccounts;
   /** Made from the secret that belongs to the passphrase that was sent. */
   readonly signingKey: SigningKey;

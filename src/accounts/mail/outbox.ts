@@ -6,7 +6,7 @@ import type { Clock } from '#time/clock.ts';
 import { MailRefused, type OutgoingMail, SEND_TIMEOUT_MS, type SendMail } from './send.ts';
 
 /** What a mail needs to be sent. */
-export interface MailDependencies {
+interface MailDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Pick<BaseLogger, 'warn'>;

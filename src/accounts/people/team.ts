@@ -22,10 +22,10 @@ import { FieldRefused } from './refusals.ts';
 // an open transaction in which the account is locked: of two concurrent changes the second sees the first.
 
 /** The account whose team it is. */
-export type TeamAccount = Pick<Membership, 'kind' | 'accountId'>;
+type TeamAccount = Pick<Membership, 'kind' | 'accountId'>;
 
 /** What somebody is invited with. */
-export interface Newcomer {
+interface Newcomer {
   readonly name: string;
   readonly email: string;
   readonly role: Membership['role'];

@@ -19,7 +19,7 @@ const dropped = new Counter({
 export type AnsweredRequest = Omit<LoggedRequest, 'verified' | 'requests' | 'explanation'>;
 
 /** A request that failed before its signature was verified; its key ID is only a claim. */
-export type UnverifiedRequest = AnsweredRequest & { readonly errorCode: string };
+type UnverifiedRequest = AnsweredRequest & { readonly errorCode: string };
 
 /**
  * Collects rows for the request log, and writes them once a second in one statement. Requests never wait for

@@ -10,7 +10,7 @@ export const REQUEST_RETENTION_MS = REQUEST_RETENTION_DAYS * DAY_MS;
 /** Maximum requests kept of an account: the newest. */
 export const REQUESTS_PER_ACCOUNT_MAXIMUM = 100_000;
 /** Longest part of a target that it keeps, in bytes. */
-export const TARGET_MAXIMUM = 1_024;
+const TARGET_MAXIMUM = 1_024;
 /** Longest name of a field that it keeps, in characters. */
 const PARAM_MAXIMUM = 64;
 

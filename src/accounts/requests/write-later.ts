@@ -1,7 +1,7 @@
 import { within } from '#time/within.ts';
 
 /** Pause between two writes, in milliseconds. */
-export const WRITE_EVERY_MS = 1_000;
+const WRITE_EVERY_MS = 1_000;
 /** Longest that shutdown waits for the last write, in milliseconds. */
 const CLOSE_MS = 500;
 

@@ -9,7 +9,7 @@ import type { Transaction } from './transaction.ts';
 const ANCESTORS_MAXIMUM = 64;
 
 /** What the unconfirmed ancestors of a transaction spend. */
-export interface Ancestry {
+interface Ancestry {
   /** As `hash:index`. */
   readonly spent: readonly string[];
   /** Whether the node had all of them. */

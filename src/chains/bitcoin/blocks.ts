@@ -40,7 +40,7 @@ export async function askHash(node: Node, height: number): Promise<string | null
 }
 
 /** A block, as far as its transactions can be read. */
-export interface ReadBlock extends ParsedBlock {
+interface ReadBlock extends ParsedBlock {
   readonly unreadable: readonly UnreadableTransaction[];
 }
 

@@ -3,7 +3,7 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { orderedTrieRoot } from './ordered-trie.ts';
 
 /** A log, as far as its block proves it. All is hex with 0x. */
-export interface HashedLog {
+interface HashedLog {
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;

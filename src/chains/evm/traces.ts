@@ -6,7 +6,7 @@ import { hashOrNull } from './blocks.ts';
 import { toAddressOrNull, toAmount, toHash } from './responses.ts';
 
 /** Value that a frame of a transaction has moved. */
-export interface InternalMove {
+interface InternalMove {
   readonly transactionHash: string;
   /**
    * Index among the moves of the transaction, depth first and from 0. Frames that move nothing are not

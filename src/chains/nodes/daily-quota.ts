@@ -52,7 +52,7 @@ export function stretchedPause(
 }
 
 /** The calls of a node that all processes have made on a day. */
-export interface CallsOfDay {
+interface CallsOfDay {
   /** In UTC, YYYY-MM-DD. */
   readonly day: string;
   readonly calls: number;

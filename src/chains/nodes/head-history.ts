@@ -1,5 +1,5 @@
 /** The newest block that a node has reported. */
-export interface Head {
+interface Head {
   readonly height: number;
   /** The greatest height that it ever reported: servers behind one address may differ. */
   readonly peak: number;

@@ -1,7 +1,7 @@
 import { type Node, RpcError } from './node.ts';
 
 /** A call and its result. */
-export interface RecordedResponse {
+interface RecordedResponse {
   readonly method: string;
   readonly params: unknown;
   readonly result: unknown;

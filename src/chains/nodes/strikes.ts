@@ -17,7 +17,7 @@ const JITTER = 0.25;
  * When a node may be asked again after wrong responses. These pauses are separate from those after failed
  * requests, which end with the next good response: a node may give as many good responses as wrong ones.
  */
-export interface Strikes {
+interface Strikes {
   /** Milliseconds until the node may be asked; 0 if it may be now. */
   remaining(): number;
   /** A response was wrong. */

@@ -35,7 +35,7 @@ export interface Listed {
 }
 
 /** A range of slots, both ends included, at a commitment of the node. */
-export interface ListedSlots {
+interface ListedSlots {
   readonly from: number;
   readonly to: number;
   readonly commitment: Commitment;

@@ -65,7 +65,7 @@ export function hashOrNull(value: unknown, name: 'txID' | 'id'): string | null {
 }
 
 /** A transfer by an account itself: of TRX, or of a TRC-10 asset, in which no payment is made. */
-export type PlainTransfer = {
+type PlainTransfer = {
   readonly hash: string;
   readonly to: string;
   readonly succeeded: boolean;
@@ -138,7 +138,7 @@ export interface TransactionInfo {
 }
 
 /** TRX that a contract has sent. */
-export interface InternalTransfer {
+interface InternalTransfer {
   /** Index among the internal transactions, including those without TRX. */
   readonly index: number;
   readonly to: string;

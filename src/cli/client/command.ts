@@ -22,7 +22,7 @@ interface Value {
   readonly parse?: (text: string) => unknown;
 }
 
-export interface Positional extends Value {
+interface Positional extends Value {
   readonly name: string;
   readonly isOptional?: boolean;
 }

@@ -19,7 +19,7 @@ export function describeSilence(
 }
 
 /** Says why a request was refused, and where to read more. */
-export function describeRefusal(refusal: PaymentsApiError): CommandFailed {
+function describeRefusal(refusal: PaymentsApiError): CommandFailed {
   const { errorCode, message, status, requestId } = refusal;
   const help = errorCode === '' ? '' : ` "mp explain ${errorCode}" says more.`;
   const named = requestId === undefined ? '' : ` (request ${requestId})`;

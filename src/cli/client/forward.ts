@@ -13,7 +13,7 @@ const EXCERPT_BYTES = 1024;
 const USER_AGENT = 'external-payments-mp';
 
 /** An event as a webhook carries it. */
-export interface SentEvent {
+interface SentEvent {
   readonly id: string;
   readonly type: string;
   /** The whole body. */

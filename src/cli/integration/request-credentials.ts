@@ -10,7 +10,7 @@ import { KEY_VARIABLES, keyOf } from '../client/own-key.ts';
 import { CommandFailed, type Terminal } from '../terminal.ts';
 
 /** A key to sign with. */
-export interface ChosenCredentials {
+interface ChosenCredentials {
   readonly credentials: Credentials;
   /** Whether it is one of the demo. */
   readonly isDemo: boolean;

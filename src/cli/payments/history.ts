@@ -4,7 +4,7 @@ import type { Payment, PaymentTransition } from '#storage/database/payment-table
 import type { WebhookAttempt } from '#storage/database/webhook-tables.ts';
 import type { HistoricDelivery, HistoricDeposit } from '#storage/repositories/payments/history.ts';
 
-export interface HistoryEntry {
+interface HistoryEntry {
   readonly at: Date;
   readonly kind: PaymentFact['kind'];
   /** ID of the deposit, transition, event, delivery or attempt; for `created`, of the payment. */

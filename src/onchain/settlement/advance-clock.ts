@@ -16,7 +16,7 @@ import { expireIfDue } from './expire-on-chain.ts';
 import { lapseIfDue } from './lapse-quotes.ts';
 
 /** A payment, and by how much its clock is advanced. */
-export interface ClockAdvance {
+interface ClockAdvance {
   readonly paymentId: string;
   readonly milliseconds: number;
 }

@@ -11,8 +11,7 @@ import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
 
-export const SETTLE_ELSEWHERE =
-  'Settle with the customer, then dismiss the deposit with a note of how.';
+const SETTLE_ELSEWHERE = 'Settle with the customer, then dismiss the deposit with a note of how.';
 
 const BASIS_POINTS = 10_000n;
 
@@ -24,7 +23,7 @@ export interface Consent {
   readonly amounts?: TypedAmounts | undefined;
 }
 
-export interface TypedAmounts {
+interface TypedAmounts {
   readonly arrived: string;
   readonly due: string;
 }
@@ -43,7 +42,7 @@ export class ConsentNeeded extends OperationRefused {
 }
 
 /** A deposit and the amount that its payment still waits for, in the asset's smallest unit. */
-export interface Assignment {
+interface Assignment {
   readonly deposit: Deposit;
   readonly payment: Payment;
   readonly arrived: bigint;

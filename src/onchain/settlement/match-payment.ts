@@ -38,7 +38,7 @@ const WAITING_MAXIMUM = 2;
  * How long after a payment's end a transfer is still in time, in milliseconds: the longest time between two polls
  * of a watcher. A later transfer finds the payment open only because its watcher was behind.
  */
-export const OVERDUE_BY_MS = 60_000;
+const OVERDUE_BY_MS = 60_000;
 
 /** Maximum number of payments at an address that are searched for a reference. */
 const NAMED_MAXIMUM = 1_000;

@@ -5,7 +5,7 @@ import type { CutAmount, Waiting } from '#storage/repositories/deposits/waiting-
 /** Maximum overpayment that settles a payment, in per mille of its amount: 2 %. */
 export const OVERPAYMENT_PER_MILLE = 20n;
 
-export interface Match {
+interface Match {
   readonly outcome: DepositOutcome;
   /** The payment the transfer is for; null sends it to the inbox. */
   readonly paymentId: string | null;
@@ -22,7 +22,7 @@ export const AMOUNTS_PER_MILLE = { least: PART_PER_MILLE, most: 1000n + OVERPAYM
 const BASIS_POINTS = 10_000n;
 
 /** The reservations at the transfer's address when it happened. */
-export interface AddressState {
+interface AddressState {
   /**
    * The payment that reserved exactly this amount, if it still holds the reservation or the price is still promised.
    */

@@ -18,7 +18,7 @@ import { termsFor, toBaseUnits } from './quote-amounts.ts';
 import { reserveAmount } from './reserve-amount.ts';
 import { isUnderpaid, settleUnderpayment, withoutRest } from './underpayment.ts';
 
-export interface Choice {
+interface Choice {
   readonly payment: Payment;
   readonly blockchainId: string;
   /** Whether payments may be simulated. */

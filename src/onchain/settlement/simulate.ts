@@ -44,7 +44,7 @@ export interface Simulation {
   readonly deposits: readonly Deposit[];
 }
 
-export interface Simulator {
+interface Simulator {
   readonly db: Database;
   readonly rates: Rates;
 }

@@ -10,7 +10,7 @@ import {
   type ProcessorNotification,
 } from '../processor.ts';
 
-export interface SignedNotification {
+interface SignedNotification {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }

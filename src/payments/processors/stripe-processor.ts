@@ -17,7 +17,7 @@ import {
   readStripeSession,
 } from './stripe-notification.ts';
 
-export interface StripeSettings {
+interface StripeSettings {
   readonly secretKey: string;
   /** Secret that Stripe signs events to our endpoint with (`whsec_…`). */
   readonly webhookSecret: string;

@@ -39,7 +39,7 @@ export interface AgreedRates extends Rates {
   observe(): Promise<RateReadings>;
 }
 
-export interface AgreedRatesOptions {
+interface AgreedRatesOptions {
   readonly sources: readonly RateSource[];
   readonly clock: Clock;
   readonly log: Pick<BaseLogger, 'warn'>;

@@ -5,7 +5,7 @@ export interface SourcedRate extends Rate {
   readonly source: string;
 }
 
-export interface Agreement {
+interface Agreement {
   /** Midpoint of the lowest and highest price in the group, with the time of its oldest rate. */
   readonly rate: Rate;
   /** Names of the sources outside the group. */

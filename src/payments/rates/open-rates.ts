@@ -25,7 +25,7 @@ const LIVE_URLS: SourceUrls = {
   okx: OKX.url,
 };
 
-export interface RatesContext {
+interface RatesContext {
   readonly clock: Clock;
   readonly log: Pick<BaseLogger, 'warn'>;
 }

@@ -27,7 +27,7 @@ import {
 /** The reason for disabling an endpoint automatically. */
 export const ANSWERED_GONE = 'It answered 410 Gone.';
 
-export interface EndpointChange {
+interface EndpointChange {
   readonly url?: string | undefined;
   readonly types?: Subscription | undefined;
   /** As in NewEndpoint. */

@@ -18,7 +18,7 @@ const FAST_MS = 1_000;
 /** Endpoints whose pace is remembered; those that responded longest ago are forgotten first. */
 const REMEMBERED_MAXIMUM = 10_000;
 
-export interface SlotOwner {
+interface SlotOwner {
   readonly endpointId: string;
   readonly merchantId: string;
 }

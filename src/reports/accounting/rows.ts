@@ -16,7 +16,7 @@ import type {
 } from '#storage/repositories/payments/movements.ts';
 
 /** Kind of movement that a row is. Each combination of type and ID occurs once in all files together. */
-export type RowType = 'payment' | 'commission' | 'deposit' | 'return';
+type RowType = 'payment' | 'commission' | 'deposit' | 'return';
 
 /**
  * One movement in a merchant's books. Cents and amounts are never negative: `direction` has the sign. Amounts of an

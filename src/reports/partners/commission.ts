@@ -10,7 +10,7 @@ import {
 import { addMonths, monthsBetween, utcMonth } from '#time/months.ts';
 
 /** Creditor of the commission: whoever runs the service, which holds no money itself. */
-export const COMMISSION_CREDITOR = 'operator of the service';
+const COMMISSION_CREDITOR = 'operator of the service';
 
 /** What a merchant was paid in a UTC month, and the commission on it; amounts in cents. */
 export interface CommissionRow extends MerchantMonth {

@@ -28,7 +28,7 @@ import { toReportRow } from './payment-row.ts';
 export const RECENT_PAYMENTS = 10;
 
 /** A page of a report, and what the report itself leaves out. */
-export interface MerchantReports extends PartnerMerchantPage {
+interface MerchantReports extends PartnerMerchantPage {
   /** IDs of the test merchants among them. */
   readonly tested: ReadonlySet<string>;
 }
@@ -65,7 +65,7 @@ export async function listMerchantReports(
 }
 
 /** A merchant's report, and what the report itself leaves out. */
-export interface MerchantReport {
+interface MerchantReport {
   readonly report: PartnerMerchantDetail;
   readonly environment: Merchant['environment'];
 }

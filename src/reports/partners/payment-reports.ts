@@ -42,7 +42,7 @@ export type PartnerPaymentReportQuery = Omit<PartnerPaymentsQuery, 'startDate' |
 };
 
 /** A page of a report, and what the report itself leaves out. */
-export interface PaymentReports extends PartnerPaymentPage {
+interface PaymentReports extends PartnerPaymentPage {
   /** IDs of the test merchants among the payments' merchants. */
   readonly tested: ReadonlySet<string>;
 }

@@ -33,7 +33,7 @@ export interface SearchDepths {
 }
 
 /** These take 15 ms, 80 ms, and up to 0.2 s. */
-export const SEARCH_DEPTHS: SearchDepths = { few: 5_000, compared: 100_000, found: 20_000 };
+const SEARCH_DEPTHS: SearchDepths = { few: 5_000, compared: 100_000, found: 20_000 };
 
 /** A page of the payments that match a text, newest first, with their total. */
 export async function searchPartnerPayments(

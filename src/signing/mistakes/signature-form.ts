@@ -1,7 +1,7 @@
 import type { Finding } from './mistake.ts';
 
 /** A signature that was sent, decoded from the form that it was written in. */
-export interface ReadSignature {
+interface ReadSignature {
   readonly bytes: Buffer;
   /** The hash whose digests have this length. */
   readonly hash: string;

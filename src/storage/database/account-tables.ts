@@ -12,7 +12,7 @@ export type CommissionPayer = 'merchant' | 'shopper';
 export type PartnerRole = 'owner' | 'developer';
 export type UserRole = 'admin' | 'member';
 
-export interface PartnersTable {
+interface PartnersTable {
   id: string;
   name: string;
   status: Defaulted<ActiveStatus>;
@@ -30,12 +30,12 @@ interface MemberColumns {
   created_at: Date;
 }
 
-export interface PartnerMembersTable extends MemberColumns {
+interface PartnerMembersTable extends MemberColumns {
   partner_id: string;
   role: PartnerRole;
 }
 
-export interface MerchantsTable {
+interface MerchantsTable {
   id: string;
   partner_id: string | null;
   name: string;
@@ -73,7 +73,7 @@ export interface MerchantLogosTable {
   content: Buffer;
 }
 
-export interface BranchesTable {
+interface BranchesTable {
   id: string;
   merchant_id: string;
   name: string;
@@ -81,7 +81,7 @@ export interface BranchesTable {
   created_at: Date;
 }
 
-export interface DepositAddressesTable {
+interface DepositAddressesTable {
   branch_id: string;
   blockchain_id: string;
   address: string;
@@ -89,7 +89,7 @@ export interface DepositAddressesTable {
 }
 
 /** Periods in which a merchant had an address. Deposits in one that no other merchant had are the merchant's. */
-export interface AccountAddressesTable {
+interface AccountAddressesTable {
   blockchain_id: string;
   address: string;
   merchant_id: string;
@@ -120,7 +120,7 @@ export type AddressChangeKind =
   | 'branch.main'
   | 'merchant.one-admin';
 
-export interface AddressChangesTable {
+interface AddressChangesTable {
   id: string;
   merchant_id: string;
   kind: AddressChangeKind;
@@ -145,13 +145,13 @@ export interface AddressChangesTable {
   ended_at: Defaulted<Date | null>;
 }
 
-export interface RedirectDomainsTable {
+interface RedirectDomainsTable {
   merchant_id: string;
   domain: string;
   created_at: Date;
 }
 
-export interface MerchantUsersTable extends MemberColumns {
+interface MerchantUsersTable extends MemberColumns {
   merchant_id: string;
   role: UserRole;
   /** Since when role, status and person are unchanged. */
@@ -165,7 +165,7 @@ export interface MerchantUsersTable extends MemberColumns {
 /** Where a change was made. */
 export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo';
 
-export interface AuditLogTable {
+interface AuditLogTable {
   id: string;
   at: Date;
   actor: string;

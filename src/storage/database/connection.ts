@@ -92,7 +92,7 @@ export function connect(options: ConnectionOptions): Database {
 }
 
 /** The state of a pool. */
-export interface PoolUse {
+interface PoolUse {
   /** Maximum number of connections it may open. */
   readonly limit: number;
   /** Connections in use. */

@@ -118,7 +118,7 @@ export interface DeviatingDepositsTable {
 }
 
 /** A final deposit that settled no payment, in a merchant's books. Kept by triggers; see the migration. */
-export interface BookedDepositsTable {
+interface BookedDepositsTable {
   deposit_id: string;
   merchant_id: string;
   booked_at: Date;
@@ -137,7 +137,7 @@ export interface BookedReturnsTable {
 }
 
 /** A node's responses about a transaction when its deposits became final. */
-export interface TransactionAnswersTable {
+interface TransactionAnswersTable {
   blockchain_id: string;
   transaction_hash: string;
   /** Label of the node. */
@@ -148,7 +148,7 @@ export interface TransactionAnswersTable {
 }
 
 /** Transfers to an address that are too small to count, of one day. */
-export interface DustTable {
+interface DustTable {
   blockchain_id: string;
   address: string;
   /** UTC day on which they were counted. */

@@ -20,7 +20,7 @@ function read(path: string): string {
  * Whether and how connections to a URL are encrypted, with libpq's meaning of its parameters. `allow` and `prefer` keep
  * to what the server accepted, and switch when it refuses that.
  */
-export class Encryption {
+class Encryption {
   /** The URL without its TLS parameters, which pg interprets differently. */
   readonly url: string;
   readonly #settings: TlsSettings;

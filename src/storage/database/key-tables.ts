@@ -1,7 +1,7 @@
 import type { ColumnType, Selectable } from 'kysely';
 import type { Defaulted } from './column-types.ts';
 
-export interface ApiKeysTable {
+interface ApiKeysTable {
   id: string;
   merchant_id: string | null;
   partner_member_id: string | null;
@@ -24,7 +24,7 @@ export interface ApiKeysTable {
 }
 
 /** What a key was last used for, in a table of its own so that the key's row is not written again and again. */
-export interface ApiKeyUsageTable {
+interface ApiKeyUsageTable {
   key_id: string;
   last_used_at: Date;
   address: string;
@@ -69,20 +69,20 @@ export interface RequestLogTable {
   explanation: ColumnType<SignatureExplanation | null, string | null, never>;
 }
 
-export interface NoncesTable {
+interface NoncesTable {
   key_id: string;
   nonce: string;
   expires_at: Date;
 }
 
-export interface MasterKeysTable {
+interface MasterKeysTable {
   /** Check value of the key. */
   version: number;
   created_at: Date;
 }
 
 /** Ed25519 keys that sign evidence; the newest one signs. */
-export interface EvidenceKeysTable {
+interface EvidenceKeysTable {
   id: string;
   /** 32 bytes. */
   public_key: Buffer;

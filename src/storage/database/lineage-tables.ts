@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely';
 import type { Defaulted } from './column-types.ts';
 
 /** A point where the database's history begins anew: its first start, or a restore. */
-export interface LineagesTable {
+interface LineagesTable {
   id: string;
   /** Order of the rows, which does not depend on clocks. */
   number: Generated<number>;

@@ -1,7 +1,7 @@
 import type { ColumnType, Selectable } from 'kysely';
 import type { Defaulted } from './column-types.ts';
 
-export interface MailsTable {
+interface MailsTable {
   id: string;
   /** What the mail is about. */
   kind: string;

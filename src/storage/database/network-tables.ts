@@ -11,7 +11,7 @@ export type NetworkEnvironment = 'production' | 'test';
  */
 export type SettledBy = 'simulation' | 'chain' | 'nobody';
 
-export interface NetworksTable {
+interface NetworksTable {
   id: string;
   position: number;
   name: string;

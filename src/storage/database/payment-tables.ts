@@ -61,7 +61,7 @@ export interface PaymentTransitionsTable {
   reason: string;
 }
 
-export interface EventsTable {
+interface EventsTable {
   id: string;
   merchant_id: string;
   /** null for an event of a deposit that no payment took. */
@@ -74,7 +74,7 @@ export interface EventsTable {
   tracestate: string | null;
 }
 
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   account_id: string;
   route: string;
   key: string;

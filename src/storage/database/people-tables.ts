@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Defaulted } from './column-types.ts';
 
 /** Who signs in to the panel. */
-export interface PeopleTable {
+interface PeopleTable {
   id: string;
   name: string;
   /** Unique without regard to case. */
@@ -31,7 +31,7 @@ export interface PeopleTable {
   created_at: Date;
 }
 
-export interface RecoveryCodesTable {
+interface RecoveryCodesTable {
   person_id: string;
   hash: Buffer;
   used_at: Date | null;
@@ -40,7 +40,7 @@ export interface RecoveryCodesTable {
 /** How a person has proved who they are. */
 export type SignInMethod = 'password' | 'code' | 'recovery-code' | 'link' | 'demo';
 
-export interface PanelSessionsTable {
+interface PanelSessionsTable {
   id: string;
   token_hash: Buffer;
   person_id: string;
@@ -84,7 +84,7 @@ export interface PanelLinksTable {
   used_at: Date | null;
 }
 
-export interface SignInCountersTable {
+interface SignInCountersTable {
   key: Buffer;
   /** Failures since `began_at`; restarts after a pause of `windowMs` (`AttemptLimits`). */
   failures: number;
@@ -95,13 +95,13 @@ export interface SignInCountersTable {
   updated_at: Date;
 }
 
-export interface KnownDevicesTable {
+interface KnownDevicesTable {
   token_hash: Buffer;
   person_id: string;
   created_at: Date;
 }
 
-export interface PanelIntentsTable {
+interface PanelIntentsTable {
   id: string;
   person_id: string;
   created_at: Date;

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 import type { Cents, Day } from './column-types.ts';
 import type { PaymentStatus } from './payment-tables.ts';
 
-export interface PartnerTotalsTable {
+interface PartnerTotalsTable {
   partner_id: string;
   merchant_id: string;
   status: PaymentStatus;
@@ -15,57 +15,57 @@ export interface PartnerTotalsTable {
 }
 
 /** What must still be added to the totals and the totals per day. */
-export interface PartnerDeltasTable extends PartnerTotalsTable {
+interface PartnerDeltasTable extends PartnerTotalsTable {
   id: Generated<number>;
   created_day: Day;
   paid_day: Day | null;
 }
 
-export interface PartnerCreatedDaysTable {
+interface PartnerCreatedDaysTable {
   partner_id: string;
   day: Day;
   payments: number;
 }
 
-export interface PartnerPaidDaysTable extends PartnerCreatedDaysTable {
+interface PartnerPaidDaysTable extends PartnerCreatedDaysTable {
   merchant_id: string;
   cents: Cents;
 }
 
 /** Commission on successful payments. */
-export interface PartnerCommissionsTable {
+interface PartnerCommissionsTable {
   partner_id: string;
   merchant_id: string;
   cents: Cents;
 }
 
-export interface PartnerCommissionDeltasTable extends PartnerCommissionsTable {
+interface PartnerCommissionDeltasTable extends PartnerCommissionsTable {
   id: Generated<number>;
 }
 
 /** Commission by the UTC month in which payments were paid. */
-export interface PartnerCommissionMonthsTable extends PartnerCommissionsTable {
+interface PartnerCommissionMonthsTable extends PartnerCommissionsTable {
   /** First day of the month. */
   month: Day;
 }
 
-export interface PartnerCommissionMonthDeltasTable extends PartnerCommissionMonthsTable {
+interface PartnerCommissionMonthDeltasTable extends PartnerCommissionMonthsTable {
   id: Generated<number>;
 }
 
 /** A merchant's successful payments by the UTC day on which they were paid. */
-export interface MerchantPaidDaysTable {
+interface MerchantPaidDaysTable {
   merchant_id: string;
   day: Day;
   payments: number;
   cents: Cents;
 }
 
-export interface MerchantPaidDeltasTable extends MerchantPaidDaysTable {
+interface MerchantPaidDeltasTable extends MerchantPaidDaysTable {
   id: Generated<number>;
 }
 
-export interface LegacyUsageTable {
+interface LegacyUsageTable {
   merchant_id: string;
   day: Day;
   /** Method and path of the route, as in `GET /external/payments/prompt/:id`. */

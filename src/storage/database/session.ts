@@ -49,7 +49,7 @@ const PLAN_SETTINGS = {
  * Idle time before TCP keepalive probes, in milliseconds. Gateways drop idle connections, and Linux
  * probes only after two hours by default.
  */
-export const KEEP_ALIVE_DELAY_MS = 30_000;
+const KEEP_ALIVE_DELAY_MS = 30_000;
 /** Longest a transaction may be idle, in milliseconds; beyond that, its replica hangs and holds locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 15_000;
 /**

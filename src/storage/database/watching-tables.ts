@@ -7,7 +7,7 @@ type Height = number;
 export type ChainFamily = 'bitcoin' | 'evm' | 'solana' | 'tron';
 
 /** A chain and how far it has been read; one row for each of 12. */
-export interface ChainsTable {
+interface ChainsTable {
   /** That of the chain's native network. */
   id: string;
   position: number;
@@ -40,7 +40,7 @@ export interface ChainsTable {
 }
 
 /** The last block of each recorded range, to find where a branch begins. */
-export interface ChainBlocksTable {
+interface ChainBlocksTable {
   chain: string;
   height: Height;
   hash: string;
@@ -64,7 +64,7 @@ export interface NodeAbilities {
   readonly pruneHeight: number | null;
 }
 
-export interface NodesTable {
+interface NodesTable {
   id: string;
   chain: string;
   role: NodeRole;
@@ -99,7 +99,7 @@ export interface NodeStatesTable {
 }
 
 /** Calls that all processes have made to a node. */
-export interface NodeCallsTable {
+interface NodeCallsTable {
   node: string;
   /** The UTC day of `calls`. */
   day: Day;
@@ -112,7 +112,7 @@ export interface NodeCallsTable {
 }
 
 /** Something that an operator has to look at. */
-export interface FindingsTable {
+interface FindingsTable {
   id: string;
   chain: string;
   kind: string;
@@ -131,7 +131,7 @@ export interface FindingsTable {
 }
 
 /** Blocks that are scanned again for an operator, or for a question of a customer. */
-export interface RescansTable {
+interface RescansTable {
   id: Generated<number>;
   blockchain_id: string;
   from_height: Height;
@@ -142,7 +142,7 @@ export interface RescansTable {
   done_at: Date | null;
 }
 
-export interface HeldBalancesTable {
+interface HeldBalancesTable {
   blockchain_id: string;
   address: string;
   height: Height;
@@ -151,7 +151,7 @@ export interface HeldBalancesTable {
 }
 
 /** The progress of comparing a UTC day's blocks of a network with the ledger. */
-export interface NetworkAuditsTable {
+interface NetworkAuditsTable {
   blockchain_id: string;
   /** YYYY-MM-DD. */
   day: string;

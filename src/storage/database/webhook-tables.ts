@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import type { Defaulted } from './column-types.ts';
 
-export interface WebhookEndpointsTable {
+interface WebhookEndpointsTable {
   id: string;
   merchant_id: string;
   url: string;

@@ -8,7 +8,7 @@ import { countRows } from './rows.ts';
 /** Maximum rows that a count reads, because counts are repeated constantly. */
 export const COUNTED_MAXIMUM = 50_000;
 
-export interface PendingPayments {
+interface PendingPayments {
   readonly flow: PaymentFlow;
   /** null if no network is selected. */
   readonly blockchainId: string | null;
@@ -64,7 +64,7 @@ export async function findOverdue(db: Connection, now: Date): Promise<Overdue[]>
   return rows;
 }
 
-export interface DueDeliveries {
+interface DueDeliveries {
   readonly count: number;
   /** When the oldest one was due; null if there are none. */
   readonly since: Date | null;

@@ -61,7 +61,7 @@ export async function beginFirstLineage(db: Connection, id: string, now: Date): 
 }
 
 /** What is known of a restore. */
-export interface NewRestore {
+interface NewRestore {
   readonly id: string;
   readonly noticedBy: string;
   readonly restoredTo: Date;

@@ -4,7 +4,7 @@ import type { Mail } from '../database/mail-tables.ts';
 import { MEMBER_TABLES, type Membership } from './people/memberships.ts';
 
 /** Content of a mail, whoever gets it. */
-export interface NewMail {
+interface NewMail {
   readonly kind: string;
   readonly facts: Readonly<Record<string, unknown>>;
   readonly now: Date;

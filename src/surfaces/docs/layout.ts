@@ -4,7 +4,7 @@ import { DOCS_ASSETS } from './assets.ts';
 import { markdownPathOf } from './markdown.ts';
 import { SEARCH_PATH } from './search-index.ts';
 
-export interface NavigationLink {
+interface NavigationLink {
   readonly href: string;
   readonly text: string;
   /** Links to parts of the page, if it is the current one. */

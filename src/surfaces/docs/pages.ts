@@ -26,7 +26,7 @@ export interface PageGroup {
   readonly pages: readonly Page[];
 }
 
-export const TITLE = 'External Payments Service';
+const TITLE = 'External Payments Service';
 export const REFERENCE_PATH = `${DOCS_PREFIX}/reference`;
 export const ERRORS_PATH = `${DOCS_PREFIX}/errors`;
 

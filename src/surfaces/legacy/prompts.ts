@@ -13,7 +13,7 @@ import { LegacyRefusal } from './refusal.ts';
 /** Payment window of the older contract: 24 hours, in minutes. */
 export const LEGACY_WINDOW_MINUTES = 24 * 60;
 
-export interface CreatePromptRequest {
+interface CreatePromptRequest {
   readonly principal: Principal;
   readonly body: LegacyPromptBody;
   /** Trace of the request. */

@@ -42,7 +42,7 @@ export async function installClient(command: string): Promise<Project> {
 }
 
 /** A Node.js that runs the client. */
-export interface Runtime {
+interface Runtime {
   readonly name: string;
   /** undefined if the machine has none. */
   readonly program: string | undefined;

@@ -24,7 +24,7 @@ const SERVICE: Role = { name: 'eps_service', password: 'of the service' };
 
 type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
-export interface DeployOptions {
+interface DeployOptions {
   /** Requests of each kind that start per second on each replica. */
   readonly rate: number;
   /** How often a key is created and revoked, in milliseconds. */

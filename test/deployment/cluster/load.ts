@@ -15,7 +15,7 @@ const PROBE_MS = 200;
 /** Only a process's address is needed. */
 type Replica = Pick<ServiceProcess, 'url'>;
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly ledger: Ledger;
   /** Replicas of the API, by how they find the primary. */
   readonly replicas: Readonly<Record<string, Replica>>;

@@ -18,7 +18,7 @@ const PLACES = {
 /** Output lines that are kept per program. */
 const LINES_MAXIMUM = 300;
 
-export type Unit = 'eps-etcd.service' | 'eps-haproxy.service' | 'eps-patroni.service';
+type Unit = 'eps-etcd.service' | 'eps-haproxy.service' | 'eps-patroni.service';
 
 /** A program started from a unit of the kit. */
 export interface Program {
@@ -30,7 +30,7 @@ export interface Program {
   signal(name: NodeJS.Signals): Promise<void>;
 }
 
-export interface MachineOptions {
+interface MachineOptions {
   /** Directory of everything that it has on disk; created for it. */
   readonly directory: string;
   /** The account that its programs run as; undefined for this process's user. */

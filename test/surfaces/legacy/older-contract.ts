@@ -40,7 +40,7 @@ export function basic(clientId: string, apiKey: string): string {
   return `Basic ${Buffer.from(`${clientId}:${apiKey}`).toString('base64')}`;
 }
 
-export interface OlderRequest {
+interface OlderRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path?: string;
   /** Text and bytes are sent unchanged, anything else as JSON. With a body the request is a creation. */

@@ -20,7 +20,7 @@ import { auditAndReport } from './report-differences.ts';
 const TIMEOUT_MS = 30 * 60_000;
 
 /** The result of an audit. */
-export interface NetworkAudit {
+interface NetworkAudit {
   readonly blockchainId: string;
   readonly from: number;
   readonly to: number;

@@ -26,7 +26,7 @@ const ENDING_MAXIMUM = 1_000;
  * Compares the balances of addresses with their recorded transfers before payments there expire: a node that omits a
  * transfer without an error still shows the balance that it made.
  */
-export interface BalanceCheck {
+interface BalanceCheck {
   /**
    * Reads the balances of addresses that have joined the watch list, before later blocks are scanned: from then on
    * each rise has to be explained.

@@ -14,7 +14,7 @@ export interface Increase {
 }
 
 /** What balances and transactions show that is not recorded. */
-export interface Unrecorded {
+interface Unrecorded {
   readonly increases: readonly Increase[];
   /** Addresses to which the node shows more transactions than are recorded: it left some out before. */
   readonly lacking: readonly string[];

@@ -29,7 +29,7 @@ export interface UnexplainedRise extends Rise {
 }
 
 /** A rise that is not explained yet, with the unexplained amount; null if a node cannot show what moved the balance. */
-export interface OpenRise extends Rise {
+interface OpenRise extends Rise {
   readonly amount: bigint | null;
 }
 

@@ -2,7 +2,7 @@ import type { Block } from '#chains/transfer.ts';
 import type { ChainState } from '#storage/database/watching-tables.ts';
 
 /** The end of a range that was scanned. */
-export interface FirstLook extends Pick<Block, 'height' | 'hash'> {
+interface FirstLook extends Pick<Block, 'height' | 'hash'> {
   /** When, in milliseconds since the epoch. */
   readonly at: number;
 }

@@ -27,7 +27,7 @@ export function lookAt({ pauseMs, offeredLagMs }: Chain, kind: Look['kind']): Lo
 }
 
 /** Follows the head of a chain on which nothing is watched, without reading its blocks. */
-export interface IdleWatch {
+interface IdleWatch {
   /** @throws NodeFailure, LeaseLost. */
   run(round: Round): Promise<'more' | 'nothing'>;
   /** To be called when something is watched. */

@@ -9,7 +9,7 @@ import { IDLE_POLL_MS } from './idle-watch.ts';
 import { reorganise } from './reorganise.ts';
 
 /** Handles a node whose newest block is below the cursor. */
-export interface LowHead {
+interface LowHead {
   /**
    * Waits at first: the node may lag, or be on a branch that is still growing. After a while it asks another node,
    * and may set this one aside. Otherwise it halts the chain: its networks must not be offered while nothing is

@@ -5,7 +5,7 @@ import { coveredUntil } from './coverage.ts';
 import type { Round } from './round.ts';
 
 /** How far a tick has come. */
-export interface Reached {
+interface Reached {
   /** Up to when everything that polls have shown is final; see `FinalPolls`. */
   readonly finalUntil: Date | null;
   /** The last block that was scanned; undefined if there was none. */

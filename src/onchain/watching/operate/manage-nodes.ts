@@ -40,7 +40,7 @@ import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts
 /** Default limit of calls a second to a node: what free plans allow. */
 export const REQUESTS_PER_SECOND = 10;
 
-export interface NewNodeSettings {
+interface NewNodeSettings {
   readonly chain: string;
   /** May contain `user:password@`. */
   readonly url: string;
@@ -55,7 +55,7 @@ export interface NewNodeSettings {
 }
 
 /** Changes of a node; undefined fields stay as they are. */
-export interface NodeSettingsChange {
+interface NodeSettingsChange {
   readonly role?: NodeRole | undefined;
   readonly requestsPerSecond?: number | undefined;
   /** null for no limit. */

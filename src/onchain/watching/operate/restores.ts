@@ -42,7 +42,7 @@ export function declareRestore(operator: Operator, to: Date): Promise<Lineage> {
 }
 
 /** The result of a confirmation. */
-export interface Confirmed {
+interface Confirmed {
   readonly lineage: Lineage;
   readonly rescans: readonly Rescan[];
   /** Number of pending webhooks that are not sent: they may have been sent in the time that is lost. */

@@ -3,7 +3,7 @@ import { UUID } from '#schemas/uuid.ts';
 import type { AuditLogEntry } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 
-export interface ActivityCursor {
+interface ActivityCursor {
   readonly direction: 'older' | 'newer';
   /** ID of an entry of the account. The page excludes it. */
   readonly id: string;

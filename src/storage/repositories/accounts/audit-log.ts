@@ -5,7 +5,7 @@ import type { Connection } from '../../database/connection.ts';
 import { hasRow } from '../rows.ts';
 
 /** One change by an operator; `detail` never contains a secret. */
-export interface AuditEntry {
+interface AuditEntry {
   readonly id: string;
   readonly actor: string;
   /** The command that made the change, for example `key.rotate`. */
@@ -42,7 +42,7 @@ export async function insertAuditEntry(db: Connection, entry: AuditEntry): Promi
     .execute();
 }
 
-export interface AuditQuery {
+interface AuditQuery {
   /** Inclusive. */
   readonly since?: Date | undefined;
   readonly actor?: string | undefined;

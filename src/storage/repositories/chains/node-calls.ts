@@ -7,13 +7,13 @@ const WINDOW_MS = 10 * 60_000;
 const RATE_AGE_MS = 3 * WINDOW_MS;
 
 /** Calls that a process has made to a node. */
-export interface CountedCalls {
+interface CountedCalls {
   readonly node: string;
   readonly calls: number;
 }
 
 /** Calls that all processes have made to a node on a UTC day. */
-export interface NodeCallsOfDay extends CountedCalls {
+interface NodeCallsOfDay extends CountedCalls {
   /** YYYY-MM-DD. */
   readonly day: string;
 }

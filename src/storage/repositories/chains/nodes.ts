@@ -34,7 +34,7 @@ export async function deleteNode(db: Connection, id: string): Promise<void> {
 }
 
 /** What a watcher sees of a node now. */
-export type NodeSighting = Omit<Selectable<NodeStatesTable>, 'at'>;
+type NodeSighting = Omit<Selectable<NodeStatesTable>, 'at'>;
 
 /** Keeps what a watcher sees of its nodes; nodes that were deleted are left out. */
 export async function saveNodeStates(
@@ -54,7 +54,7 @@ export async function saveNodeStates(
 }
 
 /** A node, and its state when its watcher last asked it. */
-export interface SeenNode {
+interface SeenNode {
   readonly id: string;
   readonly chain: string;
   readonly label: string;

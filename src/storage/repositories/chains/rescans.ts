@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Rescan } from '../../database/watching-tables.ts';
 
 /** Blocks of a network's chain, both ends included. */
-export interface NewRescan {
+interface NewRescan {
   readonly blockchainId: string;
   readonly from: number;
   readonly to: number;

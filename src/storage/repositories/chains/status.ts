@@ -40,7 +40,7 @@ export async function listChainStatus(db: Connection): Promise<ChainStatus[]> {
  * Overdue payments of a network that do not expire, because the second scan has not reached their end yet, or because
  * something at their address cannot be read or explained.
  */
-export interface HeldPayments {
+interface HeldPayments {
   readonly blockchainId: string;
   readonly chain: string;
   readonly count: number;

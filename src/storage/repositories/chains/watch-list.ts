@@ -102,7 +102,7 @@ export async function hasExpiringPayment(
 }
 
 /** An address on a network, and when a payment or a quote there ends. */
-export interface EndingPlace {
+interface EndingPlace {
   blockchainId: string;
   address: string;
   endsAt: Date;

@@ -4,7 +4,7 @@ import type { Deposit, DepositsTable } from '../../database/deposit-tables.ts';
 import { findById, insertInto, listBy, lockById, updateByIdOrThrow } from '../rows.ts';
 
 /** Identifies a transfer on chain. */
-export interface DepositKey {
+interface DepositKey {
   readonly blockchainId: string;
   readonly transactionHash: string;
   readonly position: number;

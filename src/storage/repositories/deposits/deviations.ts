@@ -34,7 +34,7 @@ export async function findMeantPayments(
 }
 
 /** A deposit of exactly what a payment asks or asked for, which did not count for it. */
-export type StrayDeposit = Deposit & { kind: StrayKind };
+type StrayDeposit = Deposit & { kind: StrayKind };
 
 /** More for one payment are not expected. */
 const STRAYS_MAXIMUM = 20;

@@ -43,7 +43,7 @@ export async function findFormerRest(
 }
 
 /** What a payment asked for at the address where a deposit arrived. */
-export interface AskedBefore {
+interface AskedBefore {
   /** The whole amount, an integer of the asset's smallest unit. */
   readonly tokenAmount: string;
   /** Smallest amount that settles it if a wallet has cut off decimals; null if only the whole amount does. */

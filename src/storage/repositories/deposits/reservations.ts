@@ -12,7 +12,7 @@ export interface Slot {
 }
 
 /** What a reserved amount completes, and which smaller amounts settle it too, in the asset's smallest unit. */
-export interface Settling {
+interface Settling {
   /** The underpayment that the amount completes; null for the whole amount. */
   readonly restOf?: string | null;
   /** As the columns `cut_from` and `alone_from`; null if nothing but the amount itself settles it. */

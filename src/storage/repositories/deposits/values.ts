@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import { IS_WAITING } from './deposits.ts';
 
 /** Deposits whose price is recorded: those in the inbox, and final ones that belong to a payment or were dismissed. */
-export type Priced = 'waiting' | 'settled';
+type Priced = 'waiting' | 'settled';
 
 /** Written as in their indexes. */
 const UNPRICED: Readonly<Record<Priced, RawBuilder<SqlBool>>> = {
@@ -14,7 +14,7 @@ const UNPRICED: Readonly<Record<Priced, RawBuilder<SqlBool>>> = {
 };
 
 /** A network with deposits whose value is not known. */
-export interface UnpricedNetwork {
+interface UnpricedNetwork {
   readonly blockchainId: string;
   readonly assetSymbol: string;
 }

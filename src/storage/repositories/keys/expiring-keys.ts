@@ -1,7 +1,7 @@
 import type { Connection } from '../../database/connection.ts';
 
 /** A key that expires, and whose it is. */
-export interface ExpiringKey {
+interface ExpiringKey {
   readonly id: string;
   readonly name: string;
   readonly expiresAt: Date;

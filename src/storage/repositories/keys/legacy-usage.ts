@@ -1,7 +1,7 @@
 import type { Connection } from '../../database/connection.ts';
 
 /** A merchant's requests to one route of the older contract. */
-export interface LegacyUsage {
+interface LegacyUsage {
   merchantId: string;
   merchantName: string;
   /** Method and path, for example `GET /external/payments/prompt/:id`. */

@@ -94,7 +94,7 @@ export interface LogHolder {
   readonly keys: KeyHolder;
 }
 
-export interface RequestCursor {
+interface RequestCursor {
   readonly direction: 'older' | 'newer';
   /** The page excludes it. */
   readonly id: string;

@@ -13,7 +13,7 @@ const SEALED = {
 export type SealedTable = keyof typeof SEALED;
 
 /** A secret with the ID of its row, which is part of how it is sealed. */
-export interface SealedSecret {
+interface SealedSecret {
   readonly id: string;
   readonly sealed: Buffer;
   readonly version: number;

@@ -4,7 +4,7 @@ import { containing } from '../like-pattern.ts';
 import { countRows } from '../rows.ts';
 import { commissions } from './figures.ts';
 
-export interface PartnerMerchantFilters {
+interface PartnerMerchantFilters {
   /** Part of a name, email or ID, ignoring case. */
   readonly search?: string | undefined;
   /** Only merchants whose onboarding is pending. */
@@ -47,7 +47,7 @@ export function findPartnerMerchant(
 }
 
 /** A partner with its live merchants, counted by their onboarding, and the commission on their payments. */
-export interface PartnerWithFigures extends Partner {
+interface PartnerWithFigures extends Partner {
   readonly merchants: number;
   readonly approved: number;
   readonly pending: number;

@@ -36,7 +36,7 @@ const eb = expressionBuilder<Tables, 'payments'>();
  * How parts of texts are looked for: by their index, or by comparing the texts of each payment. The index has the
  * texts of all partners.
  */
-export type TextSearch = 'index' | 'comparison';
+type TextSearch = 'index' | 'comparison';
 
 /** The filters as a condition on a row of `payments`. */
 export function conditions(

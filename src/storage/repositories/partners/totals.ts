@@ -10,7 +10,7 @@ import { containing } from '../like-pattern.ts';
  */
 
 /** All given filters must match. */
-export interface TotalsFilter {
+interface TotalsFilter {
   readonly status?: PaymentStatus | undefined;
   readonly blockchainId?: string | undefined;
   /** Any of these merchants. */
@@ -114,7 +114,7 @@ export async function listHistoryNetworks(db: Connection, partnerId: string): Pr
 }
 
 /** Parts of texts that merchants and addresses of a partner's history are looked up by, ignoring case. */
-export interface HistoryTexts {
+interface HistoryTexts {
   readonly merchantName?: string | undefined;
   readonly address?: string | undefined;
   /** Part of a merchant's name or ID, or of an address. */
@@ -122,7 +122,7 @@ export interface HistoryTexts {
 }
 
 /** What each text has found; undefined for those that were not given. */
-export interface HistoryMatches {
+interface HistoryMatches {
   readonly merchantIds?: readonly string[] | undefined;
   readonly addresses?: readonly string[] | undefined;
   readonly reach?: Reach | undefined;

@@ -46,7 +46,7 @@ export function listHistoricDeposits(
 }
 
 /** The events of a payment and what was sent of them; the lists are not ordered. */
-export interface HistoricEvents {
+interface HistoricEvents {
   readonly events: readonly HistoricEvent[];
   /** Deliveries of the events, including manual redeliveries. */
   readonly deliveries: readonly HistoricDelivery[];

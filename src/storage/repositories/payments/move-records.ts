@@ -6,7 +6,7 @@ import { type Given, prepare } from '../../database/prepared.ts';
 import { eventSteps, type NewEvent } from './events.ts';
 
 /** The records of one move of a payment. */
-export interface MoveRecords {
+interface MoveRecords {
   readonly transition: Insertable<PaymentTransitionsTable>;
   /** null for a move without an event. */
   readonly event: NewEvent | null;

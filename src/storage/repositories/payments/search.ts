@@ -40,7 +40,7 @@ export interface SearchText {
  */
 export const SEARCH_WINDOW = 5_000;
 
-export interface FoundPayments {
+interface FoundPayments {
   /** Newest first. */
   readonly payments: Payment[];
   /** ID of the last payment that was looked at, where there are older ones; null otherwise. */

@@ -12,7 +12,7 @@ import type { Connection } from '../../database/connection.ts';
 /** An account that a person may enter, with what all its pages show. */
 export type Membership = MerchantMembership | PartnerMembership;
 
-export interface MerchantMembership {
+interface MerchantMembership {
   readonly kind: 'merchant';
   readonly accountId: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface MerchantMembership {
   readonly selfServiceOff: boolean;
 }
 
-export interface PartnerMembership {
+interface PartnerMembership {
   readonly kind: 'partner';
   readonly accountId: string;
   readonly name: string;

@@ -13,7 +13,7 @@ import type { DeliveryOfEvent } from './withheld.ts';
 /** An attempt to record. */
 export type NewAttempt = Insertable<WebhookAttemptsTable>;
 
-export interface AttemptKey extends DeliveryOfEvent {
+interface AttemptKey extends DeliveryOfEvent {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
 }

@@ -16,7 +16,7 @@ export interface DueEndpoint {
 }
 
 /** How many deliveries of an endpoint a worker wants to claim. */
-export interface Allotment {
+interface Allotment {
   readonly endpointId: string;
   readonly count: number;
 }

@@ -4,7 +4,7 @@ import type { WebhookDelivery } from '../../database/webhook-tables.ts';
 import { findById, insertInto } from '../rows.ts';
 
 /** A delivery and its event; the event's month is the delivery's partition. */
-export type DeliveryKey = Pick<WebhookDelivery, 'id' | 'event_id'>;
+type DeliveryKey = Pick<WebhookDelivery, 'id' | 'event_id'>;
 
 /** Cancels pending deliveries: one, or all of an endpoint except one. */
 export async function cancelDeliveries(

@@ -22,7 +22,7 @@ export interface EventCursor {
   readonly id: string;
 }
 
-export interface EventPage {
+interface EventPage {
   readonly oldestFirst: boolean;
   readonly beyond: EventCursor | undefined;
   readonly limit: number;

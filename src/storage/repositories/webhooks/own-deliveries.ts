@@ -17,7 +17,7 @@ export interface DeliveryFilters {
   readonly createdTo?: Date | undefined;
 }
 
-export interface DeliveryCursor {
+interface DeliveryCursor {
   readonly direction: 'older' | 'newer';
   /** The page excludes it. */
   readonly id: string;

@@ -66,7 +66,7 @@ const COMPILER_OPTIONS = {
 };
 
 /** Builds the package atomically. */
-export async function buildClientPackage(): Promise<void> {
+async function buildClientPackage(): Promise<void> {
   await mkdir(OUTPUT, { recursive: true });
   const directory = await mkdtemp(fileURLToPath(new URL('build-', OUTPUT)));
   try {

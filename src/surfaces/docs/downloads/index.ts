@@ -6,7 +6,7 @@ import { type Download, integrityOf, sendDownload } from './serve-download.ts';
 import { packWooCommerce, WOOCOMMERCE_PATH } from './woocommerce.ts';
 
 /** Path of the examples that an implementation of signing can be tested with. */
-export const VECTORS_PATH = '/signing-vectors.json';
+const VECTORS_PATH = '/signing-vectors.json';
 
 /** The libraries for other languages, the plugin, and the examples that they are tested with. */
 export function registerDownloads(app: FastifyInstance): void {

@@ -5,7 +5,7 @@ import { NONCE_MAXIMUM } from '#signing/check-headers.ts';
 import type { SecurityScheme } from './document.ts';
 
 /** Each signing header by the name of its security scheme; a signed request has all of them. */
-export const SIGNING_SCHEMES = {
+const SIGNING_SCHEMES = {
   keyId: 'X-MP-KEY-ID',
   passphrase: 'X-MP-PASSPHRASE',
   timestamp: 'X-MP-TIMESTAMP',

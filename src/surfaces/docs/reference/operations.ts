@@ -40,7 +40,7 @@ export interface Content {
   readonly fields: readonly Field[];
 }
 
-export interface ReferenceGroup {
+interface ReferenceGroup {
   readonly name: string;
   readonly description: string;
   readonly operations: readonly ReferenceOperation[];

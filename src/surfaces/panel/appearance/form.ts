@@ -22,7 +22,7 @@ export const AppearanceForm = Type.Object({
 export type AppearanceFields = Static<typeof AppearanceForm>;
 
 /** Changes to what payers see of a merchant; a field that is undefined stays as it is. */
-export type AppearanceChange = Pick<
+type AppearanceChange = Pick<
   MerchantChange,
   'supportContact' | 'accentColor' | 'showsNote' | 'logo'
 >;

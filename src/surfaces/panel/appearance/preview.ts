@@ -17,7 +17,7 @@ export const CHECKOUT_FILES = `${FILES_BASE}${CHECKOUT_PREFIX}`;
 /** A logo that is not saved has no URL, so the page embeds it as `data:`. */
 export const PREVIEW_POLICY = framedPageHeaders("style-src 'self'", "img-src 'self' data:");
 
-export interface PreviewParts {
+interface PreviewParts {
   readonly stage: ExampleStage;
   readonly name: string;
   /** Whether it is a test merchant's. */

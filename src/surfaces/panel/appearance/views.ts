@@ -14,7 +14,7 @@ const words = texts.appearance;
 const FRAME = 'preview';
 const FORM = 'appearance';
 
-export interface AppearanceParts {
+interface AppearanceParts {
   readonly fields: AppearanceFields;
   readonly fault: FormFault | null;
   readonly hasLogo: boolean;

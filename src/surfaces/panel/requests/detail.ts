@@ -48,7 +48,7 @@ ${row.error_code === 'E2007' && renderSignature(row, developerUrl)}`,
 }
 
 /** The error code with its meaning, linked to its page. */
-export function renderError(code: string, publicUrl: string): Html {
+function renderError(code: string, publicUrl: string): Html {
   return html`<a href="${publicUrl}/docs/errors/${code}">${code}</a> ${meaningOf(code)}`;
 }
 

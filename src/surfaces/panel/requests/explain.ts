@@ -28,7 +28,7 @@ export const ExplainForm = Type.Object({
   signature: Type.String(),
 });
 
-export type ExplainFields = Partial<Static<typeof ExplainForm>>;
+type ExplainFields = Partial<Static<typeof ExplainForm>>;
 
 interface ExplainFrame {
   /** Path of the form, with the base path. */

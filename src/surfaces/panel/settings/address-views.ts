@@ -22,7 +22,7 @@ const BRANCHES_SHOWN = 20;
 const ADDRESSES_SHOWN = 3;
 
 /** What the pages of addresses have in common. */
-export interface AddressFrame {
+interface AddressFrame {
   /** Address of the list, with the base path. */
   readonly url: string;
   readonly branch: Branch;

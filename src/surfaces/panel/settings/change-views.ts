@@ -13,7 +13,7 @@ import { inGroups } from './address-groups.ts';
 const { changes } = texts;
 
 /** The present and the proposed value, side by side. */
-export interface Comparison {
+interface Comparison {
   readonly kind: AddressChange['kind'];
   /** Addresses, or the ID of the main branch. */
   readonly former: readonly string[];
@@ -44,7 +44,7 @@ export function renderComparison(
 ${!isMain && outcome === null && html`<p class="quiet">${changes.openPayments}</p>`}`;
 }
 
-export interface ChangeFrame {
+interface ChangeFrame {
   /** The page's address, with the base path. */
   readonly url: string;
   readonly change: NamedChange;
@@ -83,7 +83,7 @@ function proposerOf({ proposer, proposed_by }: NamedChange): string {
 }
 
 /** When an open change takes effect. */
-export function renderWhen({ needs_approval, effective_at }: AddressChange): Html {
+function renderWhen({ needs_approval, effective_at }: AddressChange): Html {
   return needs_approval ? html`${changes.needsApproval}` : dateTime(effective_at);
 }
 

@@ -10,7 +10,7 @@ import { rolesOf, type TeamFrame } from './views.ts';
 const { team: words } = texts;
 
 /** A change to somebody in the team. Each has its own form, and needs its own code. */
-export type TeamStep = 'role' | 'status' | 'link';
+type TeamStep = 'role' | 'status' | 'link';
 
 export interface StepFrame extends TeamFrame {
   readonly member: TeamMember;

@@ -80,7 +80,7 @@ ${recoveredAt !== null && html`${words.recovered(dateTime(recoveredAt))}<br>`}${
 }${seen}`;
 }
 
-export interface InviteFields {
+interface InviteFields {
   readonly name: string;
   readonly email: string;
   readonly role: string;

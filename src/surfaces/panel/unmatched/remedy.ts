@@ -15,7 +15,7 @@ export const ReturnForm = Type.Object({
   hash: Type.String(),
   note: Type.String(),
 });
-export type ReturnFields = Static<typeof ReturnForm>;
+type ReturnFields = Static<typeof ReturnForm>;
 
 /** A form that dismisses. Browsers leave `remedy` out while none is chosen. */
 export const RemedyForm = Type.Object({

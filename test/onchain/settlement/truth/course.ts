@@ -34,7 +34,7 @@ export const CHAINS = {
   'tron-usdt-test': { chain: 'tron-test', skewMs: 2 * SECOND, offeredLagMs: 2 * MINUTE },
   'sol-usdc-dev': { chain: 'sol-dev', skewMs: 0, offeredLagMs: Number.POSITIVE_INFINITY },
 } as const satisfies Record<NetworkId, object>;
-export type ChainName = (typeof CHAINS)[NetworkId]['chain'];
+type ChainName = (typeof CHAINS)[NetworkId]['chain'];
 export const SIMULATED: ChainName = 'sol-dev';
 const CHAIN_NAMES: readonly ChainName[] = ['eth-test', 'btc-test', 'tron-test', 'sol-dev'];
 

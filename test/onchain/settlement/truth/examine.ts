@@ -7,7 +7,7 @@ import { type Rows, readRows } from './rows.ts';
 import type { Stage } from './stage.ts';
 
 /** Counts over histories. */
-export interface Tally {
+interface Tally {
   readonly histories: number;
   readonly payments: number;
   /** Transfers by outcome, as in `final exact, credited`. */
@@ -17,7 +17,7 @@ export interface Tally {
 }
 
 /** A history that has gone wrong. */
-export interface Failure {
+interface Failure {
   readonly seed: number;
   readonly faults: readonly Fault[];
   /** What happened, for humans. */
@@ -47,25 +47,8 @@ export async function examine(
 }
 
 /** Histories of one group are played together. */
-export function groupOf(seed: number): number {
+function groupOf(seed: number): number {
   return Math.floor(seed / GROUP);
-}
-
-/** Adds up tallies; all zero for none. */
-export function sumTallies(tallies: readonly Tally[]): Tally {
-  const sum = (counts: readonly Readonly<Record<string, number>>[]) => {
-    const total: Record<string, number> = {};
-    for (const [name, value] of counts.flatMap(each => Object.entries(each))) {
-      total[name] = (total[name] ?? 0) + value;
-    }
-    return total;
-  };
-  return {
-    histories: tallies.reduce((total, { histories }) => total + histories, 0),
-    payments: tallies.reduce((total, { payments }) => total + payments, 0),
-    transfers: sum(tallies.map(({ transfers }) => transfers)),
-    statuses: sum(tallies.map(({ statuses }) => statuses)),
-  };
 }
 
 function count(left: readonly Rows[]): Tally {

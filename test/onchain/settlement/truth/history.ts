@@ -69,7 +69,7 @@ export interface Report {
  * from two workers at once; one by one, from two workers in different orders; concurrently with what people
  * do in this step.
  */
-export type Manner = 'together' | 'after a death' | 'twice' | 'one by one' | 'in a race';
+type Manner = 'together' | 'after a death' | 'twice' | 'one by one' | 'in a race';
 
 /** What happens between two steps of the course, and at the later one. */
 export interface Turn {

@@ -38,7 +38,7 @@ export interface LedgerPayment {
   readonly events: string[];
 }
 
-export interface LedgerDeposit {
+interface LedgerDeposit {
   readonly key: string;
   readonly network: string;
   readonly address: string;

@@ -2,15 +2,14 @@ import type { Fault } from '../../settlement/truth/judge.ts';
 import { type ChainRows, judgeChain, readChainRows } from './judge.ts';
 import { describeOmission } from './omission.ts';
 import { clock, type PlayedChain, playChains } from './play.ts';
-import { CHAIN_GROUP } from './slots.ts';
 import type { ChainStage } from './stage.ts';
 import { drawWorld } from './world.ts';
 
 /** Counts over generated chains, by name. */
-export type ChainTally = Readonly<Record<string, number>>;
+type ChainTally = Readonly<Record<string, number>>;
 
 /** A chain on which something has gone wrong. */
-export interface ChainFailure {
+interface ChainFailure {
   readonly seed: number;
   readonly faults: readonly Fault[];
   /** What happened, for humans. */
@@ -32,11 +31,6 @@ export async function examineChains(
     failures.push({ seed: each.world.seed, faults, text: describe(each, rows, faults) });
   }
   return { tally, failures };
-}
-
-/** Chains of one group are played together. */
-export function chainGroupOf(seed: number): number {
-  return Math.floor(seed / CHAIN_GROUP);
 }
 
 function count(

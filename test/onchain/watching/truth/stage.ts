@@ -23,7 +23,7 @@ const PLAYED = [
 ];
 
 /** A network as the service has configured it. */
-export interface StageNetwork {
+interface StageNetwork {
   readonly contract: string | null;
   /** How long a payment on it waits, in milliseconds. */
   readonly windowMs: number;

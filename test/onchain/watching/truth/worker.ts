@@ -26,7 +26,7 @@ export interface ChainWorker {
 }
 
 /** What workers of a chain share. */
-export interface Surroundings {
+interface Surroundings {
   readonly db: Database;
   readonly clock: () => number;
   readonly primary: FaultyNode;

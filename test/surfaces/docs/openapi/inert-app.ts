@@ -10,7 +10,7 @@ import { NOT_SERVING } from '#telemetry/readiness.ts';
 import { buildApp } from '../../../../src/app.ts';
 import { NO_CHANGE_FEED, NO_LOOK_UPS } from '../../../helpers/inert.ts';
 
-export const INERT_PUBLIC_URL = 'https://pay.example.test';
+const INERT_PUBLIC_URL = 'https://pay.example.test';
 
 /** The application without a backend, for its documentation and routes: it never connects. */
 export async function buildInertApp(env: Record<string, string> = {}): Promise<FastifyInstance> {
