@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DOCS_PREFIX } from '../assets.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../facts/facts.ts';
 
 /** Every guide in reading order; slugs are paths below this folder. */
 export const GUIDE_GROUPS = [
