@@ -17,7 +17,8 @@ import {
   type PageWindow,
   type PartnerPayment,
 } from '#storage/repositories/partners/payments.ts';
-import { comparing, countMatches, isRolledUp } from '#storage/repositories/partners/search.ts';
+import { comparing } from '#storage/repositories/partners/search.ts';
+import { countMatches, isRolledUp } from '#storage/repositories/partners/search-counts.ts';
 import {
   countByCreatedDay,
   countPartnerPayments,

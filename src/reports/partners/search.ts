@@ -8,7 +8,6 @@ import type { PageWindow, PartnerPayment } from '#storage/repositories/partners/
 import {
   collectMatches,
   comparing,
-  countMatches,
   findMatches,
   listMatches,
   listOfSeveral,
@@ -16,6 +15,7 @@ import {
   type Matches,
   type NewestMatches,
 } from '#storage/repositories/partners/search.ts';
+import { countMatches } from '#storage/repositories/partners/search-counts.ts';
 
 /*
  * No single plan suits all searches. If many payments match, the newest ones fill a page soon, but the text

@@ -1,26 +1,15 @@
-import {
-  type AliasableExpression,
-  type Expression,
-  expressionBuilder,
-  type RawBuilder,
-  sql,
-} from 'kysely';
+import { type Expression, expressionBuilder, type RawBuilder, sql } from 'kysely';
 import type { Connection, Database } from '../../database/connection.ts';
-import type { Payment } from '../../database/payment-tables.ts';
 import type { Tables } from '../../database/tables.ts';
 import {
   columnConditions,
-  conditions,
-  hasText,
-  isReached,
-  leadOf,
   ownTextConditions,
   type PartnerPaymentFilters,
-  type Term,
-  textMatches,
 } from './payment-filters.ts';
-import { NEWEST_FIRST, type PageWindow, type PartnerPayment, withNames } from './payments.ts';
-import { sumCreatedPayments, sumPartnerPayments } from './totals.ts';
+import { type PageWindow, type PartnerPayment, withNames } from './payments.ts';
+import { type Counts, countedApart, countFound, isFoundByReach, orZero } from './search-counts.ts';
+import { newestPayments, pageInOrder, pageOfFound } from './search-pages.ts';
+import { sumCreatedPayments } from './totals.ts';
 
 /**
  * The ways to search: through the newest payments, in the order of their index; by the trigram index of texts; and by
@@ -135,24 +124,6 @@ export function collectMatches(
   return readWithPage(db, queries, countFound(db, partnerId, filters), page);
 }
 
-/** Counts all payments that match, and finds when the newest of those counted one by one was created. */
-export async function countMatches(
-  db: Connection,
-  partnerId: string,
-  filters: PartnerPaymentFilters,
-): Promise<Counts & { readonly newest: Date | null }> {
-  const { matching, reached } = countedApart(db, partnerId, filters);
-  return db
-    .selectFrom('payments')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('matching'),
-      fn.max<Date | null>('created_at').as('newest'),
-      reached.as('reached'),
-    ])
-    .where(matching)
-    .executeTakeFirstOrThrow();
-}
-
 /**
  * Settings for comparing each payment. It reads an index that covers all compared columns, in its order, since a bitmap
  * scan reads the table instead, which takes three times as long. Rows from parallel workers cost nothing, since the
@@ -173,152 +144,6 @@ export function comparing<T>(db: Database, work: (tx: Connection) => Promise<T>)
       await sql`select ${sql.join(settings)}`.execute(tx);
       return work(tx);
     });
-}
-
-/** Whether rollups cover all filters of a search, apart from the text of its term. */
-export function isRolledUp({
-  createdFrom,
-  createdTo,
-  idPart,
-  hashPart,
-}: PartnerPaymentFilters): boolean {
-  return [createdFrom, createdTo, idPart, hashPart].every(filter => filter === undefined);
-}
-
-/** The condition of the matches that are counted one by one, and the number of the others, which rollups count. */
-function countedApart(db: Connection, partnerId: string, filters: PartnerPaymentFilters) {
-  const { term, ...rest } = filters;
-  if (term === undefined || !isRolledUp(filters)) {
-    return { matching: conditions(partnerId, filters), reached: orZero(sql`0`) };
-  }
-  // Payments whose own text matches, and which neither merchant nor address would find.
-  const isApart = [eb.not(isReached(term.reach)), textMatches(term.text, 'comparison')];
-  return {
-    matching: eb.and([conditions(partnerId, rest), ...isApart]),
-    reached: orZero(sumPartnerPayments(db, partnerId, rest, term.reach)),
-  };
-}
-
-/** Counts the rows of `found`, and the payments that the term finds by merchant or address. */
-function countFound(
-  db: Connection,
-  partnerId: string,
-  filters: PartnerPaymentFilters,
-  ...more: RawBuilder<unknown>[]
-) {
-  const { term } = filters;
-  const reached = term === undefined ? sql`0` : countReached(db, partnerId, filters, term);
-  const columns = [
-    sql`count(*) filter (where not is_reached) as matching`,
-    sql`${orZero(reached)} as reached`,
-    ...more,
-  ];
-  return sql`(select ${sql.join(columns)} from found)`;
-}
-
-/** Whether a payment that was found by its text would be found by its merchant or address as well. */
-function isFoundByReach({ term }: PartnerPaymentFilters): RawBuilder<boolean> {
-  return sql<boolean>`${term === undefined ? sql`false` : isReached(term.reach)}`;
-}
-
-/** The number of payments that the term finds by merchant or address. */
-function countReached(
-  db: Connection,
-  partnerId: string,
-  { term: _, ...rest }: PartnerPaymentFilters,
-  { reach }: Term,
-) {
-  if (isRolledUp(rest)) return sumPartnerPayments(db, partnerId, rest, reach);
-  const matching = db.selectFrom('payments').where(conditions(partnerId, rest));
-  return matching.where(isReached(reach)).select(({ fn }) => fn.countAll<number>().as('payments'));
-}
-
-/** The newest payments that match the leading filter (`leadOf`). */
-function newestPayments(
-  db: Connection,
-  partnerId: string,
-  filters: PartnerPaymentFilters,
-  depth: number,
-) {
-  return db
-    .selectFrom('payments')
-    .selectAll()
-    .where(conditions(partnerId, leadOf(filters)))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(depth);
-}
-
-function pageInOrder(
-  db: Connection,
-  partnerId: string,
-  filters: PartnerPaymentFilters,
-  { limit, offset }: PageWindow,
-  depth?: number,
-) {
-  const source =
-    depth === undefined
-      ? db.selectFrom('payments')
-      : db.selectFrom(newestPayments(db, partnerId, filters, depth).as('payments'));
-  const chosen = source
-    .select('id')
-    .where(conditions(partnerId, filters))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset);
-  return db
-    .selectFrom(chosen.as('chosen'))
-    .innerJoin('payments', 'payments.id', 'chosen.id')
-    .selectAll('payments');
-}
-
-/**
- * A page of `found`, or of the payments of each merchant and address: a union with one branch per way to match, each
- * one sorted and limited to what the page needs.
- */
-function pageOfFound(
-  partnerId: string,
-  { term, ...rest }: PartnerPaymentFilters,
-  { limit, offset }: PageWindow,
-): AliasableExpression<Payment> {
-  const enough = sql`order by ${NEWEST_FIRST} limit ${offset + limit}`;
-  const each = (column: 'merchant_id' | 'address', values: readonly string[]) => {
-    const type = sql.raw(column === 'address' ? 'text' : 'uuid');
-    return sql`(select of_one.* from unnest(${[...values]}::${type}[]) as one (value)
-      cross join lateral (
-        select id, created_at from payments where ${conditions(partnerId, rest)}
-        and ${sql.ref(column)} = one.value ${enough}
-      ) as of_one)`;
-  };
-  const branches: RawBuilder<unknown>[] = [];
-  if (hasText({ ...rest, term })) {
-    branches.push(sql`(select id, created_at from found ${enough})`);
-  } else if (rest.addresses !== undefined) {
-    branches.push(each('address', rest.addresses));
-  } else {
-    branches.push(each('merchant_id', rest.merchantIds ?? []));
-  }
-  if (term !== undefined) {
-    branches.push(each('merchant_id', term.reach.merchantIds));
-    branches.push(each('address', term.reach.addresses));
-  }
-  return sql<Payment>`(
-    select payments.* from (
-      select distinct on (created_at, id) * from (${sql.join(branches, sql` union all `)}) as every
-      order by ${NEWEST_FIRST} limit ${limit} offset ${offset}
-    ) as chosen join payments on payments.id = chosen.id)`;
-}
-
-function orZero(count: Expression<unknown>): RawBuilder<number> {
-  return sql<number>`coalesce((${count}), 0)`;
-}
-
-interface Counts {
-  /** Matches that were counted one by one. */
-  readonly matching: number;
-  /** Matches by merchant or address that are not among the former. */
-  readonly reached: number;
 }
 
 /** Reads counts, a row, and a page of payments in one statement, which begins with the named queries. */
