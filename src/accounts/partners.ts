@@ -18,9 +18,8 @@ import {
 } from '#storage/repositories/accounts/partners.ts';
 import { lockPerson } from '#storage/repositories/people/people.ts';
 import { endAccess, endLinksOfFormerAdmins } from '#storage/repositories/people/team.ts';
+import { notifyOfFormerAdmin, notifyOfNewAdmin } from './admin-notices.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
-import { notifyOfFormerAdmin } from './former-admins.ts';
-import { notifyOfNewAdmin } from './new-admins.ts';
 
 /** @param input.selfService Whether the partner's merchants may use API keys of their own. */
 export function createPartner(

@@ -12,10 +12,9 @@ import {
 import { findTestTwin, lockMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { lockPerson } from '#storage/repositories/people/people.ts';
 import { endAccess, endLinksOfFormerAdmins } from '#storage/repositories/people/team.ts';
+import { notifyOfFormerAdmin, notifyOfNewAdmin } from './admin-notices.ts';
 import { audited, columnsToSet, OperationRefused, type Operator } from './audit/audited-change.ts';
-import { notifyOfFormerAdmin } from './former-admins.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
-import { notifyOfNewAdmin } from './new-admins.ts';
 
 const CLIENT_ID_PREFIX = 'mpc_';
 const CLIENT_ID_BYTES = 12;

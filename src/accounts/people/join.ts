@@ -23,8 +23,8 @@ import {
 } from '#storage/repositories/people/people.ts';
 import { deleteSessionsOf, findSessionById } from '#storage/repositories/people/sessions.ts';
 import { hasOtherAccount } from '#storage/repositories/people/team.ts';
+import { notifyOfJoining } from '../admin-notices.ts';
 import { tellPerson } from '../mail/notices.ts';
-import { notifyOfJoining } from '../new-admins.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
 import {

@@ -85,7 +85,8 @@ async function apply(
   transfer: ObservedTransfer,
   { now, actor }: { readonly now: Date; readonly actor: string },
 ): Promise<Deposit> {
-  if (known === undefined) return applyDeposit(tx, await record(tx, transfer, now), now, actor);
+  if (known === undefined)
+    return applyDeposit(tx, await insertObserved(tx, transfer, now), now, actor);
   if (isReportedOtherwise(known, transfer)) {
     // A single wrong response must not take a payment's funds away.
     const isDoubtful = known.state === 'seen' && transfer.isCorrection !== true;
@@ -177,7 +178,11 @@ function hasMoved(known: Deposit, { finality, blockHeight, blockHash }: Observed
   return isSeen && (known.block_height !== blockHeight || known.block_hash !== blockHash);
 }
 
-async function record(db: Connection, transfer: ObservedTransfer, now: Date): Promise<Deposit> {
+async function insertObserved(
+  db: Connection,
+  transfer: ObservedTransfer,
+  now: Date,
+): Promise<Deposit> {
   const { occurredAt, earliestAt = occurredAt } = transfer;
   const time = { occurredAt, earliestAt };
   const matched = mayMatch(transfer)

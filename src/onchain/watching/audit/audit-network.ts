@@ -9,7 +9,7 @@ import { addNodeCalls } from '#storage/repositories/chains/node-calls.ts';
 import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import { correctFinal } from '../../settlement/observe-transfer.ts';
 import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
-import { toObserved } from '../loop/record.ts';
+import { toObserved } from '../loop/record-transfers.ts';
 import { adapterFor, type NodeTools, requireChain } from '../operate/node-tools.ts';
 import { type BlockRange, requireRange, requireSettled } from '../operate/operate-chain.ts';
 import { verifyIdentity } from '../verify-identity.ts';

@@ -11,7 +11,7 @@ import { type ObservedTransfer, timeOf } from '../../settlement/observed-transfe
 import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';
-import { record, toObserved, toReported } from './record.ts';
+import { recordTransfers, toObserved, toReported } from './record-transfers.ts';
 import type { Round } from './round.ts';
 import { failed, isDeepEnough } from './settle.ts';
 import { reportUnreadable, toUnreadable } from './unreadable.ts';
@@ -79,7 +79,7 @@ export async function checkUnconfirmed(
     if (other === undefined) continue;
     observed.push({ ...toObserved(other, 'seen', at), isCorrection: true });
   }
-  await record(watcher, observed);
+  await recordTransfers(watcher, observed);
   await reportUnreadable(db, chain.id, unreadable, new Date(clock()));
 }
 

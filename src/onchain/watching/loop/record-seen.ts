@@ -6,7 +6,7 @@ import type { ObservedTransfer } from '../../settlement/observed-transfer.ts';
 import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { recordTransfers, toObserved } from './record-transfers.ts';
 
 /** The times by which found transfers are judged. */
 export interface Timing {
@@ -53,5 +53,5 @@ export async function recordSeen(
   const observed = transfers
     .filter((_, index) => weights[index] !== 'dust')
     .map(transfer => toObserved(transfer, 'seen', occurredAt(chain, transfer, last, now)));
-  await record(watcher, [...reversed, ...observed], after && (tx => after(tx, dust)));
+  await recordTransfers(watcher, [...reversed, ...observed], after && (tx => after(tx, dust)));
 }

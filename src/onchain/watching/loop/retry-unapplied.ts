@@ -5,7 +5,7 @@ import { findDeposits } from '#storage/repositories/deposits/deposits.ts';
 import { toWatched } from '../watch-list.ts';
 import type { Watcher } from '../watcher.ts';
 import { NO_POLL, occurredAt } from './occurred-at.ts';
-import { record, toObserved } from './record.ts';
+import { recordTransfers, toObserved } from './record-transfers.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 
 /** How often transfers that the database has refused are tried again, in milliseconds. */
@@ -34,7 +34,7 @@ export async function retryUnapplied(watcher: Watcher, node: Node): Promise<void
     );
     if (transfer === undefined) continue;
     const at = occurredAt(chain, transfer, NO_POLL, finding.found_at);
-    await record(watcher, [toObserved(transfer, 'seen', at)]);
+    await recordTransfers(watcher, [toObserved(transfer, 'seen', at)]);
     const [deposit] = await findDeposits(db, [{ blockchainId, transactionHash, position }]);
     if (deposit !== undefined) await resolveFinding(db, finding.id, new Date(clock()));
   }

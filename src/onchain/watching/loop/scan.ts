@@ -13,8 +13,8 @@ import { weighTransfers } from '../../settlement/weigh-transfers.ts';
 import type { Watcher } from '../watcher.ts';
 import { countDust } from './count-dust.ts';
 import { type LastPoll, occurredAt } from './occurred-at.ts';
-import { record, toObserved, toReported } from './record.ts';
 import { recordSeen, type Timing } from './record-seen.ts';
+import { recordTransfers, toObserved, toReported } from './record-transfers.ts';
 import { reportUnreadable } from './unreadable.ts';
 
 /** Maximum time that one tick scans, in milliseconds. What was found is settled before the scan goes on. */
@@ -141,7 +141,7 @@ export async function scanRange(
     takeAwaited: transfers => {
       const now = new Date(clock());
       const at = (transfer: ChainTransfer) => occurredAt(chain, transfer, last, now);
-      return record(
+      return recordTransfers(
         watcher,
         transfers.map(transfer => toObserved(transfer, 'seen', at(transfer))),
       );

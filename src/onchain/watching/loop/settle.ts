@@ -11,7 +11,7 @@ import type { Watcher } from '../watcher.ts';
 import { confirmByCheckNode } from './confirmation-check.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { type LookedUp, lookUpDeposits } from './look-up-deposits.ts';
-import { record, toObserved, toReported } from './record.ts';
+import { recordTransfers, toObserved, toReported } from './record-transfers.ts';
 import type { Round } from './round.ts';
 import { unlessNodeFails } from './unless-node-fails.ts';
 import { reportUnreadable, toUnreadable } from './unreadable.ts';
@@ -109,7 +109,7 @@ async function settleDue(
     recorded,
     confirmed.filter(each => right.includes(each)),
   );
-  await record(watcher, observed);
+  await recordTransfers(watcher, observed);
   await reportUnreadable(watcher.db, watcher.chain.id, unreadable, new Date(watcher.clock()));
 }
 

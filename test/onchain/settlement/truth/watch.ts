@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { chainOf } from '#chains/chain-list.ts';
 import type { ObservedTransfer } from '#onchain/settlement/observed-transfer.ts';
-import { record } from '#onchain/watching/loop/record.ts';
+import { recordTransfers } from '#onchain/watching/loop/record-transfers.ts';
 import type { Watcher } from '#onchain/watching/watcher.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { transact } from '#storage/database/transaction.ts';
@@ -21,5 +21,5 @@ export function reportTogether(
     log: SILENT,
     lease: { writeBeside: (work: Parameters<typeof transact>[1]) => transact(db, work) },
   };
-  return record(watcher as unknown as Watcher, observed);
+  return recordTransfers(watcher as unknown as Watcher, observed);
 }

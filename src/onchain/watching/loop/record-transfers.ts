@@ -71,7 +71,7 @@ export function toReported(deposit: Deposit, finality: Finality): ObservedTransf
  * @throws LeaseLost, and any error that means the database is unavailable. A transfer that the database refuses
  * becomes a finding, and is tried again later.
  */
-export async function record(
+export async function recordTransfers(
   watcher: Watcher,
   observed: readonly ObservedTransfer[],
   after?: (tx: Connection, now: Date) => Promise<void>,
