@@ -31,7 +31,7 @@ export async function notifyOfFormerAdmin(
   { status, role }: MemberChange,
 ): Promise<{ readonly was?: string }> {
   const { name, role: was } = before;
-  const { adminRole }: { adminRole: string } = MEMBER_TABLES[account.kind];
+  const { adminRole } = MEMBER_TABLES[account.kind];
   const decided = was === adminRole && before.status === 'active' && before.person_id !== null;
   const isDeactivated = status === 'inactive';
   if (!decided || !(isDeactivated || (role !== undefined && role !== adminRole))) return {};
@@ -56,7 +56,7 @@ export async function notifyOfNewAdmin(
   before: Pick<MerchantUser | PartnerMember, 'name' | 'role' | 'status' | 'person_id'>,
   { status = before.status, role = before.role }: MemberChange,
 ): Promise<void> {
-  const { adminRole }: { adminRole: string } = MEMBER_TABLES[account.kind];
+  const { adminRole } = MEMBER_TABLES[account.kind];
   const decided = before.role === adminRole && before.status === 'active';
   if (before.person_id === null || decided || role !== adminRole || status !== 'active') return;
   const how = before.role === adminRole ? ('activated' as const) : ('made' as const);
@@ -77,7 +77,7 @@ export async function notifyOfJoining(
   invited: Account & Pick<Membership, 'name' | 'role'>,
   { by, now }: { readonly by: string | null; readonly now: Date },
 ): Promise<void> {
-  const { adminRole }: { adminRole: string } = MEMBER_TABLES[invited.kind];
+  const { adminRole } = MEMBER_TABLES[invited.kind];
   if (invited.role !== adminRole) return;
   const facts = { name: invited.name, how: 'joined' as const, by };
   await notifyAdmins(tx, invited, { kind: 'decider-new', facts, now });

@@ -110,7 +110,7 @@ export async function listMemberships(db: Connection, personId: string): Promise
   return [...ofPartners, ...ofMerchants];
 }
 
-/** Tables and columns of each kind of membership, typed as those of merchants: the same is read of both. */
+/** Tables and columns of each kind of membership, and the role that decides in an account. */
 export const MEMBER_TABLES = {
   merchant: {
     member: 'merchant_users',
@@ -124,12 +124,7 @@ export const MEMBER_TABLES = {
     accountId: 'partner_id',
     adminRole: 'owner',
   },
-} as unknown as Readonly<
-  Record<
-    Membership['kind'],
-    { member: 'merchant_users'; account: 'merchants'; accountId: 'merchant_id'; adminRole: 'admin' }
-  >
->;
+} as const;
 
 /** Names of the active admins or owners of an account who sign in, at most five. */
 export async function listAdmins(
@@ -178,29 +173,29 @@ export interface Invited {
 }
 
 /** Undefined once the user is inactive, or has a person. */
-export function findInvitedUser(db: Connection, id: string): Promise<Invited | undefined> {
-  return findInvited(db, 'merchant', id);
-}
-
-/** Undefined once the member is inactive, or has a person. */
-export function findInvitedMember(db: Connection, id: string): Promise<Invited | undefined> {
-  return findInvited(db, 'partner', id);
-}
-
-async function findInvited(
-  db: Connection,
-  kind: Membership['kind'],
-  memberId: string,
-): Promise<Invited | undefined> {
-  const { member, account, accountId } = MEMBER_TABLES[kind];
-  const row = await db
-    .selectFrom(`${member} as own`)
-    .innerJoin(`${account} as account`, 'account.id', `own.${accountId}`)
+export async function findInvitedUser(db: Connection, id: string): Promise<Invited | undefined> {
+  return db
+    .selectFrom('merchant_users as own')
+    .innerJoin('merchants as account', 'account.id', 'own.merchant_id')
+    .select(sql.lit('merchant' as const).as('kind'))
     .select(['account.id as accountId', 'account.name as accountName'])
     .select(['own.id as memberId', 'own.name', 'own.email', 'own.role'])
-    .where('own.id', '=', memberId)
+    .where('own.id', '=', id)
     .where('own.status', '=', 'active')
     .where('own.person_id', 'is', null)
     .executeTakeFirst();
-  return row && { kind, ...row };
+}
+
+/** Undefined once the member is inactive, or has a person. */
+export async function findInvitedMember(db: Connection, id: string): Promise<Invited | undefined> {
+  return db
+    .selectFrom('partner_members as own')
+    .innerJoin('partners as account', 'account.id', 'own.partner_id')
+    .select(sql.lit('partner' as const).as('kind'))
+    .select(['account.id as accountId', 'account.name as accountName'])
+    .select(['own.id as memberId', 'own.name', 'own.email', 'own.role'])
+    .where('own.id', '=', id)
+    .where('own.status', '=', 'active')
+    .where('own.person_id', 'is', null)
+    .executeTakeFirst();
 }

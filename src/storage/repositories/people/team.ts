@@ -30,15 +30,26 @@ export interface TeamMember {
   readonly linkUntil: Date | null;
 }
 
-const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
+/** @param after ID of a member; only those who were added later are read. */
+const members = (db: Connection, kind: Kind, accountId: string, now: Date, after?: string) => {
   const { member, accountId: account } = MEMBER_TABLES[kind];
   const own = kind === 'merchant' ? 'merchant_user_id' : 'partner_member_id';
   return db
-    .selectFrom(`${member} as own`)
+    .with('own', creator => {
+      const team = creator.selectFrom(member).where(account, '=', accountId);
+      if (after === undefined) return team.selectAll();
+      const cursor = team.select(['created_at', 'id']).where('id', '=', after);
+      return team
+        .selectAll()
+        .where(({ eb, refTuple }) =>
+          eb(refTuple('created_at', 'id'), '>', cursor.$asTuple('created_at', 'id')),
+        );
+    })
+    .selectFrom('own')
     .leftJoin('people', 'people.id', 'own.person_id')
     .select(['own.id', 'own.name', 'own.email', 'own.status', 'own.person_id as personId'])
     .select(({ ref, selectFrom }) => [
-      ref('own.role').$castTo<UserRole | PartnerRole>().as('role'),
+      ref('own.role').as('role'),
       selectFrom('panel_links')
         .select(({ fn }) => fn.max('expires_at').as('until'))
         .where('used_at', 'is', null)
@@ -59,8 +70,7 @@ const members = (db: Connection, kind: Kind, accountId: string, now: Date) => {
       'people.factors_since as factorsSince',
       'people.recovered_at as recoveredAt',
       'people.last_seen_at as lastSeenAt',
-    ])
-    .where(`own.${account}`, '=', accountId);
+    ]);
 };
 
 /** The team of an account in the order in which they were added, at most `limit` after the member `after`. */
@@ -70,22 +80,11 @@ export function listTeam(
   accountId: string,
   { after, limit, now }: { after?: string | undefined; limit: number; now: Date },
 ): Promise<TeamMember[]> {
-  const { member, accountId: account } = MEMBER_TABLES[kind];
-  let query = members(db, kind, accountId, now);
-  if (after !== undefined) {
-    query = query.where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('own.created_at', 'own.id'),
-        '>',
-        selectFrom(`${member} as cursor`)
-          .select(['cursor.created_at', 'cursor.id'])
-          .where('cursor.id', '=', after)
-          .where(`cursor.${account}`, '=', accountId)
-          .$asTuple('created_at', 'id'),
-      ),
-    );
-  }
-  return query.orderBy('own.created_at').orderBy('own.id').limit(limit).execute();
+  return members(db, kind, accountId, now, after)
+    .orderBy('own.created_at')
+    .orderBy('own.id')
+    .limit(limit)
+    .execute();
 }
 
 /** Undefined for a member of another account, as for a missing one. */
