@@ -43,9 +43,9 @@ import { registerOpenApi } from '#surfaces/docs/openapi/index.ts';
 import { refuseWithoutRoute, renderUnreadable } from '#surfaces/failures-without-route.ts';
 import { legacyPlugin } from '#surfaces/legacy/routes/index.ts';
 import { LEGACY_PREFIX } from '#surfaces/legacy/routes/paths.ts';
-import { PANEL_PREFIX } from '#surfaces/panel/assets.ts';
 import { createPanelCookies } from '#surfaces/panel/hooks/cookies.ts';
 import { panelPlugin } from '#surfaces/panel/index.ts';
+import { PANEL_PREFIX } from '#surfaces/panel/kit/assets.ts';
 import { keepPanelOnOwnHost } from '#surfaces/panel/own-host.ts';
 import { ProcessorBudget } from '#time/processor-budget.ts';
 

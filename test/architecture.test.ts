@@ -29,8 +29,8 @@ const FOLDERS = {
   'src/worker/': [],
   'src/runtime/': ['./', 'development/'],
   'src/surfaces/': [
-    ...['./', 'docs/', 'panel/', 'legacy/routes/', 'api/', 'checkout/page/'],
-    ...['checkout/', 'legacy/', 'pages/'],
+    ...['./', 'docs/', 'panel/', 'panel/kit/', 'panel/hooks/', 'panel/texts/'],
+    ...['legacy/routes/', 'api/', 'checkout/page/', 'checkout/', 'legacy/', 'pages/'],
   ],
   'src/http/': [],
   'src/reports/': ['accounting/', 'partners/', 'evidence/'],
@@ -187,6 +187,21 @@ test('the folders of src and their parts are these, and CONTRIBUTING lists them 
 
 test('schemas/ imports TypeBox only', () => {
   expect(strangers(['schemas/'], ['schemas/', '@sinclair/typebox'])).toEqual([]);
+});
+
+test('a feature of the panel imports from none of the others, only from what they all share', () => {
+  const panel = 'src/surfaces/panel/';
+  const shared = ['kit', 'hooks', 'texts'];
+  /** The folder directly below the panel's; undefined for the files beside these folders. */
+  const featureOf = (file: string) => /^[^/]+(?=\/)/.exec(file.slice(panel.length))?.[0];
+  const inside = imports.filter(({ from, to }) => from.startsWith(panel) && to.startsWith(panel));
+  const across = inside.filter(({ from, to }) => {
+    const [own, other] = [featureOf(from), featureOf(to)];
+    if (own === undefined || own === other) return false;
+    return other === undefined || !shared.includes(other);
+  });
+  expect(inside.length).toBeGreaterThan(200);
+  expect(across.map(show)).toEqual([]);
 });
 
 test("the panel's texts import nothing but markup", () => {

@@ -1,6 +1,6 @@
 import { ERROR_CODES, ERRORS } from '#errors/catalogue.ts';
 import { EXAMPLE_BASE } from '../api/v1/examples.ts';
-import { PANEL_PREFIX } from '../panel/assets.ts';
+import { PANEL_PREFIX } from '../panel/kit/assets.ts';
 import { DOCS_PREFIX } from './assets.ts';
 import { errorIndexMarkdown, errorMarkdown, errorTitle } from './error-pages.ts';
 import { type DocsSettings, factsOf } from './facts.ts';

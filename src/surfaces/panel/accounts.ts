@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { listMemberships } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
-import type { PanelDependencies } from './dependencies.ts';
-import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
-import { accountPath } from './navigation.ts';
-import { type PageOrRedirect, redirectTo } from './pages.ts';
+import type { PanelDependencies } from './hooks/dependencies.ts';
+import { renderAccountTags } from './kit/environment.ts';
+import { accountPath } from './kit/navigation.ts';
+import { type PageOrRedirect, redirectTo } from './kit/pages.ts';
 import { texts } from './texts/index.ts';
 
 const { choice, roles } = texts.shell;

@@ -5,13 +5,13 @@ import { type ActivityRow, listActivity } from '#storage/repositories/accounts/a
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { type Html, html } from '../pages/html.ts';
-import { addressOf } from './address.ts';
-import type { PanelDependencies } from './dependencies.ts';
-import { dateTime, percent } from './format.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
-import { accountPath } from './navigation.ts';
-import { isFirstPage, renderNoneFurther, renderPaging } from './table.ts';
-import { ACTIVITY_PATHS } from './team/paths.ts';
+import type { PanelDependencies } from './hooks/dependencies.ts';
+import { dateTime, percent } from './kit/format.ts';
+import { accountPath } from './kit/navigation.ts';
+import { addressOf } from './kit/page-address.ts';
+import { PLACES } from './kit/places.ts';
+import { isFirstPage, renderNoneFurther, renderPaging } from './kit/table.ts';
 import { texts } from './texts/index.ts';
 
 const PAGE_SIZE = 25;
@@ -49,9 +49,9 @@ function registerActivityOf(
   { panelUrl, reports }: PanelDependencies,
 ): void {
   const reading = withPermission(kind, 'activity.read', { querystring: ActivityQuery });
-  app.get(`/${kind}s/:accountId${ACTIVITY_PATHS[kind]}`, reading, async request => {
+  app.get(`/${kind}s/:accountId${PLACES[kind].activity}`, reading, async request => {
     const membership = membershipOf(request);
-    const url = basePathOf(panelUrl) + accountPath(membership) + ACTIVITY_PATHS[kind];
+    const url = basePathOf(panelUrl) + accountPath(membership) + PLACES[kind].activity;
     const { rows, newer, older } = await readPage(membership.accountId, request.query);
     const { title, lead, none } = words;
     return {

@@ -9,25 +9,27 @@ import { registerAccounts } from './accounts.ts';
 import { registerActivity } from './activity.ts';
 import { registerAppearance } from './appearance/index.ts';
 import { CHECKOUT_FILES } from './appearance/preview.ts';
-import { PANEL_ASSETS } from './assets.ts';
-import type { PanelDependencies } from './dependencies.ts';
-import { Exports } from './exports.ts';
-import { explainFailure } from './failures.ts';
+import { registerKeys } from './developer/keys/index.ts';
+import { registerRequests } from './developer/requests/index.ts';
+import { registerWebhooks } from './developer/webhooks/index.ts';
 import { registerHome } from './home/index.ts';
+import { registerOverview } from './home/overview.ts';
 import { registerPanelAccess } from './hooks/access.ts';
+import type { PanelDependencies } from './hooks/dependencies.ts';
 import { registerJoin } from './join/index.ts';
-import { registerKeys } from './keys/index.ts';
-import { panelHeaders, registerPages } from './pages.ts';
+import { PANEL_ASSETS } from './kit/assets.ts';
+import { Exports } from './kit/exports.ts';
+import { explainFailure } from './kit/failures.ts';
+import { panelHeaders, registerPages } from './kit/pages.ts';
 import { registerPartner } from './partner/index.ts';
 import { registerPayments } from './payments/index.ts';
+import { registerUnmatched } from './payments/unmatched/index.ts';
 import { registerProfile } from './profile/index.ts';
-import { registerRequests } from './requests/index.ts';
 import { registerSettingLinks } from './setting-links.ts';
+import { readChangeNotices } from './settings/change-notices.ts';
 import { registerSettings } from './settings/index.ts';
 import { registerSignIn } from './sign-in/index.ts';
 import { registerTeam } from './team/index.ts';
-import { registerUnmatched } from './unmatched/index.ts';
-import { registerWebhooks } from './webhooks/index.ts';
 
 /** Size of the largest form, in bytes. */
 const FORM_LIMIT_BYTES = 16 * 1024;
@@ -48,7 +50,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPageValidation(pages);
-    registerPanelAccess(pages, deps);
+    registerPanelAccess(pages, deps, (account, person) => readChangeNotices(deps, account, person));
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);
@@ -58,6 +60,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerProfile(pages, deps);
     const exports = new Exports(deps);
     registerHome(pages, deps);
+    registerOverview(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
     registerSettings(pages, deps);

@@ -5,10 +5,9 @@ import type { PeopleDependencies } from '#accounts/people/dependencies.ts';
 import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { ClaimedMail } from '#storage/repositories/mails.ts';
-import { PANEL_PREFIX } from './assets.ts';
-import { accountPath } from './navigation.ts';
-import { DEVELOPER_PATHS } from './requests/paths.ts';
-import { TEAM_PATHS } from './team/paths.ts';
+import { PANEL_PREFIX } from './kit/assets.ts';
+import { accountPath } from './kit/navigation.ts';
+import { PLACES } from './kit/places.ts';
 import { texts } from './texts/index.ts';
 
 /** The content of a mail about something: paragraphs, and the page that shows it. */
@@ -108,14 +107,14 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
       const { account, name, how, by } = facts as Told<'decider-gone'>;
       const { subject, text } = mails.adminGone[account.kind];
       const paragraphs = [text[how](name, by, account.name), mails.adminGone.unknown];
-      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      const path = pathOf(account) + PLACES[account.kind].team;
       return { subject: subject(account.name), paragraphs, path };
     }
     case 'decider-new': {
       const { account, name, how, by } = facts as Told<'decider-new'>;
       const { subject, text } = mails.adminNew[account.kind];
       const paragraphs = [text[how](name, by, account.name), mails.adminNew.unknown];
-      const path = pathOf(account) + TEAM_PATHS[account.kind];
+      const path = pathOf(account) + PLACES[account.kind].team;
       return { subject: subject(account.name), paragraphs, path };
     }
     case 'key-made': {
@@ -181,7 +180,7 @@ function pathOf({ kind, id: accountId }: NamedAccount): string {
 }
 
 function developerPath(account: NamedAccount): string {
-  return pathOf(account) + DEVELOPER_PATHS[account.kind];
+  return pathOf(account) + PLACES[account.kind].developer;
 }
 
 function keyPath(account: NamedAccount, keyId: string): string {

@@ -4,9 +4,9 @@ import { sendError } from '#errors/handler.ts';
 import type { RateLimits } from '#http/rate-limit.ts';
 import { canonicalAuthority } from '#http/request-target.ts';
 import { wantsHtml } from '#http/wants-html.ts';
-import { PANEL_PREFIX } from './assets.ts';
-import { explainFailure, type PanelFailureOptions } from './failures.ts';
-import { panelHeaders, redirectTo, renderPageOrRedirect } from './pages.ts';
+import { PANEL_PREFIX } from './kit/assets.ts';
+import { explainFailure, type PanelFailureOptions } from './kit/failures.ts';
+import { panelHeaders, redirectTo, renderPageOrRedirect } from './kit/pages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

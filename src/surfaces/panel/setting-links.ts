@@ -5,13 +5,13 @@ import { StringEnum } from '#schemas/scalars.ts';
 import { listMemberships, type Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
-import { PANEL_PREFIX } from './assets.ts';
-import type { PanelDependencies } from './dependencies.ts';
-import { renderAccountTags } from './environment.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
-import { accountPath } from './navigation.ts';
-import { type PageOrRedirect, redirectTo } from './pages.ts';
-import { TEAM_PATHS } from './team/paths.ts';
+import type { PanelDependencies } from './hooks/dependencies.ts';
+import { PANEL_PREFIX } from './kit/assets.ts';
+import { renderAccountTags } from './kit/environment.ts';
+import { accountPath } from './kit/navigation.ts';
+import { type PageOrRedirect, redirectTo } from './kit/pages.ts';
+import { PLACES } from './kit/places.ts';
 import { texts } from './texts/index.ts';
 
 interface Place {
@@ -26,35 +26,35 @@ const setting = (name: string): Place => ({
 });
 
 /** Settings that pages outside of an account link to, with their place in each kind of account. */
-const PLACES = {
+const LINKED = {
   business: { merchant: setting('business') },
   branches: { merchant: setting('branches') },
   addresses: { merchant: setting('addresses') },
   domains: { merchant: setting('domains') },
   team: {
-    merchant: { path: TEAM_PATHS.merchant, permission: 'team.read' },
-    partner: { path: TEAM_PATHS.partner, permission: 'team.read' },
+    merchant: { path: PLACES.merchant.team, permission: 'team.read' },
+    partner: { path: PLACES.partner.team, permission: 'team.read' },
   },
   appearance: { merchant: setting('appearance') },
   keys: {
-    merchant: { path: '/settings/developer/keys', permission: 'keys.read' },
-    partner: { path: '/developer/keys', permission: 'keys.read' },
+    merchant: { path: `${PLACES.merchant.developer}/keys`, permission: 'keys.read' },
+    partner: { path: `${PLACES.partner.developer}/keys`, permission: 'keys.read' },
   },
   webhooks: {
-    merchant: { path: '/settings/developer/webhooks', permission: 'webhooks.read' },
+    merchant: { path: `${PLACES.merchant.developer}/webhooks`, permission: 'webhooks.read' },
   },
   'self-service': { partner: { path: '/settings', permission: 'self-service.read' } },
 } as const satisfies Record<string, Partial<Record<Membership['kind'], Place>>>;
 
 /** A setting that `/panel/go/SETTING` leads to. */
-export type LinkedSetting = keyof typeof PLACES;
+export type LinkedSetting = keyof typeof LINKED;
 
 /** Path of the page that leads to a setting. */
 export function settingLink(setting: LinkedSetting): string {
   return `${PANEL_PREFIX}/go/${setting}`;
 }
 
-const SETTINGS = Object.keys(PLACES) as LinkedSetting[];
+const SETTINGS = Object.keys(LINKED) as LinkedSetting[];
 const params = Type.Object({ setting: StringEnum(SETTINGS, 'What to set.') });
 
 /**
@@ -65,7 +65,7 @@ export function registerSettingLinks(app: TypedApp, { db, panelUrl }: PanelDepen
     '/go/:setting',
     { ...FOR_PERSON, schema: { params } },
     async (request): Promise<PageOrRedirect> => {
-      const places: Partial<Record<Membership['kind'], Place>> = PLACES[request.params.setting];
+      const places: Partial<Record<Membership['kind'], Place>> = LINKED[request.params.setting];
       const memberships = await listMemberships(db, sessionOf(request).person.id);
       const found = memberships.flatMap(account => {
         const place = places[account.kind];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readNext } from '#surfaces/panel/next.ts';
+import { readNext } from '#surfaces/panel/kit/next.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import {
@@ -208,7 +208,7 @@ describe('a session', () => {
   test('ends after an hour without its person, whatever a page polls by itself', async () => {
     // As the script's refresh sends it.
     const script = readFileSync(
-      new URL('../../../src/surfaces/panel/script.js', import.meta.url),
+      new URL('../../../src/surfaces/panel/kit/script.js', import.meta.url),
       'utf8',
     );
     const [, header = ''] =

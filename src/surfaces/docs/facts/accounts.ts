@@ -26,7 +26,7 @@ import {
 } from '#accounts/requests/stored-fields.ts';
 import { PART_MINIMUM } from '#payments/search-payments.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
-import { EXPORT_DAYS_MAXIMUM } from '../../panel/export-days.ts';
+import { EXPORT_DAYS_MAXIMUM } from '../../panel/kit/export-days.ts';
 import { formatDuration } from '../format-duration.ts';
 import { codes } from '../write-markdown.ts';
 import type { Facts } from './facts.ts';

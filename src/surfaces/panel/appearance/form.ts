@@ -4,7 +4,7 @@ import { ImageRefused, type Logo, parseLogo } from '#accounts/logo.ts';
 import type { MerchantChange } from '#accounts/merchants.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
-import type { FormFault } from '../form.ts';
+import type { FormFault } from '../kit/form.ts';
 import { texts } from '../texts/index.ts';
 
 const { faults: faultTexts } = texts.appearance;

@@ -12,12 +12,12 @@ import { findLogoHash, findMerchantLogo } from '#storage/repositories/accounts/m
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import { registerAccents } from '../../checkout/page/accent.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import type { FormFault } from '../form.ts';
 import { FOR_PERSON, membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo, WITH_FRAME } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import type { PanelPage } from '../kit/document.ts';
+import type { FormFault } from '../kit/form.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo, WITH_FRAME } from '../kit/pages.ts';
 import { texts } from '../texts/index.ts';
 import { EXAMPLE_STAGES, type ExampleStage, FIRST_STAGE } from './example.ts';
 import { type AppearanceFields, AppearanceForm, fieldsOf, readAppearance } from './form.ts';

@@ -4,8 +4,8 @@ import type { MerchantLogosTable } from '#storage/database/account-tables.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import { renderCheckout } from '../../checkout/page/checkout-page.ts';
 import { ENGLISH } from '../../checkout/page/locale.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { FormFault } from '../form.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { FormFault } from '../kit/form.ts';
 import { texts } from '../texts/index.ts';
 import { type ExampleStage, exampleCheckout } from './example.ts';
 

@@ -1,9 +1,9 @@
 import { EMAIL_MAXIMUM } from '#accounts/input.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '#accounts/logo.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type FormFault, renderField } from '../form.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderFacts } from '../table.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderField } from '../kit/form.ts';
+import { renderFacts } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { EXAMPLE_STAGES, FIRST_STAGE } from './example.ts';
 import type { AppearanceFields } from './form.ts';

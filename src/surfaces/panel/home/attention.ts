@@ -8,9 +8,11 @@ import {
   readAttentionFacts,
 } from '#storage/repositories/accounts/attention.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { addressOf } from '../address.ts';
-import { CHANGE_PASSWORD, describeClosedCodes } from '../closed-codes.ts';
-import { accountPath } from '../navigation.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/closed-codes.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { addressOf } from '../kit/page-address.ts';
+import { PLACES } from '../kit/places.ts';
+import { texts } from '../texts/index.ts';
 import {
   type Attention,
   day,
@@ -19,9 +21,7 @@ import {
   LATELY_MS,
   PROFILE,
   securityEventQueryOf,
-} from '../person-attention.ts';
-import { DEVELOPER_PATHS } from '../requests/paths.ts';
-import { texts } from '../texts/index.ts';
+} from './person-attention.ts';
 
 const attentionTexts = texts.home.attention;
 
@@ -73,7 +73,7 @@ export async function readAttention(
     const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);
     found.push({ text, href: `${path}/unmatched` });
   }
-  found.push(...describeKeys(facts.keys, `${path}${DEVELOPER_PATHS.merchant}/keys`, now));
+  found.push(...describeKeys(facts.keys, `${path}${PLACES.merchant.developer}/keys`, now));
   for (const {
     id,
     url,
@@ -81,7 +81,7 @@ export async function readAttention(
     disabled_reason: reason,
   } of facts.troubledEndpoints) {
     const { origin } = new URL(url);
-    const href = `${path}${DEVELOPER_PATHS.merchant}/webhooks/${id}`;
+    const href = `${path}${PLACES.merchant.developer}/webhooks/${id}`;
     if (disabled === null) found.push({ text: attentionTexts.endpointFails(origin), href });
     else if (reason === ANSWERED_GONE || now.getTime() - Date.parse(disabled) < TOLD_MS) {
       found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
@@ -96,7 +96,7 @@ export async function readAttention(
 
 /** @param path Of the account. */
 function describeFacts(facts: AttentionFacts, path: string): Attention[] {
-  const developer = path + DEVELOPER_PATHS.merchant;
+  const developer = path + PLACES.merchant.developer;
   const { networksWithoutAddress, olderContractDay } = facts;
   const found: Attention[] = facts.refused.map(({ errorCode, requests }) => ({
     text: attentionTexts.refused(requests, errorCode),

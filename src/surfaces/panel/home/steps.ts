@@ -3,7 +3,7 @@ import type { FirstPayment } from '#onchain/settlement/first-payment.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { accountPath } from '../navigation.ts';
+import { accountPath } from '../kit/navigation.ts';
 import { texts } from '../texts/index.ts';
 
 const stepTexts = texts.home.steps;

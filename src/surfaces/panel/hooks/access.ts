@@ -6,14 +6,12 @@ import { ApiError } from '#errors/api-error.ts';
 import { clientSite } from '#http/client-address.ts';
 import { pathOf } from '#http/request-target.ts';
 import { UUID } from '#schemas/uuid.ts';
-import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
 import {
   findMembership,
   listAdmins,
   type Membership,
 } from '#storage/repositories/people/memberships.ts';
-import { readChangeNotices } from '../change-notices.ts';
-import type { PanelDependencies } from '../dependencies.ts';
+import type { PanelDependencies } from './dependencies.ts';
 import { logOwner, logRefusal } from './log-fields.ts';
 import { PanelRefusal } from './refusal.ts';
 import { requireSameOrigin } from './same-origin.ts';
@@ -57,12 +55,25 @@ interface PanelVisit {
   readonly visitor: Visitor;
   /** The session's new token, which the response sets; none if it keeps its own. */
   readonly newToken?: string;
-  /** Changes of where the account's money goes, which each of its pages shows. */
-  readonly changes: readonly NamedChange[];
+  /** What the top of each page of the account says. */
+  readonly notices: readonly AccountNotice[];
 }
 
+/** A line at the top of each page of an account, and the page that says more. */
+export interface AccountNotice {
+  readonly text: string;
+  /** Without the base path. */
+  readonly href: string;
+}
+
+/** Reads what the pages of an account say at their top to a person. */
+type ReadNotices = (
+  account: Membership,
+  person: OpenSession['person'],
+) => Promise<readonly AccountNotice[]>;
+
 /** What is read about the account of a page. */
-interface OwnAccount extends Pick<PanelVisit, 'changes'> {
+interface OwnAccount extends Pick<PanelVisit, 'notices'> {
   readonly membership: Membership;
 }
 
@@ -87,7 +98,11 @@ export function withPermission<S extends FastifySchema = FastifySchema>(
  * Decides for every route of `app` who may use it, in this order: origin, session, account, permission,
  * second factor. Handlers never look at roles. A route without a rule cannot be registered.
  */
-export function registerPanelAccess(app: FastifyInstance, deps: PanelDependencies): void {
+export function registerPanelAccess(
+  app: FastifyInstance,
+  deps: PanelDependencies,
+  readNotices: ReadNotices,
+): void {
   app.decorateRequest('visit', null);
   app.addHook('onRoute', route => {
     if (route.config?.panel === undefined) throw new Error(`${route.url} has no panel rule`);
@@ -96,11 +111,11 @@ export function registerPanelAccess(app: FastifyInstance, deps: PanelDependencie
     const rule = request.routeOptions.config.panel;
     if (rule === undefined) {
       // A path without a route. The page that says so has the account's navigation, if the visitor may enter it.
-      await recognize(request, deps);
+      await recognize(request, deps, readNotices);
       throw deps.explainUnknownRoute(request);
     }
     if (isChange(request)) requireSameOrigin(request, deps.panelUrl);
-    await admit(request, rule, deps);
+    await admit(request, rule, deps, readNotices);
   });
 }
 
@@ -128,7 +143,7 @@ async function visit(
   const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
   const open =
     token === undefined ? undefined : await openSession(db, token, { now, admitsDemo, isRefresh });
-  const seen = { session: open ?? null, membership: null, visitor, changes: [] };
+  const seen = { session: open ?? null, membership: null, visitor, notices: [] };
   request.visit = seen;
   if (open === undefined) {
     await limits.countPage(request);
@@ -141,11 +156,15 @@ async function visit(
 }
 
 /** Finds the visitor's session and account on a path without a route. */
-async function recognize(request: FastifyRequest, deps: PanelDependencies): Promise<void> {
+async function recognize(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  readNotices: ReadNotices,
+): Promise<void> {
   const seen = await visit(request, deps);
   const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
   if (seen.session?.isComplete !== true) return;
-  const found = await findOwn(deps, seen.session, kind as Membership['kind'], id);
+  const found = await findOwn(deps, readNotices, seen.session, kind as Membership['kind'], id);
   if (found !== undefined) logOwner(request, { accountId: found.membership.accountId });
   request.visit = { ...seen, ...(found ?? {}) };
 }
@@ -158,6 +177,7 @@ async function admit(
   request: FastifyRequest<AccountRoute>,
   rule: PanelRule,
   deps: PanelDependencies,
+  readNotices: ReadNotices,
 ): Promise<void> {
   const seen = await visit(request, deps);
   const { session } = seen;
@@ -173,7 +193,7 @@ async function admit(
     return;
   }
   const { permission } = rule;
-  const found = await findOwn(deps, session, rule.for, request.params.accountId);
+  const found = await findOwn(deps, readNotices, session, rule.for, request.params.accountId);
   if (found === undefined) {
     logRefusal(request, 'not-a-member');
     throw new ApiError('E3001');
@@ -197,7 +217,8 @@ function requireRecentFactor({ isRecent }: OpenSession): void {
 
 /** @param id As it is in the path: any text. */
 async function findOwn(
-  { db, clock }: PanelDependencies,
+  { db }: PanelDependencies,
+  readNotices: ReadNotices,
   { person }: OpenSession,
   kind: Membership['kind'],
   id = '',
@@ -205,9 +226,7 @@ async function findOwn(
   if (!UUID.test(id)) return undefined;
   const membership = await findMembership(db, person.id, kind, id);
   if (membership === undefined) return undefined;
-  const isMerchant = membership.kind === 'merchant';
-  const changes = isMerchant ? await readChangeNotices(db, id, person, new Date(clock())) : [];
-  return { membership, changes };
+  return { membership, notices: await readNotices(membership, person) };
 }
 
 /** The visit of a request below the panel. */

@@ -7,18 +7,16 @@ import { hashToken, isToken } from '#crypto/token.ts';
 import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo } from '../kit/pages.ts';
+import { INVITATION } from '../kit/places.ts';
 import { acceptPage } from './views.ts';
-
-/** Path, below the panel, at which an invitation continues after signing in for it. */
-export const INVITATION = '/invitation';
 
 /** Accepts any text, so that the page can say that an incomplete link does not work. */
 const params = Type.Object({ token: Type.Optional(Type.String()) });

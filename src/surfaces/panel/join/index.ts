@@ -8,17 +8,18 @@ import { hashToken, isToken } from '#crypto/token.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import type { PanelLink } from '#storage/database/people-tables.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { logOwner } from '../hooks/log-fields.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { type PageOrRedirect, redirectTo } from '../pages.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import { recoveryCodesPage } from '../kit/credentials.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { registerAccept, showInvitation } from './accept.ts';
-import { demoPage, invitationPage, recoveryCodesPage, renewalPage } from './views.ts';
+import { demoPage, invitationPage, renewalPage } from './views.ts';
 
 /** Accepts any text, so that the page can say that an incomplete link does not work. */
 const params = Type.Object({ token: Type.String() });

@@ -1,12 +1,11 @@
 import { parseEmail } from '#accounts/input.ts';
-import { codeUri } from '#accounts/people/codes.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { LinkPurpose } from '#storage/database/people-tables.ts';
 import type { Invited } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { renderQrCode } from '../../pages/qr-code.ts';
-import { type FormFault, renderButton, renderField } from '../form.ts';
-import type { PanelPage } from '../layout.ts';
+import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderButton, renderField } from '../kit/form.ts';
 import { texts } from '../texts/index.ts';
 
 const { join: joinTexts, shell } = texts;
@@ -94,36 +93,6 @@ export function demoPage({ basePath, token }: Pick<JoinParts, 'basePath' | 'toke
     lead,
     content: html`${renderButton(`${basePath}${JOIN_PATH}/${token}`, submit)}`,
   };
-}
-
-/** The page of a link that was used, has expired or never existed: it does not reveal which. */
-export const ENDED_PAGE: PanelPage = {
-  title: joinTexts.ended.title,
-  content: html`<p>${joinTexts.ended.text}</p>`,
-  status: 404,
-};
-
-/** Recovery codes, shown once. */
-export function recoveryCodesPage(codes: readonly string[], next: string): PanelPage {
-  return {
-    title: joinTexts.recoveryCodes.title,
-    lead: joinTexts.recoveryCodes.lead,
-    content: html`<div class="secret"><pre><code id="recovery-codes">${codes.join('\n')}</code></pre>
-<button type="button" class="plain copy" data-copy="recovery-codes" hidden>${shell.copy}</button></div>
-<p><a class="button" href="${next}">${shell.kept}</a></p>`,
-  };
-}
-
-export function newPasswordField(name: string, fault: FormFault | null): Html {
-  const field = { name, ...joinTexts.newPassword, type: 'password' } as const;
-  return renderField({ ...field, autocomplete: 'new-password' }, fault);
-}
-
-/** What an authenticator app scans, and the secret to send back with its first code. */
-export function renderAppSecret(secret: string, label: string): Html {
-  return html`<div class="qr-frame">${renderQrCode(codeUri(secret, label), joinTexts.app.qrCode)}</div>
-<details><summary>${joinTexts.app.typed}</summary><p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p></details>
-<input type="hidden" name="secret" value="${secret}">`;
 }
 
 function codeFields(secret: string, label: string, fault: FormFault | null): Html {

@@ -1,10 +1,10 @@
 import type { CommissionPage, CommissionRow } from '#reports/partners/commission.ts';
 import { html } from '../../pages/html.ts';
-import { addressOf } from '../address.ts';
-import { renderSelect } from '../form.ts';
-import { count, dollars } from '../format.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderNoneFurther, renderTable } from '../table.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { renderSelect } from '../kit/form.ts';
+import { count, dollars } from '../kit/format.ts';
+import { addressOf } from '../kit/page-address.ts';
+import { renderNoneFurther, renderTable } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 
 const { commission: words } = texts.partner;

@@ -13,13 +13,13 @@ import {
 import { Uuid } from '#schemas/scalars.ts';
 import { isClosed, MONTH_PATTERN, utcMonth } from '#time/months.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { addressOf } from '../address.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { EXPORT_PAGE, type Exports } from '../exports.ts';
 import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
+import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { addressOf } from '../kit/page-address.ts';
+import { redirectTo } from '../kit/pages.ts';
 import { commissionPage } from './commission-page.ts';
 
 const PATH = '/partners/:accountId/commission';

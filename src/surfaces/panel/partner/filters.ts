@@ -10,15 +10,15 @@ import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { addressOf } from '../address.ts';
 import {
   DaysQuery,
   renderChoice,
   renderDayFields,
   renderFilters,
   renderSearch,
-} from '../filters.ts';
-import { type FormFault, renderField } from '../form.ts';
+} from '../kit/filters.ts';
+import { type FormFault, renderField } from '../kit/form.ts';
+import { addressOf } from '../kit/page-address.ts';
 import { texts } from '../texts/index.ts';
 
 const { facts, statuses } = texts.payments;

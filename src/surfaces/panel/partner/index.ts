@@ -1,36 +1,30 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import { visibleKeysOf } from '#accounts/access/key-holders.ts';
-import { isAllowed, isChangeAllowed } from '#accounts/access/permissions.ts';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { setPartner } from '#accounts/partners.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
 import { listMerchantReports, readMerchantReport } from '#reports/partners/merchant-reports.ts';
-import { readFilters, readOverview } from '#reports/partners/overview.ts';
+import { readFilters } from '#reports/partners/overview.ts';
 import {
   listPaymentReports,
   readPaymentReport,
   readPaymentReportPages,
 } from '#reports/partners/payment-reports.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { readSecurityEvents } from '#storage/repositories/accounts/security-events.ts';
-import { listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
 import { countPartnerMerchants } from '#storage/repositories/partners/merchants.ts';
 import { utcDay } from '#time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import { renderClosedCodes } from '../closed-codes.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { auditedBounds, exportBounds, renderDownload } from '../export-days.ts';
-import { EXPORT_PAGE, type Exports } from '../exports.ts';
-import { faultOfDays, renderNoMatch } from '../filters.ts';
-import { count } from '../format.ts';
-import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
-import { describeKeys, describePerson, securityEventQueryOf } from '../person-attention.ts';
-import { DEVELOPER_PATHS } from '../requests/paths.ts';
-import { renderNoneFurther, renderPaging } from '../table.ts';
+import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { auditedBounds, exportBounds, renderDownload } from '../kit/export-days.ts';
+import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
+import { faultOfDays, renderNoMatch } from '../kit/filters.ts';
+import { count } from '../kit/format.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo } from '../kit/pages.ts';
+import { renderNoneFurther, renderPaging } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { registerCommission } from './commission.ts';
 import { type ExportedPayment, PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
@@ -45,7 +39,6 @@ import {
 } from './filters.ts';
 import {
   merchantPage,
-  overviewPage,
   partnerPaymentPage,
   renderMerchants,
   renderPartnerPayments,
@@ -56,9 +49,6 @@ const { lists, partner: partnerTexts, payments: paymentTexts } = texts;
 
 const PATH = '/partners/:accountId';
 const PAGE_SIZE = 25;
-/** Most notices about keys on the overview; the page of keys has all. */
-const KEYS_TOLD = 20;
-
 const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
 const PaymentParams = Type.Object({ paymentId: Uuid('ID of the payment.') });
 const SelfServiceForm = Type.Object({
@@ -70,29 +60,6 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
   const { clock, panelUrl, reports } = deps;
   const urlOf = (request: FastifyRequest) =>
     basePathOf(panelUrl) + accountPath(membershipOf(request));
-
-  app.get(PATH, withPermission('partner', 'overview.read'), async request => {
-    const membership = membershipOf(request);
-    const { accountId, role } = membership;
-    const now = new Date(clock());
-    const { person } = sessionOf(request);
-    const [overview, keys, events] = await Promise.all([
-      readOverview(reports, accountId, now),
-      listKeysWithUse(reports, visibleKeysOf(membership)),
-      readSecurityEvents(reports, securityEventQueryOf(membership, person.id, now)),
-    ]);
-    const keysPath = `${accountPath(membership)}${DEVELOPER_PATHS.partner}/keys`;
-    const own = [
-      ...describeKeys(keys, keysPath, now).slice(0, KEYS_TOLD),
-      ...describePerson(events, membership),
-    ].map(({ text, href }) => ({ text, url: basePathOf(panelUrl) + href }));
-    const page = overviewPage(urlOf(request), overview, {
-      own,
-      maySeeMerchants: isAllowed(role, 'merchants.read'),
-    });
-    const notice = renderClosedCodes(person, now, basePathOf(panelUrl));
-    return { ...page, content: html`${notice}${page.content}` };
-  });
 
   const merchants = withPermission('partner', 'merchants.read', { querystring: MerchantsQuery });
   app.get(`${PATH}/merchants`, merchants, async request => {

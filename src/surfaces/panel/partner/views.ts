@@ -1,17 +1,14 @@
-import { toCents } from '#payments/dollars.ts';
 import type {
   PartnerMerchantDetail,
   PartnerMerchantRow,
-  PartnerOverview,
   PartnerPaymentRow,
 } from '#schemas/partner-reports.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { renderDays } from '../chart.ts';
-import { renderTestTag } from '../environment.ts';
-import { count, dateTime, dollars } from '../format.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderStatus } from '../status.ts';
-import { type Column, renderFacts, renderTable } from '../table.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { renderTestTag } from '../kit/environment.ts';
+import { count, dateTime, money } from '../kit/format.ts';
+import { renderStatus } from '../kit/payment-status.ts';
+import { type Column, renderFacts, renderTable } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 
 const { partner: partnerTexts, payments: paymentTexts } = texts;
@@ -20,61 +17,6 @@ const { onboardingStatuses } = texts.shell;
 /** The word for a value of a report whose schema does not list its values. */
 function wordFor(words: Readonly<Partial<Record<string, string>>>, value: string): string {
   return words[value] ?? value;
-}
-
-/** Writes an amount of a report, which is in dollars, like all other amounts. */
-export function money(amount: number): string {
-  return dollars(toCents(amount) ?? 0);
-}
-
-/** @param path Of the partner's pages, with the base path. */
-export function overviewPage(
-  path: string,
-  { partner, metrics, attention, volumeTrend }: PartnerOverview,
-  {
-    own,
-    maySeeMerchants,
-  }: {
-    /** What needs the attention of the person themselves. */
-    readonly own: readonly { readonly text: string; readonly url: string }[];
-    readonly maySeeMerchants: boolean;
-  },
-): PanelPage {
-  const { overview } = partnerTexts;
-  const figure = (name: string, value: string) =>
-    html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
-  const link = (id: string, name: string) =>
-    maySeeMerchants ? html`<a href="${path}/merchants/${id}">${name}</a>` : html`${name}`;
-  return {
-    title: partner.name,
-    content: html`<dl class="figures">
-${figure(overview.volume30d, money(metrics.volume30d))}
-${figure(overview.totalVolume, money(metrics.totalVolume))}
-${figure(overview.totalCommission, money(metrics.totalCommission))}
-${figure(overview.payments, count(metrics.totalPayments))}
-${figure(overview.merchants, count(metrics.totalMerchants))}
-${figure(overview.approved, count(metrics.approvedMerchants))}
-${figure(overview.actionRequired, count(metrics.actionRequired))}
-</dl>
-<section aria-labelledby="trend"><h2 id="trend">${overview.trend}</h2>
-${renderDays(
-  overview.chart,
-  volumeTrend.map(({ date, volume, payments }) => ({
-    day: date,
-    payments,
-    cents: toCents(volume) ?? 0,
-  })),
-)}</section>
-${
-  attention.length + own.length > 0 &&
-  html`<section aria-labelledby="attention"><h2 id="attention">${overview.attention}</h2>
-<ul class="rows">${own.map(({ text, url }) => html`<li><a href="${url}">${text}</a></li>`)}${attention.map(
-    ({ merchantId, merchantName, since }) =>
-      html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(since))}</span></li>`,
-  )}</ul></section>`
-}
-${metrics.totalMerchants === 0 && html`<p>${overview.none}</p>`}`,
-  };
 }
 
 /** @param tested IDs of test merchants, which are marked. */

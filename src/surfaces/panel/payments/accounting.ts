@@ -15,13 +15,13 @@ import {
   utcMonth,
 } from '#time/months.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { CSV, type Exports } from '../exports.ts';
-import { renderSelect } from '../form.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
+import { CSV, type Exports } from '../kit/exports.ts';
+import { renderSelect } from '../kit/form.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo } from '../kit/pages.ts';
 import { texts } from '../texts/index.ts';
 
 const words = texts.payments.accounting;

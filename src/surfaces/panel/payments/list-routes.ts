@@ -7,15 +7,16 @@ import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import { utcDay } from '#time/days.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { auditedBounds, exportBounds, renderDownload } from '../export-days.ts';
-import { EXPORT_PAGE, type Exports } from '../exports.ts';
-import { faultOfDays, renderNoMatch } from '../filters.ts';
-import { count } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
-import { isFirstPage, renderNoneFurther } from '../table.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { auditedBounds, exportBounds, renderDownload } from '../kit/export-days.ts';
+import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
+import { faultOfDays, renderNoMatch } from '../kit/filters.ts';
+import { count } from '../kit/format.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo } from '../kit/pages.ts';
+import { receivedText, renderPayments } from '../kit/payment-table.ts';
+import { isFirstPage, renderNoneFurther } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { renderAccounting } from './accounting.ts';
 import { type ExportedPayment, PAYMENT_COLUMNS } from './export-columns.ts';
@@ -23,10 +24,8 @@ import {
   isFiltered,
   ListQuery,
   listUrl,
-  receivedText,
   renderListFilters,
   renderListPaging,
-  renderPayments,
   strictBounds,
   wantedBy,
 } from './list.ts';

@@ -1,33 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PaymentPage, WantedPayments } from '#payments/payment-pages.ts';
 import type { SearchCursor } from '#payments/search-payments.ts';
-import { formatBaseUnits } from '#payments/token-amount.ts';
 import { CUSTOMER_REFERENCE_MAXIMUM } from '#schemas/create-payment.ts';
-import { PAYMENT_STATUSES, type PaymentObject, PaymentStatusSchema } from '#schemas/payment.ts';
+import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import type { Deviation } from '#storage/database/deposit-tables.ts';
-import type { Arrivals } from '#storage/repositories/deposits/deviations.ts';
 import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { addressOf } from '../address.ts';
 import {
   DaysQuery,
   renderChoice,
   renderDayFields,
   renderFilters,
   renderSearch,
-} from '../filters.ts';
-import type { FormFault } from '../form.ts';
-import { dateTime, dollars } from '../format.ts';
-import { renderStatus } from '../status.ts';
-import { renderPaging, renderTable } from '../table.ts';
+} from '../kit/filters.ts';
+import type { FormFault } from '../kit/form.ts';
+import { addressOf } from '../kit/page-address.ts';
+import { DEVIATIONS } from '../kit/payment-table.ts';
+import { renderPaging } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 
 const { lists, payments: paymentTexts } = texts;
 const { facts } = paymentTexts;
-
-/** How a payment's transfers differ from what it asks for, and the words for it. */
-const DEVIATIONS: Readonly<Record<Deviation, string>> = paymentTexts.deviations;
 
 /** The filters of a list, and its page. */
 export const ListQuery = Type.Object({
@@ -80,58 +74,6 @@ export function renderListFilters(url: string, list: ListRequest, fault: FormFau
     renderDayFields(list, fault),
     renderSearch(paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
   ]);
-}
-
-/**
- * @param path Of the list of payments, with the base path.
- * @param arrivals What has arrived for each payment, by its ID.
- */
-export function renderPayments(
-  path: string,
-  payments: readonly PaymentObject[],
-  arrivals: ReadonlyMap<string, Arrivals>,
-): Html {
-  return renderTable<PaymentObject>(
-    paymentTexts.title,
-    [
-      {
-        title: facts.created,
-        cell: ({ id, createdAt }) => html`<a href="${path}/${id}">${dateTime(createdAt)}</a>`,
-      },
-      { title: facts.amount, cell: ({ amount }) => dollars(amount), number: true },
-      {
-        title: facts.status,
-        cell: payment =>
-          html`${renderStatus(payment)}${renderDeviations(arrivals.get(payment.id))}`,
-      },
-      {
-        title: facts.received,
-        cell: ({ id }) => receivedText(arrivals.get(id)),
-        number: true,
-        secondary: true,
-      },
-      { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
-      {
-        title: facts.reference,
-        cell: ({ customerReferenceId }) => customerReferenceId,
-        secondary: true,
-      },
-    ],
-    payments,
-  );
-}
-
-function renderDeviations(arrivals: Arrivals | undefined): Html[] {
-  return (Object.keys(DEVIATIONS) as Deviation[])
-    .filter(kind => arrivals?.[kind] === true)
-    .map(kind => html` <span class="tag bad">${DEVIATIONS[kind]}</span>`);
-}
-
-/** What has arrived, with its asset; null if nothing has. */
-export function receivedText(arrivals: Arrivals | undefined): string | null {
-  const { received = null, assetSymbol = null, assetDecimals = null } = arrivals ?? {};
-  if (received === null || assetDecimals === null) return null;
-  return `${formatBaseUnits(BigInt(received), assetDecimals)} ${assetSymbol}`;
 }
 
 /** Links to the pages before and after this one, if there are any. */

@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Uuid } from '#schemas/scalars.ts';
 import type { HistoricDeposit } from '#storage/repositories/payments/history.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type FormFault, renderSelect } from '../form.ts';
+import { type FormFault, renderSelect } from '../kit/form.ts';
 import { texts } from '../texts/index.ts';
-import { ReturnForm, renderReturn } from '../unmatched/remedy.ts';
 import { amountOf } from './transfers.ts';
+import { ReturnForm, renderReturn } from './unmatched/remedy.ts';
 
 const { parts: partTexts } = texts.payments;
 

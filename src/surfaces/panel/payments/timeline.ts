@@ -1,7 +1,7 @@
 import type { PaymentFact } from '#payments/history.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { dateTime, dollars } from '../format.ts';
+import { dateTime, dollars } from '../kit/format.ts';
 import { texts } from '../texts/index.ts';
 
 const { statuses, confirming, timeline } = texts.payments;

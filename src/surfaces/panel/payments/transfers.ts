@@ -3,7 +3,7 @@ import type { CountedTransfer, CountedTransfers } from '#payments/counted-transf
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { dateTime } from '../format.ts';
+import { dateTime } from '../kit/format.ts';
 import { texts } from '../texts/index.ts';
 
 const { transfers: words, timeline } = texts.payments;

@@ -19,16 +19,16 @@ import {
   listSessions,
 } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import { renderClosedCodes } from '../closed-codes.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
-import { proverOf } from '../fresh-factor.ts';
 import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf } from '../hooks/access.ts';
-import { recoveryCodesPage } from '../join/views.ts';
-import type { PanelPage } from '../layout.ts';
-import { type PageOrRedirect, redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import { renderClosedCodes } from '../kit/closed-codes.ts';
+import { recoveryCodesPage } from '../kit/credentials.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { proverOf } from '../kit/fresh-factor.ts';
+import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { type ProfileForm, type ProfileFormParts, profileFormPage, profilePage } from './views.ts';
 
 const PROFILE = '/profile';

@@ -1,10 +1,10 @@
 import type { PanelSession, Person } from '#storage/database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import { type FormFault, renderButton, renderField } from '../form.ts';
-import { dateTime } from '../format.ts';
-import { newPasswordField, renderAppSecret } from '../join/views.ts';
-import type { PanelPage } from '../layout.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderButton, renderField } from '../kit/form.ts';
+import { dateTime } from '../kit/format.ts';
 import { texts } from '../texts/index.ts';
 
 const { profile: profileTexts } = texts;

@@ -22,15 +22,15 @@ import { findMerchant, listBranches } from '#storage/repositories/accounts/merch
 import { findNetwork, listNetworks } from '#storage/repositories/chains/networks.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { isTest } from '../environment.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
-import { changeWithFactor } from '../fresh-factor.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { type PageOrRedirect, redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { isTest } from '../kit/environment.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { changeWithFactor } from '../kit/fresh-factor.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { texts } from '../texts/index.ts';
 import {
   addressesPage,

@@ -4,12 +4,12 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { findPartner } from '#storage/repositories/accounts/partners.ts';
 import { html } from '../../pages/html.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import type { FormFault } from '../form.ts';
-import { dateTime, percent } from '../format.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderFacts } from '../table.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import type { PanelPage } from '../kit/document.ts';
+import type { FormFault } from '../kit/form.ts';
+import { dateTime, percent } from '../kit/format.ts';
+import { renderFacts } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { registerTestTwins } from './test-twins.ts';
 

@@ -1,14 +1,14 @@
 import type { AddressChange, Branch } from '#storage/database/account-tables.ts';
 import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { networkOf } from '../change-notices.ts';
-import { type FormFault, renderButton } from '../form.ts';
-import { dateTime } from '../format.ts';
-import { renderFactor } from '../fresh-factor.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderFacts } from '../table.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderButton } from '../kit/form.ts';
+import { dateTime } from '../kit/format.ts';
+import { renderFactor } from '../kit/fresh-factor.ts';
+import { renderFacts } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { inGroups } from './address-groups.ts';
+import { networkOf } from './change-notices.ts';
 
 const { changes } = texts;
 

@@ -1,5 +1,5 @@
 import type { TypedApp } from '#http/typed-app.ts';
-import type { PanelDependencies } from '../dependencies.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { registerAddresses } from './addresses.ts';
 import { registerBranches } from './branches.ts';
 import { registerBusiness } from './business.ts';

@@ -10,13 +10,13 @@ import { findMembership, type Membership } from '#storage/repositories/people/me
 import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
 import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { redirectTo } from '../kit/pages.ts';
 import { texts } from '../texts/index.ts';
 
 const PATH = '/merchants/:accountId/settings/test-twin';

@@ -3,12 +3,12 @@ import { askForLink } from '#accounts/people/forgotten-password.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { renderField } from '../form.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { renderField } from '../kit/form.ts';
+import { redirectTo } from '../kit/pages.ts';
 import { texts } from '../texts/index.ts';
 
 const { forgotten, email } = texts.signIn;

@@ -8,11 +8,6 @@ import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { deleteSession } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
-import { proverOf } from '../fresh-factor.ts';
 import {
   FOR_ANYBODY,
   FOR_HALF_SIGNED_IN,
@@ -20,11 +15,16 @@ import {
   sessionOf,
   visitOf,
 } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { logOwner, logRefusal } from '../hooks/log-fields.ts';
-import { INVITATION } from '../join/accept.ts';
-import type { PanelPage } from '../layout.ts';
-import { NextQuery, readNext, withNext } from '../next.ts';
-import { type PageOrRedirect, redirectTo } from '../pages.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { proverOf } from '../kit/fresh-factor.ts';
+import { NextQuery, readNext, withNext } from '../kit/next.ts';
+import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
+import { INVITATION } from '../kit/places.ts';
 import { texts } from '../texts/index.ts';
 import { registerForgotten } from './forgotten.ts';
 import { codePage, confirmPage, signInPage } from './views.ts';

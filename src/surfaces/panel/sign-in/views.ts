@@ -1,8 +1,8 @@
 import { type Html, html } from '../../pages/html.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import { type FormFault, renderField } from '../form.ts';
-import type { PanelPage } from '../layout.ts';
-import { withNext } from '../next.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderField } from '../kit/form.ts';
+import { withNext } from '../kit/next.ts';
 import { texts } from '../texts/index.ts';
 import { FORGOTTEN_PATH } from './forgotten.ts';
 

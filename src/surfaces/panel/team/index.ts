@@ -12,16 +12,17 @@ import { useIntent } from '#storage/repositories/people/intents.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { findTeamMember, listTeam, type TeamMember } from '#storage/repositories/people/team.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { addressOf } from '../address.ts';
-import { PANEL_PREFIX } from '../assets.ts';
-import type { PanelDependencies } from '../dependencies.ts';
-import { faultOf } from '../failures.ts';
-import type { FormFault } from '../form.ts';
-import { changeWithFactor } from '../fresh-factor.ts';
 import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
-import type { PanelPage } from '../layout.ts';
-import { accountPath } from '../navigation.ts';
-import { type PageOrRedirect, redirectTo } from '../pages.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { PANEL_PREFIX } from '../kit/assets.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { changeWithFactor } from '../kit/fresh-factor.ts';
+import { accountPath } from '../kit/navigation.ts';
+import { addressOf } from '../kit/page-address.ts';
+import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
+import { PLACES } from '../kit/places.ts';
 import { texts } from '../texts/index.ts';
 import {
   InviteForm,
@@ -33,7 +34,6 @@ import {
   TEAM_ROLES,
   TeamQuery,
 } from './forms.ts';
-import { TEAM_PATHS } from './paths.ts';
 import { linkPage, rolePage, type StepFrame, statusPage } from './step-views.ts';
 import { alreadyDonePage, invitePage, issuedLinkPage, type TeamFrame, teamPage } from './views.ts';
 
@@ -47,8 +47,9 @@ export function registerTeam(app: TypedApp, deps: PanelDependencies): void {
 
 function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, limits, panelUrl, reports, sendsMail } = deps;
-  const path = `/${kind}s/:accountId${TEAM_PATHS[kind]}`;
-  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + TEAM_PATHS[kind];
+  const path = `/${kind}s/:accountId${PLACES[kind].team}`;
+  const pathOf = (request: FastifyRequest) =>
+    accountPath(membershipOf(request)) + PLACES[kind].team;
 
   const listing = withPermission(kind, 'team.read', { querystring: TeamQuery });
   app.get(path, listing, async request => {

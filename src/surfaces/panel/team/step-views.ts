@@ -1,8 +1,8 @@
 import type { TeamMember } from '#storage/repositories/people/team.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type FormFault, renderSelect } from '../form.ts';
-import { renderFactor } from '../fresh-factor.ts';
-import type { PanelPage } from '../layout.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderSelect } from '../kit/form.ts';
+import { renderFactor } from '../kit/fresh-factor.ts';
 import { texts } from '../texts/index.ts';
 import { LINK_PURPOSES } from './forms.ts';
 import { rolesOf, type TeamFrame } from './views.ts';

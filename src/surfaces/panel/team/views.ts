@@ -2,11 +2,11 @@ import type { NewLink } from '#accounts/people/invitations.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import type { TeamMember } from '#storage/repositories/people/team.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { type FormFault, renderField, renderSelect } from '../form.ts';
-import { dateTime } from '../format.ts';
-import { renderFactor } from '../fresh-factor.ts';
-import type { PanelPage } from '../layout.ts';
-import { renderNoneFurther } from '../table.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { type FormFault, renderField, renderSelect } from '../kit/form.ts';
+import { dateTime } from '../kit/format.ts';
+import { renderFactor } from '../kit/fresh-factor.ts';
+import { renderNoneFurther } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
 import { TEAM_ROLES } from './forms.ts';
 

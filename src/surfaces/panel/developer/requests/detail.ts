@@ -1,0 +1,68 @@
+import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
+import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
+import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
+import { type Html, html } from '../../../pages/html.ts';
+import type { PanelPage } from '../../kit/document.ts';
+import { count, dateTime } from '../../kit/format.ts';
+import { addressOf } from '../../kit/page-address.ts';
+import { renderFacts } from '../../kit/table.ts';
+import { texts } from '../../texts/index.ts';
+import { renderFindings } from './findings.ts';
+import { renderOutcome } from './list.ts';
+
+const text = texts.requests;
+
+interface RequestFrame {
+  /** Path of the account's pages for developers, with the base path. */
+  readonly developerUrl: string;
+  /** Path of its payments; null for people who may not see them. */
+  readonly paymentsUrl: string | null;
+  readonly publicUrl: string;
+}
+
+export function requestPage(row: RequestRow, frame: RequestFrame): PanelPage {
+  const { developerUrl, paymentsUrl, publicUrl } = frame;
+  const { payment_id: paymentId, key_id: keyId, requests, verified } = row;
+  const payment =
+    paymentsUrl === null
+      ? html`<code>${paymentId}</code>`
+      : html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`;
+  return {
+    title: `${row.method} ${row.target.split('?', 1)[0]}`,
+    lead: renderOutcome({ ...row, requests: 1 }),
+    content: html`${renderFacts([
+      [text.error, row.error_code && renderError(row.error_code, publicUrl)],
+      [text.parameter, row.param && html`<code>${row.param}</code>`],
+      [text.payment, paymentId && payment],
+      [text.replayed, row.replayed ? text.replayedText : null],
+      [verified ? text.time : text.minuteFrom, dateTime(row.at)],
+      [text.counted, verified ? null : text.countedText(requests)],
+      [text.key, html`<a href="${developerUrl}/keys/${keyId}">${row.key_name}</a>`],
+      [text.request, html`<code>${row.method} ${row.target}</code>`],
+      [text.address, row.address],
+      [text.took, text.milliseconds(count(row.milliseconds))],
+      [text.id, html`<code>${row.id}</code>`],
+    ])}
+${row.error_code === 'E2007' && renderSignature(row, developerUrl)}`,
+  };
+}
+
+/** The error code with its meaning, linked to its page. */
+function renderError(code: string, publicUrl: string): Html {
+  return html`<a href="${publicUrl}/docs/errors/${code}">${code}</a> ${meaningOf(code)}`;
+}
+
+/** Empty for a code that is no longer in the catalogue. */
+export function meaningOf(code: string): string {
+  return code in ERRORS ? ERRORS[code as ErrorCode].meaning : '';
+}
+
+function renderSignature(
+  { explanation, key_id: key, method, target: url }: RequestRow,
+  developerUrl: string,
+): Html {
+  const { signature, notExplained, explainThis } = text;
+  return html`<section aria-labelledby="signature"><h2 id="signature">${signature}</h2>
+${explanation === null ? html`<p>${notExplained(KEY_PAUSE_MS / 1000)}</p>` : renderFindings({ ...explanation, matches: false })}
+<p><a href="${addressOf(`${developerUrl}/explain`, { key, method, url })}">${explainThis}</a></p></section>`;
+}

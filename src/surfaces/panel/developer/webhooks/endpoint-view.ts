@@ -1,0 +1,122 @@
+import { originOf, SECRET_GRACE_MS } from '#payments/webhooks/manage-endpoints.ts';
+import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
+import type { EndpointTest } from '#payments/webhooks/test-endpoint.ts';
+import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
+import { type Html, html } from '../../../pages/html.ts';
+import type { PanelPage } from '../../kit/document.ts';
+import { type FormFault, renderButton, renderField } from '../../kit/form.ts';
+import { count, dateTime } from '../../kit/format.ts';
+import { renderFacts } from '../../kit/table.ts';
+import { texts } from '../../texts/index.ts';
+import { renderResponse } from './attempts.ts';
+import { type DeliveryPage, renderDeliveries } from './delivery-list.ts';
+import type { WantedDeliveries } from './forms.ts';
+import { renderSecretAge, renderState, renderTypes, shownUrl } from './list.ts';
+
+const text = texts.webhooks;
+const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
+const GONE = 410;
+
+interface EndpointFrame {
+  /** The page's address, with the base path. */
+  readonly url: string;
+  readonly now: Date;
+  /** ID under which a secret is made once, however often the form is sent. */
+  readonly intent: string;
+  readonly wanted: WantedDeliveries;
+  readonly page: DeliveryPage;
+  readonly fault: FormFault | null;
+  readonly test: EndpointTest | null;
+  readonly since: string | undefined;
+  readonly isFailing: boolean;
+  /** When the service gives up on the oldest event that waits. */
+  readonly givenUpAt: Date | null;
+  readonly seesPaths: boolean;
+  readonly mayManage: boolean;
+  readonly mayRedeliver: boolean;
+}
+
+export function endpointPage(endpoint: WebhookEndpoint, frame: EndpointFrame): PanelPage {
+  const { url, now, intent, wanted, page, fault, test, isFailing, seesPaths, mayManage } = frame;
+  const { disabled_at: disabled, previous_valid_until: previous } = endpoint;
+  const isEnabled = disabled === null;
+  return {
+    title: originOf(endpoint.url),
+    lead: renderState(endpoint, isFailing),
+    fault,
+    content: html`${test !== null && renderTest(test)}
+${wanted.redelivered !== undefined && html`<p class="notice">${text.redelivery.redelivered(wanted.redelivered, wanted.redelivered === REDELIVERIES_MAXIMUM)}</p>`}
+${!isEnabled && html`<p class="notice">${text.disabled(endpoint.disabled_reason ?? '')}</p>`}
+${isEnabled && isFailing && html`<p class="notice">${text.failing(frame.givenUpAt)}</p>`}
+${renderFacts([
+  [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],
+  [text.facts.types, renderTypes(endpoint)],
+  [text.facts.secret, renderSecretAge(endpoint, now)],
+  [text.facts.formerSecret, previous !== null && previous > now ? dateTime(previous) : null],
+  [text.facts.created, dateTime(endpoint.created_at)],
+  [text.facts.disabled, disabled === null ? null : dateTime(disabled)],
+  [text.facts.id, html`<code>${endpoint.id}</code>`],
+])}
+${!seesPaths && html`<p class="quiet">${text.originOnly}</p>`}
+${mayManage && renderSection('test', text.test, renderButton(`${url}/test`, text.test.submit))}
+<section aria-labelledby="deliveries"><h2 id="deliveries">${text.deliveries.title}</h2>
+${renderDeliveries(url, wanted, page, fault)}</section>
+${isEnabled && frame.mayRedeliver && renderRedelivery(frame)}
+${mayManage && isEnabled && renderRotation(url, intent)}
+${mayManage && renderSwitch(url, isEnabled)}`,
+  };
+}
+
+function renderSection(
+  id: string,
+  { title, text: lead }: { readonly title: string; readonly text: string },
+  form: Html,
+): Html {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+<p>${lead}</p>
+${form}</section>`;
+}
+
+function renderTest({ statusCode, error, excerpt, durationMs }: EndpointTest): Html {
+  const { result, received, gone } = text.test;
+  const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
+  return html`<section class="notice" aria-labelledby="result"><h2 id="result">${result}</h2>
+${isReceived && html`<p>${received}</p>`}
+${renderResponse({ status_code: statusCode, error, response_excerpt: excerpt, duration_ms: durationMs }, true)}
+${statusCode === GONE && html`<p>${gone}</p>`}</section>`;
+}
+
+function renderRedelivery({ url, fault, now, since }: EndpointFrame): Html {
+  const { title, text: lead, since: label, submit } = text.redelivery;
+  const aDayAgo = new Date(now.getTime() - 24 * 3_600_000).toISOString().slice(0, 16);
+  return renderSection(
+    'redelivery',
+    { title, text: lead(count(REDELIVERIES_MAXIMUM)) },
+    html`<form method="post" action="${url}/redeliver-failed" class="filters">
+${renderField({ name: 'since', label, type: 'datetime-local', value: since ?? aDayAgo }, fault)}
+<button>${submit}</button>
+</form>`,
+  );
+}
+
+function renderRotation(url: string, intent: string): Html {
+  const { title, text: lead, submit } = text.rotation;
+  return renderSection(
+    'rotation',
+    { title, text: lead(GRACE_HOURS) },
+    html`<form method="post" action="${url}/rotate">
+<input type="hidden" name="intent" value="${intent}">
+<button>${submit}</button>
+</form>`,
+  );
+}
+
+function renderSwitch(url: string, isEnabled: boolean): Html {
+  const words = isEnabled ? text.disabling : text.enabling;
+  const verb = isEnabled ? 'disable' : 'enable';
+  return renderSection(
+    'switch',
+    words,
+    renderButton(`${url}/${verb}`, words.submit, isEnabled ? 'danger' : 'primary'),
+  );
+}

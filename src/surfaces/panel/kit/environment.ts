@@ -1,0 +1,27 @@
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { texts } from '../texts/index.ts';
+
+const { choice, test } = texts.shell;
+
+/** Whether an account is a test merchant, all of whose pages say so. */
+export function isTest(membership: Membership | null): boolean {
+  return membership?.kind === 'merchant' && membership.environment === 'test';
+}
+
+/** Above each page of a test merchant. */
+export function renderTestBand(): Html {
+  return html`<aside class="test-band" aria-label="${test.tag}">${test.band}</aside>
+`;
+}
+
+/** Tags beside the name of an account in a list: test merchant, inactive. */
+export function renderAccountTags(account: Membership): Html {
+  const isInactive = account.status !== 'active';
+  return html`${isTest(account) && renderTestTag()}${isInactive && html` <span class="tag">${choice.inactive}</span>`}`;
+}
+
+/** Beside the name of a test merchant. */
+export function renderTestTag(): Html {
+  return html` <span class="tag strong">${test.tag}</span>`;
+}

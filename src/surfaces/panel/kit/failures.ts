@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { adminRoleOf } from '#accounts/access/permissions.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import {
+  FieldRefused,
+  LinkEnded,
+  SecondFactorClosed,
+  SessionEnded,
+  WrongProof,
+} from '#accounts/people/refusals.ts';
+import { failPage } from '#errors/handler.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { visitOf } from '../hooks/access.ts';
+import type { PanelCookies } from '../hooks/cookies.ts';
+import { logRefusal } from '../hooks/log-fields.ts';
+import { PanelRefusal, type PanelRefusalReason } from '../hooks/refusal.ts';
+import { texts } from '../texts/index.ts';
+import { PANEL_PREFIX } from './assets.ts';
+import type { PanelPage } from './document.ts';
+import type { FormFault } from './form.ts';
+import { isLinkPath } from './next.ts';
+import { type PageOrRedirect, type PageSettings, redirectTo } from './pages.ts';
+
+export interface PanelFailureOptions extends PageSettings {
+  readonly cookies: PanelCookies;
+  readonly isUnavailable: (error: unknown) => boolean;
+}
+
+const { failures, join } = texts;
+const { roles } = texts.shell;
+
+interface FailureText {
+  readonly title: string;
+  readonly text: string;
+}
+const STATUSES: Readonly<Record<number, FailureText>> = failures.statuses;
+
+/** The page of a link that was used, has expired or never existed: it does not reveal which. */
+const ENDED_PAGE: PanelPage = {
+  title: join.ended.title,
+  content: html`<p>${join.ended.text}</p>`,
+  status: 404,
+};
+
+/** The page that explains a failure, or the redirect to what has to be done first. */
+export function explainFailure(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: PanelFailureOptions,
+): PageOrRedirect {
+  if (error instanceof LinkEnded) {
+    logRefusal(request, 'link-ended');
+    return ENDED_PAGE;
+  }
+  if (error instanceof SessionEnded) {
+    logRefusal(request, 'session-ended');
+    options.cookies.clearSession(reply);
+    return redirectTo(`${PANEL_PREFIX}/sign-in`);
+  }
+  if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, options);
+  failPage(error, request, reply, options);
+  const { statusCode: status } = reply;
+  const { title, text } = STATUSES[status] ?? failures.other;
+  const content = html`<p>${text}</p>
+<p class="quiet">${failures.request(html`<code>${request.id}</code>`)}</p>`;
+  return { title, content, status };
+}
+
+/**
+ * Why a form is refused, for showing it again.
+ * @throws error if it is no refusal of a form.
+ */
+export function faultOf(error: unknown, request: FastifyRequest): FormFault {
+  if (error instanceof SecondFactorClosed) {
+    const { session, visitor } = visitOf(request);
+    const { address } = visitor;
+    const personId = session?.person.id;
+    request.log.warn({ personId, address }, 'too many wrong codes for a person');
+  }
+  if (error instanceof FieldRefused) {
+    const { field, message } = error;
+    logRefusal(request, error instanceof WrongProof ? error.refusal : 'form', field);
+    return { field, message };
+  }
+  if (!(error instanceof OperationRefused)) throw error;
+  logRefusal(request, 'operation');
+  return { field: null, message: error.message };
+}
+
+function explainRefusal(
+  reason: PanelRefusalReason,
+  request: FastifyRequest,
+  { panelUrl }: PanelFailureOptions,
+): PageOrRedirect {
+  logRefusal(request, reason.kind);
+  // After a refused form, this returns to the page that it was sent from.
+  const isForm = !['GET', 'HEAD'].includes(request.method);
+  const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
+  const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
+  switch (reason.kind) {
+    // The cookie stays: a concurrent form may have given the session a new token meanwhile.
+    case 'signed-out':
+      // The page of a link opens without signing in, and asks for it where it is needed.
+      if (isLinkPath(next)) return redirectTo(next);
+      return redirectTo(`${PANEL_PREFIX}/sign-in${suffix}`);
+    case 'half-signed-in':
+      return redirectTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
+    case 'factor-needed':
+      return redirectTo(`${PANEL_PREFIX}/confirm${suffix}`);
+    case 'foreign-origin':
+      return forbidden(failures.foreignOrigin);
+    case 'account-inactive':
+      return forbidden(failures.accountInactive);
+    case 'not-allowed': {
+      const { membership, admins } = reason;
+      const { role, name, kind } = membership;
+      const { title, text } = failures.notAllowed;
+      return forbidden({
+        title,
+        text: text(roles[role], name, roles[adminRoleOf(kind)], admins),
+      });
+    }
+  }
+}
+
+function forbidden({ title, text }: { title: string; text: Html | string }): PanelPage {
+  return { title, content: html`<p>${text}</p>`, status: 403 };
+}
+
+/** Path of the page that a form was sent from, without the base path. */
+function pageOfForm({ headers: { referer } }: FastifyRequest, basePath: string): string {
+  if (referer === undefined || !URL.canParse(referer)) return PANEL_PREFIX;
+  const { pathname, search } = new URL(referer);
+  const path = pathname.slice(basePath.length);
+  return path.startsWith(`${PANEL_PREFIX}/`) ? path + search : PANEL_PREFIX;
+}

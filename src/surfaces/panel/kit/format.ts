@@ -1,0 +1,26 @@
+import { toCents } from '#payments/dollars.ts';
+import { formatDollars } from '../../pages/format-dollars.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { texts } from '../texts/index.ts';
+
+const { formats } = texts;
+
+/** A time in UTC, which the script puts into the reader's time zone. */
+export function dateTime(date: Date | string): Html {
+  const at = new Date(date);
+  return html`<time datetime="${at.toISOString()}">${formats.dateTime(at)}</time>`;
+}
+
+/** 123456 cents is $1,234.56. */
+export const dollars = formatDollars;
+
+/** An amount of a report, which is in dollars. */
+export function money(amount: number): string {
+  return dollars(toCents(amount) ?? 0);
+}
+
+/** @param bps Basis points. */
+export const percent = (bps: number) => `${bps / 100} %`;
+
+/** A number with thousands separated. */
+export const count = formats.number;

@@ -1,0 +1,19 @@
+import type { PaymentStatus, SessionStatus } from '#storage/database/payment-tables.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { texts } from '../texts/index.ts';
+
+const { statuses, confirming } = texts.payments;
+
+interface ShownStatus {
+  readonly status: PaymentStatus;
+  readonly sessionStatus: SessionStatus | null;
+}
+
+/** The status of a payment in a word. */
+export function renderStatus({ status, sessionStatus }: ShownStatus): Html {
+  if (status === 'pending' && sessionStatus === 'completed') {
+    return html`<span class="tag">${confirming}</span>`;
+  }
+  const look = status === 'successful' ? ' good' : status === 'unsuccessful' ? ' bad' : '';
+  return html`<span class="tag${look}">${statuses[status]}</span>`;
+}

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { untilHeard } from '#storage/database/change-feed.ts';
+import { transact } from '#storage/database/transaction.ts';
+import { useIntent } from '#storage/repositories/people/intents.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { operatorOf, sessionOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../texts/index.ts';
+import type { PanelPage } from './document.ts';
+
+/**
+ * Makes a secret, once for each form, in the transaction that records the form's ID.
+ * @param intent ID of the form.
+ * @returns undefined if the form was sent before.
+ * @throws ApiError E9001 for too many secrets of an account; and what `make` throws.
+ */
+export async function issueOnce<T>(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  intent: string,
+  make: (operator: Operator) => Promise<T>,
+): Promise<T | undefined> {
+  const { clock, db, limits } = deps;
+  await limits.countSecret(request);
+  const { id: personId } = sessionOf(request).person;
+  const issued = await transact(db, async tx => {
+    const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
+    if (!(await useIntent(tx, row))) return undefined;
+    return make({ ...operatorOf(request, deps), db: tx });
+  });
+  await untilHeard(db);
+  return issued;
+}
+
+/** A value that is shown once, with a button that copies it. */
+export function renderSecret(id: string, title: string, value: string): Html {
+  return html`<h2>${title}</h2><div class="secret"><pre><code id="${id}">${value}</code></pre>
+<button type="button" class="plain copy" data-copy="${id}" hidden>${texts.shell.copy}</button></div>`;
+}
+
+/** The page for a form that was sent before: its secret exists, and cannot be shown again. */
+export function alreadyDonePage(
+  { title, text }: { readonly title: string; readonly text: string },
+  back: { readonly url: string; readonly text: string },
+): PanelPage {
+  return {
+    title,
+    content: html`<p>${text}</p>
+<p><a class="button" href="${back.url}">${back.text}</a></p>`,
+    status: 409,
+  };
+}

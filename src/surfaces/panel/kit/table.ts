@@ -1,0 +1,98 @@
+import { type Html, html } from '../../pages/html.ts';
+import { texts } from '../texts/index.ts';
+import { addressOf } from './page-address.ts';
+
+const { pages } = texts.lists;
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => Html | string | number | null;
+  /** Numbers are aligned to the right. */
+  readonly number?: true;
+  /** Not shown on a phone. */
+  readonly secondary?: true;
+}
+
+/** A table, which scrolls if it is wider than the page. Its first column names the row. */
+export function renderTable<T>(
+  label: string,
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+): Html {
+  const classOf = ({ number, secondary }: Column<T>) =>
+    [number && 'number', secondary && 'secondary'].filter(Boolean).join(' ');
+  const attribute = (column: Column<T>) => {
+    const names = classOf(column);
+    return names !== '' && html` class="${names}"`;
+  };
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${columns.map(column => html`<th scope="col"${attribute(column)}>${column.title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    row =>
+      html`<tr>${columns.map((column, index) =>
+        index === 0
+          ? html`<th scope="row"${attribute(column)}>${column.cell(row)}</th>`
+          : html`<td${attribute(column)}>${column.cell(row)}</td>`,
+      )}</tr>
+`,
+  )}</tbody>
+</table></div>`;
+}
+
+/** Links to the pages before and after, if there are any. */
+export function renderPaging(newer: string | null, older: string | null): Html | null {
+  if (newer === null && older === null) return null;
+  return html`<nav class="buttons" aria-label="${pages.title}">${
+    newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
+  }
+${older !== null && html`<a href="${older}" rel="next">${pages.older}</a>`}</nav>`;
+}
+
+/** A page of rows, and the ID of the last one if there are more. */
+interface RowsPage<T> {
+  readonly shown: readonly T[];
+  readonly last: string | undefined;
+}
+
+/** A page of a list that was read whole: the rows after the one with the ID; none for an unknown ID. */
+export function pageAfter<T extends { readonly id: string }>(
+  rows: readonly T[],
+  after: string | undefined,
+  size: number,
+): RowsPage<T> {
+  const index = rows.findIndex(({ id }) => id === after);
+  const rest = after === undefined ? rows : index === -1 ? [] : rows.slice(index + 1);
+  const shown = rest.slice(0, size);
+  return { shown, last: rest.length > size ? shown.at(-1)?.id : undefined };
+}
+
+/** A link to the page that follows, if there is one. */
+export function renderNext(url: string, last: string | undefined): Html | false {
+  const next = addressOf(url, { after: last });
+  return last !== undefined && html`<p><a href="${next}" rel="next">${pages.next}</a></p>`;
+}
+
+/** IDs of the rows right before and after a page; the first has neither. */
+interface PagePlace {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+export function isFirstPage({ after, before }: PagePlace): boolean {
+  return after === undefined && before === undefined;
+}
+
+/**
+ * Shown instead of a page beyond the last, with a link to the first.
+ * @param url Of the first page, with its filters.
+ */
+export function renderNoneFurther(url: string): Html {
+  return html`<p>${pages.noneFurther} <a href="${url}">${pages.first}</a></p>`;
+}
+
+/** The facts of an object, each with its name; those that are null are left out. */
+export function renderFacts(facts: readonly (readonly [string, Html | string | null])[]): Html {
+  return html`<dl class="facts">${facts
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
