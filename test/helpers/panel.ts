@@ -190,7 +190,7 @@ export function open(
 export async function submit(
   { app }: TestApp,
   url: string,
-  fields: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>> | [name: string, value: string][],
   sender: { cookie?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<LightMyRequestResponse> {
   const { cookie, headers = { 'sec-fetch-site': 'same-origin' } } = sender;
@@ -209,6 +209,50 @@ export async function submit(
   const given = response.cookies.find(({ name, value }) => name === SESSION_COOKIE && value !== '');
   if (cookie !== undefined && given !== undefined) sender.cookie = cookieOf(response);
   return response;
+}
+
+/**
+ * Answers a page that asks before a change, as a browser does: with everything that the page repeats, and a fresh code
+ * if it has a field for one.
+ */
+export async function answer(
+  service: TestApp,
+  page: LightMyRequestResponse,
+  visitor: Visitor,
+): Promise<LightMyRequestResponse> {
+  const { action, fields } = askedForm(page);
+  if (page.body.includes('id="confirmation-code"')) {
+    fields.push(['confirmation-code', codeAt(visitor.secret, service.clock.now)]);
+  }
+  return submit(service, action, fields, visitor);
+}
+
+/** The form of a page that asks before a change: where it goes, and what it repeats. */
+export function askedForm({ body }: LightMyRequestResponse): {
+  readonly action: string;
+  readonly fields: [name: string, value: string][];
+} {
+  const main = /<main[\s\S]*<\/main>/.exec(body)?.[0] ?? '';
+  const form = /<form method="post" action="(?<action>[^"]*)"[\s\S]*?<\/form>/.exec(main);
+  const hidden = (form?.[0] ?? '').matchAll(
+    /<input type="hidden" name="(?<name>[^"]*)" value="(?<value>[^"]*)">/g,
+  );
+  return {
+    action: unescapeHtml(form?.groups?.action ?? ''),
+    fields: [...hidden].map(({ groups = {} }) => [
+      unescapeHtml(groups.name ?? ''),
+      unescapeHtml(groups.value ?? ''),
+    ]),
+  };
+}
+
+function unescapeHtml(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** The code that an authenticator app shows at this time. */

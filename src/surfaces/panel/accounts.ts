@@ -23,7 +23,7 @@ export function registerAccounts(app: FastifyInstance, deps: PanelDependencies):
         ? html`<p>${choice.none}</p>`
         : html`<ul class="rows cards">${accounts.map(
             account => html`<li><div>
-<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(account)}<br>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(texts, account)}<br>
 <span class="quiet">${choice.role(choice.kinds[account.kind], roles[account.role])}</span>
 </div></li>`,
           )}</ul>`;

@@ -1,18 +1,16 @@
-import { type Static, Type } from '@sinclair/typebox';
 import type { TypedApp } from '#http/typed-app.ts';
-import { Uuid } from '#schemas/scalars.ts';
 import { type ActivityRow, listActivity } from '#storage/repositories/accounts/activity.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../pages/base-path.ts';
 import { type Html, html } from '../pages/html.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
+import { texts } from './hooks/language.ts';
 import { dateTime, percent } from './kit/format.ts';
+import { PlaceQuery, readPage, renderList } from './kit/list.ts';
 import { accountPath } from './kit/navigation.ts';
-import { addressOf } from './kit/page-address.ts';
 import { PLACES } from './kit/places.ts';
-import { isFirstPage, renderNoneFurther, renderPaging } from './kit/table.ts';
-import { texts } from './texts/index.ts';
+import type { PanelTexts } from './texts/index.ts';
 
 const PAGE_SIZE = 25;
 /** Longest value that is shown, in characters, and most values of an entry, so that a page stays small. */
@@ -23,19 +21,6 @@ const HIDDEN = ['merchantId', 'merchantIds', 'partnerId', 'accountId', 'usdPrice
 /** Kinds of changes are not shown, because the text of the action says them. */
 const CHANGE_KIND = /^\w+\.[\w-]+$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-
-const words = texts.activity;
-/** Texts for values that are recorded under internal names, by field. */
-const VALUES: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
-  scopes: texts.keys.scopes,
-  problem: texts.webhooks.problems,
-};
-
-const ActivityQuery = Type.Object({
-  /** IDs of the entries right before and after the page. */
-  after: Type.Optional(Uuid('Only older ones.')),
-  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
-});
 
 /** The audit log of an account, for its admins or owners. */
 export function registerActivity(app: TypedApp, deps: PanelDependencies): void {
@@ -48,59 +33,45 @@ function registerActivityOf(
   app: TypedApp,
   { panelUrl, reports }: PanelDependencies,
 ): void {
-  const reading = withPermission(kind, 'activity.read', { querystring: ActivityQuery });
+  const reading = withPermission(kind, 'activity.read', { querystring: PlaceQuery });
   app.get(`/${kind}s/:accountId${PLACES[kind].activity}`, reading, async request => {
+    const words = texts(request);
     const membership = membershipOf(request);
-    const url = basePathOf(panelUrl) + accountPath(membership) + PLACES[kind].activity;
-    const { rows, newer, older } = await readPage(membership.accountId, request.query);
-    const { title, lead, none } = words;
+    const { title, lead, none } = words.activity;
+    const page = await readPage(request.query, PAGE_SIZE, (cursor, limit) =>
+      listActivity(reports, membership.accountId, cursor, limit),
+    );
     return {
       title,
       lead,
-      content:
-        rows.length === 0
-          ? isFirstPage(request.query)
-            ? html`<p>${none}</p>`
-            : renderNoneFurther(url)
-          : html`<ul class="rows">${rows.map(renderEntry)}</ul>
-${renderPaging(newer && addressOf(url, { before: newer }), older && addressOf(url, { after: older }))}`,
+      content: renderList(words, {
+        url: basePathOf(panelUrl) + accountPath(membership) + PLACES[kind].activity,
+        query: request.query,
+        page,
+        render: rows => html`<ul class="rows">${rows.map(row => renderEntry(words, row))}</ul>`,
+        none,
+      }),
     };
   });
-
-  async function readPage(accountId: string, { after, before }: Static<typeof ActivityQuery>) {
-    const id = after ?? before;
-    const isNewer = after === undefined && before !== undefined;
-    const cursor =
-      id === undefined ? undefined : ({ direction: isNewer ? 'newer' : 'older', id } as const);
-    const found = await listActivity(reports, accountId, cursor, PAGE_SIZE + 1);
-    const hasMore = found.length > PAGE_SIZE;
-    const page = found.slice(0, PAGE_SIZE);
-    const rows = isNewer ? page.toReversed() : page;
-    const [hasNewer, hasOlder] = isNewer ? [hasMore, true] : [after !== undefined, hasMore];
-    return {
-      rows,
-      newer: hasNewer ? (rows[0]?.id ?? null) : null,
-      older: hasOlder ? (rows.at(-1)?.id ?? null) : null,
-    };
-  }
 }
 
 /** First what was done, with its details; then who did it, when and from where. */
-function renderEntry(row: ActivityRow): Html {
+function renderEntry(words: PanelTexts, row: ActivityRow): Html {
   const { actor, address, at, person_name: personName } = row;
-  const who = personName === null ? actor : words.person(personName, actor);
-  return html`<li><div>${renderChange(row)}
-<span class="quiet">${words.made(who, dateTime(at), originOf(row), address)}</span></div></li>`;
+  const who = personName === null ? actor : words.activity.person(personName, actor);
+  return html`<li><div>${renderChange(words, row)}
+<span class="quiet">${words.activity.made(who, dateTime(words, at), originOf(words, row), address)}</span></div></li>`;
 }
 
 /** What was done, to what, and the details that were recorded. */
-function renderChange(row: ActivityRow): Html {
+function renderChange(words: PanelTexts, row: ActivityRow): Html {
+  const { actions, fields } = words.activity;
   const { action, object_id: id, object_name: objectName } = row;
-  const what = words.actions[action] ?? html`<code>${action}</code>`;
+  const what = actions[action] ?? html`<code>${action}</code>`;
   const object = objectName ?? (id === row.account_id ? null : html`<code>${id}</code>`);
   const values = valuesOf(row);
   return html`<strong>${what}</strong>${object !== null && html`: ${object}`}<br>
-${values.map(([key, value]) => html`<span class="quiet">${words.fields[key] ?? html`<code>${key}</code>`}:</span> ${renderValue(key, value)}<br>`)}`;
+${values.map(([key, value]) => html`<span class="quiet">${fields[key] ?? html`<code>${key}</code>`}:</span> ${renderValue(words, key, value)}<br>`)}`;
 }
 
 function valuesOf({ detail, object_name: objectName }: ActivityRow): [string, unknown][] {
@@ -112,25 +83,31 @@ function valuesOf({ detail, object_name: objectName }: ActivityRow): [string, un
     .slice(0, VALUES_SHOWN);
 }
 
-function renderValue(name: string, value: unknown): Html | string {
-  if (value === null) return words.nothing;
+function renderValue(words: PanelTexts, name: string, value: unknown): Html | string {
+  const { nothing, yes, no } = words.activity;
+  if (value === null) return nothing;
   if (typeof value === 'number' && name.endsWith('_bps')) return percent(value);
-  if (typeof value === 'boolean') return value ? words.yes : words.no;
-  if (typeof value === 'string' && TIME.test(value)) return dateTime(value);
+  if (typeof value === 'boolean') return value ? yes : no;
+  if (typeof value === 'string' && TIME.test(value)) return dateTime(words, value);
   const values = Array.isArray(value) ? value : [value];
-  return shorten(values.map(each => textOf(name, each)).join(', '));
+  return shorten(values.map(each => textOf(words, name, each)).join(', '));
 }
 
-function textOf(name: string, value: unknown): string {
+function textOf({ keys, webhooks }: PanelTexts, name: string, value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  return VALUES[name]?.[value] ?? value;
+  // Values that are recorded under internal names.
+  const named: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
+    scopes: keys.scopes,
+    problem: webhooks.problems,
+  };
+  return named[name]?.[value] ?? value;
 }
 
 function shorten(text: string): string {
   return text.length > VALUE_SHOWN ? `${text.slice(0, VALUE_SHOWN)}…` : text;
 }
 
-function originOf({ origin }: ActivityRow): Html | string {
-  const { operator, ...origins } = words.origins;
+function originOf({ activity }: PanelTexts, { origin }: ActivityRow): Html | string {
+  const { operator, ...origins } = activity.origins;
   return origin === null || origin === 'cli' ? operator : origins[origin];
 }

@@ -18,6 +18,7 @@ import { registerPanelAccess } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
 import { registerJoin } from './join/index.ts';
 import { PANEL_ASSETS } from './kit/assets.ts';
+import { registerConfirmation } from './kit/confirmation.ts';
 import { Exports } from './kit/exports.ts';
 import { explainFailure } from './kit/failures.ts';
 import { panelHeaders, registerPages } from './kit/pages.ts';
@@ -51,6 +52,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPageValidation(pages);
     registerPanelAccess(pages, deps, (account, person) => readChangeNotices(deps, account, person));
+    registerConfirmation(pages, deps);
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
     registerAccounts(pages, deps);

@@ -80,7 +80,7 @@ export function registerSettingLinks(app: TypedApp, { db, panelUrl }: PanelDepen
           ? html`<p>${none}</p>`
           : html`<ul class="rows cards">${found.map(
               ({ account, path }) =>
-                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(account)}</div></li>`,
+                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(texts, account)}</div></li>`,
             )}</ul>`;
       return { title, content };
     },

@@ -43,8 +43,6 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['GET /panel/forgotten-password/asked', 'everybody'],
   ['GET /panel/sign-in/code', 'half signed in'],
   ['POST /panel/sign-in/code', 'half signed in'],
-  ['GET /panel/confirm', 'signed in'],
-  ['POST /panel/confirm', 'signed in'],
   ['POST /panel/sign-out', 'everybody'],
   ['GET /panel/join/:token', 'everybody'],
   ['POST /panel/join/:token', 'everybody'],
@@ -175,13 +173,6 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${P}/developer/explain`, 'owner and developer'],
   [`POST ${P}/developer/explain`, 'owner and developer'],
 ];
-
-/** Forms that need a second factor within the last ten minutes. */
-const RECENT = ROUTES.filter(([route]) =>
-  /assign|ask$|dismiss|return$|keys\/(new|:keyId\/)|webhooks\/(new|:endpointId\/(test|rotate|disable|enable))|self-service|domains\/|test-twin$|second-admin$|\/remove$|\/end$|end-others$|POST .*(branches|appearance)$/.test(
-    route,
-  ),
-);
 
 let service: TestApp;
 let cookies: Record<string, string | undefined>;
@@ -331,18 +322,6 @@ async function snapshot() {
            (select count(*) from audit_log) as audited`.execute(service.db);
   return rows[0];
 }
-
-test.each(RECENT)('%s requires a recent second factor', async (route, rule) => {
-  const { merchant = '', partner = '' } = ids;
-  const stale = route.includes('/merchants/:accountId')
-    ? await addMerchantUser(service, merchant, 'admin', { factorMinutesAgo: 11 })
-    : await addPartnerUser(service, partner, 'owner', { factorMinutesAgo: 11 });
-  cookies.stale = stale.cookie;
-  const { statusCode, headers } = await ask(route, 'stale');
-  expect(rule).not.toBe('everybody');
-  expect(statusCode).toBe(303);
-  expect(headers.location).toMatch(/^\/panel\/confirm\?next=/);
-});
 
 test.each([
   ['from another site', { 'sec-fetch-site': 'cross-site' }],

@@ -34,7 +34,7 @@ const LANES = 4;
 /** The fields of each form; a form without a line here fails the test. */
 const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sign-in$/, ['email', 'password']],
-  [/(sign-in\/code|confirm)$/, ['code']],
+  [/sign-in\/code$/, ['code']],
   [/forgotten-password$/, ['email']],
   [/join\/:token$/, ['email', 'password', 'secret', 'code']],
   [/profile\/email$/, ['email', 'password', 'code']],

@@ -105,12 +105,17 @@ function expected(
 }
 
 async function answerTo({ who, account, what, replica }: Extract<Act, { kind: 'ask' }>) {
-  const path = `/panel/merchants/${accounts[account]}${what === 'read' ? '' : '/settings/developer/keys/new'}`;
+  const path = `/panel/merchants/${accounts[account]}`;
   const { cookie = '' } = people[who] ?? {};
-  const { statusCode, headers } = await open(replicaOf(replica), path, { cookie });
-  const leads = String(headers.location ?? '');
-  if (statusCode === 303) return leads.startsWith('/panel/confirm') ? 'confirms' : 'signs in';
-  return { 200: 'is shown', 403: 'is refused', 404: 'is not found' }[statusCode] ?? statusCode;
+  const service = replicaOf(replica);
+  const { statusCode, body } =
+    what === 'read'
+      ? await open(service, path, { cookie })
+      : // A name that is refused, so that nothing changes.
+        await submit(service, `${path}/settings/branches`, { name: ' ' }, { cookie });
+  if (body.includes('confirmation-code')) return 'confirms';
+  const answers = { 200: 'is shown', 422: 'is shown', 303: 'signs in' };
+  return { ...answers, 403: 'is refused', 404: 'is not found' }[statusCode] ?? statusCode;
 }
 
 test('grants, demotions, deactivations and sign-outs take effect on the next request, on every replica', async () => {

@@ -63,6 +63,11 @@ async function comparedIn(method: 'password' | 'code', work: () => Promise<unkno
   return (await countRefused(method)) - before;
 }
 
+/** A form that asks for a code only where the last one is too old. */
+const END_OTHERS = '/panel/profile/sessions/end-others';
+
+const codeFieldOf = (path: string) => (path === END_OTHERS ? 'confirmation-code' : 'code');
+
 /** Uses up the wrong attempts that unknown devices may make. */
 async function closeCodes(visitor: Visitor): Promise<void> {
   for (let wrong = 0; wrong < 10; wrong++) await sendCode(visitor, wrongCode(visitor));
@@ -71,7 +76,7 @@ async function closeCodes(visitor: Visitor): Promise<void> {
 describe('of all concurrent guesses, ten are compared', () => {
   test.each([
     ['after a password', 20, null, CODE_PATH, {}],
-    ['with stolen sessions', 20, 11, '/panel/confirm', {}],
+    ['with stolen sessions', 20, 11, END_OTHERS, {}],
     ['in forms of the profile', 2, 11, '/panel/profile/recovery-codes', { password: PASSWORD }],
   ] as const)('%s: codes and recovery codes', async (_, each, factorMinutesAgo, path, fields) => {
     const admin = await newAdmin();
@@ -81,7 +86,7 @@ describe('of all concurrent guesses, ten are compared', () => {
       Array.from({ length: each }, (__, index) => ({ cookie, code: codes[index % 2] ?? '' })),
     );
     const send = ({ cookie, code }: (typeof guesses)[number]) =>
-      submit(service, path, { ...fields, code }, { cookie });
+      submit(service, path, { ...fields, [codeFieldOf(path)]: code }, { cookie });
     expect(await comparedIn('code', () => Promise.all(guesses.map(send)))).toBe(10);
     const right = await sendCode(admin, rightCode(admin));
     expect(right.statusCode).toBe(422);
@@ -180,8 +185,9 @@ test('a device that has signed in before is not locked out', async () => {
   expect((await sendCode(admin, rightCode(admin), device)).statusCode).toBe(303);
   service.clock.now += 30_000;
   const cookie = `${await addSession(service, admin, 11)}; ${device}`;
-  const confirmed = await submit(service, '/panel/confirm', { code: rightCode(admin) }, { cookie });
-  expect(confirmed.headers.location).toBe('/panel');
+  const fields = { 'confirmation-code': rightCode(admin) };
+  const confirmed = await submit(service, END_OTHERS, fields, { cookie });
+  expect(confirmed.headers.location).toBe('/panel/profile');
   // Only the count of that device was reset.
   service.clock.now += 30_000;
   expect((await sendCode(admin, rightCode(admin))).statusCode).toBe(422);

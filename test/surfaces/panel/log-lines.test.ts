@@ -133,7 +133,7 @@ test('the line of a page has person and account, and of a refusal the reason', a
     personId,
     accountId,
     refusal: 'factor-needed',
-    status: 303,
+    status: 200,
   });
   const headers = { 'sec-fetch-site': 'cross-site' };
   expect(await lineOf(submit(service, domains, form, { ...ada, headers }))).toEqual({
@@ -170,7 +170,12 @@ test('no typed text gets into a line, nor forges another one', async () => {
       const encoded = encodeURIComponent(text);
       const answers = [
         await submit(service, `${own}/settings/domains/add`, { domain: text }, ada),
-        await submit(service, '/panel/confirm', { code: text }, { cookie: bob.cookie }),
+        await submit(
+          service,
+          '/panel/profile/sessions/end-others',
+          { 'confirmation-code': text },
+          { cookie: bob.cookie },
+        ),
         await submit(service, `/panel/join/${encoded}`, { email: text }),
         await open(service, `${own}/payments?search=${encoded}&cursor=${encoded}`, ada),
         await open(service, `/panel/merchants/${encoded}`, ada),

@@ -67,7 +67,7 @@ export async function readAttention(
   const { unmatched } = facts;
   const path = accountPath(membership);
   const found: Attention[] = [];
-  const closed = describeClosedCodes(person, now);
+  const closed = describeClosedCodes(texts, person, now);
   if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
   if (unmatched > 0) {
     const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);

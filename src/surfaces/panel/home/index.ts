@@ -60,7 +60,7 @@ ${
           sessionOf(request).person.is_demo,
         )
       : html`<p>${paymentTexts.none}</p>`
-    : html`${renderPayments(`${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">${home.latest.all}</a></p>`
+    : html`${renderPayments(texts, `${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">${home.latest.all}</a></p>`
 }</section>`;
     return { title: membership.name, content };
   });
@@ -81,10 +81,10 @@ function renderAttention(attention: readonly Attention[], basePath: string): Htm
 
 function renderFigures({ today, last7Days, last30Days, days }: PaidFigures): Html {
   const figure = (name: string, { cents, payments }: PaidFigures['today']) =>
-    html`<div><dt>${name}</dt><dd>${dollars(cents)}</dd><dd class="count">${home.paid.payments(count(payments))}</dd></div>`;
+    html`<div><dt>${name}</dt><dd>${dollars(cents)}</dd><dd class="count">${home.paid.payments(count(texts, payments))}</dd></div>`;
   return html`<section aria-labelledby="paid"><h2 id="paid">${home.paid.title}</h2>
 <dl class="figures">${figure(home.paid.today, today)}${figure(home.paid.last7Days, last7Days)}${figure(home.paid.last30Days, last30Days)}</dl>
-${renderDays(home.paid.chart, days)}
+${renderDays(texts, home.paid.chart, days)}
 <p class="quiet">${home.paid.days}</p></section>`;
 }
 

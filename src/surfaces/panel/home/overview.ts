@@ -48,7 +48,7 @@ export function registerOverview(
       own,
       maySeeMerchants: isAllowed(role, 'merchants.read'),
     });
-    const notice = renderClosedCodes(person, now, basePathOf(panelUrl));
+    const notice = renderClosedCodes(texts, person, now, basePathOf(panelUrl));
     return { ...page, content: html`${notice}${page.content}` };
   });
 }
@@ -77,13 +77,14 @@ function overviewPage(
 ${figure(overview.volume30d, money(metrics.volume30d))}
 ${figure(overview.totalVolume, money(metrics.totalVolume))}
 ${figure(overview.totalCommission, money(metrics.totalCommission))}
-${figure(overview.payments, count(metrics.totalPayments))}
-${figure(overview.merchants, count(metrics.totalMerchants))}
-${figure(overview.approved, count(metrics.approvedMerchants))}
-${figure(overview.actionRequired, count(metrics.actionRequired))}
+${figure(overview.payments, count(texts, metrics.totalPayments))}
+${figure(overview.merchants, count(texts, metrics.totalMerchants))}
+${figure(overview.approved, count(texts, metrics.approvedMerchants))}
+${figure(overview.actionRequired, count(texts, metrics.actionRequired))}
 </dl>
 <section aria-labelledby="trend"><h2 id="trend">${overview.trend}</h2>
 ${renderDays(
+  texts,
   overview.chart,
   volumeTrend.map(({ date, volume, payments }) => ({
     day: date,
@@ -96,7 +97,7 @@ ${
   html`<section aria-labelledby="attention"><h2 id="attention">${overview.attention}</h2>
 <ul class="rows">${own.map(({ text, url }) => html`<li><a href="${url}">${text}</a></li>`)}${attention.map(
     ({ merchantId, merchantName, since }) =>
-      html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(since))}</span></li>`,
+      html`<li><span>${overview.onboarding(link(merchantId, merchantName))}</span> <span class="quiet">${overview.since(dateTime(texts, since))}</span></li>`,
   )}</ul></section>`
 }
 ${metrics.totalMerchants === 0 && html`<p>${overview.none}</p>`}`,

@@ -23,7 +23,7 @@ const ACCOUNT = /\/(?<kind>merchant|partner)s\/(?<id>[^/]+)/;
 const REFRESH_HEADER = 'x-panel-refresh';
 
 /** Who may use a route of the panel. */
-type PanelRule =
+export type PanelRule =
   /** Everybody, signed in or not. */
   | { readonly for: 'anybody' }
   /** Somebody who has given the password, and is asked for the second factor. */
@@ -55,6 +55,8 @@ interface PanelVisit {
   readonly visitor: Visitor;
   /** The session's new token, which the response sets; none if it keeps its own. */
   readonly newToken?: string;
+  /** Whether the change needs a second factor: none was given in the last ten minutes. */
+  readonly needsFactor: boolean;
   /** What the top of each page of the account says. */
   readonly notices: readonly AccountNotice[];
 }
@@ -95,8 +97,9 @@ export function withPermission<S extends FastifySchema = FastifySchema>(
 }
 
 /**
- * Decides for every route of `app` who may use it, in this order: origin, session, account, permission,
- * second factor. Handlers never look at roles. A route without a rule cannot be registered.
+ * Decides for every route of `app` who may use it, in this order: origin, session, account, permission, and whether
+ * a change needs a second factor, which `registerConfirmation` asks for. Handlers never look at roles. A route
+ * without a rule cannot be registered.
  */
 export function registerPanelAccess(
   app: FastifyInstance,
@@ -143,7 +146,13 @@ async function visit(
   const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
   const open =
     token === undefined ? undefined : await openSession(db, token, { now, admitsDemo, isRefresh });
-  const seen = { session: open ?? null, membership: null, visitor, notices: [] };
+  const seen = {
+    session: open ?? null,
+    membership: null,
+    visitor,
+    needsFactor: false,
+    notices: [],
+  };
   request.visit = seen;
   if (open === undefined) {
     await limits.countPage(request);
@@ -189,7 +198,7 @@ async function admit(
   }
   if (!session.isComplete) throw new PanelRefusal({ kind: 'half-signed-in' });
   if (rule.for === 'person') {
-    if (rule.recent === true) requireRecentFactor(session);
+    request.visit = { ...seen, needsFactor: rule.recent === true && isStale(request, session) };
     return;
   }
   const { permission } = rule;
@@ -198,7 +207,8 @@ async function admit(
     logRefusal(request, 'not-a-member');
     throw new ApiError('E3001');
   }
-  request.visit = { ...seen, ...found };
+  const needsFactor = needsRecentFactor(permission) && isStale(request, session);
+  request.visit = { ...seen, ...found, needsFactor };
   const { membership } = found;
   logOwner(request, { accountId: membership.accountId });
   if (!isAllowed(membership.role, permission)) {
@@ -208,11 +218,11 @@ async function admit(
   if (membership.status !== 'active' && isChange(request)) {
     throw new PanelRefusal({ kind: 'account-inactive' });
   }
-  if (needsRecentFactor(permission)) requireRecentFactor(session);
 }
 
-function requireRecentFactor({ isRecent }: OpenSession): void {
-  if (!isRecent) throw new PanelRefusal({ kind: 'factor-needed' });
+/** Whether a change comes too long after the session's second factor. Pages that only show are never too late. */
+function isStale(request: FastifyRequest, { isRecent }: OpenSession): boolean {
+  return isChange(request) && !isRecent;
 }
 
 /** @param id As it is in the path: any text. */

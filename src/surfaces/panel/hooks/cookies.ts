@@ -4,7 +4,10 @@ import { isToken } from '#crypto/token.ts';
 /** Seconds that browsers keep the cookie of a device: 180 days. */
 const DEVICE_SECONDS = 180 * 24 * 60 * 60;
 
-/** The panel's two cookies. Scripts cannot read them, and other sites' requests do not carry them. */
+/** Seconds that a notice waits for the next page. */
+const NOTICE_SECONDS = 60;
+
+/** The panel's cookies. Scripts cannot read them, and other sites' requests do not carry them. */
 export interface PanelCookies {
   readSession(request: FastifyRequest): string | undefined;
   /** The cookie lasts until the browser is closed; the session may end before. */
@@ -12,6 +15,10 @@ export interface PanelCookies {
   clearSession(reply: FastifyReply): void;
   readDevice(request: FastifyRequest): string | undefined;
   setDevice(reply: FastifyReply, token: string): void;
+  /** What the next page says of the change before it; undefined for nothing. */
+  readNotice(request: FastifyRequest): string | undefined;
+  setNotice(reply: FastifyReply, notice: string): void;
+  clearNotice(reply: FastifyReply): void;
 }
 
 /**
@@ -23,6 +30,7 @@ export function createPanelCookies(panelUrl: string): PanelCookies {
   const prefix = secure ? '__Host-' : '';
   const session = `${prefix}mp_panel`;
   const device = `${prefix}mp_device`;
+  const notice = `${prefix}mp_notice`;
   const options = { path: '/', httpOnly: true, secure, sameSite: 'lax' } as const;
   const read = (request: FastifyRequest, name: string) => {
     const token = request.cookies[name];
@@ -35,5 +43,10 @@ export function createPanelCookies(panelUrl: string): PanelCookies {
     readDevice: request => read(request, device),
     setDevice: (reply, token) =>
       void reply.setCookie(device, token, { ...options, maxAge: DEVICE_SECONDS }),
+    // Requests that never reach the panel's own scope have no cookies.
+    readNotice: request => request.cookies?.[notice],
+    setNotice: (reply, text) =>
+      void reply.setCookie(notice, text, { ...options, maxAge: NOTICE_SECONDS }),
+    clearNotice: reply => void reply.clearCookie(notice, options),
   };
 }

@@ -14,8 +14,6 @@ export type PanelRefusalReason =
       /** Names of the people whose role allows it. */
       readonly admins: readonly string[];
     }
-  /** The second factor was given more than ten minutes ago. */
-  | { readonly kind: 'factor-needed' }
   /** The account is inactive: it can be read but not changed. */
   | { readonly kind: 'account-inactive' };
 

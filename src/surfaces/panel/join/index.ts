@@ -18,6 +18,7 @@ import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
+import { texts } from '../texts/index.ts';
 import { registerAccept, showInvitation } from './accept.ts';
 import { demoPage, invitationPage, renewalPage } from './views.ts';
 
@@ -94,7 +95,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const joined = await joinAsNew(deps, request.params.token, form, visitOf(request));
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
-    return recoveryCodesPage(joined.recoveryCodes, basePath + accountPath(joined.account));
+    return recoveryCodesPage(texts, joined.recoveryCodes, basePath + accountPath(joined.account));
   }
 
   async function renew(
@@ -108,7 +109,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const next = `${PANEL_PREFIX}/sign-in`;
     return recoveryCodes.length === 0
       ? redirectTo(next)
-      : recoveryCodesPage(recoveryCodes, basePath + next);
+      : recoveryCodesPage(texts, recoveryCodes, basePath + next);
   }
 
   async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<PageOrRedirect> {

@@ -31,7 +31,7 @@ export function invitationPage(
     content: html`<p>${joinTexts.invitation.known(`${url}/sign-in`)}</p>
 <form method="post" action="${url}" class="stack">
 ${renderField({ name: 'email', label: joinTexts.invitation.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
-${newPasswordField('password', fault)}
+${newPasswordField(texts, 'password', fault)}
 ${codeFields(secret, parseEmail(email) ?? invited.email, fault)}
 <button>${joinTexts.invitation.submit}</button>
 </form>`,
@@ -79,7 +79,7 @@ export function renewalPage(
     lead,
     fault,
     content: html`<form method="post" action="${basePath}${JOIN_PATH}/${token}" class="stack">
-${purpose === 'factors' ? renderField({ ...present, autocomplete: 'current-password' }, fault) : newPasswordField('password', fault)}
+${purpose === 'factors' ? renderField({ ...present, autocomplete: 'current-password' }, fault) : newPasswordField(texts, 'password', fault)}
 ${purpose !== 'password' && codeFields(secret, account, fault)}
 <button>${submit}</button>
 </form>`,
@@ -99,7 +99,7 @@ function codeFields(secret: string, label: string, fault: FormFault | null): Htm
   return html`<fieldset>
 <legend>${joinTexts.app.title}</legend>
 <p>${joinTexts.app.lead}</p>
-${renderAppSecret(secret, label)}
+${renderAppSecret(texts, secret, label)}
 ${renderField({ name: 'code', label: joinTexts.app.code, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}
 </fieldset>`;
 }

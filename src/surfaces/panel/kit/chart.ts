@@ -1,9 +1,7 @@
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { count, dollars } from './format.ts';
 import { renderTable } from './table.ts';
-
-const { chart } = texts.lists;
 
 /** Payments of a UTC day. */
 interface DayFigure {
@@ -18,7 +16,8 @@ const WIDTH = 720;
 const HEIGHT = 144;
 
 /** A bar for each day, and the figures as a table. */
-export function renderDays(title: string, days: readonly DayFigure[]): Html {
+export function renderDays(words: PanelTexts, title: string, days: readonly DayFigure[]): Html {
+  const { chart } = words.lists;
   const most = Math.max(...days.map(({ cents }) => cents), 0);
   const first = days[0]?.day ?? '';
   const last = days.at(-1)?.day ?? '';
@@ -39,7 +38,11 @@ ${days.map(({ day, cents, payments }, index) => {
     title,
     [
       { title: chart.columns.day, cell: ({ day }) => day },
-      { title: chart.columns.payments, cell: ({ payments }) => count(payments), number: true },
+      {
+        title: chart.columns.payments,
+        cell: ({ payments }) => count(words, payments),
+        number: true,
+      },
       { title: chart.columns.volume, cell: ({ cents }) => dollars(cents), number: true },
     ],
     days.toReversed(),

@@ -1,7 +1,7 @@
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { PANEL_PREFIX } from './assets.ts';
 
 /** How long the warning is shown, unless the password is changed before, in milliseconds. */
@@ -12,20 +12,22 @@ export const CHANGE_PASSWORD = `${PANEL_PREFIX}/profile/password`;
 
 /** The warning that somebody recently tried to guess a person's codes; null if nobody did. */
 export function describeClosedCodes(
+  { profile }: PanelTexts,
   { code_closed_at: at }: OpenSession['person'],
   now: Date,
 ): string | null {
   if (at === null || now.getTime() - at.getTime() > SHOWN_MS) return null;
-  return texts.profile.closedCodes(ATTEMPT_LIMITS.failures, at);
+  return profile.closedCodes(ATTEMPT_LIMITS.failures, at);
 }
 
 /** The warning as a notice with a link. */
 export function renderClosedCodes(
+  words: PanelTexts,
   person: OpenSession['person'],
   now: Date,
   basePath: string,
 ): Html | null {
-  const text = describeClosedCodes(person, now);
+  const text = describeClosedCodes(words, person, now);
   return text === null
     ? null
     : html`<p class="notice"><a href="${basePath}${CHANGE_PASSWORD}">${text}</a>.</p>`;

@@ -3,11 +3,12 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { breakable, type Html, html } from '../../pages/html.ts';
 import { SIMULATION_NOTICE } from '../../pages/simulation-notice.ts';
 import type { AccountNotice } from '../hooks/access.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { isTest, renderTestBand, renderTestTag } from './environment.ts';
 import { type FormFault, renderFault } from './form.ts';
 import { accountPath, accountSections, type PanelSection } from './navigation.ts';
+import { type Notice, renderNotice } from './notice.ts';
 
 /** What a page consists of. */
 export interface PanelPage {
@@ -25,6 +26,7 @@ export interface PanelPage {
 
 /** The path of a page, and the session and account that it is for. */
 export interface PageFrame {
+  readonly words: PanelTexts;
   /** The page's own path, without the base path. */
   readonly path: string;
   /** The path that a proxy serves the panel under; empty at the root. */
@@ -37,13 +39,14 @@ export interface PageFrame {
   readonly banner: string | null;
   /** What else the top of each of its pages says. */
   readonly notices: readonly AccountNotice[];
+  /** What it says, once, of the change that led to it. */
+  readonly notice: Notice | undefined;
 }
-
-const { shell } = texts;
 
 /** Renders a page: its content with head, bar and navigation. */
 export function renderPage(page: PanelPage, frame: PageFrame): string {
-  const { basePath, membership, banner, simulation } = frame;
+  const { words, basePath, membership, banner, simulation } = frame;
+  const { shell } = words;
   const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
     PANEL_ASSETS.path(basePath, name);
   const marked = isTest(membership);
@@ -65,7 +68,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 </head>
 <body>
 <a class="skip" href="#content">${shell.skip}</a>
-${marked && renderTestBand()}${simulation && SIMULATION_NOTICE}${renderBar(frame)}
+${marked && renderTestBand(words)}${simulation && SIMULATION_NOTICE}${renderBar(frame)}
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&
@@ -73,7 +76,7 @@ ${
 <nav class="side links" aria-label="${shell.account}">${navigation}</nav>`
 }
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
-${renderNotices(frame)}
+${frame.notice !== undefined && renderNotice(frame.notice, basePath)}${renderNotices(frame)}
 ${banner !== null && html`<p class="notice">${banner}</p>`}
 <h1>${breakable(page.title)}</h1>
 ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}
@@ -87,15 +90,15 @@ ${page.content}
 `.markup;
 }
 
-function renderNotices({ basePath, notices }: PageFrame): Html | null {
+function renderNotices({ words, basePath, notices }: PageFrame): Html | null {
   if (notices.length === 0) return null;
   return html`<div class="notice" role="note"><ul>${notices.map(
     ({ text, href }) =>
-      html`<li>${text} <a href="${basePath}${href}">${texts.changes.look}</a></li>`,
+      html`<li>${text} <a href="${basePath}${href}">${words.changes.look}</a></li>`,
   )}</ul></div>`;
 }
 
-function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
+function renderBar({ words: { shell }, basePath, publicUrl, session, path }: PageFrame): Html {
   const isSignedIn = session?.isComplete === true;
   return html`<header class="bar">
 <a class="brand" href="${basePath}${PANEL_PREFIX}">${shell.service}</a>
@@ -113,7 +116,7 @@ function renderBar({ basePath, publicUrl, session, path }: PageFrame): Html {
 }
 
 function renderMenu(membership: Membership, frame: PageFrame): Html {
-  return html`<p>${membership.name}${isTest(membership) && renderTestTag()}</p>${accountSections(membership).map(section => renderSection(section, accountPath(membership), frame))}`;
+  return html`<p>${membership.name}${isTest(membership) && renderTestTag(frame.words)}</p>${accountSections(frame.words, membership).map(section => renderSection(section, accountPath(membership), frame))}`;
 }
 
 /** @param home Path of the account's first page, which every other is below. */

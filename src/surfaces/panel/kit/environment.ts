@@ -1,8 +1,6 @@
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
-
-const { choice, test } = texts.shell;
+import type { PanelTexts } from '../texts/index.ts';
 
 /** Whether an account is a test merchant, all of whose pages say so. */
 export function isTest(membership: Membership | null): boolean {
@@ -10,18 +8,18 @@ export function isTest(membership: Membership | null): boolean {
 }
 
 /** Above each page of a test merchant. */
-export function renderTestBand(): Html {
+export function renderTestBand({ shell: { test } }: PanelTexts): Html {
   return html`<aside class="test-band" aria-label="${test.tag}">${test.band}</aside>
 `;
 }
 
 /** Tags beside the name of an account in a list: test merchant, inactive. */
-export function renderAccountTags(account: Membership): Html {
+export function renderAccountTags(words: PanelTexts, account: Membership): Html {
   const isInactive = account.status !== 'active';
-  return html`${isTest(account) && renderTestTag()}${isInactive && html` <span class="tag">${choice.inactive}</span>`}`;
+  return html`${isTest(account) && renderTestTag(words)}${isInactive && html` <span class="tag">${words.shell.choice.inactive}</span>`}`;
 }
 
 /** Beside the name of a test merchant. */
-export function renderTestTag(): Html {
+export function renderTestTag({ shell: { test } }: PanelTexts): Html {
   return html` <span class="tag strong">${test.tag}</span>`;
 }

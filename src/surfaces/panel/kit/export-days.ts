@@ -1,10 +1,8 @@
 import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { endOfDay, utcDay } from '#time/days.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import type { Days } from './filters.ts';
-
-const { download, file } = texts.lists;
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Most UTC days in a file: enough for any whole year, but not for the millions of rows of a long history. */
@@ -34,12 +32,12 @@ export function auditedBounds({ from, to }: ExportBounds) {
 }
 
 /** The link to a list's file, with a note on what it leaves out, or the reason why there is none. */
-export function renderDownload(url: string, days: Days, now: Date): Html {
+export function renderDownload({ lists }: PanelTexts, url: string, days: Days, now: Date): Html {
   const bounds = exportBounds(days, now);
   if (bounds === null) {
-    return html`<span class="quiet">${file.tooManyDays(EXPORT_DAYS_MAXIMUM)}</span>`;
+    return html`<span class="quiet">${lists.file.tooManyDays(EXPORT_DAYS_MAXIMUM)}</span>`;
   }
-  const note = file.begins(utcDay(bounds.from), EXPORT_DAYS_MAXIMUM);
-  return html`<a href="${url}" download>${download}</a>
+  const note = lists.file.begins(utcDay(bounds.from), EXPORT_DAYS_MAXIMUM);
+  return html`<a href="${url}" download>${lists.download}</a>
 ${days.from === undefined && html`<span class="quiet">${note}</span>`}`;
 }

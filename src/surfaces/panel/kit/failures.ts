@@ -12,36 +12,29 @@ import { failPage } from '#errors/handler.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { visitOf } from '../hooks/access.ts';
-import type { PanelCookies } from '../hooks/cookies.ts';
+import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
 import { PanelRefusal, type PanelRefusalReason } from '../hooks/refusal.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import type { PanelPage } from './document.ts';
-import type { FormFault } from './form.ts';
+import { type FormFault, FormRefused } from './form.ts';
 import { isLinkPath } from './next.ts';
 import { type PageOrRedirect, type PageSettings, redirectTo } from './pages.ts';
 
 export interface PanelFailureOptions extends PageSettings {
-  readonly cookies: PanelCookies;
   readonly isUnavailable: (error: unknown) => boolean;
 }
-
-const { failures, join } = texts;
-const { roles } = texts.shell;
 
 interface FailureText {
   readonly title: string;
   readonly text: string;
 }
-const STATUSES: Readonly<Record<number, FailureText>> = failures.statuses;
 
 /** The page of a link that was used, has expired or never existed: it does not reveal which. */
-const ENDED_PAGE: PanelPage = {
-  title: join.ended.title,
-  content: html`<p>${join.ended.text}</p>`,
-  status: 404,
-};
+function endedPage({ join: { ended } }: PanelTexts): PanelPage {
+  return { title: ended.title, content: html`<p>${ended.text}</p>`, status: 404 };
+}
 
 /** The page that explains a failure, or the redirect to what has to be done first. */
 export function explainFailure(
@@ -52,7 +45,7 @@ export function explainFailure(
 ): PageOrRedirect {
   if (error instanceof LinkEnded) {
     logRefusal(request, 'link-ended');
-    return ENDED_PAGE;
+    return endedPage(texts(request));
   }
   if (error instanceof SessionEnded) {
     logRefusal(request, 'session-ended');
@@ -62,7 +55,9 @@ export function explainFailure(
   if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, options);
   failPage(error, request, reply, options);
   const { statusCode: status } = reply;
-  const { title, text } = STATUSES[status] ?? failures.other;
+  const { failures } = texts(request);
+  const statuses: Readonly<Record<number, FailureText>> = failures.statuses;
+  const { title, text } = statuses[status] ?? failures.other;
   const content = html`<p>${text}</p>
 <p class="quiet">${failures.request(html`<code>${request.id}</code>`)}</p>`;
   return { title, content, status };
@@ -78,6 +73,10 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
     const { address } = visitor;
     const personId = session?.person.id;
     request.log.warn({ personId, address }, 'too many wrong codes for a person');
+  }
+  if (error instanceof FormRefused) {
+    logRefusal(request, 'form', error.fault.field);
+    return error.fault;
   }
   if (error instanceof FieldRefused) {
     const { field, message } = error;
@@ -99,6 +98,8 @@ function explainRefusal(
   const isForm = !['GET', 'HEAD'].includes(request.method);
   const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
   const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
+  const { failures, shell } = texts(request);
+  const { roles } = shell;
   switch (reason.kind) {
     // The cookie stays: a concurrent form may have given the session a new token meanwhile.
     case 'signed-out':
@@ -107,8 +108,6 @@ function explainRefusal(
       return redirectTo(`${PANEL_PREFIX}/sign-in${suffix}`);
     case 'half-signed-in':
       return redirectTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
-    case 'factor-needed':
-      return redirectTo(`${PANEL_PREFIX}/confirm${suffix}`);
     case 'foreign-origin':
       return forbidden(failures.foreignOrigin);
     case 'account-inactive':

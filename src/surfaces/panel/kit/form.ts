@@ -7,6 +7,18 @@ export interface FormFault {
   readonly message: string;
 }
 
+/** Refuses a form for what was typed into it. */
+export class FormRefused extends Error {
+  readonly fault: FormFault;
+
+  /** @param field What it is about; null for the form as a whole. */
+  constructor(field: string | null, message: string) {
+    super(message);
+    this.name = 'FormRefused';
+    this.fault = { field, message };
+  }
+}
+
 export interface Field {
   readonly name: string;
   readonly label: string;

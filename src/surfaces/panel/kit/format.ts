@@ -1,12 +1,10 @@
 import { toCents } from '#payments/dollars.ts';
 import { formatDollars } from '../../pages/format-dollars.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
-
-const { formats } = texts;
+import type { PanelTexts } from '../texts/index.ts';
 
 /** A time in UTC, which the script puts into the reader's time zone. */
-export function dateTime(date: Date | string): Html {
+export function dateTime({ formats }: PanelTexts, date: Date | string): Html {
   const at = new Date(date);
   return html`<time datetime="${at.toISOString()}">${formats.dateTime(at)}</time>`;
 }
@@ -23,4 +21,6 @@ export function money(amount: number): string {
 export const percent = (bps: number) => `${bps / 100} %`;
 
 /** A number with thousands separated. */
-export const count = formats.number;
+export function count({ formats }: PanelTexts, value: number): string {
+  return formats.number(value);
+}

@@ -7,7 +7,7 @@ import { transact } from '#storage/database/transaction.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { type FormFault, renderField } from './form.ts';
 
 /**
@@ -55,8 +55,11 @@ export function proverOf(request: FastifyRequest) {
 }
 
 /** The field for the code; in the demo, a line that no code is needed. */
-export function renderFactor(isDemo: boolean, fault: FormFault | null): Html {
-  const { code, codeHint, demo } = texts.changes;
+export function renderFactor(
+  { changes: { code, codeHint, demo } }: PanelTexts,
+  isDemo: boolean,
+  fault: FormFault | null,
+): Html {
   if (isDemo) return html`<p class="quiet">${demo}</p>`;
   return renderField(
     {

@@ -1,6 +1,6 @@
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { PLACES } from './places.ts';
 
@@ -16,67 +16,67 @@ export interface PanelSection {
   readonly links: readonly PanelLink[];
 }
 
+type MenuText = keyof PanelTexts['shell']['menu'];
+
 interface Entry {
   readonly path: string;
-  readonly text: string;
+  readonly name: MenuText;
   readonly permission: Permission;
 }
 
 interface Section {
-  readonly title: string | null;
+  readonly heading: MenuText | null;
   readonly entries: readonly Entry[];
 }
-
-const { menu } = texts.shell;
 
 /** Pages of an account, below its path, in the order of the menu. */
 const SECTIONS: Readonly<Record<Membership['kind'], readonly Section[]>> = {
   merchant: [
     {
-      title: null,
+      heading: null,
       entries: [
-        { path: '', text: menu.home, permission: 'home.read' },
-        { path: '/payments', text: menu.payments, permission: 'payments.read' },
-        { path: '/unmatched', text: menu.unmatched, permission: 'deposits.read' },
+        { path: '', name: 'home', permission: 'home.read' },
+        { path: '/payments', name: 'payments', permission: 'payments.read' },
+        { path: '/unmatched', name: 'unmatched', permission: 'deposits.read' },
       ],
     },
     {
-      title: menu.settings,
+      heading: 'settings',
       entries: [
-        { path: '/settings/business', text: menu.business, permission: 'settings.read' },
-        { path: '/settings/branches', text: menu.branches, permission: 'settings.read' },
-        { path: '/settings/addresses', text: menu.addresses, permission: 'settings.read' },
-        { path: '/settings/domains', text: menu.domains, permission: 'settings.read' },
-        { path: '/settings/appearance', text: menu.appearance, permission: 'settings.read' },
-        { path: PLACES.merchant.team, text: menu.team, permission: 'team.read' },
-        { path: PLACES.merchant.activity, text: menu.activity, permission: 'activity.read' },
+        { path: '/settings/business', name: 'business', permission: 'settings.read' },
+        { path: '/settings/branches', name: 'branches', permission: 'settings.read' },
+        { path: '/settings/addresses', name: 'addresses', permission: 'settings.read' },
+        { path: '/settings/domains', name: 'domains', permission: 'settings.read' },
+        { path: '/settings/appearance', name: 'appearance', permission: 'settings.read' },
+        { path: PLACES.merchant.team, name: 'team', permission: 'team.read' },
+        { path: PLACES.merchant.activity, name: 'activity', permission: 'activity.read' },
       ],
     },
     {
-      title: menu.developer,
+      heading: 'developer',
       entries: developerEntries('merchant'),
     },
   ],
   partner: [
     {
-      title: null,
+      heading: null,
       entries: [
-        { path: '', text: menu.overview, permission: 'overview.read' },
-        { path: '/merchants', text: menu.merchants, permission: 'merchants.read' },
-        { path: '/payments', text: menu.payments, permission: 'payments.read' },
-        { path: '/commission', text: menu.commission, permission: 'commission.read' },
+        { path: '', name: 'overview', permission: 'overview.read' },
+        { path: '/merchants', name: 'merchants', permission: 'merchants.read' },
+        { path: '/payments', name: 'payments', permission: 'payments.read' },
+        { path: '/commission', name: 'commission', permission: 'commission.read' },
       ],
     },
     {
-      title: menu.settings,
+      heading: 'settings',
       entries: [
-        { path: PLACES.partner.team, text: menu.team, permission: 'team.read' },
-        { path: '/settings', text: menu.selfService, permission: 'self-service.read' },
-        { path: PLACES.partner.activity, text: menu.activity, permission: 'activity.read' },
+        { path: PLACES.partner.team, name: 'team', permission: 'team.read' },
+        { path: '/settings', name: 'selfService', permission: 'self-service.read' },
+        { path: PLACES.partner.activity, name: 'activity', permission: 'activity.read' },
       ],
     },
     {
-      title: menu.developer,
+      heading: 'developer',
       entries: developerEntries('partner'),
     },
   ],
@@ -86,14 +86,14 @@ function developerEntries(kind: Membership['kind']): Entry[] {
   const path = PLACES[kind].developer;
   const webhooks: Entry = {
     path: `${path}/webhooks`,
-    text: menu.webhooks,
+    name: 'webhooks',
     permission: 'webhooks.read',
   };
   return [
-    { path: `${path}/keys`, text: menu.keys, permission: 'keys.read' },
+    { path: `${path}/keys`, name: 'keys', permission: 'keys.read' },
     ...(kind === 'merchant' ? [webhooks] : []),
-    { path: `${path}/requests`, text: menu.requests, permission: 'requests.read' },
-    { path: `${path}/explain`, text: menu.explain, permission: 'signatures.explain' },
+    { path: `${path}/requests`, name: 'requests', permission: 'requests.read' },
+    { path: `${path}/explain`, name: 'explain', permission: 'signatures.explain' },
   ];
 }
 
@@ -103,13 +103,16 @@ export function accountPath({ kind, accountId }: Pick<Membership, 'kind' | 'acco
 }
 
 /** The menu of an account: its sections, with the pages that a role may see. */
-export function accountSections(membership: Membership): PanelSection[] {
+export function accountSections(
+  { shell: { menu } }: PanelTexts,
+  membership: Membership,
+): PanelSection[] {
   return SECTIONS[membership.kind]
-    .map(({ title, entries }) => ({
-      title,
+    .map(({ heading, entries }) => ({
+      title: heading && menu[heading],
       links: entries
         .filter(({ permission }) => isAllowed(membership.role, permission))
-        .map(({ path, text }) => ({ href: accountPath(membership) + path, text })),
+        .map(({ path, name }) => ({ href: accountPath(membership) + path, text: menu[name] })),
     }))
     .filter(({ links }) => links.length > 0);
 }

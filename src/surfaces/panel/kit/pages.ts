@@ -4,15 +4,18 @@ import { type PagePolicy, pageHeaders, transportHeaders } from '#http/security-h
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import type { PanelCookies } from '../hooks/cookies.ts';
+import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { type PanelPage, renderPage } from './document.ts';
+import { type Notice, readNotice, writeNotice } from './notice.ts';
 
 /** What pages need to know of the service. */
 export interface PageSettings {
   readonly panelUrl: string;
   readonly publicUrl: string;
   readonly simulation: boolean;
+  readonly cookies: PanelCookies;
 }
 
 declare module 'fastify' {
@@ -22,15 +25,16 @@ declare module 'fastify' {
   }
 }
 
-/** A redirect after a change: a path without the base path. */
+/** A redirect after a change. */
 interface Redirect {
+  /** A path without the base path. */
   readonly onward: string;
+  /** What the page there says of the change. */
+  readonly notice?: Notice;
 }
 
 /** What a handler of the panel returns. */
 export type PageOrRedirect = PanelPage | Redirect;
-
-const { banners, onboardingStatuses } = texts.shell;
 
 /** What every page may load, and where it may send to. */
 const ALLOWED = [
@@ -59,10 +63,7 @@ export function panelHeaders(panelUrl: string): Record<string, string> {
 }
 
 /** Sends the pages and redirects that the handlers of `app` return, and with them a session's new token. */
-export function registerPages(
-  app: FastifyInstance,
-  settings: PageSettings & { readonly cookies: PanelCookies },
-): void {
+export function registerPages(app: FastifyInstance, settings: PageSettings): void {
   app.addHook<PageOrRedirect>('preSerialization', async (request, reply, shown) => {
     if (request.isPanelOnOtherHost) return shown;
     const { newToken } = request.visit ?? {};
@@ -83,6 +84,7 @@ export function renderPageOrRedirect(
   const basePath = basePathOf(settings.panelUrl);
   reply.serializer(String);
   if ('onward' in shown) {
+    if (shown.notice !== undefined) settings.cookies.setNotice(reply, writeNotice(shown.notice));
     reply
       .status(303)
       .header('location', basePath + shown.onward)
@@ -92,25 +94,37 @@ export function renderPageOrRedirect(
   const { session = null, membership = null, notices = [] } = reply.request.visit ?? {};
   const { fault, status = fault ? 422 : 200 } = shown;
   if (fault) logRefusal(reply.request, 'form', fault.field);
+  const notice = readNotice(settings.cookies.readNotice(reply.request));
+  if (notice !== undefined) settings.cookies.clearNotice(reply);
   reply.status(status).header('content-type', 'text/html; charset=utf-8');
+  const words = texts(reply.request);
   return renderPage(shown, {
+    words,
     ...settings,
     basePath,
     session,
     membership,
     path: pathOf(reply.request.url),
-    banner: membership === null ? null : bannerOf(membership),
+    banner: membership === null ? null : bannerOf(words, membership),
     notices,
+    notice,
   });
 }
 
-/** Redirects after a change, so that reloading does not repeat it. */
-export function redirectTo(path: string): Redirect {
-  return { onward: path };
+/**
+ * Redirects, after a change so that reloading does not repeat it.
+ * @param notice What the page there says of the change.
+ */
+export function redirectTo(path: string, notice?: Notice | string): Redirect {
+  if (notice === undefined) return { onward: path };
+  return { onward: path, notice: typeof notice === 'string' ? { text: notice } : notice };
 }
 
 /** A state of the account that keeps it from taking payments, though people can still enter it. */
-function bannerOf(membership: Membership): string | null {
+function bannerOf(
+  { shell: { banners, onboardingStatuses } }: PanelTexts,
+  membership: Membership,
+): string | null {
   if (membership.status !== 'active') return banners.inactive;
   if (membership.kind !== 'merchant') return null;
   if (membership.accountKind === 'us' && membership.onboardingStatus !== 'approved') {

@@ -1,8 +1,6 @@
 import type { PaymentStatus, SessionStatus } from '#storage/database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
-
-const { statuses, confirming } = texts.payments;
+import type { PanelTexts } from '../texts/index.ts';
 
 interface ShownStatus {
   readonly status: PaymentStatus;
@@ -10,7 +8,10 @@ interface ShownStatus {
 }
 
 /** The status of a payment in a word. */
-export function renderStatus({ status, sessionStatus }: ShownStatus): Html {
+export function renderStatus(
+  { payments: { statuses, confirming } }: PanelTexts,
+  { status, sessionStatus }: ShownStatus,
+): Html {
   if (status === 'pending' && sessionStatus === 'completed') {
     return html`<span class="tag">${confirming}</span>`;
   }

@@ -3,38 +3,43 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import type { Deviation } from '#storage/database/deposit-tables.ts';
 import type { Arrivals } from '#storage/repositories/deposits/deviations.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { dateTime, dollars } from './format.ts';
 import { renderStatus } from './payment-status.ts';
 import { renderTable } from './table.ts';
 
-const { payments: paymentTexts } = texts;
-const { facts } = paymentTexts;
-
-/** How a payment's transfers differ from what it asks for, and the words for it. */
-export const DEVIATIONS: Readonly<Record<Deviation, string>> = paymentTexts.deviations;
+/** How a payment's transfers may differ from what it asks for. */
+export const DEVIATIONS = [
+  'under',
+  'over',
+  'duplicate',
+  'late',
+] as const satisfies readonly Deviation[];
 
 /**
  * @param path Of the list of payments, with the base path.
  * @param arrivals What has arrived for each payment, by its ID.
  */
 export function renderPayments(
+  words: PanelTexts,
   path: string,
   payments: readonly PaymentObject[],
   arrivals: ReadonlyMap<string, Arrivals>,
 ): Html {
+  const { facts, title } = words.payments;
   return renderTable<PaymentObject>(
-    paymentTexts.title,
+    title,
     [
       {
         title: facts.created,
-        cell: ({ id, createdAt }) => html`<a href="${path}/${id}">${dateTime(createdAt)}</a>`,
+        cell: ({ id, createdAt }) =>
+          html`<a href="${path}/${id}">${dateTime(words, createdAt)}</a>`,
       },
       { title: facts.amount, cell: ({ amount }) => dollars(amount), number: true },
       {
         title: facts.status,
         cell: payment =>
-          html`${renderStatus(payment)}${renderDeviations(arrivals.get(payment.id))}`,
+          html`${renderStatus(words, payment)}${renderDeviations(words, arrivals.get(payment.id))}`,
       },
       {
         title: facts.received,
@@ -53,10 +58,13 @@ export function renderPayments(
   );
 }
 
-function renderDeviations(arrivals: Arrivals | undefined): Html[] {
-  return (Object.keys(DEVIATIONS) as Deviation[])
-    .filter(kind => arrivals?.[kind] === true)
-    .map(kind => html` <span class="tag bad">${DEVIATIONS[kind]}</span>`);
+function renderDeviations(
+  { payments: { deviations } }: PanelTexts,
+  arrivals: Arrivals | undefined,
+): Html[] {
+  return DEVIATIONS.filter(kind => arrivals?.[kind] === true).map(
+    kind => html` <span class="tag bad">${deviations[kind]}</span>`,
+  );
 }
 
 /** What has arrived, with its asset; null if nothing has. */

@@ -6,7 +6,7 @@ import { useIntent } from '#storage/repositories/people/intents.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import type { PanelPage } from './document.ts';
 
 /**
@@ -34,9 +34,14 @@ export async function issueOnce<T>(
 }
 
 /** A value that is shown once, with a button that copies it. */
-export function renderSecret(id: string, title: string, value: string): Html {
+export function renderSecret(
+  { shell }: PanelTexts,
+  id: string,
+  title: string,
+  value: string,
+): Html {
   return html`<h2>${title}</h2><div class="secret"><pre><code id="${id}">${value}</code></pre>
-<button type="button" class="plain copy" data-copy="${id}" hidden>${texts.shell.copy}</button></div>`;
+<button type="button" class="plain copy" data-copy="${id}" hidden>${shell.copy}</button></div>`;
 }
 
 /** The page for a form that was sent before: its secret exists, and cannot be shown again. */

@@ -1,15 +1,13 @@
 import { type Html, html } from '../../pages/html.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { addressOf } from './page-address.ts';
-
-const { pages } = texts.lists;
 
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => Html | string | number | null;
   /** Numbers are aligned to the right. */
   readonly number?: true;
-  /** Not shown on a phone. */
+  /** Shown below the first column on a phone, with its title. */
   readonly secondary?: true;
 }
 
@@ -31,7 +29,7 @@ export function renderTable<T>(
     row =>
       html`<tr>${columns.map((column, index) =>
         index === 0
-          ? html`<th scope="row"${attribute(column)}>${column.cell(row)}</th>`
+          ? html`<th scope="row"${attribute(column)}>${column.cell(row)}${renderBelow(columns, row)}</th>`
           : html`<td${attribute(column)}>${column.cell(row)}</td>`,
       )}</tr>
 `,
@@ -39,8 +37,21 @@ export function renderTable<T>(
 </table></div>`;
 }
 
+/** What a phone shows of the secondary columns: there is no room for them beside the others. */
+function renderBelow<T>(columns: readonly Column<T>[], row: T): Html[] {
+  return columns.flatMap(({ title, cell, secondary }) => {
+    const content = secondary === true ? cell(row) : null;
+    const isEmpty = content === null || content === '';
+    return isEmpty ? [] : [html`<div class="below"><span>${title}</span> ${content}</div>`];
+  });
+}
+
 /** Links to the pages before and after, if there are any. */
-export function renderPaging(newer: string | null, older: string | null): Html | null {
+export function renderPaging(
+  { lists: { pages } }: PanelTexts,
+  newer: string | null,
+  older: string | null,
+): Html | null {
   if (newer === null && older === null) return null;
   return html`<nav class="buttons" aria-label="${pages.title}">${
     newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
@@ -67,7 +78,11 @@ export function pageAfter<T extends { readonly id: string }>(
 }
 
 /** A link to the page that follows, if there is one. */
-export function renderNext(url: string, last: string | undefined): Html | false {
+export function renderNext(
+  { lists: { pages } }: PanelTexts,
+  url: string,
+  last: string | undefined,
+): Html | false {
   const next = addressOf(url, { after: last });
   return last !== undefined && html`<p><a href="${next}" rel="next">${pages.next}</a></p>`;
 }
@@ -86,7 +101,7 @@ export function isFirstPage({ after, before }: PagePlace): boolean {
  * Shown instead of a page beyond the last, with a link to the first.
  * @param url Of the first page, with its filters.
  */
-export function renderNoneFurther(url: string): Html {
+export function renderNoneFurther({ lists: { pages } }: PanelTexts, url: string): Html {
   return html`<p>${pages.noneFurther} <a href="${url}">${pages.first}</a></p>`;
 }
 

@@ -48,12 +48,12 @@ ${renderSelect(
 </form>
 <p>${isClosed ? words.closed(rows.length) : words.open}</p>
 <dl class="figures">
-${figure(words.figures.payments, count(total.payments))}
+${figure(words.figures.payments, count(texts, total.payments))}
 ${figure(words.figures.volume, dollars(total.volumeCents))}
 ${figure(words.figures.commission, dollars(total.commissionCents))}
 </dl>
 <p>${owed} ${words.rule}</p>
-${rows.length > 0 ? renderRows(path, rows) : isFirst ? html`<p>${words.none}</p>` : renderNoneFurther(addressOf(url, { month }))}
+${rows.length > 0 ? renderRows(path, rows) : isFirst ? html`<p>${words.none}</p>` : renderNoneFurther(texts, addressOf(url, { month }))}
 <div class="buttons">${next !== null && html`<a href="${addressOf(url, { month, after: next })}" rel="next">${texts.lists.pages.next}</a>`}
 <a href="${addressOf(`${url}.csv`, { month })}" download>${texts.lists.download}</a>
 ${isClosed && html`<a href="${addressOf(`${url}.json`, { month })}" download>${words.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${words.check}</a>`}</div>`,
@@ -73,7 +73,7 @@ function renderRows(path: string, rows: readonly CommissionRow[]) {
       },
       {
         title: columns.payments,
-        cell: row => count(row.payments),
+        cell: row => count(texts, row.payments),
         number: true,
         secondary: true,
       },

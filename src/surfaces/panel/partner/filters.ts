@@ -98,9 +98,9 @@ export function partnerListUrl(
 /** The form that filters a list of merchants. */
 export function renderMerchantFilters(url: string, { search, action }: MerchantsRequest): Html {
   const { searchHint, action: label, actionRequired } = texts.partner.merchants;
-  return renderFilters(url, [
-    renderSearch(searchHint, search),
-    renderChoice('action', label, [['required', actionRequired]], action),
+  return renderFilters(texts, url, [
+    renderSearch(texts, searchHint, search),
+    renderChoice(texts, 'action', label, [['required', actionRequired]], action),
   ]);
 }
 
@@ -115,12 +115,12 @@ export function renderPartnerFilters(
   const names = merchants
     .filter(({ id }, index) => index < MERCHANT_CHOICES_MAXIMUM || id === list.merchant)
     .map(({ id, name }) => [id, name] as const);
-  return renderFilters(url, [
-    renderSearch(paymentTexts.searchHint, list.search),
-    renderChoice('status', facts.status, statusChoices, list.status),
-    renderChoice('merchant', paymentTexts.merchant, names, list.merchant),
-    renderChoice('network', facts.network, networks, list.network),
-    renderDayFields(list, fault),
+  return renderFilters(texts, url, [
+    renderSearch(texts, paymentTexts.searchHint, list.search),
+    renderChoice(texts, 'status', facts.status, statusChoices, list.status),
+    renderChoice(texts, 'merchant', paymentTexts.merchant, names, list.merchant),
+    renderChoice(texts, 'network', facts.network, networks, list.network),
+    renderDayFields(texts, list, fault),
     renderParts(list),
   ]);
 }

@@ -73,14 +73,14 @@ export function registerPartner(app: TypedApp, deps: PanelDependencies, exports:
     const address = (number: number) => partnerListUrl(`${url}/merchants`, list, number);
     const isFiltered = search !== undefined || action !== undefined;
     const renderEmpty = () => {
-      if (page > 1) return renderNoneFurther(address(1));
+      if (page > 1) return renderNoneFurther(texts, address(1));
       return isFiltered
-        ? renderNoMatch(partnerTexts.merchants.noMatch, `${url}/merchants`)
+        ? renderNoMatch(texts, partnerTexts.merchants.noMatch, `${url}/merchants`)
         : html`<p>${partnerTexts.merchants.none}</p>`;
     };
     return {
       title: partnerTexts.merchants.title,
-      ...(total === 0 ? {} : { lead: lists.total(count(total)) }),
+      ...(total === 0 ? {} : { lead: lists.total(count(texts, total)) }),
       content: html`${(total > 0 || isFiltered) && renderMerchantFilters(`${url}/merchants`, list)}
 ${data.length === 0 ? renderEmpty() : renderMerchants(url, data, tested)}
 ${renderPages(address, page, total)}`,
@@ -101,7 +101,7 @@ ${renderPages(address, page, total)}`,
     const { accountId } = membershipOf(request);
     const url = urlOf(request);
     const { page = 1, ...list } = request.query;
-    const fault = faultOfDays(list);
+    const fault = faultOfDays(texts, list);
     if (fault !== null) {
       const filters = await readFilters(reports, accountId);
       const content = renderPartnerFilters(`${url}/payments`, list, filters, fault);
@@ -114,18 +114,18 @@ ${renderPages(address, page, total)}`,
     const address = (number: number) => partnerListUrl(`${url}/payments`, list, number);
     const isFiltered = Object.values(list).some(value => value !== undefined);
     const renderEmpty = () => {
-      if (page > 1) return renderNoneFurther(address(1));
+      if (page > 1) return renderNoneFurther(texts, address(1));
       return isFiltered
-        ? renderNoMatch(paymentTexts.noMatch, `${url}/payments`)
+        ? renderNoMatch(texts, paymentTexts.noMatch, `${url}/payments`)
         : html`<p>${paymentTexts.none}</p>`;
     };
     return {
       title: paymentTexts.title,
-      ...(total === 0 ? {} : { lead: lists.total(count(total)) }),
+      ...(total === 0 ? {} : { lead: lists.total(count(texts, total)) }),
       content: html`${(total > 0 || isFiltered) && renderPartnerFilters(`${url}/payments`, list, filters, null)}
 ${data.length === 0 ? renderEmpty() : renderPartnerPayments(url, data, tested)}
 <div class="buttons">${renderPages(address, page, total)}
-${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list, new Date(clock()))}</div>`,
+${total > 0 && renderDownload(texts, partnerListUrl(`${url}/payments.csv`, list), list, new Date(clock()))}</div>`,
     };
   });
 
@@ -136,7 +136,7 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
     const now = new Date(clock());
     const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
-    if (bounds === null || faultOfDays(list) !== null) {
+    if (bounds === null || faultOfDays(texts, list) !== null) {
       const path = `${accountPath(membershipOf(request))}/payments`;
       return redirectTo(partnerListUrl(path, list));
     }
@@ -195,5 +195,9 @@ ${total > 0 && renderDownload(partnerListUrl(`${url}/payments.csv`, list), list,
 function renderPages(address: (page: number) => string, page: number, total: number) {
   if (page > 1 && (page - 1) * PAGE_SIZE >= total) return null;
   const hasMore = page * PAGE_SIZE < total;
-  return renderPaging(page > 1 ? address(page - 1) : null, hasMore ? address(page + 1) : null);
+  return renderPaging(
+    texts,
+    page > 1 ? address(page - 1) : null,
+    hasMore ? address(page + 1) : null,
+  );
 }

@@ -32,19 +32,19 @@ export function renderMerchants(
       {
         title: columns.name,
         cell: ({ id, name }) =>
-          html`<a href="${path}/merchants/${id}">${name}</a>${tested.has(id) && renderTestTag()}`,
+          html`<a href="${path}/merchants/${id}">${name}</a>${tested.has(id) && renderTestTag(texts)}`,
       },
       { title: columns.state, cell: merchant => renderMerchantState(merchant) },
       { title: columns.volume30d, cell: ({ volume30d }) => money(volume30d), number: true },
       {
         title: columns.payments,
-        cell: ({ totalPayments }) => count(totalPayments),
+        cell: ({ totalPayments }) => count(texts, totalPayments),
         number: true,
         secondary: true,
       },
       {
         title: columns.lastPayment,
-        cell: ({ lastPaymentAt: at }) => (at === null ? neverPaid : dateTime(at)),
+        cell: ({ lastPaymentAt: at }) => (at === null ? neverPaid : dateTime(texts, at)),
         secondary: true,
       },
     ],
@@ -73,20 +73,20 @@ export function merchantPage(
   const facts: readonly (readonly [string, Html | string])[] = [
     [names.email, merchant.email],
     [names.accountKind, wordFor(partnerTexts.accountKinds, merchant.accountKind)],
-    [names.created, dateTime(merchant.createdAt)],
+    [names.created, dateTime(texts, merchant.createdAt)],
     [
       names.branches,
       branches.map(({ name, isMain }) => (isMain ? names.mainBranch(name) : name)).join(', '),
     ],
-    [names.payments, count(aggregates.totalPayments)],
-    [names.successful, count(aggregates.successfulPayments)],
+    [names.payments, count(texts, aggregates.totalPayments)],
+    [names.successful, count(texts, aggregates.successfulPayments)],
     [names.totalVolume, money(aggregates.totalVolume)],
     [names.volume30d, money(aggregates.volume30d)],
     [names.commission, money(aggregates.totalCommission)],
   ];
   return {
     title: merchant.name,
-    lead: html`${renderMerchantState(merchant)}${isTest && renderTestTag()} <code>${merchant.id}</code>`,
+    lead: html`${renderMerchantState(merchant)}${isTest && renderTestTag(texts)} <code>${merchant.id}</code>`,
     content: html`${isTest && html`<p class="notice">${names.test}</p>`}${renderFacts(facts)}
 <section aria-labelledby="latest"><h2 id="latest">${names.latest}</h2>
 ${recentPayments.length === 0 ? html`<p>${paymentTexts.none}</p>` : renderPartnerPayments(path, recentPayments, tested)}
@@ -105,14 +105,14 @@ export function renderPartnerPayments(
     {
       title: facts.created,
       cell: ({ id, createdAt }) =>
-        html`<a href="${path}/payments/${id}">${dateTime(createdAt)}</a>`,
+        html`<a href="${path}/payments/${id}">${dateTime(texts, createdAt)}</a>`,
     },
     { title: facts.amount, cell: ({ amount }) => money(amount), number: true },
     { title: facts.status, cell: row => renderPaymentStatus(row) },
     {
       title: partnerTexts.payment.merchant,
       cell: ({ merchantId, merchantName }) =>
-        html`${merchantName}${tested.has(merchantId) && renderTestTag()}`,
+        html`${merchantName}${tested.has(merchantId) && renderTestTag(texts)}`,
       secondary: true,
     },
     { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
@@ -127,7 +127,7 @@ export function renderPartnerPayments(
 
 function renderPaymentStatus({ status, sessionStatus }: PartnerPaymentRow): Html {
   const session = sessionStatus === 'completed' ? 'completed' : null;
-  return renderStatus({ status, sessionStatus: session });
+  return renderStatus(texts, { status, sessionStatus: session });
 }
 
 export function partnerPaymentPage(
@@ -144,12 +144,12 @@ export function partnerPaymentPage(
     content: renderFacts([
       [
         names.merchant,
-        html`<a href="${path}/merchants/${payment.merchantId}">${payment.merchantName}</a>${tested.has(payment.merchantId) && renderTestTag()}`,
+        html`<a href="${path}/merchants/${payment.merchantId}">${payment.merchantName}</a>${tested.has(payment.merchantId) && renderTestTag(texts)}`,
       ],
       [names.branch, payment.branchName],
-      [facts.created, dateTime(payment.createdAt)],
-      [facts.expired, dateTime(payment.expiresAt)],
-      [facts.paid, payment.paidAt === null ? null : dateTime(payment.paidAt)],
+      [facts.created, dateTime(texts, payment.createdAt)],
+      [facts.expired, dateTime(texts, payment.expiresAt)],
+      [facts.paid, payment.paidAt === null ? null : dateTime(texts, payment.paidAt)],
       [
         facts.commission,
         payment.commissionAmount === null ? null : money(payment.commissionAmount),

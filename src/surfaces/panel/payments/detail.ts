@@ -36,17 +36,17 @@ export function detailPage(parts: DetailParts): PanelPage {
   const shown = toPaymentObject(payment);
   const { status } = payment;
   const text = (value: string | null) => (value === null ? null : html`<code>${value}</code>`);
-  const time = (value: string | null) => (value === null ? null : dateTime(value));
+  const time = (value: string | null) => (value === null ? null : dateTime(texts, value));
   return {
     title: dollars(payment.amount),
-    lead: html`${renderStatus(shown)} <code>${payment.id}</code>`,
+    lead: html`${renderStatus(texts, shown)} <code>${payment.id}</code>`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
     content: html`${renderTransfers(transfers)}
 ${renderPartForm(url, deposits, partForm, fault)}
 ${renderFacts([
-  [names.created, dateTime(shown.createdAt)],
-  [status === 'pending' ? names.expires : names.expired, dateTime(shown.expiresAt)],
+  [names.created, dateTime(texts, shown.createdAt)],
+  [status === 'pending' ? names.expires : names.expired, dateTime(texts, shown.expiresAt)],
   [names.paid, time(shown.paidAt)],
   [names.reference, shown.customerReferenceId],
   [names.note, payment.note],

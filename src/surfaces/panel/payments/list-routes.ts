@@ -48,7 +48,7 @@ export function registerPaymentList(
   app.get(PATH, withPermission('merchant', 'payments.read', schema), async request => {
     const list = request.query;
     const url = basePathOf(panelUrl) + pathOf(request);
-    const fault = faultOfDays(list);
+    const fault = faultOfDays(texts, list);
     if (fault !== null) {
       return { title: paymentTexts.title, fault, content: renderListFilters(url, list, fault) };
     }
@@ -59,11 +59,11 @@ export function registerPaymentList(
     const ids = data.map(({ id }) => id);
     const renderEmpty = () => {
       if (isSearched && next !== null) {
-        return html`<p>${paymentTexts.noneSearched(count(SEARCH_WINDOW))}</p>`;
+        return html`<p>${paymentTexts.noneSearched(count(texts, SEARCH_WINDOW))}</p>`;
       }
-      if (!isFirstPage(list)) return renderNoneFurther(listUrl(url, list));
+      if (!isFirstPage(list)) return renderNoneFurther(texts, listUrl(url, list));
       return isFiltered(list)
-        ? renderNoMatch(paymentTexts.noMatch, url)
+        ? renderNoMatch(texts, paymentTexts.noMatch, url)
         : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
     };
     const hasNone = data.length === 0;
@@ -71,9 +71,9 @@ export function registerPaymentList(
     return {
       title: paymentTexts.title,
       content: html`${(!hasNone || isFiltered(list)) && renderListFilters(url, list, null)}
-${hasNone ? renderEmpty() : renderPayments(url, data, await readArrivals(reports, ids))}
+${hasNone ? renderEmpty() : renderPayments(texts, url, data, await readArrivals(reports, ids))}
 <div class="buttons">${renderListPaging(url, list, page)}
-${(!hasNone || next !== null) && renderDownload(listUrl(`${url}.csv`, list), list, now)}</div>
+${(!hasNone || next !== null) && renderDownload(texts, listUrl(`${url}.csv`, list), list, now)}</div>
 ${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now })}`,
     };
   });
@@ -85,7 +85,7 @@ ${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, n
     const now = new Date(clock());
     const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
-    if (bounds === null || faultOfDays(list) !== null) {
+    if (bounds === null || faultOfDays(texts, list) !== null) {
       return redirectTo(listUrl(pathOf(request), list));
     }
     const { status, arrived: deviation, search } = list;

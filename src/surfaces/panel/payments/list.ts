@@ -4,7 +4,6 @@ import type { SearchCursor } from '#payments/search-payments.ts';
 import { CUSTOMER_REFERENCE_MAXIMUM } from '#schemas/create-payment.ts';
 import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import type { Deviation } from '#storage/database/deposit-tables.ts';
 import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
 import {
@@ -27,7 +26,7 @@ const { facts } = paymentTexts;
 export const ListQuery = Type.Object({
   status: Type.Optional(PaymentStatusSchema),
   ...DaysQuery.properties,
-  arrived: Type.Optional(StringEnum(Object.keys(DEVIATIONS) as Deviation[], 'How it differs.')),
+  arrived: Type.Optional(StringEnum(DEVIATIONS, 'How it differs.')),
   /** A payment's ID, reference, amount or address, or a transaction's hash. */
   search: Type.Optional(Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM })),
   /** IDs of the payments right before and after the page. */
@@ -68,11 +67,17 @@ export function listUrl(
 
 export function renderListFilters(url: string, list: ListRequest, fault: FormFault | null): Html {
   const statuses = PAYMENT_STATUSES.map(status => [status, paymentTexts.statuses[status]] as const);
-  return renderFilters(url, [
-    renderChoice('status', facts.status, statuses, list.status),
-    renderChoice('arrived', facts.received, Object.entries(DEVIATIONS), list.arrived),
-    renderDayFields(list, fault),
-    renderSearch(paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
+  return renderFilters(texts, url, [
+    renderChoice(texts, 'status', facts.status, statuses, list.status),
+    renderChoice(
+      texts,
+      'arrived',
+      facts.received,
+      Object.entries(paymentTexts.deviations),
+      list.arrived,
+    ),
+    renderDayFields(texts, list, fault),
+    renderSearch(texts, paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
   ]);
 }
 
@@ -84,7 +89,7 @@ export function renderListPaging(
 ): Html | null {
   const older = next === null ? null : listUrl(path, list, next);
   if (!isSearched) {
-    return renderPaging(before === null ? null : listUrl(path, list, { before }), older);
+    return renderPaging(texts, before === null ? null : listUrl(path, list, { before }), older);
   }
   return html`${list.after !== undefined && html`<a href="${listUrl(path, list)}">${lists.pages.newest}</a>`}
 ${older !== null && html`<a href="${older}" rel="next">${lists.pages.older}</a>`}`;

@@ -11,7 +11,7 @@ const OUTCOMES: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
 /** The history of a payment, oldest first. */
 export function renderTimeline(facts: readonly PaymentFact[]): Html {
   return html`<ol class="timeline">${facts.map(
-    fact => html`<li>${describe(fact)}${dateTime(fact.at)}</li>`,
+    fact => html`<li>${describe(fact)}${dateTime(texts, fact.at)}</li>`,
   )}</ol>`;
 }
 

@@ -31,7 +31,7 @@ function renderTransfer(counted: CountedTransfer<MerchantTransfer>, parts: Trans
   const { network_name: networkName, state, observed_at: at } = transfer;
   const outcome = became === null ? null : becameOf(transfer, parts);
   return html`<li><div>
-${words.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(at))}: ${timeline.states[state]}<br>
+${words.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(texts, at))}: ${timeline.states[state]}<br>
 ${words.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
 ${hashOf(transfer)}</div></li>`;
 }
@@ -77,7 +77,7 @@ function returnOf(transfer: MerchantTransfer): Html | null {
     return_note: returnNote,
   } = transfer;
   if (at === null) return null;
-  const given = words.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(at));
+  const given = words.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(texts, at));
   return html`${given}${returnNote !== null && html` ${returnNote}`}`;
 }
 

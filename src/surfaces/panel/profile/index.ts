@@ -29,6 +29,7 @@ import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { proverOf } from '../kit/fresh-factor.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
+import { texts } from '../texts/index.ts';
 import { type ProfileForm, type ProfileFormParts, profileFormPage, profilePage } from './views.ts';
 
 const PROFILE = '/profile';
@@ -64,7 +65,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       sessions,
       ownSession: session.id,
       recoveryCodesLeft: codes.length,
-      notice: renderClosedCodes(person, new Date(clock()), basePath),
+      notice: renderClosedCodes(texts, person, new Date(clock()), basePath),
       sendsMail,
     });
   });
@@ -134,7 +135,7 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     await limits.countSignIn(request);
     try {
       const codes = await perform(proverOf(request));
-      return codes.length === 0 ? redirectTo(own) : recoveryCodesPage(codes, basePath + own);
+      return codes.length === 0 ? redirectTo(own) : recoveryCodesPage(texts, codes, basePath + own);
     } catch (error) {
       return show(form, faultOf(error, request), sent);
     }

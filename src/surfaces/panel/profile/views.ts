@@ -53,7 +53,7 @@ ${
 <ul class="rows">${sessions.map(
       session =>
         html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
-<span class="quiet">${sessionTexts.seen(session.address, dateTime(session.created_at), dateTime(session.last_seen_at))}</span></div>
+<span class="quiet">${sessionTexts.seen(session.address, dateTime(texts, session.created_at), dateTime(texts, session.last_seen_at))}</span></div>
 ${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
     )}</ul>
 ${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
@@ -121,10 +121,10 @@ function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts)
         fault,
       );
     case 'password':
-      return newPasswordField('new-password', fault);
+      return newPasswordField(texts, 'new-password', fault);
     case 'app':
       return html`<p>${formTexts.newApp}</p>
-${renderAppSecret(secret, email)}
+${renderAppSecret(texts, secret, email)}
 ${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
       return html`<p>${formTexts.recoveryCodes}</p>`;

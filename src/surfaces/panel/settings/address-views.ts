@@ -119,7 +119,7 @@ ${renderTable<Network>(
       cell: network =>
         html`${of(network)
           .slice(0, ADDRESSES_SHOWN)
-          .map(({ setAt }) => html`<div>${dateTime(setAt)}</div>`)}`,
+          .map(({ setAt }) => html`<div>${dateTime(texts, setAt)}</div>`)}`,
       secondary: true,
     },
     {
@@ -171,7 +171,7 @@ ${
     ? html`<p>${isUs ? words.usAccount : words.noneHere}</p>`
     : html`${waiting !== null && html`<h2>${words.inForce}</h2>`}<ul class="rows">${addresses.map(
         ({ address, setAt }) =>
-          html`<li><div>${inGroups(address)}<br><span class="quiet">${words.setAt} ${dateTime(setAt)}</span></div>
+          html`<li><div>${inGroups(address)}<br><span class="quiet">${words.setAt} ${dateTime(texts, setAt)}</span></div>
 ${
   mayChange &&
   html`<form method="post" action="${action}/remove"><input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="address" value="${address}"><button class="plain">${words.remove}<span class="visually-hidden"> ${address}</span></button></form>`
@@ -221,7 +221,7 @@ export function reviewPage(parts: ReviewParts): PanelPage {
 <input type="hidden" name="address" value="${address}">${present.map(
       seen => html`<input type="hidden" name="seen" value="${seen}">`,
     )}
-${renderFactor(isDemo, fault)}
+${renderFactor(texts, isDemo, fault)}
 <button>${delay.waitsMs === 0 && !delay.needsApproval ? texts.changes.setNow : texts.changes.propose}</button>
 </form>
 <p><a href="${networkUrl(parts, network.id)}">${words.back}</a></p>`,

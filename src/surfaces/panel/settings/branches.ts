@@ -104,13 +104,13 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       fault,
       content: html`${renderWaiting(`${url}/changes`, mains, isChangeAllowed(membership, 'money.cancel'))}
 ${!branches.some(({ is_main }) => is_main) && html`<p class="notice">${words.none}</p>`}
-${after !== undefined && shown.length === 0 && renderNoneFurther(`${url}/branches`)}
+${after !== undefined && shown.length === 0 && renderNoneFurther(texts, `${url}/branches`)}
 ${
   shown.length > 0 &&
   html`<ul class="rows">${shown.map(
     ({ id, name: own, is_main: isMain, created_at: at }) =>
       html`<li><div><strong>${own}</strong>${isMain && html` <span class="tag good">${words.main}</span>`}<br>
-<span class="quiet">${words.added} ${dateTime(at)}</span></div>
+<span class="quiet">${words.added} ${dateTime(texts, at)}</span></div>
 <div class="buttons"><a href="${url}/addresses?branch=${id}">${words.addresses}<span class="visually-hidden"> (${own})</span></a>${
         mayChange &&
         !isMain &&
@@ -119,7 +119,7 @@ ${
       }</div></li>`,
   )}</ul>`
 }
-${renderNext(`${url}/branches`, last)}
+${renderNext(texts, `${url}/branches`, last)}
 ${
   isChangeAllowed(membership, 'branches.add') &&
   html`<section aria-labelledby="add"><h2 id="add">${words.add}</h2>
@@ -152,7 +152,7 @@ ${renderField({ name: 'name', label: words.name, value: name, maxlength: 200, au
       content: html`${renderComparison(comparison, nameOf)}
 <p>${renderDelay(delay)}</p>
 <form method="post" action="${urlOf(request)}/branches/${branchId}/main" class="stack">
-${renderFactor(sessionOf(request).person.is_demo, fault)}
+${renderFactor(texts, sessionOf(request).person.is_demo, fault)}
 <button>${texts.changes.propose}</button>
 </form>
 <p><a href="${urlOf(request)}/branches">${texts.settings.addresses.back}</a></p>`,

@@ -46,7 +46,7 @@ export function registerBusiness(app: TypedApp, deps: PanelDependencies): void {
         ],
         [words.tolerance, percent(merchant.underpayment_tolerance_bps)],
         [words.partner, partner?.name ?? words.noPartner],
-        [words.created, dateTime(merchant.created_at)],
+        [words.created, dateTime(texts, merchant.created_at)],
         [words.id, html`<code>${merchant.id}</code>`],
       ])}
 ${await twins(request, merchant)}`,

@@ -70,7 +70,7 @@ ${renderFacts([
   [changes.networkName, networkOf(change)],
   [changes.branch, kind === 'branch.main' ? null : change.branch_name],
   [changes.proposedBy, proposerOf(change)],
-  [changes.proposedAt, dateTime(change.proposed_at)],
+  [changes.proposedAt, dateTime(texts, change.proposed_at)],
   [changes.takesEffect, outcome === null ? renderWhen(change) : null],
   [changes.approvedBy, change.approved_by],
 ])}
@@ -84,7 +84,7 @@ function proposerOf({ proposer, proposed_by }: NamedChange): string {
 
 /** When an open change takes effect. */
 function renderWhen({ needs_approval, effective_at }: AddressChange): Html {
-  return needs_approval ? html`${changes.needsApproval}` : dateTime(effective_at);
+  return needs_approval ? html`${changes.needsApproval}` : dateTime(texts, effective_at);
 }
 
 function renderDecision(
@@ -102,7 +102,7 @@ function renderDecision(
 <section aria-labelledby="approve"><h2 id="approve">${changes.approveTitle}</h2>
 <form method="post" action="${url}/approve" class="stack">
 <p>${changes.approveLead}</p>
-${renderFactor(isDemo, fault)}
+${renderFactor(texts, isDemo, fault)}
 <button>${changes.approve}</button>
 </form></section>`;
 }

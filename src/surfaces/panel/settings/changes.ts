@@ -136,7 +136,7 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
       fault,
       content: html`<form method="post" action="${url}" class="stack">
 <p>${renderDelay({ waitsMs: addressDelayMs, needsApproval: false })}</p>
-${renderFactor(sessionOf(request).person.is_demo, fault)}
+${renderFactor(texts, sessionOf(request).person.is_demo, fault)}
 <button>${settings.secondAdmin.relax}</button>
 </form>
 <p><a href="${basePathOf(panelUrl)}${settingsOf(request)}/addresses">${settings.addresses.back}</a></p>`,

@@ -11,14 +11,14 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { listRedirectDomains } from '#storage/repositories/accounts/redirect-domains.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { faultOf } from '../kit/failures.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
-import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
+import { redirectTo } from '../kit/pages.ts';
 
 const PATH = '/merchants/:accountId/settings/domains';
 const DomainForm = Type.Object({ domain: Type.String() });
@@ -26,44 +26,51 @@ const DomainForm = Type.Object({ domain: Type.String() });
 /** Domains that a merchant's customers may be redirected to. */
 export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
   const { allowsLoopback, db, panelUrl } = deps;
-  const words = texts.settings.domains;
   const pathOf = (request: FastifyRequest) =>
     `${accountPath(membershipOf(request))}/settings/domains`;
-  const managing = withPermission('merchant', 'domains.manage', { body: DomainForm });
+  const rule = { for: 'merchant', permission: 'domains.manage' } as const;
 
   app.get(PATH, withPermission('merchant', 'settings.read'), request => show(request, '', null));
 
-  app.post(`${PATH}/add`, managing, request => {
-    const text = request.body.domain.trim();
-    return change(request, text, merchantId =>
-      addDomain(operatorOf(request, deps), merchantId, parseDomain(text, allowsLoopback)),
-    );
+  registerForm(app, deps, `${PATH}/add`, {
+    rule,
+    body: DomainForm,
+    change: (request, operator) => {
+      const domain = parseDomain(request.body.domain.trim(), allowsLoopback);
+      return addDomain(operator, membershipOf(request).accountId, domain);
+    },
+    again: (request, fault) =>
+      show(request, request.body.domain.trim(), { ...fault, field: 'domain' }),
+    done: (request, { domain }) =>
+      redirectTo(pathOf(request), texts(request).settings.domains.added(domain)),
   });
 
-  app.post(`${PATH}/remove`, managing, request =>
-    change(request, '', merchantId =>
-      removeDomain(operatorOf(request, deps), merchantId, request.body.domain),
-    ),
-  );
-
-  async function change(
-    request: FastifyRequest,
-    text: string,
-    perform: (merchantId: string) => Promise<unknown>,
-  ): Promise<PageOrRedirect> {
-    try {
-      await perform(membershipOf(request).accountId);
-    } catch (error) {
-      return show(request, text, { ...faultOf(error, request), field: 'domain' });
-    }
-    return redirectTo(pathOf(request));
-  }
+  registerForm(app, deps, `${PATH}/remove`, {
+    rule,
+    body: DomainForm,
+    ask: async request => {
+      const { removal } = texts(request).settings.domains;
+      const { domain } = request.body;
+      return {
+        title: removal.title(domain),
+        content: html`<p>${removal.consequence}</p>`,
+        submit: removal.submit,
+        back: pathOf(request),
+      };
+    },
+    change: (request, operator) =>
+      removeDomain(operator, membershipOf(request).accountId, request.body.domain),
+    again: (request, fault) => show(request, '', { ...fault, field: 'domain' }),
+    done: (request, { domain }) =>
+      redirectTo(pathOf(request), texts(request).settings.domains.removed(domain)),
+  });
 
   async function show(
     request: FastifyRequest,
     text: string,
     fault: FormFault | null,
   ): Promise<PanelPage> {
+    const words = texts(request).settings.domains;
     const membership = membershipOf(request);
     const { accountId } = membership;
     const domains = await listRedirectDomains(db, accountId);

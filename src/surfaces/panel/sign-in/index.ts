@@ -1,20 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
-import { confirm, confirmDemo } from '#accounts/people/second-factor.ts';
+import { confirm } from '#accounts/people/second-factor.ts';
 import { signIn } from '#accounts/people/sign-in.ts';
 import { hashToken, TOKEN } from '#crypto/token.ts';
 import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { deleteSession } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import {
-  FOR_ANYBODY,
-  FOR_HALF_SIGNED_IN,
-  FOR_PERSON,
-  sessionOf,
-  visitOf,
-} from '../hooks/access.ts';
+import { FOR_ANYBODY, FOR_HALF_SIGNED_IN, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { logOwner, logRefusal } from '../hooks/log-fields.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
@@ -27,25 +21,22 @@ import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { INVITATION } from '../kit/places.ts';
 import { texts } from '../texts/index.ts';
 import { registerForgotten } from './forgotten.ts';
-import { codePage, confirmPage, signInPage } from './views.ts';
+import { codePage, signInPage } from './views.ts';
 
 const SIGN_IN = '/sign-in';
 /** Signing in to accept an invitation, which the session remembers. */
 const SIGN_IN_TO_JOIN = '/join/:token/sign-in';
 const CODE = '/sign-in/code';
-const CONFIRM = '/confirm';
 
 /** The token of an invitation, if there is one. */
 const params = Type.Object({ token: Type.Optional(Type.String({ pattern: TOKEN.source })) });
 const PasswordForm = Type.Object({ email: Type.String(), password: Type.String() });
 const CodeForm = Type.Object({ code: Type.String() });
-/** The demo's form has no code. */
-const ConfirmForm = Type.Partial(CodeForm);
 
 type LeadingRequest = FastifyRequest & { query: Static<typeof NextQuery> };
 type SignInRequest = LeadingRequest & { params: Static<typeof params> };
 
-/** Signing in with password and code, giving a code again, and signing out. */
+/** Signing in with password and code, and signing out. */
 export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   const { cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
@@ -107,27 +98,14 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   const codeSchema = { ...leading, body: CodeForm };
   app.post(CODE, { ...FOR_HALF_SIGNED_IN, schema: codeSchema }, async (request, reply) => {
     await limits.countSignIn(request);
-    return takeCode(request, reply, request.body.code, fault =>
-      codePage(basePath, nextOf(request), fault),
-    );
-  });
-
-  app.get(CONFIRM, { ...FOR_PERSON, schema: leading }, request =>
-    confirmPage(basePath, nextOf(request), null, sessionOf(request).person.is_demo),
-  );
-
-  const confirmSchema = { ...leading, body: ConfirmForm };
-  app.post(CONFIRM, { ...FOR_PERSON, schema: confirmSchema }, async (request, reply) => {
-    const { session, person } = sessionOf(request);
-    const next = nextOf(request);
-    if (person.is_demo) {
-      cookies.setSession(reply, await confirmDemo(deps, session));
-      return redirectTo(next);
+    const { link_hash: invitationHash } = sessionOf(request).session;
+    try {
+      const device = await confirm(deps, proverOf(request), request.body.code);
+      if (device !== null) cookies.setDevice(reply, device);
+    } catch (error) {
+      return codePage(basePath, nextOf(request), faultOf(error, request));
     }
-    await limits.countSignIn(request);
-    return takeCode(request, reply, request.body.code ?? '', fault =>
-      confirmPage(basePath, next, fault, false),
-    );
+    return redirectTo(invitationHash === null ? nextOf(request) : PANEL_PREFIX + INVITATION);
   });
 
   app.post('/sign-out', { ...FOR_ANYBODY, schema: { body: EmptyForm } }, async (request, reply) => {
@@ -140,23 +118,5 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   async function endSession(request: FastifyRequest): Promise<void> {
     const session = visitOf(request).session?.session;
     if (session !== undefined) await deleteSession(db, session.person_id, session.id);
-  }
-
-  async function takeCode(
-    request: LeadingRequest,
-    reply: FastifyReply,
-    code: string,
-    again: (fault: FormFault) => PanelPage,
-  ): Promise<PageOrRedirect> {
-    try {
-      const open = sessionOf(request);
-      const device = await confirm(deps, proverOf(request), code);
-      if (device !== null) cookies.setDevice(reply, device);
-      const { second_factor_at: confirmedAt, link_hash: invitationHash } = open.session;
-      const isForInvitation = confirmedAt === null && invitationHash !== null;
-      return redirectTo(isForInvitation ? PANEL_PREFIX + INVITATION : nextOf(request));
-    } catch (error) {
-      return again(faultOf(error, request));
-    }
   }
 }

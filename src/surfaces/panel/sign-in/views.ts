@@ -7,7 +7,7 @@ import { texts } from '../texts/index.ts';
 import { FORGOTTEN_PATH } from './forgotten.ts';
 
 const { signIn: signInTexts } = texts;
-const { code: codeTexts, confirmation } = signInTexts;
+const { code: codeTexts } = signInTexts;
 
 /**
  * E-mail and password.
@@ -49,27 +49,6 @@ export function codePage(basePath: string, next: string, fault: FormFault | null
     title: codeTexts.title,
     fault,
     content: codeForm(`${basePath}${withNext(`${PANEL_PREFIX}/sign-in/code`, next)}`, fault),
-  };
-}
-
-/** The code that a change asks for; in the demo, a button. */
-export function confirmPage(
-  basePath: string,
-  next: string,
-  fault: FormFault | null,
-  isDemo: boolean,
-): PanelPage {
-  const action = `${basePath}${withNext(`${PANEL_PREFIX}/confirm`, next)}`;
-  return {
-    title: confirmation.title,
-    lead: confirmation.lead,
-    fault,
-    content: isDemo
-      ? html`<form method="post" action="${action}" class="stack">
-<p>${confirmation.demo}</p>
-<button>${codeTexts.submit}</button>
-</form>`
-      : codeForm(action, fault),
   };
 }
 

@@ -85,7 +85,7 @@ function renderStep(
   return html`<p>${effect}</p>
 <form method="post" action="${url}/${member.id}/${step}" class="stack">
 ${fields}
-${renderFactor(isDemo, fault)}
+${renderFactor(texts, isDemo, fault)}
 ${button}
 </form>
 <p><a href="${url}">${words.back}</a></p>`;

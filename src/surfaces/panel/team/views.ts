@@ -36,7 +36,7 @@ export function teamPage(
     lead: words.lead[kind],
     content: html`${mayManage && html`<p><a class="button" href="${url}/invite">${words.invite.title}</a></p>`}
 ${isAlone && html`<p class="notice">${words.alone[kind]}</p>`}
-${members.length === 0 ? renderNoneFurther(url) : html`<ul class="rows">${members.map(member => renderMember(member, frame))}</ul>`}
+${members.length === 0 ? renderNoneFurther(texts, url) : html`<ul class="rows">${members.map(member => renderMember(member, frame))}</ul>`}
 ${older !== null && html`<p><a href="${older}" rel="next">${words.more}</a></p>`}
 ${!sendsMail && html`<p class="quiet">${words.noMail[kind]}</p>`}`,
   };
@@ -69,14 +69,14 @@ ${
 function renderAccess(member: TeamMember): Html | string {
   const { personId, isDemo, factorsSince, recoveredAt, lastSeenAt, linkUntil, status } = member;
   if (personId === null) {
-    if (linkUntil !== null) return words.invited(dateTime(linkUntil));
+    if (linkUntil !== null) return words.invited(dateTime(texts, linkUntil));
     return status === 'active' ? words.notJoined : '';
   }
-  const seen = lastSeenAt === null ? words.neverSeen : words.lastSeen(dateTime(lastSeenAt));
+  const seen = lastSeenAt === null ? words.neverSeen : words.lastSeen(dateTime(texts, lastSeenAt));
   if (isDemo === true) return html`${words.demo}<br>${seen}`;
-  return html`${factorsSince !== null && words.factors(dateTime(factorsSince))}<br>
-${recoveredAt !== null && html`${words.recovered(dateTime(recoveredAt))}<br>`}${
-  linkUntil !== null && html`${words.linkOpen(dateTime(linkUntil))}<br>`
+  return html`${factorsSince !== null && words.factors(dateTime(texts, factorsSince))}<br>
+${recoveredAt !== null && html`${words.recovered(dateTime(texts, recoveredAt))}<br>`}${
+  linkUntil !== null && html`${words.linkOpen(dateTime(texts, linkUntil))}<br>`
 }${seen}`;
 }
 
@@ -103,7 +103,7 @@ export function invitePage(
 ${renderField({ name: 'name', label: invite.name, value: name, maxlength: 200, autocomplete: 'off' }, fault)}
 ${renderField({ name: 'email', label: invite.email, hint: invite.emailHint, type: 'email', value: email, maxlength: 254, autocomplete: 'off' }, fault)}
 ${renderSelect('role', invite.role, rolesOf(kind), role)}
-${renderFactor(isDemo, fault)}
+${renderFactor(texts, isDemo, fault)}
 <button>${invite.submit}</button>
 </form>
 <p><a href="${url}">${words.back}</a></p>`,
@@ -125,7 +125,7 @@ export function issuedLinkPage(url: string, { expiresAt }: NewLink, teamUrl: str
     lead: issuedLead,
     content: html`<div class="secret"><h2>${label}</h2><p><code id="link">${url}</code></p>
 <button type="button" class="plain copy" data-copy="link" hidden>${shell.copy}</button></div>
-<p>${until(dateTime(expiresAt))}</p>
+<p>${until(dateTime(texts, expiresAt))}</p>
 <p><a class="button" href="${teamUrl}">${sent}</a></p>`,
   };
 }

@@ -42,7 +42,7 @@ export function keysPage(
   { after, url, publicUrl, now, mayManage }: KeysFrame,
 ): PanelPage {
   const { shown, last } = pageAfter(keys, after, PAGE_SIZE);
-  const none = after === undefined ? html`<p>${keyTexts.none}</p>` : renderNoneFurther(url);
+  const none = after === undefined ? html`<p>${keyTexts.none}</p>` : renderNoneFurther(texts, url);
   // A merchant's keys belong to no person.
   const owner: Column<KeyWithUse> = {
     title: keyTexts.columns.owner,
@@ -67,7 +67,7 @@ ${
           {
             title: keyTexts.columns.lastUse,
             cell: ({ last_used_at: lastUsedAt }) =>
-              lastUsedAt === null ? keyTexts.never : dateTime(lastUsedAt),
+              lastUsedAt === null ? keyTexts.never : dateTime(texts, lastUsedAt),
           },
           {
             title: keyTexts.columns.id,
@@ -79,7 +79,7 @@ ${
         shown,
       )
 }
-${renderNext(url, last)}`,
+${renderNext(texts, url, last)}`,
   };
 }
 
@@ -152,7 +152,7 @@ export function issuedKeyPage(
   return {
     title,
     lead: keyTexts.issued.lead,
-    content: html`${renderSecret('key-id', keyTexts.issued.id, key.keyId)}${renderSecret('key-secret', keyTexts.issued.secret, key.secret)}${renderSecret('key-passphrase', keyTexts.issued.passphrase, key.passphrase)}${renderSecret('key-lines', keyTexts.issued.environment, lines)}
+    content: html`${renderSecret(texts, 'key-id', keyTexts.issued.id, key.keyId)}${renderSecret(texts, 'key-secret', keyTexts.issued.secret, key.secret)}${renderSecret(texts, 'key-passphrase', keyTexts.issued.passphrase, key.passphrase)}${renderSecret(texts, 'key-lines', keyTexts.issued.environment, lines)}
 <p><a class="button" href="${listUrl}">${shell.kept}</a></p>`,
   };
 }
@@ -173,7 +173,7 @@ export function keyPage(
   { url, intent, now, mayRotate, mayRevoke, activity }: KeyFrame,
 ): PanelPage {
   const isOver = key.revoked_at !== null || (key.expires_at !== null && key.expires_at <= now);
-  const time = (date: Date | null) => (date === null ? null : dateTime(date));
+  const time = (date: Date | null) => (date === null ? null : dateTime(texts, date));
   return {
     title: key.name,
     lead: html`${renderState(key, now)} <code>${key.id}</code>`,
@@ -186,8 +186,11 @@ export function keyPage(
           .join(', '),
       ],
       [keyTexts.facts.owner, key.member_name],
-      [keyTexts.facts.created, dateTime(key.created_at)],
-      [keyTexts.facts.expires, key.expires_at === null ? keyTexts.never : dateTime(key.expires_at)],
+      [keyTexts.facts.created, dateTime(texts, key.created_at)],
+      [
+        keyTexts.facts.expires,
+        key.expires_at === null ? keyTexts.never : dateTime(texts, key.expires_at),
+      ],
       [keyTexts.facts.rotated, time(key.rotated_at)],
       [keyTexts.facts.formerSecret, time(formerPairUntil(key, now))],
       [keyTexts.facts.revoked, time(key.revoked_at)],
@@ -195,13 +198,13 @@ export function keyPage(
         keyTexts.facts.lastUse,
         key.last_used_at === null
           ? keyTexts.never
-          : keyTexts.usedFrom(dateTime(key.last_used_at), key.last_address),
+          : keyTexts.usedFrom(dateTime(texts, key.last_used_at), key.last_address),
       ],
       [
         keyTexts.facts.lastError,
         key.last_error_at === null
           ? null
-          : html`<code>${key.last_error}</code> ${dateTime(key.last_error_at)}`,
+          : html`<code>${key.last_error}</code> ${dateTime(texts, key.last_error_at)}`,
       ],
     ])}
 ${activity}

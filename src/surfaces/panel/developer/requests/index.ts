@@ -77,10 +77,10 @@ function registerRequestsOf(kind: Membership['kind'], app: TypedApp, deps: Panel
     const page = await readPage(holder, wanted);
     const hasNone = page.rows.length === 0;
     const renderEmpty = () => {
-      if (!isFirstPage(wanted)) return renderNoneFurther(requestsUrl(url, wanted));
+      if (!isFirstPage(wanted)) return renderNoneFurther(texts, requestsUrl(url, wanted));
       return isFiltered(wanted)
-        ? renderNoMatch(text.noneMatch, url)
-        : html`<p>${text.empty(requestsKept, REQUEST_RETENTION_DAYS, count(REQUESTS_PER_ACCOUNT_MAXIMUM))}</p>`;
+        ? renderNoMatch(texts, text.noneMatch, url)
+        : html`<p>${text.empty(requestsKept, REQUEST_RETENTION_DAYS, count(texts, REQUESTS_PER_ACCOUNT_MAXIMUM))}</p>`;
     };
     return {
       title: text.title,

@@ -44,7 +44,7 @@ ${
             title: text.requestsCount,
             number: true,
             cell: ({ errorCode: code, requests }) =>
-              html`<a href="${addressOf(url, { key, code })}">${count(requests)}</a>`,
+              html`<a href="${addressOf(url, { key, code })}">${count(texts, requests)}</a>`,
           },
           { title: text.meaning, cell: ({ errorCode }) => meaningOf(errorCode) },
         ],

@@ -58,20 +58,23 @@ export function renderRequestFilters(
   const shown = keys.filter(({ id }, index) => index < KEYS_SHOWN || id === wanted.key);
   const statuses = new Set([...SUCCESSES, ...Object.values(ERRORS).map(({ status }) => status)]);
   const inOrder = [...statuses].toSorted((a, b) => a - b).map(String);
-  return renderFilters(url, [
+  return renderFilters(texts, url, [
     renderChoice(
+      texts,
       'key',
       text.key,
       shown.map(({ id, name }) => [id, name]),
       wanted.key,
     ),
     renderChoice(
+      texts,
       'code',
       text.error,
       ERROR_CODES.map(code => [code, code]),
       wanted.code,
     ),
     renderChoice(
+      texts,
       'status',
       text.status,
       inOrder.map(status => [status, status]),
@@ -95,7 +98,7 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
     [
       {
         title: text.time,
-        cell: ({ id, at }) => html`<a href="${url}/${id}">${dateTime(at)}</a>`,
+        cell: ({ id, at }) => html`<a href="${url}/${id}">${dateTime(texts, at)}</a>`,
       },
       { title: text.status, cell: renderOutcome },
       {
@@ -107,7 +110,7 @@ export function renderRequests(url: string, rows: readonly RequestRow[], withKey
         title: text.took,
         number: true,
         secondary: true,
-        cell: ({ milliseconds }) => text.milliseconds(count(milliseconds)),
+        cell: ({ milliseconds }) => text.milliseconds(count(texts, milliseconds)),
       },
     ],
     rows,
@@ -121,7 +124,7 @@ function shorten(target: string): string {
 /** Status and error, and of how many requests. */
 export function renderOutcome({ status, error_code: code, requests }: RequestRow): Html {
   return html`<span class="tag ${code === null ? 'good' : 'bad'}">${status}${code !== null && ` ${code}`}</span>${
-    requests > 1 && html` ${text.times(count(requests))}`
+    requests > 1 && html` ${text.times(count(texts, requests))}`
   }`;
 }
 
@@ -133,6 +136,7 @@ export function renderRequestPaging(
 ): Html | null {
   const [first, last] = [rows[0], rows.at(-1)];
   return renderPaging(
+    texts,
     hasNewer && first !== undefined ? requestsUrl(url, wanted, { before: first.id }) : null,
     hasOlder && last !== undefined ? requestsUrl(url, wanted, { after: last.id }) : null,
   );

@@ -14,7 +14,7 @@ type Response = Pick<WebhookAttempt, 'status_code' | 'error' | 'response_excerpt
 export function renderAttempts(attempts: readonly WebhookAttempt[], withExcerpts: boolean): Html {
   return html`<ol class="timeline">${attempts.map(
     attempt =>
-      html`<li>${dateTime(attempt.at)}
+      html`<li>${dateTime(texts, attempt.at)}
 <h3>${text.delivery.attempt(attempt.number)}</h3>
 ${renderResponse(attempt, withExcerpts)}</li>`,
   )}</ol>`;
@@ -32,7 +32,7 @@ export function renderResponse(response: Response, withExcerpt: boolean): Html {
     status === null
       ? html`<code>${error}</code>`
       : html`<span class="tag ${look}">${text.deliveries.httpStatus(status)}</span>`;
-  return html`<p>${result} ${text.delivery.took(count(took))}</p>
+  return html`<p>${result} ${text.delivery.took(count(texts, took))}</p>
 ${problem !== null && html`<p>${PROBLEMS[problem]}</p>`}
 ${withExcerpt && status !== null && renderExcerpt(excerpt ?? '')}`;
 }

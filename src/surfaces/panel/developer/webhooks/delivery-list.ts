@@ -33,13 +33,13 @@ export function renderDeliveries(
   const { status, from, to } = wanted;
   const isFiltered = [status, from, to].some(each => each !== undefined);
   const renderEmpty = () => {
-    if (!isFirstPage(wanted)) return renderNoneFurther(addressOf(url, { status, from, to }));
-    return isFiltered ? renderNoMatch(text.noMatch, url) : html`<p>${text.none}</p>`;
+    if (!isFirstPage(wanted)) return renderNoneFurther(texts, addressOf(url, { status, from, to }));
+    return isFiltered ? renderNoMatch(texts, text.noMatch, url) : html`<p>${text.none}</p>`;
   };
   const outcomes = DELIVERY_STATUSES.map(each => [each, text.outcomes[each]] as const);
-  const filters = renderFilters(url, [
-    renderChoice('status', text.outcome, outcomes, status),
-    renderDayFields(wanted, fault),
+  const filters = renderFilters(texts, url, [
+    renderChoice(texts, 'status', text.outcome, outcomes, status),
+    renderDayFields(texts, wanted, fault),
   ]);
   return html`${(page.rows.length > 0 || isFiltered) && filters}
 ${page.rows.length > 0 ? renderRows(url, page) : renderEmpty()}
@@ -53,7 +53,7 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
       {
         title: text.columns.time,
         cell: ({ id, created_at: at }) =>
-          html`<a href="${url}/deliveries/${id}">${dateTime(at)}</a>`,
+          html`<a href="${url}/deliveries/${id}">${dateTime(texts, at)}</a>`,
       },
       {
         title: text.columns.event,
@@ -64,7 +64,7 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
         title: text.columns.attempts,
         number: true,
         secondary: true,
-        cell: ({ attempts }) => count(attempts),
+        cell: ({ attempts }) => count(texts, attempts),
       },
       {
         title: text.columns.last,
@@ -96,6 +96,7 @@ function renderPages(
   const place = (cursor: Pick<WantedDeliveries, 'after' | 'before'>) =>
     addressOf(url, { status, from, to, ...cursor });
   return renderPaging(
+    texts,
     hasNewer && first !== undefined ? place({ before: first.id }) : null,
     hasOlder && last !== undefined ? place({ after: last.id }) : null,
   );

@@ -34,7 +34,7 @@ export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): Pa
   const { endpoint, endpointUrl, paymentsUrl, attempts, payload, fault, seesPaths } = frame;
   const { id, status, payment_id: paymentId, redelivered_as: redeliveredAs } = delivery;
   const url = `${endpointUrl}/deliveries/${id}`;
-  const time = (date: Date | null) => (date === null ? null : dateTime(date));
+  const time = (date: Date | null) => (date === null ? null : dateTime(texts, date));
   const other = (deliveryId: string | null) =>
     deliveryId &&
     html`<a href="${endpointUrl}/deliveries/${deliveryId}">${text.otherDelivery}</a> <code>${deliveryId}</code>`;
@@ -52,7 +52,7 @@ ${renderFacts([
     paymentId && html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`,
   ],
   [names.eventId, html`<code>${delivery.event_id}</code>`],
-  [names.made, dateTime(delivery.created_at)],
+  [names.made, dateTime(texts, delivery.created_at)],
   [names.next, time(delivery.next_attempt_at)],
   [names.ended, time(delivery.finished_at)],
   [names.repeats, other(delivery.redelivery_of)],

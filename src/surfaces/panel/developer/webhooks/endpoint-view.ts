@@ -52,9 +52,9 @@ ${renderFacts([
   [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],
   [text.facts.types, renderTypes(endpoint)],
   [text.facts.secret, renderSecretAge(endpoint, now)],
-  [text.facts.formerSecret, previous !== null && previous > now ? dateTime(previous) : null],
-  [text.facts.created, dateTime(endpoint.created_at)],
-  [text.facts.disabled, disabled === null ? null : dateTime(disabled)],
+  [text.facts.formerSecret, previous !== null && previous > now ? dateTime(texts, previous) : null],
+  [text.facts.created, dateTime(texts, endpoint.created_at)],
+  [text.facts.disabled, disabled === null ? null : dateTime(texts, disabled)],
   [text.facts.id, html`<code>${endpoint.id}</code>`],
 ])}
 ${!seesPaths && html`<p class="quiet">${text.originOnly}</p>`}
@@ -91,7 +91,7 @@ function renderRedelivery({ url, fault, now, since }: EndpointFrame): Html {
   const aDayAgo = new Date(now.getTime() - 24 * 3_600_000).toISOString().slice(0, 16);
   return renderSection(
     'redelivery',
-    { title, text: lead(count(REDELIVERIES_MAXIMUM)) },
+    { title, text: lead(count(texts, REDELIVERIES_MAXIMUM)) },
     html`<form method="post" action="${url}/redeliver-failed" class="filters">
 ${renderField({ name: 'since', label, type: 'datetime-local', value: since ?? aDayAgo }, fault)}
 <button>${submit}</button>

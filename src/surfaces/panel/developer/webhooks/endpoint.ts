@@ -23,6 +23,7 @@ import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { faultOfDays } from '../../kit/filters.ts';
 import type { FormFault } from '../../kit/form.ts';
+import { texts } from '../../texts/index.ts';
 import type { DeliveryPage } from './delivery-list.ts';
 import { endpointPage } from './endpoint-view.ts';
 import type { WantedDeliveries } from './forms.ts';
@@ -75,7 +76,7 @@ export class EndpointPages {
   async show(
     request: FastifyRequest,
     endpoint: WebhookEndpoint,
-    { wanted = {}, fault = faultOfDays(wanted), test = null, since }: EndpointState,
+    { wanted = {}, fault = faultOfDays(texts, wanted), test = null, since }: EndpointState,
   ): Promise<PanelPage> {
     const { clock, panelUrl, reports } = this.#deps;
     const membership = membershipOf(request);
@@ -83,7 +84,7 @@ export class EndpointPages {
     const own = { merchantId, endpointId: endpoint.id };
     const [troubled, page, oldest] = await Promise.all([
       readTroubled(this.#deps, merchantId),
-      this.#readDeliveries(own, faultOfDays(wanted) === null ? wanted : {}),
+      this.#readDeliveries(own, faultOfDays(texts, wanted) === null ? wanted : {}),
       findOldestPending(reports, own),
     ]);
     const next = oldest?.next_attempt_at ?? null;

@@ -114,7 +114,7 @@ export function renderTypes(endpoint: WebhookEndpoint): Html {
 export function renderSecretAge(endpoint: WebhookEndpoint, now: Date): Html {
   const since = endpoint.rotated_at ?? endpoint.created_at;
   const days = Math.floor((now.getTime() - since.getTime()) / DAY_MS);
-  return text.secretAge(dateTime(since), Math.max(0, days));
+  return text.secretAge(dateTime(texts, since), Math.max(0, days));
 }
 
 interface NewEndpointFrame {
@@ -157,7 +157,7 @@ export function issuedPage(
   return {
     title,
     lead,
-    content: html`${renderSecret('webhook-secret', text.issued.secret, secret)}${renderSecret('webhook-line', text.issued.environment, `WEBHOOK_SECRET=${secret}`)}
+    content: html`${renderSecret(texts, 'webhook-secret', text.issued.secret, secret)}${renderSecret(texts, 'webhook-line', text.issued.environment, `WEBHOOK_SECRET=${secret}`)}
 <p><a class="button" href="${url}">${texts.shell.kept}</a></p>`,
   };
 }

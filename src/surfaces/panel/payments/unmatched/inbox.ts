@@ -85,9 +85,9 @@ export function inboxPage(parts: InboxParts): PanelPage {
       ? html`${renderInbox(parts)}
 ${more !== null && html`<nav class="buttons" aria-label="${lists.pages.title}"><a href="${more}" rel="next">${lists.pages.next}</a></nav>`}`
       : after !== undefined
-        ? renderNoneFurther(inboxUrl(url, request))
+        ? renderNoneFurther(texts, inboxUrl(url, request))
         : isFiltered
-          ? renderNoMatch(unmatchedTexts.noMatch, url)
+          ? renderNoMatch(texts, unmatchedTexts.noMatch, url)
           : html`<p>${unmatchedTexts.none}</p>`;
   return {
     title: unmatchedTexts.title,
@@ -113,9 +113,9 @@ function renderInboxFilters(
     value: valueMaximum === undefined ? '' : toDollarText(valueMaximum),
     required: false,
   };
-  return renderFilters(url, [
-    renderChoice('why', facts.reason, reasons, outcome),
-    renderChoice('network', facts.network, networks, blockchainId),
+  return renderFilters(texts, url, [
+    renderChoice(texts, 'why', facts.reason, reasons, outcome),
+    renderChoice(texts, 'network', facts.network, networks, blockchainId),
     renderField(worth),
   ]);
 }
@@ -148,7 +148,7 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
       number: true,
     },
     { title: facts.reason, cell: ({ outcome }) => UNMATCHED_REASONS[outcome]?.short ?? outcome },
-    { title: facts.arrived, cell: ({ observed_at: at }) => dateTime(at), secondary: true },
+    { title: facts.arrived, cell: ({ observed_at: at }) => dateTime(texts, at), secondary: true },
     { title: facts.network, cell: ({ blockchain_id: id }) => id, secondary: true },
     {
       title: facts.state,

@@ -25,7 +25,7 @@ export function depositPage(parts: DepositParts): PanelPage {
 ${renderMeant(parts)}
 ${renderAsked(parts)}
 ${renderFacts([
-  [facts.arrived, dateTime(deposit.observed_at)],
+  [facts.arrived, dateTime(texts, deposit.observed_at)],
   [facts.worth, worthOf(deposit)],
   [
     facts.state,
@@ -55,7 +55,7 @@ function reasonOf({ outcome }: Deposit): string {
 
 function worthOf({ value_cents: cents, priced_at: at }: Deposit): Html | null {
   if (cents === null || at === null) return null;
-  return unmatchedTexts.worth(dollars(cents), dateTime(at));
+  return unmatchedTexts.worth(dollars(cents), dateTime(texts, at));
 }
 
 /** A link to a payment, with its reference. */
@@ -81,7 +81,7 @@ function renderMeant({ paymentsUrl, meant }: DepositParts): Html | null {
       : status === 'pending'
         ? consequences.open
         : consequences.ended;
-  const since = movedAt === null ? null : dateTime(movedAt);
+  const since = movedAt === null ? null : dateTime(texts, movedAt);
   const order = renderOrder(paymentsUrl, meant);
   return html`<section aria-labelledby="meant"><h2 id="meant">${title}</h2>
 <p>${payment(order, html`<strong>${statuses[status]}</strong>`, since, consequence)}</p></section>`;

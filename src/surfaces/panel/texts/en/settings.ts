@@ -109,6 +109,14 @@ export const settings = {
     remove: 'Remove',
     left: (domains: number) => `You can add ${counted(domains, 'more domain')}.`,
     full: 'All are used. Remove one to add another.',
+    added: (domain: string) => `Added: customers may be led back to ${domain}.`,
+    removed: (domain: string) => `Removed: ${domain}.`,
+    removal: {
+      title: (domain: string) => `Remove ${domain}?`,
+      consequence:
+        'From then on, creating a payment with a redirectUrl there fails with E1010. Payments that exist keep where they lead.',
+      submit: 'Remove this domain',
+    },
   },
   go: {
     title: 'Which account?',

@@ -39,7 +39,8 @@ export const signIn = {
   },
   confirmation: {
     title: 'Confirm that it is you',
-    lead: 'What comes next needs your second factor, unless you have given it within the last ten minutes.',
+    lead: 'This needs your second factor, since you have not given it within the last ten minutes. What you have typed is kept.',
+    back: 'Do nothing, and go back',
     demo: 'The demo asks for no code: a real account would, here.',
   },
 };

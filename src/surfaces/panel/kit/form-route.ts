@@ -1,0 +1,81 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Operator } from '#accounts/audit/audited-change.ts';
+import { EmptyForm } from '#http/page-validation.ts';
+import { operatorOf, type PanelRule } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import type { Question } from './confirmation.ts';
+import { faultOf } from './failures.ts';
+import type { FormFault } from './form.ts';
+import { changeWithFactor } from './fresh-factor.ts';
+import type { PageOrRedirect } from './pages.ts';
+
+/** What a form is sent with, by its schemas. */
+interface Sent<Body extends TObject, Params extends TObject, Query extends TObject> {
+  Body: Static<Body>;
+  Params: Static<Params>;
+  Querystring: Static<Query>;
+}
+
+/** A form: who may send it, what it changes, and what is shown then. */
+interface Form<Result, Body extends TObject, Params extends TObject, Query extends TObject> {
+  readonly rule: PanelRule;
+  /** Its fields; without any, it is a button. */
+  readonly body?: Body;
+  readonly params?: Params;
+  readonly query?: Query;
+  /** What it asks before anything is changed; null where it need not ask. */
+  readonly ask?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<Question | null>;
+  /** The fresh second factor that it was sent with, which is used up in the transaction of the change. */
+  readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string;
+  /** @throws What `faultOf` knows if the form is refused: then it is shown again. */
+  readonly change: (
+    request: FastifyRequest<Sent<Body, Params, Query>>,
+    operator: Operator,
+  ) => Promise<Result>;
+  /** The page of the form, with what was sent and why it was refused. */
+  readonly again: (
+    request: FastifyRequest<Sent<Body, Params, Query>>,
+    fault: FormFault,
+    error: unknown,
+  ) => PageOrRedirect | Promise<PageOrRedirect>;
+  /** Leads to a page that shows the change, and says that it was made. */
+  readonly done: (
+    request: FastifyRequest<Sent<Body, Params, Query>>,
+    result: Result,
+  ) => PageOrRedirect | Promise<PageOrRedirect>;
+}
+
+/** Registers the route that a form is sent to. */
+export function registerForm<
+  Result,
+  Body extends TObject = typeof EmptyForm,
+  Params extends TObject = typeof EmptyForm,
+  Query extends TObject = typeof EmptyForm,
+>(
+  app: FastifyInstance,
+  deps: PanelDependencies,
+  path: string,
+  { rule, body, params, query, ask, code, change, again, done }: Form<Result, Body, Params, Query>,
+): void {
+  const config = { panel: rule, ...(ask === undefined ? {} : { ask }) };
+  const schema = {
+    body: body ?? EmptyForm,
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+  };
+  app.post<Sent<Body, Params, Query>>(path, { config, schema }, async request => {
+    let result: Result;
+    try {
+      result =
+        code === undefined
+          ? await change(request, operatorOf(request, deps))
+          : await changeWithFactor(request, deps, code(request), operator =>
+              change(request, operator),
+            );
+    } catch (error) {
+      return again(request, faultOf(error, request), error);
+    }
+    return done(request, result);
+  });
+}

@@ -1,0 +1,104 @@
+import { Type } from '@sinclair/typebox';
+import { Uuid } from '#schemas/scalars.ts';
+import { type Html, html } from '../../pages/html.ts';
+import type { PanelTexts } from '../texts/index.ts';
+import { renderFilters, renderNoMatch } from './filters.ts';
+import { addressOf } from './page-address.ts';
+import { renderNoneFurther, renderPaging } from './table.ts';
+
+/** Where a page of a list begins: the IDs of the rows right before and after it. */
+export const PlaceQuery = Type.Object({
+  after: Type.Optional(Uuid('Only older ones.')),
+  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
+});
+
+/** Parameters that say where a page begins; all others of a list filter it. */
+const PLACES: readonly string[] = ['after', 'before', 'page', 'told'];
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+type Place = Readonly<Record<string, string>>;
+
+/** A page of a list. */
+interface ListPage<Row> {
+  readonly rows: readonly Row[];
+  /** Parameters of the pages before and after it; null where there is none. */
+  readonly newer: Place | null;
+  readonly older: Place | null;
+}
+
+/**
+ * Reads the page of a list that a query asks for, newest first.
+ * @param size Most rows of a page.
+ * @param read Reads the rows next to one, the nearest first; without a cursor the newest.
+ */
+export async function readPage<Row extends { readonly id: string }>(
+  { after, before }: { readonly after?: string | undefined; readonly before?: string | undefined },
+  size: number,
+  read: (
+    cursor: { readonly direction: 'newer' | 'older'; readonly id: string } | undefined,
+    limit: number,
+  ) => Promise<readonly Row[]>,
+): Promise<ListPage<Row>> {
+  const id = after ?? before;
+  const direction = after === undefined && before !== undefined ? 'newer' : 'older';
+  // One more row than is shown, to tell whether there are more.
+  const found = await read(id === undefined ? undefined : { direction, id }, size + 1);
+  const hasMore = found.length > size;
+  const page = found.slice(0, size);
+  const rows = direction === 'newer' ? page.toReversed() : page;
+  const [hasNewer, hasOlder] =
+    direction === 'newer' ? [hasMore, true] : [id !== undefined, hasMore];
+  const [first, last] = [rows[0], rows.at(-1)];
+  return {
+    rows,
+    newer: hasNewer && first !== undefined ? { before: first.id } : null,
+    older: hasOlder && last !== undefined ? { after: last.id } : null,
+  };
+}
+
+/** A list as a page shows it. */
+interface List<Row> {
+  /** Where it is, with the base path. */
+  readonly url: string;
+  /** What it was asked for. */
+  readonly query: Query;
+  /** Fields of the form that filters it. */
+  readonly filters?: readonly Html[];
+  readonly page: ListPage<Row>;
+  readonly render: (rows: readonly Row[]) => Html;
+  /** Shown while the list is empty. */
+  readonly none: Html | string;
+  /** Shown where no row matches the filters. */
+  readonly noMatch?: string;
+  /** Where the list can be downloaded as a file. */
+  readonly download?: Html | null;
+}
+
+/** A page of a list with its filters and the links to other pages, or why it has no rows. */
+export function renderList<Row>(
+  words: PanelTexts,
+  { url, query, filters = [], page, render, none, noMatch = '', download = null }: List<Row>,
+): Html {
+  const { rows, newer, older } = page;
+  const own = filtersIn(query);
+  const isFiltered = Object.keys(own).length > 0;
+  const isFirst = PLACES.every(name => query[name] === undefined);
+  const renderEmpty = () => {
+    if (!isFirst) return renderNoneFurther(words, addressOf(url, own));
+    return isFiltered ? renderNoMatch(words, noMatch, url) : html`<p>${none}</p>`;
+  };
+  const link = (place: Place | null) => place && addressOf(url, { ...own, ...place });
+  return html`${filters.length > 0 && (rows.length > 0 || isFiltered) && renderFilters(words, url, filters)}
+${rows.length === 0 ? renderEmpty() : render(rows)}
+<div class="buttons">${renderPaging(words, link(newer), link(older))}
+${(rows.length > 0 || older !== null) && download}</div>`;
+}
+
+/** The parameters of a query that filter a list. */
+function filtersIn(query: Query): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      value === undefined || PLACES.includes(name) ? [] : [[name, String(value)]],
+    ),
+  );
+}
