@@ -1,7 +1,7 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { AuditLogEntry } from '#storage/database/account-tables.ts';
 import { auditEntryExists, listAuditEntries } from '#storage/repositories/accounts/audit-log.ts';
 import { type CliCommand, type PageFlags, pageNote } from './cli-command.ts';
+import { CommandFailed } from './terminal.ts';
 import { parseDate, parseName, parseObjectId } from './values.ts';
 
 interface AuditFlags extends PageFlags {
@@ -29,7 +29,7 @@ export function define(command: CliCommand): void {
     .onDatabase(async ({ db, show, showList }, flags: AuditFlags) => {
       const { since, actor, object: objectId, limit, before } = flags;
       if (before !== undefined && !(await auditEntryExists(db, before))) {
-        throw new OperationRefused(`There is no audit entry ${before}.`);
+        throw new CommandFailed(`There is no audit entry ${before}.`);
       }
       const page = await listAuditEntries(db, { since, actor, objectId, before, limit });
       const entries = page.map(auditObject);

@@ -1,4 +1,5 @@
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { CommandRefused } from '#onchain/watching/operate/command-refused.ts';
 import { explainFailure, reasonOf } from '#runtime/explain-failure.ts';
 import { isDeadlock, ReadsRefused } from '#storage/database/errors.ts';
 import { MigrationUnfinished } from '#storage/database/short-locks.ts';
@@ -10,7 +11,11 @@ import { serializeError } from '#telemetry/serialize-error.ts';
  * @param variable The variable whose URL led to the database, if that is not DATABASE_URL.
  */
 export function describeFailure(error: unknown, variable?: string): string {
-  if (error instanceof OperationRefused || error instanceof MigrationUnfinished) {
+  if (
+    error instanceof OperationRefused ||
+    error instanceof CommandRefused ||
+    error instanceof MigrationUnfinished
+  ) {
     return error.message;
   }
   if (error instanceof ReadsRefused) return `Nothing was done, since ${error.message}.`;

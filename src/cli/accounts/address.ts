@@ -1,5 +1,4 @@
 import { AddressTaken, heldUntil } from '#accounts/address-holders.ts';
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import {
   ADDRESSES_MAXIMUM,
   addAddress,
@@ -9,6 +8,7 @@ import {
 } from '#accounts/deposit-addresses.ts';
 import { releaseAddress } from '#accounts/release-address.ts';
 import type { CliCommand } from '../cli-command.ts';
+import { CommandFailed } from '../terminal.ts';
 import { parseId } from '../values.ts';
 
 interface OwnerFlags {
@@ -114,7 +114,7 @@ function refuse(error: unknown, now: Date): never {
   const [first] = error.holders;
   const where = `--blockchain ${blockchainId} --address ${address}`;
   const release = `mp address release --merchant ${first?.merchantId} ${where}`;
-  throw new OperationRefused(
+  throw new CommandFailed(
     `The address is not free: ${holders.join('; ')}. If it is merchant ${wanting}'s alone, ${first?.isInForce === true ? 'remove it there, then ' : ''}${release}. If both are of one owner, repeat the command with --shared ${first?.merchantId}.`,
   );
 }

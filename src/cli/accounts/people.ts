@@ -1,4 +1,4 @@
-import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
+import { audited } from '#accounts/audit/audited-change.ts';
 import { JOIN_PATH, type NewLink } from '#accounts/people/invitations.ts';
 import type { Config } from '#config/config.ts';
 import { makeDemoLink } from '#runtime/development/demo-link.ts';
@@ -8,6 +8,7 @@ import type { LinkPurpose } from '#storage/database/people-tables.ts';
 import { deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Session } from '../session.ts';
+import { CommandFailed } from '../terminal.ts';
 import { choice, parseEmail, parseId, parseName } from '../values.ts';
 
 export const LINK_SHOWN_ONCE =
@@ -116,7 +117,7 @@ export function addPeopleVerbs<Role extends string, Shown extends { readonly id:
     .argument('<id>', `${subject} ID`, parseId)
     .onDatabase(async (session, id: string) => {
       const personId = await people.findPerson(session, id);
-      if (personId == null) throw new OperationRefused(`Nobody signs in as ${subject} ${id}.`);
+      if (personId == null) throw new CommandFailed(`Nobody signs in as ${subject} ${id}.`);
       const sessionsEnded = await audited(session, `${subject}.sign-out`, async tx => {
         const result = await deleteSessionsOf(tx, personId, null);
         return { result, objectId: id, detail: { sessions: result } };
@@ -132,27 +133,27 @@ function purposeOf({ password, factors }: LinkFlags): Renewal {
 
 /**
  * A link as it is printed.
- * @throws OperationRefused where the service has no panel.
+ * @throws CommandFailed where the service has no panel.
  */
 export async function linkObject({ config }: Session, { token, expiresAt }: NewLink) {
   return { link: `${await findPanel(config)}${JOIN_PATH}/${token}`, linkExpiresAt: expiresAt };
 }
 
-/** @throws OperationRefused unless this is the embedded database with its demo. */
+/** @throws CommandFailed unless this is the embedded database with its demo. */
 export async function newDemoLink(session: Session) {
   const { config } = session;
   const path =
     config.databaseUrl === null && config.environment !== 'production'
       ? await makeDemoLink(config.dataDirectory, session)
       : undefined;
-  if (path === undefined) throw new OperationRefused('There is no demo here.');
+  if (path === undefined) throw new CommandFailed('There is no demo here.');
   return { link: (await findPanel(config)) + path };
 }
 
 /** Base URL of the panel. */
 async function findPanel({ databaseUrl, dataDirectory, panelUrl }: Config): Promise<string> {
   if (panelUrl === null) {
-    throw new OperationRefused('There is no panel: set PANEL_URL to where people reach it.');
+    throw new CommandFailed('There is no panel: set PANEL_URL to where people reach it.');
   }
   // On this machine the service may listen on another port than this command knows.
   const isHere = databaseUrl === null && new URL(panelUrl).hostname === '127.0.0.1';

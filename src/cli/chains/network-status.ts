@@ -1,4 +1,3 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import {
   queueRescan,
   RESCAN_MAXIMUM,
@@ -13,6 +12,7 @@ import { countHeldPayments, listChainStatus } from '#storage/repositories/chains
 import type { CliCommand } from '../cli-command.ts';
 import { cell, type JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';
+import { CommandFailed } from '../terminal.ts';
 import { integerFrom } from '../values.ts';
 
 /** Higher than any chain. */
@@ -78,7 +78,7 @@ export function defineResume(noun: CliCommand): void {
 async function statusObjects({ db, clock }: Session, id?: string) {
   const all = await listNetworks(db);
   const networks = all.filter(network => id === undefined || network.id === id);
-  if (networks.length === 0) throw new OperationRefused(`There is no network ${id}.`);
+  if (networks.length === 0) throw new CommandFailed(`There is no network ${id}.`);
   const now = clock();
   const chains = await listChainStatus(db);
   const held = await countHeldPayments(db, new Date(now));

@@ -1,4 +1,3 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import {
   assignDeposit,
@@ -18,6 +17,7 @@ import { type DustOfDay, listDust } from '#storage/repositories/deposits/dust.ts
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import type { Session } from '../session.ts';
+import { CommandFailed } from '../terminal.ts';
 import { parseId, parseName } from '../values.ts';
 import { depositObjects, depositRow } from './deposit-object.ts';
 
@@ -127,7 +127,7 @@ async function assign(
     return await assignDeposit(session, deposit, payment, { otherOrder, amounts });
   } catch (error) {
     if (!(error instanceof ConsentNeeded)) throw error;
-    throw new OperationRefused(`${error.message} ${CONSENT_FLAGS[error.to]}`);
+    throw new CommandFailed(`${error.message} ${CONSENT_FLAGS[error.to]}`);
   }
 }
 

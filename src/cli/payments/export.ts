@@ -1,11 +1,12 @@
 import { open } from 'node:fs/promises';
-import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
+import { audited } from '#accounts/audit/audited-change.ts';
 import { requireMerchant } from '#accounts/merchants.ts';
 import type { FilePart } from '#payments/csv.ts';
 import { accountingFile, FORMATS, type Format } from '#reports/accounting/file.ts';
 import { closingOf, isClosed } from '#time/months.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { Terminal } from '../terminal.ts';
+import { CommandFailed } from '../terminal.ts';
 import { choice, parseId, parseMonth } from '../values.ts';
 import { refuseFile } from './evidence.ts';
 
@@ -35,7 +36,7 @@ export function define(noun: CliCommand): void {
     .onDatabase(async (session, { merchant: id, month, format, out }: ExportFlags) => {
       const { db, keyring, clock, config } = session;
       if (!isClosed(month, new Date(clock()))) {
-        throw new OperationRefused(
+        throw new CommandFailed(
           `${month} is not finished: it can be exported from ${closingOf(month).toISOString()} on.`,
         );
       }

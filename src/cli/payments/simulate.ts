@@ -1,4 +1,4 @@
-import { audited, OperationRefused } from '#accounts/audit/audited-change.ts';
+import { audited } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { describeUnmatched } from '#onchain/settlement/unmatched-reasons.ts';
@@ -72,11 +72,11 @@ async function playRegulated(
 
 /**
  * Refuses what only a service that simulates payments may do.
- * @throws OperationRefused in production and without SIMULATION.
+ * @throws CommandFailed in production and without SIMULATION.
  */
 export function requireSimulation({ simulation, environment }: Session['config']): void {
   if (simulation) return;
-  throw new OperationRefused(
+  throw new CommandFailed(
     environment === 'production'
       ? 'Payments cannot be simulated in production.'
       : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',

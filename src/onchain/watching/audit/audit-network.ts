@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import { audited, type Operator } from '#accounts/audit/audited-change.ts';
 import type { Chain } from '#chains/chain-list.ts';
 import { isNodeError } from '#chains/nodes/node.ts';
 import { settingsOf } from '#chains/nodes/node-settings.ts';
@@ -10,6 +10,7 @@ import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import { correctFinal } from '../../settlement/observe-transfer.ts';
 import { NO_POLL, occurredAt } from '../loop/occurred-at.ts';
 import { toObserved } from '../loop/record-transfers.ts';
+import { CommandRefused } from '../operate/command-refused.ts';
 import { adapterFor, type NodeTools, requireChain } from '../operate/node-tools.ts';
 import { type BlockRange, requireRange, requireSettled } from '../operate/operate-chain.ts';
 import { verifyIdentity } from '../verify-identity.ts';
@@ -42,7 +43,7 @@ export interface AuditedBlocks extends BlockRange {
  * Scans final blocks again, through another node than the watcher's if there is one, and compares them with the
  * ledger. Differences become findings. Nothing is credited, unless corrections are asked for and a payment waits for
  * the corrected deposit.
- * @throws OperationRefused for an unknown network, one that no node settles, a range that is empty, too long or not
+ * @throws CommandRefused for an unknown network, one that no node settles, a range that is empty, too long or not
  * final, and a node that does not answer.
  */
 export async function auditNetwork(
@@ -59,7 +60,7 @@ export async function auditNetwork(
   const nodes = await listNodes(db, chain.id);
   // The last primary node is the one that watchers use least.
   const row = nodes.find(({ role }) => role === 'check') ?? nodes.at(-1);
-  if (row === undefined) throw new OperationRefused(`${chain.id} has no node.`);
+  if (row === undefined) throw new CommandRefused(`${chain.id} has no node.`);
   const open = openNode(settingsOf(tools.keyring, row), { clock });
   const node = open.within(AbortSignal.timeout(TIMEOUT_MS));
   const differences: Difference[] = [];
@@ -76,7 +77,7 @@ export async function auditNetwork(
     const { tip, finalHeight } = await adapter.readHeads(node, null);
     const final = finalHeight ?? tip.height - 1;
     if (to > final) {
-      throw new OperationRefused(`The newest final block that ${row.label} shows is ${final}.`);
+      throw new CommandRefused(`The newest final block that ${row.label} shows is ${final}.`);
     }
     for (let next = from; next <= to; ) {
       const part = await auditAndReport({ db, adapter, node, network }, { from: next, to }, clock);
@@ -89,7 +90,7 @@ export async function auditNetwork(
     // The operator has to see the first error, not one of the cleanup.
     await end().catch(() => undefined);
     if (!isNodeError(error)) throw error;
-    throw new OperationRefused(`${row.label} cannot be asked: ${error.message}.`);
+    throw new CommandRefused(`${row.label} cannot be asked: ${error.message}.`);
   }
   await end();
   await audited(operator, 'network.audit', async () => ({

@@ -1,4 +1,4 @@
-import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import type { Operator } from '#accounts/audit/audited-change.ts';
 import { type NetworkChange, setNetwork } from '#accounts/networks.ts';
 import { InvalidAddress, parseContract } from '#chains/address.ts';
 import { parseFinality } from '#chains/finality.ts';
@@ -13,6 +13,7 @@ import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import { listNetworksOfChain, lockChainSetup } from '#storage/repositories/chains/setup.ts';
 import { verifyIdentity } from '../verify-identity.ts';
+import { CommandRefused } from './command-refused.ts';
 import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { askNode, findTokenProblem, type TokenCheck } from './verify-node.ts';
@@ -31,8 +32,8 @@ export const DEFAULT_FINALITY = 'default';
 /**
  * Changes a network for all merchants. A contract is verified with the chain's primary node, if it has one; in
  * production a network can be switched on only if a node watches it.
- * @throws OperationRefused for an unknown network, an invalid rule, amount or contract, a contract that is not the
- * token, a network that no node watches in production, and when nothing is to be set.
+ * @throws CommandRefused for an unknown network, an invalid rule, amount or contract, a contract that is not the
+ * token, and a network that no node watches in production; OperationRefused when nothing is to be set.
  */
 export async function configureNetwork(
   operator: Operator & { readonly db: Database },
@@ -50,7 +51,7 @@ export async function configureNetwork(
   },
 ): Promise<Network> {
   const network = await findNetwork(operator.db, id);
-  if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
+  if (network === undefined) throw new CommandRefused(`There is no network ${id}.`);
   const finality = rule === undefined ? undefined : ruleFor(network, rule);
   const leastAmount = amount === undefined ? undefined : leastAmountOf(network, amount);
   const contract = text === undefined ? undefined : contractFor(network, text);
@@ -82,9 +83,9 @@ function ruleFor({ id, chain }: Network, rule: string): string | null {
     if (hasOwn || steps.every(({ blocks }) => blocks !== 'final')) return rule;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new OperationRefused(`The rule "${rule}" is refused: ${error.message}.`);
+    throw new CommandRefused(`The rule "${rule}" is refused: ${error.message}.`);
   }
-  throw new OperationRefused(
+  throw new CommandRefused(
     `The rule "${rule}" is refused: ${id} has no finality of its own, so "final" would never come.`,
   );
 }
@@ -96,14 +97,14 @@ function leastAmountOf(
   if (text === 'off') return null;
   const amount = parseBaseUnits(text, decimals);
   if (amount !== undefined && amount > 0n) return amount;
-  throw new OperationRefused(
+  throw new CommandRefused(
     `The least amount of ${id} is refused: a decimal of ${symbol} with at most ${decimals} places, such as 0.001, or off.`,
   );
 }
 
 function contractFor({ id, family, environment }: Network, text: string): string {
   if (!CONFIGURABLE_CONTRACTS.includes(id)) {
-    throw new OperationRefused(
+    throw new CommandRefused(
       `The contract of ${id} cannot be set: only those of ${CONFIGURABLE_CONTRACTS.join(', ')} can.`,
     );
   }
@@ -111,7 +112,7 @@ function contractFor({ id, family, environment }: Network, text: string): string
     return parseContract(family, environment, text);
   } catch (error) {
     if (!(error instanceof InvalidAddress)) throw error;
-    throw new OperationRefused(`The contract is refused: ${error.message}.`);
+    throw new CommandRefused(`The contract is refused: ${error.message}.`);
   }
 }
 
@@ -123,7 +124,7 @@ async function requireOwnContract(
   const networks = await listNetworksOfChain(tx, chain);
   const other = networks.find(one => one.id !== id && one.contract === contract);
   if (other === undefined) return;
-  throw new OperationRefused(`${contract} is the contract of ${other.id} already.`);
+  throw new CommandRefused(`${contract} is the contract of ${other.id} already.`);
 }
 
 async function verifyContract(
@@ -142,13 +143,13 @@ async function verifyContract(
     await verifyIdentity(adapter, chain, node, { identity, isProduction: tools.isProduction });
     return findTokenProblem(adapter, node, contract, network);
   });
-  if (problem !== null) throw new OperationRefused(`The contract is refused: ${problem}.`);
+  if (problem !== null) throw new CommandRefused(`The contract is refused: ${problem}.`);
   return [{ id: network.id, problem }];
 }
 
 function requireWatched({ id, chain, settled_by }: Network): void {
   if (settled_by === 'chain') return;
-  throw new OperationRefused(
+  throw new CommandRefused(
     settled_by === 'simulation'
       ? `${id} cannot be switched on: ${chain} has no verified primary node. Add one with mp node add ${chain} --url URL.`
       : `${id} cannot be switched on: no primary node of ${chain} has been found to see its payments. See mp node test ID.`,

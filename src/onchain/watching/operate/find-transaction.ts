@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import { audited, type Operator } from '#accounts/audit/audited-change.ts';
 import { isNodeError } from '#chains/nodes/node.ts';
 import { parseTransactionHash } from '#chains/transaction-hash.ts';
 import type { WatchedAddress } from '#chains/transfer.ts';
@@ -12,6 +12,7 @@ import { isMissing } from '../look-up/found-transfers.ts';
 import { lookUpOnChain, type TransactionOnChain } from '../look-up/look-up.ts';
 import { openChainNodes } from '../open-chain-nodes.ts';
 import { toWatched } from '../watch-list.ts';
+import { CommandRefused } from './command-refused.ts';
 import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { requireSettled } from './operate-chain.ts';
 
@@ -31,7 +32,7 @@ export interface FoundTransaction extends TransactionOnChain {
 /**
  * Looks up a transaction on a chain, with its transfers to any address that is configured on the chain's networks. It
  * credits nothing: a rescan of the block records what the ledger lacks.
- * @throws OperationRefused for an unknown network, one that no node settles, text that is no transaction hash, and
+ * @throws CommandRefused for an unknown network, one that no node settles, text that is no transaction hash, and
  * when no node answers.
  */
 export async function findTransaction(
@@ -44,7 +45,7 @@ export async function findTransaction(
   const network = await requireSettled(db, networkId);
   const transactionHash = parseTransactionHash(network.family, text.trim());
   if (transactionHash === undefined) {
-    throw new OperationRefused(`"${text}" is no transaction hash of ${networkId}.`);
+    throw new CommandRefused(`"${text}" is no transaction hash of ${networkId}.`);
   }
   const chain = requireChain(network.chain);
   const adapter = adapterFor(tools, chain);
@@ -107,10 +108,10 @@ async function findCents(db: Connection, networkId: string, hash: string): Promi
 
 function refusalOf(error: unknown, chain: string): unknown {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new OperationRefused(`No node of ${chain} answered within ${WAIT_MS / 1000} s.`);
+    return new CommandRefused(`No node of ${chain} answered within ${WAIT_MS / 1000} s.`);
   }
   if (isNodeError(error)) {
-    return new OperationRefused(`${chain} cannot be asked: ${error.message}.`);
+    return new CommandRefused(`${chain} cannot be asked: ${error.message}.`);
   }
   return error;
 }

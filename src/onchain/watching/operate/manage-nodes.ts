@@ -1,9 +1,4 @@
-import {
-  audited,
-  columnsToSet,
-  OperationRefused,
-  type Operator,
-} from '#accounts/audit/audited-change.ts';
+import { audited, columnsToSet, type Operator } from '#accounts/audit/audited-change.ts';
 import type { Chain } from '#chains/chain-list.ts';
 import {
   hostNameOf,
@@ -33,6 +28,7 @@ import {
   setChainIdentity,
 } from '#storage/repositories/chains/setup.ts';
 import { describeIdentity } from '../verify-identity.ts';
+import { CommandRefused } from './command-refused.ts';
 import { adapterFor, type NodeTools, requireChain } from './node-tools.ts';
 import { settleNetworks } from './settled-networks.ts';
 import { type NodeReport, UNKNOWN_ABILITIES, verifyNode } from './verify-node.ts';
@@ -71,7 +67,7 @@ export interface VerifiedNode {
 
 /**
  * Verifies a node and adds it to its chain, as the last one of its role to be asked.
- * @throws OperationRefused for a chain that cannot be watched, an unusable URL or header, a label that is
+ * @throws CommandRefused for a chain that cannot be watched, an unusable URL or header, a label that is
  * taken, a node that does not answer, and one of another chain.
  */
 export async function addNode(
@@ -99,7 +95,7 @@ export async function addNode(
     const others = await listNodes(tx, chain.id);
     const label = settings.label ?? freeLabel(host, others);
     if (others.some(other => other.label === label)) {
-      throw new OperationRefused(`${chain.id} has a node named ${label} already.`);
+      throw new CommandRefused(`${chain.id} has a node named ${label} already.`);
     }
     const node = await insertNode(tx, {
       id,
@@ -125,7 +121,7 @@ export async function addNode(
 
 /**
  * Changes the role or the limits of a node. A node that becomes primary is verified first.
- * @throws OperationRefused for an unknown node, when nothing is to be set, and as `addNode`.
+ * @throws CommandRefused for an unknown node, and as `addNode`; OperationRefused when nothing is to be set.
  */
 export async function setNode(
   operator: Operator,
@@ -158,7 +154,7 @@ export async function setNode(
 
 /**
  * Verifies a node again, and stores its current abilities.
- * @throws OperationRefused for an unknown node, and as `addNode`; then nothing is changed.
+ * @throws CommandRefused for an unknown node, and as `addNode`; then nothing is changed.
  */
 export async function testNode(
   operator: Operator,
@@ -182,7 +178,7 @@ export async function testNode(
 /**
  * Removes a node. After its last node is removed a chain is not watched any more: its watcher's state is deleted,
  * and payments that waited for it expire.
- * @throws OperationRefused for an unknown node.
+ * @throws CommandRefused for an unknown node.
  */
 export async function removeNode(operator: Operator, id: string): Promise<NodeRow> {
   const current = await requireNode(operator.db, id);
@@ -207,8 +203,8 @@ async function requireNode(db: Connection, id: string): Promise<NodeRow> {
   return node;
 }
 
-function unknownNode(id: string): OperationRefused {
-  return new OperationRefused(`There is no node ${id}.`);
+function unknownNode(id: string): CommandRefused {
+  return new CommandRefused(`There is no node ${id}.`);
 }
 
 function verifyRow(operator: Operator, tools: NodeTools, row: NodeRow): Promise<NodeReport> {
@@ -235,7 +231,7 @@ async function requireIdentity(tx: Connection, chain: Chain, identity: string): 
   const known = state?.identity ?? null;
   if (known === null) await setChainIdentity(tx, chain.id, identity);
   else if (known !== identity) {
-    throw new OperationRefused(
+    throw new CommandRefused(
       `The node is refused: it is a node of ${describeIdentity(identity)}; the others of ${chain.id} are of ${describeIdentity(known)}.`,
     );
   }
@@ -245,7 +241,7 @@ function accessOf({ url, headers = [] }: NewNodeSettings) {
   try {
     return parseNodeAccess(url, headers);
   } catch (error) {
-    throw error instanceof InvalidAccess ? new OperationRefused(error.message) : error;
+    throw error instanceof InvalidAccess ? new CommandRefused(error.message) : error;
   }
 }
 

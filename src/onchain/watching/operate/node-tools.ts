@@ -1,8 +1,8 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { ChainAdapter } from '#chains/adapter.ts';
 import { adapterOf } from '#chains/adapters.ts';
 import { CHAIN_IDS, type Chain, chainOf, isChainId } from '#chains/chain-list.ts';
 import type { Keyring } from '#crypto/keyring.ts';
+import { CommandRefused } from './command-refused.ts';
 
 /** Dependencies of verifying and storing nodes. */
 export interface NodeTools {
@@ -13,10 +13,10 @@ export interface NodeTools {
   readonly adapterOf?: (chain: Chain) => ChainAdapter;
 }
 
-/** @throws OperationRefused for text that is no chain's ID. */
+/** @throws CommandRefused for text that is no chain's ID. */
 export function requireChain(id: string): Chain {
   if (isChainId(id)) return chainOf(id);
-  throw new OperationRefused(`There is no chain ${id}. The chains are ${CHAIN_IDS.join(', ')}.`);
+  throw new CommandRefused(`There is no chain ${id}. The chains are ${CHAIN_IDS.join(', ')}.`);
 }
 
 /** The adapter of a chain, or that of a test. */

@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import { audited, type Operator } from '#accounts/audit/audited-change.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { ChainState, Finding, Rescan } from '#storage/database/watching-tables.ts';
 import { cutRing } from '#storage/repositories/chains/blocks.ts';
@@ -10,6 +10,7 @@ import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import { addRescan } from '#storage/repositories/chains/rescans.ts';
 import { lockChainSetup, revokeLease } from '#storage/repositories/chains/setup.ts';
 import { unplaceAbove } from '#storage/repositories/deposits/watched-deposits.ts';
+import { CommandRefused } from './command-refused.ts';
 import { requireChain } from './node-tools.ts';
 
 /** Maximum number of blocks of one rescan: two weeks of Ethereum, or half a day of BNB Smart Chain. */
@@ -23,7 +24,7 @@ export interface BlockRange {
 
 /**
  * Queues blocks to be scanned again, for every address that is configured on the network.
- * @throws OperationRefused for an unknown network, one that no node settles, and a range that is empty,
+ * @throws CommandRefused for an unknown network, one that no node settles, and a range that is empty,
  * too long, or above the newest block.
  */
 export function queueRescan(
@@ -34,19 +35,19 @@ export function queueRescan(
   return audited(operator, 'network.rescan', async (tx, now) => {
     const { chain, head_height: head } = await requireSettled(tx, blockchainId);
     requireRange({ from, to }, 'rescan');
-    if (head === null) throw new OperationRefused(`No worker has watched ${chain} yet.`);
-    if (to > head) throw new OperationRefused(`The newest block of ${chain} is ${head}.`);
+    if (head === null) throw new CommandRefused(`No worker has watched ${chain} yet.`);
+    if (to > head) throw new CommandRefused(`The newest block of ${chain} is ${head}.`);
     const rescan = { blockchainId, from, to, askedBy: operator.actor };
     const result = await addRescan(tx, rescan, now);
     return { result, objectId: blockchainId, detail: { rescan: result.id, from, to } };
   });
 }
 
-/** @throws OperationRefused for a range that is empty or too long. */
+/** @throws CommandRefused for a range that is empty or too long. */
 export function requireRange({ from, to }: BlockRange, what: 'rescan' | 'audit'): void {
-  if (to < from) throw new OperationRefused(`Block ${to} is below block ${from}.`);
+  if (to < from) throw new CommandRefused(`Block ${to} is below block ${from}.`);
   if (to - from < RESCAN_MAXIMUM) return;
-  throw new OperationRefused(
+  throw new CommandRefused(
     `These are ${to - from + 1} blocks; one ${what} takes at most ${RESCAN_MAXIMUM}.`,
   );
 }
@@ -54,7 +55,7 @@ export function requireRange({ from, to }: BlockRange, what: 'rescan' | 'audit')
 /**
  * Resumes watching a chain, from the given block or after the last one that was scanned. Deposits that are not final
  * and may have been undone are looked up again.
- * @throws OperationRefused for an unknown chain, one without nodes, and one that is not halted if no block is given,
+ * @throws CommandRefused for an unknown chain, one without nodes, and one that is not halted if no block is given,
  * or one above its newest.
  */
 export function resumeWatching(
@@ -66,14 +67,14 @@ export function resumeWatching(
   return audited(operator, 'network.resume', async (tx, now) => {
     const state = await lockChainSetup(tx, chain.id);
     if (state === undefined) throw new Error(`there is no row of ${id}`);
-    if ((await listNodes(tx, id)).length === 0) throw new OperationRefused(withoutNode(id));
+    if ((await listNodes(tx, id)).length === 0) throw new CommandRefused(withoutNode(id));
     const { halted, head_height: head } = state;
     if (from === null && halted === null) {
-      throw new OperationRefused(`${id} is not halted. To scan it again, give --from BLOCK.`);
+      throw new CommandRefused(`${id} is not halted. To scan it again, give --from BLOCK.`);
     }
     // The head of a halted chain may come from a wrong node.
     if (from !== null && halted === null && head !== null && from > head) {
-      throw new OperationRefused(`The newest block of ${id} is ${head}.`);
+      throw new CommandRefused(`The newest block of ${id} is ${head}.`);
     }
     if (from === null) {
       // The next tick accepts the block that the node has at the cursor, if there is one.
@@ -99,24 +100,24 @@ export function resumeWatching(
 /**
  * Closes a finding that an operator has investigated.
  * @param note The outcome, for the audit log.
- * @throws OperationRefused for an unknown finding, and one that is resolved.
+ * @throws CommandRefused for an unknown finding, and one that is resolved.
  */
 export function closeFinding(operator: Operator, id: string, note?: string): Promise<Finding> {
   return audited(operator, 'finding.resolve', async (tx, now) => {
     const result = await resolveFinding(tx, id, now);
-    if (result === undefined) throw new OperationRefused(`There is no open finding ${id}.`);
+    if (result === undefined) throw new CommandRefused(`There is no open finding ${id}.`);
     const { chain, kind } = result;
     const detail = { chain, kind, ...(note === undefined ? {} : { note }) };
     return { result, objectId: id, detail };
   });
 }
 
-/** @throws OperationRefused for an unknown network, and one whose payments no node settles. */
+/** @throws CommandRefused for an unknown network, and one whose payments no node settles. */
 export async function requireSettled(db: Connection, id: string): Promise<NetworkOnChain> {
   const network = await findNetworkOnChain(db, id);
-  if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
+  if (network === undefined) throw new CommandRefused(`There is no network ${id}.`);
   if (network.settled_by === 'chain') return network;
-  throw new OperationRefused(
+  throw new CommandRefused(
     network.settled_by === 'simulation'
       ? withoutNode(network.chain)
       : `No primary node of ${network.chain} has been found to see payments on ${id}: see mp node test ID.`,

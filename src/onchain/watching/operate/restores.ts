@@ -1,4 +1,4 @@
-import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
+import { audited, type Operator } from '#accounts/audit/audited-change.ts';
 import { chainOf, isChainId } from '#chains/chain-list.ts';
 import { newId } from '#crypto/new-id.ts';
 import type { Connection } from '#storage/database/connection.ts';
@@ -14,6 +14,7 @@ import {
   readLineages,
 } from '#storage/repositories/lineages.ts';
 import { withholdPending } from '#storage/repositories/webhooks/withheld.ts';
+import { CommandRefused } from './command-refused.ts';
 
 /** Deliveries per statement, so that each statement ends within its timeout. */
 const BATCH = 10_000;
@@ -21,22 +22,21 @@ const BATCH = 10_000;
 /**
  * Declares that the database was restored, if nothing outside of it has shown that. Writes are refused from then on.
  * @param to Time to which it was restored.
- * @throws OperationRefused for a time in the future, and while another restore waits for its confirmation.
+ * @throws CommandRefused for a time in the future, and while another restore waits for its confirmation.
  */
 export function declareRestore(operator: Operator, to: Date): Promise<Lineage> {
   return audited(operator, 'restore.declare', async (tx, now) => {
-    if (to > now) throw new OperationRefused(`${to.toISOString()} is yet to come.`);
+    if (to > now) throw new CommandRefused(`${to.toISOString()} is yet to come.`);
     const { current, unconfirmed } = await readLineages(tx);
     if (unconfirmed !== undefined) {
-      throw new OperationRefused('A restore waits for its confirmation: mp restore confirm.');
+      throw new CommandRefused('A restore waits for its confirmation: mp restore confirm.');
     }
-    if (current === undefined)
-      throw new OperationRefused('No service has worked on this database.');
+    if (current === undefined) throw new CommandRefused('No service has worked on this database.');
     const id = newId();
     const restore = { id, noticedBy: operator.actor, restoredTo: to, lostUntil: null, now };
     await insertRestore(tx, restore, current.id);
     const result = await lockRestore(tx);
-    if (result === undefined) throw new OperationRefused('Another lineage has just begun.');
+    if (result === undefined) throw new CommandRefused('Another lineage has just begun.');
     return { result, objectId: result.id, detail: { restoredTo: to } };
   });
 }
@@ -52,13 +52,13 @@ interface Confirmed {
 /**
  * Allows writes again. Chains are scanned again for every configured address, from where the restored database had
  * read them: transfers for lost payments are still there. Webhooks that the database has as pending are withheld.
- * @throws OperationRefused if no restore waits for its confirmation.
+ * @throws CommandRefused if no restore waits for its confirmation.
  */
 export function confirmRestore(operator: Operator): Promise<Confirmed> {
   return audited(operator, 'restore.confirm', async (tx, now) => {
     const restore = await lockRestore(tx);
     if (restore === undefined) {
-      throw new OperationRefused(
+      throw new CommandRefused(
         'No restore waits for a confirmation. If the database was restored all the same: mp restore declare --to TIME.',
       );
     }

@@ -1,15 +1,15 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Network, SettledBy } from '#storage/database/network-tables.ts';
 import { listNodes } from '#storage/repositories/chains/nodes.ts';
 import { listNetworksOfChain, setSettledBy } from '#storage/repositories/chains/setup.ts';
+import { CommandRefused } from './command-refused.ts';
 import type { TokenCheck } from './verify-node.ts';
 
 /**
  * Records who settles payments on the networks of a chain, after its nodes or their contracts have changed: its
  * watcher, the simulation if it has no node, or nobody if no node can see them. Call it with the chain locked.
  * @param checks The tokens that a primary node was just checked for; other networks stay as they are.
- * @throws OperationRefused if a check contradicts what another node saw.
+ * @throws CommandRefused if a check contradicts what another node saw.
  */
 export async function settleNetworks(
   tx: Connection,
@@ -36,7 +36,7 @@ export async function settleNetworks(
 function seenBy({ id, settled_by }: Network, check: TokenCheck | undefined): SettledBy {
   if (check?.problem === null) return 'chain';
   if (check !== undefined && settled_by === 'chain') {
-    throw new OperationRefused(
+    throw new CommandRefused(
       `The node contradicts the others of its chain on ${id}: ${check.problem}.`,
     );
   }

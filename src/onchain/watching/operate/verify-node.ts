@@ -1,4 +1,3 @@
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { ChainAdapter } from '#chains/adapter.ts';
 import type { Chain } from '#chains/chain-list.ts';
 import { type Node, NodeFailure, RpcError, WrongIdentity } from '#chains/nodes/node.ts';
@@ -8,6 +7,7 @@ import type { Network } from '#storage/database/network-tables.ts';
 import type { NodeAbilities } from '#storage/database/watching-tables.ts';
 import type { Clock } from '#time/clock.ts';
 import { verifyIdentity } from '../verify-identity.ts';
+import { CommandRefused } from './command-refused.ts';
 
 /** Timeout of a verification, in milliseconds: a dozen calls to a slow node. */
 const TIMEOUT_MS = 60_000;
@@ -50,7 +50,7 @@ interface Verification {
 
 /**
  * Reads the identity and the abilities of a node.
- * @throws OperationRefused if it is no node of the chain, or does not answer.
+ * @throws CommandRefused if it is no node of the chain, or does not answer.
  */
 export function verifyNode(
   settings: NodeSettings,
@@ -73,7 +73,7 @@ export function verifyNode(
 
 /**
  * Opens a node, runs a few calls and closes it.
- * @throws OperationRefused, which says that the node is of another chain, or why it could not be asked.
+ * @throws CommandRefused, which says that the node is of another chain, or why it could not be asked.
  */
 export async function askNode<T>(
   settings: NodeSettings,
@@ -86,7 +86,7 @@ export async function askNode<T>(
     return await ask(open.within(timeout), open.batchLimit);
   } catch (error) {
     if (error instanceof WrongIdentity) {
-      throw new OperationRefused(`The node ${settings.label} is refused: ${error.message}.`);
+      throw new CommandRefused(`The node ${settings.label} is refused: ${error.message}.`);
     }
     if (timeout.aborted) throw unanswered(settings, `it took more than ${TIMEOUT_MS / 1000} s`);
     // The node did not say what it is, which does not mean that it is wrong.
@@ -94,7 +94,7 @@ export async function askNode<T>(
       throw unanswered(settings, `it answered "${error.message}" (${error.code})`);
     }
     if (error instanceof NodeFailure) {
-      throw new OperationRefused(`The node could not be asked: ${error.message}.`);
+      throw new CommandRefused(`The node could not be asked: ${error.message}.`);
     }
     throw error;
   } finally {
@@ -102,8 +102,8 @@ export async function askNode<T>(
   }
 }
 
-function unanswered({ label }: NodeSettings, reason: string): OperationRefused {
-  return new OperationRefused(`The node ${label} could not be asked: ${reason}.`);
+function unanswered({ label }: NodeSettings, reason: string): CommandRefused {
+  return new CommandRefused(`The node ${label} could not be asked: ${reason}.`);
 }
 
 /** Why payments on a network cannot be seen by a node; null if they can. */

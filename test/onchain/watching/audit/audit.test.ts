@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { removeAddress, setAddress } from '#accounts/deposit-addresses.ts';
 import { chainOf } from '#chains/chain-list.ts';
 import { type AuditedBlocks, auditNetwork } from '#onchain/watching/audit/audit-network.ts';
 import { reconcileDays } from '#onchain/watching/audit/reconciliation.ts';
+import { CommandRefused } from '#onchain/watching/operate/command-refused.ts';
 import { configureNetwork } from '#onchain/watching/operate/configure-network.ts';
 import { addNode } from '#onchain/watching/operate/manage-nodes.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
@@ -300,7 +300,7 @@ describe('an audit of a range', () => {
     ['blocks that are not final', () => ({ from: 1, to: tron.height }), /newest final block/],
   ])('refuses %s', async (_, range, message) => {
     const refused = audit(range());
-    await expect(refused).rejects.toBeInstanceOf(OperationRefused);
+    await expect(refused).rejects.toBeInstanceOf(CommandRefused);
     await expect(refused).rejects.toThrow(message);
   });
 
