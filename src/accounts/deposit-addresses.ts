@@ -236,6 +236,6 @@ export async function requireAddress(
     return parseAddress(network.family, network.environment, text);
   } catch (error) {
     if (!(error instanceof InvalidAddress)) throw error;
-    throw new OperationRefused(`The address is refused: ${error.reason}.`);
+    throw new OperationRefused(`The address is refused: ${error.message}.`);
   }
 }

@@ -56,18 +56,14 @@ export function parseContract(
 }
 
 function refuseMalformedText(text: string): void {
-  if (text.length > LENGTH_MAXIMUM) {
-    throw new InvalidAddress('the text is too long to be an address');
-  }
+  if (text.length > LENGTH_MAXIMUM) throw new InvalidAddress('text-too-long');
   const trimmed = text.trim();
-  if (trimmed === '') throw new InvalidAddress('the address is empty');
+  if (trimmed === '') throw new InvalidAddress('address-empty');
   // Not trimmed silently: the stored text must be the one that the operator checked.
-  if (trimmed !== text) {
-    throw new InvalidAddress('there is white space before or after the address');
-  }
-  if (/\s/.test(text)) throw new InvalidAddress('there is white space inside the address');
+  if (trimmed !== text) throw new InvalidAddress('space-around');
+  if (/\s/.test(text)) throw new InvalidAddress('space-inside');
   refuseLookAlikes(text);
-  if (/[:?]/.test(text)) throw new InvalidAddress('this is a payment link: give the address alone');
+  if (/[:?]/.test(text)) throw new InvalidAddress('payment-link');
 }
 
 // Every valid address is printable ASCII. A Cyrillic "а" looks like a Latin one, a zero-width space like
@@ -76,7 +72,5 @@ function refuseLookAlikes(text: string): void {
   const strange = /[^\x21-\x7e]/u.exec(text);
   if (strange === null) return;
   const code = strange[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  throw new InvalidAddress(
-    `character ${strange.index + 1} is not a plain letter or digit (U+${code}): it may only look like one`,
-  );
+  throw new InvalidAddress('look-alike', { position: strange.index + 1, codePoint: `U+${code}` });
 }

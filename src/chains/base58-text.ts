@@ -12,9 +12,8 @@ export const base58check = createBase58check(sha256);
 export function decodeBase58(text: string): Uint8Array {
   const foreign = FOREIGN_CHARACTER.exec(text);
   if (foreign !== null) {
-    throw new InvalidAddress(
-      `character ${foreign.index + 1} is "${foreign[0]}", which such an address never contains`,
-    );
+    const [character] = foreign;
+    throw new InvalidAddress('foreign-character', { position: foreign.index + 1, character });
   }
   return base58.decode(text);
 }
@@ -26,12 +25,10 @@ export function decodeBase58(text: string): Uint8Array {
  * @throws InvalidAddress
  */
 export function decodeBase58Check(text: string, payloadLength: number): Uint8Array {
-  if (decodeBase58(text).length !== payloadLength + 4) {
-    throw new InvalidAddress('the length is wrong: characters are missing or there are too many');
-  }
+  if (decodeBase58(text).length !== payloadLength + 4) throw new InvalidAddress('length-wrong');
   try {
     return base58check.decode(text);
   } catch {
-    throw new InvalidAddress('the checksum does not match: a character is mistyped');
+    throw new InvalidAddress('checksum-mistyped');
   }
 }

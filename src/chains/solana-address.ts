@@ -1,31 +1,34 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import type { AddressProblemArguments } from '#errors/refusals/address-problems.ts';
 import { decodeBase58 } from './base58-text.ts';
 import { InvalidAddress } from './invalid-address.ts';
 
+const program = (name: string): AddressProblemArguments => ['solana-program', { program: name }];
+
 // Funds sent to a mint or a program are lost. Many of these are valid ed25519 keys and would pass the curve
 // check below; the others are listed so that the reason can name them.
-const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
-  ['11111111111111111111111111111111', 'the System program'],
-  ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'the Token program'],
-  ['TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', 'the Token-2022 program'],
-  ['ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL', 'the Associated Token program'],
-  ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'the Memo program'],
-  ['Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', 'the first Memo program'],
-  ['metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s', 'the Token Metadata program'],
-  ['SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf', 'the Squads program'],
-  ['Stake11111111111111111111111111111111111111', 'the Stake program'],
-  ['Vote111111111111111111111111111111111111111', 'the Vote program'],
-  ['Config1111111111111111111111111111111111111', 'the Config program'],
-  ['ComputeBudget111111111111111111111111111111', 'the Compute Budget program'],
-  ['AddressLookupTab1e1111111111111111111111111', 'the Address Lookup Table program'],
-  ['BPFLoaderUpgradeab1e11111111111111111111111', 'the program loader'],
-  ['SysvarRent111111111111111111111111111111111', 'a system variable'],
-  ['SysvarC1ock11111111111111111111111111111111', 'a system variable'],
-  ['1nc1nerator11111111111111111111111111111111', 'the incinerator that burns tokens'],
-  ['So11111111111111111111111111111111111111112', 'the mint of wrapped SOL'],
-  ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'the mint of USDC'],
-  ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'the mint of USDC on devnet'],
-  ['Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 'the mint of USDT'],
+const NOT_A_WALLET: ReadonlyMap<string, AddressProblemArguments> = new Map([
+  ['11111111111111111111111111111111', program('System')],
+  ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', program('Token')],
+  ['TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', program('Token-2022')],
+  ['ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL', program('Associated Token')],
+  ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', program('Memo')],
+  ['Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', ['solana-first-memo-program']],
+  ['metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s', program('Token Metadata')],
+  ['SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf', program('Squads')],
+  ['Stake11111111111111111111111111111111111111', program('Stake')],
+  ['Vote111111111111111111111111111111111111111', program('Vote')],
+  ['Config1111111111111111111111111111111111111', program('Config')],
+  ['ComputeBudget111111111111111111111111111111', program('Compute Budget')],
+  ['AddressLookupTab1e1111111111111111111111111', program('Address Lookup Table')],
+  ['BPFLoaderUpgradeab1e11111111111111111111111', ['solana-program-loader']],
+  ['SysvarRent111111111111111111111111111111111', ['solana-system-variable']],
+  ['SysvarC1ock11111111111111111111111111111111', ['solana-system-variable']],
+  ['1nc1nerator11111111111111111111111111111111', ['solana-incinerator']],
+  ['So11111111111111111111111111111111111111112', ['solana-wrapped-mint']],
+  ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', ['solana-mint', { token: 'USDC' }]],
+  ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', ['solana-devnet-mint', { token: 'USDC' }]],
+  ['Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ['solana-mint', { token: 'USDT' }]],
 ]);
 
 /**
@@ -36,14 +39,10 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
  */
 export function parseSolanaAddress(text: string): string {
   const bytes = decodeBase58(text);
-  if (bytes.length === 64) {
-    throw new InvalidAddress('this is a private key or a transaction signature, not an address');
-  }
-  if (bytes.length !== 32) {
-    throw new InvalidAddress('the length is wrong: characters are missing or there are too many');
-  }
+  if (bytes.length === 64) throw new InvalidAddress('solana-key-or-signature');
+  if (bytes.length !== 32) throw new InvalidAddress('length-wrong');
   const what = NOT_A_WALLET.get(text);
-  if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
+  if (what !== undefined) throw new InvalidAddress(...what);
   refuseOffCurve(bytes);
   return text;
 }
@@ -63,13 +62,9 @@ export function parseSolanaAddress(text: string): string {
  */
 function refuseOffCurve(bytes: Uint8Array): void {
   const point = pointOf(bytes);
-  if (point === undefined) {
-    throw new InvalidAddress(
-      "this is not a wallet's address: it is a token account, another program's account (a multisig vault among them), or mistyped",
-    );
-  }
+  if (point === undefined) throw new InvalidAddress('solana-off-curve');
   if (point.isSmallOrder() || !point.isTorsionFree()) {
-    throw new InvalidAddress('no wallet can have this address: a character is mistyped');
+    throw new InvalidAddress('solana-key-impossible');
   }
 }
 

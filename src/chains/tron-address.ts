@@ -1,3 +1,4 @@
+import type { AddressProblemArguments } from '#errors/refusals/address-problems.ts';
 import { decodeBase58Check } from './base58-text.ts';
 import { InvalidAddress } from './invalid-address.ts';
 
@@ -8,14 +9,14 @@ const PAYLOAD_LENGTH = 21;
 const TEXT_LENGTH = 34;
 
 // Addresses copied from a token's page instead of a wallet; tokens sent to a contract by mistake are lost.
-const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
-  ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'the contract of USDT'],
-  ['TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', 'the contract of USDC'],
-  ['TUpMhErZL2fhh4sVNULAbNKLokS4GjC1F4', 'the contract of TUSD'],
-  ['TPYmHEhy5n8TCEfYGqW2rPxsghSfzghPDn', 'the contract of USDD'],
-  ['TNUC9Qb1rRpS5CbWLmNMxXBjyFoydXjWFR', 'the contract of wrapped TRX'],
+const NOT_A_WALLET: ReadonlyMap<string, AddressProblemArguments> = new Map([
+  ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', ['tron-token-contract', { token: 'USDT' }]],
+  ['TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8', ['tron-token-contract', { token: 'USDC' }]],
+  ['TUpMhErZL2fhh4sVNULAbNKLokS4GjC1F4', ['tron-token-contract', { token: 'TUSD' }]],
+  ['TPYmHEhy5n8TCEfYGqW2rPxsghSfzghPDn', ['tron-token-contract', { token: 'USDD' }]],
+  ['TNUC9Qb1rRpS5CbWLmNMxXBjyFoydXjWFR', ['wrapped-coin-contract', { coin: 'TRX' }]],
   // java-tron, config.conf, genesis.block: the account "Blackhole".
-  ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', 'the blackhole account that burns coins'],
+  ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', ['tron-blackhole']],
 ]);
 
 /**
@@ -26,23 +27,17 @@ const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
 export function parseTronAddress(text: string): string {
   refuseOtherForms(text);
   const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
-  if (payload[0] !== VERSION) throw new InvalidAddress('this address belongs to another coin');
+  if (payload[0] !== VERSION) throw new InvalidAddress('other-coin');
   refuseUnspendable(text, payload.subarray(1));
   return text;
 }
 
 function refuseOtherForms(text: string): void {
   // Nodes and explorers show this form as well, but it has no checksum.
-  if (/^(0x)?41[0-9a-f]{40}$/i.test(text)) {
-    throw new InvalidAddress(
-      'this is the hexadecimal form of a Tron address: give the form that begins with T',
-    );
-  }
-  if (!text.startsWith('T')) throw new InvalidAddress('a Tron address begins with T');
+  if (/^(0x)?41[0-9a-f]{40}$/i.test(text)) throw new InvalidAddress('tron-hexadecimal');
+  if (!text.startsWith('T')) throw new InvalidAddress('tron-start-wrong');
   if (text.length !== TEXT_LENGTH) {
-    throw new InvalidAddress(
-      `a Tron address has ${TEXT_LENGTH} characters, and this has ${text.length}`,
-    );
+    throw new InvalidAddress('tron-length-wrong', { length: text.length, expected: TEXT_LENGTH });
   }
 }
 
@@ -50,10 +45,8 @@ function refuseUnspendable(text: string, account: Uint8Array): void {
   // Zero is a burn address; the small numbers above it are precompiled contracts, as on Ethereum, and Tron's own ones
   // begin at 0x1000001 (java-tron, PrecompiledContracts).
   if (account.subarray(0, 16).every(byte => byte === 0)) {
-    throw new InvalidAddress(
-      'this is the zero address or a reserved one: nobody can spend from it',
-    );
+    throw new InvalidAddress('tron-reserved-address');
   }
   const what = NOT_A_WALLET.get(text);
-  if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
+  if (what !== undefined) throw new InvalidAddress(...what);
 }

@@ -11,7 +11,7 @@ export function refusalOf(
   try {
     accepted = parseAddress(family, environment, text);
   } catch (error) {
-    if (error instanceof InvalidAddress) return error.reason;
+    if (error instanceof InvalidAddress) return error.message;
     throw error;
   }
   throw new Error(`accepted as ${accepted}: ${JSON.stringify(text)}`);

@@ -102,7 +102,7 @@ describe.each(FAMILIES)('%s', family => {
       try {
         address = parseAddress(family, environment, text);
       } catch (error) {
-        return error instanceof InvalidAddress && error.reason !== '';
+        return error instanceof InvalidAddress && error.message !== '';
       }
       return parseAddress(family, environment, address) === address;
     });
@@ -118,12 +118,12 @@ describe('InvalidAddress', () => {
       expect(refusalOf(family, 'production', secret)).not.toContain(secret);
   });
 
-  it('is an Error with its reason as the message', () => {
-    const error = new InvalidAddress('the address is empty');
+  it('is an Error with the problem in English as the message', () => {
+    const error = new InvalidAddress('address-empty');
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
       name: 'InvalidAddress',
-      reason: 'the address is empty',
+      problem: { code: 'address-empty' },
       message: 'the address is empty',
     });
   });

@@ -31,26 +31,20 @@ export function parseBitcoinAddress(environment: 'production' | 'test', text: st
   // First characters that the version bytes above encode to.
   if (/^[13mn2]/.test(text)) return parseBase58Address(environment, text);
   throw new InvalidAddress(
-    environment === 'production'
-      ? 'a Bitcoin address begins with 1, 3 or bc1'
-      : 'a Bitcoin testnet address begins with m, n, 2 or tb1',
+    environment === 'production' ? 'bitcoin-start-wrong' : 'bitcoin-test-start-wrong',
   );
 }
 
 function parseBase58Address(environment: 'production' | 'test', text: string): string {
   const payload = decodeBase58Check(text, PAYLOAD_LENGTH);
   const network = NETWORK_OF_VERSION.get(payload[0]);
-  if (network === undefined) throw new InvalidAddress('this address belongs to another coin');
+  if (network === undefined) throw new InvalidAddress('other-coin');
   if (network !== environment) {
-    throw new InvalidAddress(
-      network === 'test'
-        ? 'this is a testnet address: a mainnet address begins with 1, 3 or bc1'
-        : 'this is a mainnet address: a testnet address begins with m, n, 2 or tb1',
-    );
+    throw new InvalidAddress(network === 'test' ? 'bitcoin-on-testnet' : 'bitcoin-on-mainnet');
   }
   // No key or script with this hash is known: coins sent there are burnt.
   if (BURN_ADDRESSES.has(text) || payload.subarray(1).every(byte => byte === 0)) {
-    throw new InvalidAddress('this is a burn address: nobody can spend from it');
+    throw new InvalidAddress('burn-address');
   }
   return text;
 }

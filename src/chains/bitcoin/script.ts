@@ -41,6 +41,6 @@ function witnessScript(address: string): Uint8Array {
   const coder = bech32.decodeUnsafe(address) ? bech32 : bech32m;
   const [version = 0, ...words] = coder.decodeUnsafe(address)?.words ?? [];
   const program = coder.fromWordsUnsafe(words);
-  if (!program || words.length === 0) throw new InvalidAddress('the checksum does not match');
+  if (!program || words.length === 0) throw new InvalidAddress('checksum-wrong');
   return Uint8Array.of(version === 0 ? 0 : NUMBER_1 + version - 1, program.length, ...program);
 }

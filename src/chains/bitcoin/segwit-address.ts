@@ -37,26 +37,21 @@ export function parseSegwitAddress(environment: 'production' | 'test', text: str
 function toOneCase(text: string): string {
   const lower = text.toLowerCase();
   if (text === lower || text === text.toUpperCase()) return lower;
-  throw new InvalidAddress(
-    'capital and small letters are mixed: a bc1 or tb1 address has only one',
-  );
+  throw new InvalidAddress('segwit-case-mixed');
 }
 
 function refuseOtherNetwork(environment: 'production' | 'test', prefix: string): void {
   const [own, network = 'unknown'] = NETWORKS.get(prefix) ?? [];
   if (own === environment) return;
   const expected = environment === 'production' ? 'bc' : 'tb';
-  throw new InvalidAddress(
-    `this is a ${network} address: one for this network begins with ${expected}1`,
-  );
+  throw new InvalidAddress('segwit-on-other-network', { network, prefix: expected });
 }
 
 function refuseForeignCharacter(address: string, from: number): void {
   const foreign = FOREIGN_CHARACTER.exec(address.slice(from));
   if (foreign === null) return;
-  throw new InvalidAddress(
-    `character ${from + foreign.index + 1} is "${foreign[0]}", which such an address never contains`,
-  );
+  const [character] = foreign;
+  throw new InvalidAddress('foreign-character', { position: from + foreign.index + 1, character });
 }
 
 // No text is valid under both checksums (BIP-350), so trying both does not weaken error detection.
@@ -65,49 +60,37 @@ function decodeWords(address: string): { words: number[]; checksum: Checksum } {
   if (plain) return { words: plain.words, checksum: 'bech32' };
   const modified = bech32m.decodeUnsafe(address);
   if (modified) return { words: modified.words, checksum: 'bech32m' };
-  throw new InvalidAddress('the checksum does not match: a character is mistyped or missing');
+  throw new InvalidAddress('segwit-checksum-wrong');
 }
 
 function readVersion(words: number[]): number {
   const version = words[0];
-  if (version === undefined) throw new InvalidAddress('the address has no content');
-  if (version > 16) throw new InvalidAddress(`witness version ${version} does not exist`);
+  if (version === undefined) throw new InvalidAddress('segwit-empty');
+  if (version > 16) throw new InvalidAddress('segwit-version-unknown', { version });
   return version;
 }
 
 function refuseWrongChecksum(version: number, checksum: Checksum): void {
   const expected = version === 0 ? 'bech32' : 'bech32m';
   if (checksum === expected) return;
-  throw new InvalidAddress(
-    `the checksum is ${checksum} where witness version ${version} needs ${expected}: the wallet that wrote it is faulty or outdated`,
-  );
+  throw new InvalidAddress('segwit-checksum-of-other-version', { version, checksum, expected });
 }
 
 function readProgram(words: number[]): Uint8Array {
   const program = bech32.fromWordsUnsafe(words.slice(1));
   if (program) return program;
-  throw new InvalidAddress('the address ends in stray bits: it was not written by a wallet');
+  throw new InvalidAddress('segwit-bits-stray');
 }
 
 function refuseUnspendable(version: number, program: Uint8Array): void {
   // BIP-350 asks senders to allow future versions. A recipient must not use one: until a soft fork defines
   // its rules, anyone can spend from it.
-  if (version > 1) {
-    throw new InvalidAddress(
-      `witness version ${version} is not in use yet: anybody could spend from it`,
-    );
-  }
+  if (version > 1) throw new InvalidAddress('segwit-version-unused', { version });
   if (program.length !== 32 && !(version === 0 && program.length === 20)) {
-    throw new InvalidAddress(
-      `the length is wrong: witness version ${version} with ${program.length} bytes is no wallet's address`,
-    );
+    throw new InvalidAddress('segwit-length-wrong', { version, bytes: program.length });
   }
-  if (version === 0 && program.every(byte => byte === 0)) {
-    throw new InvalidAddress('this is a burn address: nobody can spend from it');
-  }
-  if (version === 1 && !isTaprootKey(program)) {
-    throw new InvalidAddress('nobody can spend from this address: its taproot key is not valid');
-  }
+  if (version === 0 && program.every(byte => byte === 0)) throw new InvalidAddress('burn-address');
+  if (version === 1 && !isTaprootKey(program)) throw new InvalidAddress('taproot-key-invalid');
 }
 
 // BIP-341: the program must be the x coordinate of a curve point, as about half of all values are.

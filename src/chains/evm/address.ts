@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { hex } from '@scure/base';
+import type { AddressProblemArguments } from '#errors/refusals/address-problems.ts';
 import { InvalidAddress } from '../invalid-address.ts';
 
 type EvmFamily = 'ethereum' | 'bnb' | 'avalanche';
@@ -11,25 +12,30 @@ const NETWORK_NAME = {
   avalanche: 'Avalanche C-Chain',
 } as const satisfies Record<EvmFamily, string>;
 
+const contract = (token: string, network: string): AddressProblemArguments => [
+  'evm-token-contract',
+  { token, network },
+];
+
 // Addresses copied from a token's page instead of a wallet; tokens sent to a contract by mistake are lost.
 // One list for all EVM networks: on none of them is there a key to any of these.
-const NOT_A_WALLET: ReadonlyMap<string, string> = new Map([
-  ['0xdAC17F958D2ee523a2206206994597C13D831ec7', 'the contract of USDT on Ethereum'],
-  ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'the contract of USDC on Ethereum'],
-  ['0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7', 'the contract of USDT on Avalanche'],
-  ['0x55d398326f99059fF775485246999027B3197955', 'the contract of USDT on BNB Smart Chain'],
-  ['0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', 'the contract of USDC on Avalanche'],
-  ['0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', 'the contract of USDC on BNB Smart Chain'],
-  ['0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', 'the contract of USDC on Sepolia'],
-  ['0x6B175474E89094C44Da98b954EedeAC495271d0F', 'the contract of DAI on Ethereum'],
+const NOT_A_WALLET: ReadonlyMap<string, AddressProblemArguments> = new Map([
+  ['0xdAC17F958D2ee523a2206206994597C13D831ec7', contract('USDT', 'Ethereum')],
+  ['0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', contract('USDC', 'Ethereum')],
+  ['0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7', contract('USDT', 'Avalanche')],
+  ['0x55d398326f99059fF775485246999027B3197955', contract('USDT', 'BNB Smart Chain')],
+  ['0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', contract('USDC', 'Avalanche')],
+  ['0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', contract('USDC', 'BNB Smart Chain')],
+  ['0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238', contract('USDC', 'Sepolia')],
+  ['0x6B175474E89094C44Da98b954EedeAC495271d0F', contract('DAI', 'Ethereum')],
   // Staking of Ethereum (ethereum/consensus-specs, DEPOSIT_CONTRACT_ADDRESS).
-  ['0x00000000219ab540356cBB839Cbe05303d7705Fa', 'the deposit contract of Ethereum'],
-  ['0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', 'the contract of wrapped ETH'],
-  ['0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c', 'the contract of wrapped BNB'],
-  ['0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7', 'the contract of wrapped AVAX'],
+  ['0x00000000219ab540356cBB839Cbe05303d7705Fa', ['ethereum-deposit-contract']],
+  ['0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2', ['wrapped-coin-contract', { coin: 'ETH' }]],
+  ['0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c', ['wrapped-coin-contract', { coin: 'BNB' }]],
+  ['0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7', ['wrapped-coin-contract', { coin: 'AVAX' }]],
   // ERC-7528: represents the native coin where a token address is expected.
-  ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', 'the placeholder for the native coin'],
-  ['0xdEAD000000000000000042069420694206942069', 'a burn address'],
+  ['0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', ['native-coin-placeholder']],
+  ['0xdEAD000000000000000042069420694206942069', ['known-burn-address']],
 ]);
 
 // Precompiled contracts use the last two bytes, from 1 up (EIP-1352; 0x100 is P-256 of RIP-7212), and so do the
@@ -60,46 +66,30 @@ export function parseEvmContract(family: EvmFamily, text: string): string {
   const digits = text.slice(2);
   refuseMalformedDigits(digits);
   const address = toChecksumCase(digits.toLowerCase());
-  if (isMixedCase(digits) && address !== text) {
-    throw new InvalidAddress(
-      'the checksum (the pattern of capital letters) does not match: a character is mistyped',
-    );
-  }
+  if (isMixedCase(digits) && address !== text) throw new InvalidAddress('evm-checksum-wrong');
   return address;
 }
 
 function refuseOtherForms(family: EvmFamily, text: string): void {
   if (text.startsWith('0x')) return;
-  const network = NETWORK_NAME[family];
   if (family === 'avalanche' && /^([xpc]-)?(avax|fuji)1/i.test(text)) {
-    throw new InvalidAddress(
-      'this is an Avalanche X-Chain or P-Chain address: a C-Chain address beginning with 0x is needed',
-    );
+    throw new InvalidAddress('avalanche-other-chain');
   }
   // BNB Beacon Chain was shut down in 2024; old wallets still show its addresses.
-  if (family === 'bnb' && /^t?bnb1/i.test(text)) {
-    throw new InvalidAddress(
-      'this is a BNB Beacon Chain address: a BNB Smart Chain address beginning with 0x is needed',
-    );
-  }
-  if (/^[0-9a-f]{40}$/i.test(text)) throw new InvalidAddress('the 0x at the front is missing');
-  if (text.startsWith('0X')) throw new InvalidAddress('the 0x at the front must have a small x');
-  throw new InvalidAddress(`an address on ${network} begins with 0x`);
+  if (family === 'bnb' && /^t?bnb1/i.test(text)) throw new InvalidAddress('bnb-beacon-chain');
+  if (/^[0-9a-f]{40}$/i.test(text)) throw new InvalidAddress('evm-start-missing');
+  if (text.startsWith('0X')) throw new InvalidAddress('evm-start-capital');
+  throw new InvalidAddress('evm-start-wrong', { network: NETWORK_NAME[family] });
 }
 
 function refuseMalformedDigits(digits: string): void {
   const foreign = /[^0-9a-f]/i.exec(digits);
   if (foreign !== null) {
-    throw new InvalidAddress(
-      `character ${foreign.index + 3} is "${foreign[0]}": after 0x only 0 to 9 and a to f may follow`,
-    );
+    const [character] = foreign;
+    throw new InvalidAddress('evm-digit-wrong', { position: foreign.index + 3, character });
   }
-  if (digits.length === 64) {
-    throw new InvalidAddress('this is a transaction hash or a private key, not an address');
-  }
-  if (digits.length !== 40) {
-    throw new InvalidAddress(`after 0x 40 characters must follow, and there are ${digits.length}`);
-  }
+  if (digits.length === 64) throw new InvalidAddress('evm-hash-or-key');
+  if (digits.length !== 40) throw new InvalidAddress('evm-length-wrong', { length: digits.length });
 }
 
 function isMixedCase(digits: string): boolean {
@@ -116,12 +106,10 @@ function toChecksumCase(digits: string): string {
 }
 
 function refuseUnspendable(address: string): void {
-  if (/^0x0+$/.test(address)) {
-    throw new InvalidAddress('this is the zero address: nobody can spend from it');
-  }
+  if (/^0x0+$/.test(address)) throw new InvalidAddress('evm-zero-address');
   const what = NOT_A_WALLET.get(address);
   if (what === undefined && (RESERVED.test(address) || REPEATED.test(address))) {
-    throw new InvalidAddress('this is a reserved or burn address: nobody can spend from it');
+    throw new InvalidAddress('evm-reserved-address');
   }
-  if (what !== undefined) throw new InvalidAddress(`this is ${what}, not a wallet`);
+  if (what !== undefined) throw new InvalidAddress(...what);
 }
