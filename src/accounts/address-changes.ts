@@ -56,7 +56,7 @@ export async function checkAddress(
   const present = await listAddressesOn(db, branchId, blockchainId);
   const isThere = present.includes(address);
   if (isThere && (kind === 'address.add' || present.length === 1)) {
-    throw new OperationRefused('The branch has this address already.');
+    throw new OperationRefused('address-already-set');
   }
   if (kind === 'address.add') refuseTooMany(present, address);
   await requireUntaken(db, { merchantId, blockchainId, address }, now);
@@ -87,7 +87,7 @@ export function proposeAddress(
   return propose(operator, merchant_id, delayMs, async within => {
     const { db: tx, clock } = within;
     const { address, present } = await checkAddress(tx, wanted, new Date(clock()));
-    if (!isSame(present, seen)) throw changedMeanwhile();
+    if (!isSame(present, seen)) throw new OperationRefused('addresses-changed');
     await holdAddress(within, { merchantId: merchant_id, blockchainId: blockchain_id, address });
     return { kind, merchant_id, branch_id, blockchain_id, address, former: [...present] };
   });
@@ -105,7 +105,7 @@ export function proposeMainBranch(
 ): Promise<AddressChange> {
   return propose(operator, merchantId, delayMs, async ({ db: tx }) => {
     const { is_main: isMain } = await requireBranch(tx, { merchantId, branchId });
-    if (isMain) throw new OperationRefused('It is the main branch already.');
+    if (isMain) throw new OperationRefused('branch-already-main');
     const main = await findMainBranch(tx, merchantId);
     return {
       kind: 'branch.main',
@@ -149,7 +149,7 @@ export function proposeOneAdmin(
 ): Promise<AddressChange> {
   return propose(operator, merchantId, delayMs, async ({ db: tx }) => {
     const { needs_second_admin: isNeeded } = await requireLockedMerchant(tx, merchantId);
-    if (!isNeeded) throw new OperationRefused('One admin is enough already.');
+    if (!isNeeded) throw new OperationRefused('one-admin-enough');
     return {
       kind: 'merchant.one-admin',
       merchant_id: merchantId,
@@ -200,12 +200,12 @@ function propose(
   return inOneTransaction(operator, async within => {
     const { db: tx, clock } = within;
     const merchant = await requireLockedMerchant(tx, merchantId);
-    if (merchant.status !== 'active') throw new OperationRefused('The account is inactive.');
+    if (merchant.status !== 'active') throw new OperationRefused('account-inactive');
     const { email, personId } = await requireProposer(within, merchantId);
     const columns = await check(within);
     const { kind } = columns;
     if ((await findOpenChangeOf(tx, merchantId, thingOf(columns))) !== undefined) {
-      throw new OperationRefused('Another change of this waits already: cancel it first.');
+      throw new OperationRefused('change-already-waits');
     }
     const { waitsMs, needsApproval } =
       kind === 'merchant.one-admin'
@@ -234,10 +234,4 @@ function thingOf({
   if (kind === 'branch.main' || kind === 'merchant.one-admin') return { kind };
   if (branchId === null || blockchainId === null) throw new Error(`${kind} names no address`);
   return { branchId, blockchainId };
-}
-
-function changedMeanwhile(): OperationRefused {
-  return new OperationRefused(
-    'The addresses were changed while this form was open. Look at them, then try again.',
-  );
 }

@@ -33,9 +33,7 @@ export class AddressTaken extends OperationRefused {
   readonly holders: readonly AddressHolder[];
 
   constructor(wanted: AddressOf, holders: readonly AddressHolder[]) {
-    super(
-      'Another account of this service has this address, or had it until lately: it would not be clear whose a deposit is. If it is yours, ask your operator.',
-    );
+    super('address-taken');
     this.wanted = wanted;
     this.holders = holders;
   }
@@ -47,7 +45,7 @@ async function requireHeldAddress(
   { blockchainId, address }: Pick<AddressOf, 'blockchainId' | 'address'>,
 ): Promise<HeldAddress> {
   const held = await findHeldAddress(db, blockchainId, address);
-  if (held === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+  if (held === undefined) throw new OperationRefused('network-unknown', { blockchainId });
   return held;
 }
 
@@ -103,7 +101,7 @@ export async function holdAddress(
   const holders = await settleHolders(tx, held, now);
   const others = holders.filter(holder => holder.merchantId !== merchantId);
   if (sharedWith !== undefined && !others.some(other => other.merchantId === sharedWith)) {
-    throw new OperationRefused(`Merchant ${sharedWith} does not have this address.`);
+    throw new OperationRefused('address-not-shared', { merchantId: sharedWith });
   }
   if (others.length < holders.length) return markAddressLeft(tx, held, merchantId, null);
   const [first] = others;

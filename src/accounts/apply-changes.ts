@@ -71,7 +71,7 @@ async function requireOpenChange(
   id: string,
 ): Promise<AddressChange> {
   const change = await findOpenChange(db, merchantId, id);
-  if (change === undefined) throw new OperationRefused('This change does not wait any more.');
+  if (change === undefined) throw new OperationRefused('change-ended');
   return change;
 }
 

@@ -38,10 +38,10 @@ export function createBranch(
 export function setMainBranch(operator: Operator, id: string): Promise<Branch> {
   return inOneTransaction(operator, async within => {
     const found = await findBranch(within.db, id);
-    if (found === undefined) throw new OperationRefused(`There is no branch ${id}.`);
+    if (found === undefined) throw new OperationRefused('branch-unknown', { branchId: id });
     await requireLockedMerchant(within.db, found.merchant_id);
     const main = await findMainBranch(within.db, found.merchant_id);
-    if (main?.id === id) throw new OperationRefused('It is the main branch already.');
+    if (main?.id === id) throw new OperationRefused('branch-already-main');
     return moveMain(within, found);
   });
 }

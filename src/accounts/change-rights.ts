@@ -23,7 +23,7 @@ export async function requireAdmin(
 ): Promise<MerchantAdmin> {
   const admin =
     personId === undefined ? undefined : await findMerchantAdmin(db, merchantId, personId);
-  if (admin === undefined) throw new OperationRefused('This takes a Merchant Admin.');
+  if (admin === undefined) throw new OperationRefused('admin-needed');
   return admin;
 }
 
@@ -40,9 +40,7 @@ export async function requireProposer(
   if (admin.recoveredAt === null) return admin;
   const freeAt = admin.recoveredAt.getTime() + RECOVERY_HOLD_MS;
   if (operator.clock() >= freeAt) return admin;
-  throw new OperationRefused(
-    `A link gave you a new password or authenticator app: you may do this from ${minute(freeAt)} on.`,
-  );
+  throw new OperationRefused('recovered-lately', { freeAt: new Date(freeAt) });
 }
 
 /**
@@ -59,9 +57,7 @@ export async function requireEstablishedAdmin(
   const admin = await requireProposer(operator, merchantId);
   const since = Math.max(admin.standingSince.getTime(), admin.factorsSince.getTime());
   if (operator.clock() >= since + delayMs) return admin;
-  throw new OperationRefused(
-    `You have not been an admin, with your present password and codes, for long enough: you may do this from ${minute(since + delayMs)} on.`,
-  );
+  throw new OperationRefused('admin-too-new', { freeAt: new Date(since + delayMs) });
 }
 
 /**
@@ -74,9 +70,7 @@ export async function requireApprover(
   { merchant_id: merchantId, person_id: proposerId }: AddressChange,
   delayMs: number,
 ): Promise<MerchantAdmin> {
-  if (operator.personId === proposerId) {
-    throw new OperationRefused('You have proposed this change: it takes another admin.');
-  }
+  if (operator.personId === proposerId) throw new OperationRefused('change-is-own');
   return requireEstablishedAdmin(operator, merchantId, delayMs);
 }
 
@@ -87,9 +81,5 @@ export async function requireOtherAdmin(
   { personId }: MerchantAdmin,
 ): Promise<void> {
   if (await hasOtherAdmin(db, merchantId, personId)) return;
-  throw new OperationRefused('Nobody else signs in as an admin: invite a second one first.');
-}
-
-function minute(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  throw new OperationRefused('other-admin-missing');
 }

@@ -114,9 +114,7 @@ export async function putAddress(
 /** @throws OperationRefused if there is no room for another address. */
 export function refuseTooMany(present: readonly string[], address: string): void {
   if (present.includes(address) || present.length < ADDRESSES_MAXIMUM) return;
-  throw new OperationRefused(
-    `A branch may have at most ${ADDRESSES_MAXIMUM} addresses on a network.`,
-  );
+  throw new OperationRefused('too-many-addresses', { maximum: ADDRESSES_MAXIMUM });
 }
 
 /**
@@ -163,12 +161,12 @@ export async function requireBranch(db: Connection, owner: AddressOwner): Promis
   await requireMerchant(db, owner.merchantId);
   if (owner.branchId === undefined) {
     const main = await findMainBranch(db, owner.merchantId);
-    if (main === undefined) throw new OperationRefused('The merchant has no main branch.');
+    if (main === undefined) throw new OperationRefused('main-branch-missing');
     return main;
   }
   const branch = await findBranch(db, owner.branchId);
   if (branch?.merchant_id !== owner.merchantId) {
-    throw new OperationRefused(`The merchant has no branch ${owner.branchId}.`);
+    throw new OperationRefused('branch-of-other', { branchId: owner.branchId });
   }
   return branch;
 }
@@ -181,19 +179,16 @@ async function chooseAddress(
   text: string | undefined,
 ): Promise<string> {
   const [first, second] = present;
-  if (first === undefined)
-    throw new OperationRefused(`The branch has no address on ${blockchainId}.`);
+  if (first === undefined) throw new OperationRefused('addresses-missing', { blockchainId });
   if (text === undefined) {
     if (second === undefined) return first;
-    throw new OperationRefused(
-      `The branch has ${present.length} addresses on ${blockchainId}: name the one to remove.`,
-    );
+    throw new OperationRefused('address-not-named', { count: present.length, blockchainId });
   }
   // Compared before parsing: an address that was accepted earlier may be refused by now.
   if (present.includes(text)) return text;
   const address = await requireAddress(db, blockchainId, text);
   if (present.includes(address)) return address;
-  throw new OperationRefused(`The branch does not have this address on ${blockchainId}.`);
+  throw new OperationRefused('address-missing', { blockchainId });
 }
 
 /**
@@ -210,18 +205,14 @@ export async function requireAddressFor(
   const { environment } = await requireMerchant(db, merchantId);
   const network = await findNetwork(db, blockchainId);
   if (environment === 'test' && network?.environment === 'production') {
-    throw new OperationRefused(
-      `A test merchant has addresses on test networks alone, and ${blockchainId} is a main network.`,
-    );
+    throw new OperationRefused('address-on-main-network', { blockchainId });
   }
   const address = await requireAddress(db, blockchainId, text);
   // Some contracts are configured, so the parser does not know them.
   const networks = await listNetworks(db);
   const own = networks.find(({ contract }) => contract === address);
   if (own === undefined) return address;
-  throw new OperationRefused(
-    `The address is refused: this is the contract of ${own.id}, not a wallet.`,
-  );
+  throw new OperationRefused('address-of-contract', { blockchainId: own.id });
 }
 
 /** The canonical spelling of an address. A refusal never repeats the text: it may be a private key, pasted by mistake. */
@@ -231,11 +222,11 @@ export async function requireAddress(
   text: string,
 ): Promise<string> {
   const network = await findNetwork(db, blockchainId);
-  if (network === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+  if (network === undefined) throw new OperationRefused('network-unknown', { blockchainId });
   try {
     return parseAddress(network.family, network.environment, text);
   } catch (error) {
     if (!(error instanceof InvalidAddress)) throw error;
-    throw new OperationRefused(`The address is refused: ${error.message}.`);
+    throw new OperationRefused('address-invalid', { problem: error.problem });
   }
 }

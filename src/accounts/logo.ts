@@ -1,3 +1,4 @@
+import { Refused } from '#errors/refusals/refused.ts';
 import { cutPng } from './png.ts';
 import { cutWebp } from './webp.ts';
 
@@ -15,7 +16,7 @@ export interface Logo {
 }
 
 /** An image is refused. The message completes a sentence that begins with the file's name. */
-export class ImageRefused extends Error {
+export class ImageRefused extends Refused {
   override readonly name = 'ImageRefused';
 }
 
@@ -27,18 +28,23 @@ export class ImageRefused extends Error {
  */
 export function parseLogo(content: Buffer): Logo {
   if (content.length > LOGO_BYTES_MAXIMUM) {
-    throw new ImageRefused(`has ${content.length} bytes: at most ${LOGO_BYTES_MAXIMUM} are taken`);
+    throw new ImageRefused('image-too-many-bytes', {
+      bytes: content.length,
+      maximum: LOGO_BYTES_MAXIMUM,
+    });
   }
   const png = cutPng(content);
   const image = png ?? cutWebp(content);
-  if (image === undefined) throw new ImageRefused('is neither PNG nor WebP');
+  if (image === undefined) throw new ImageRefused('image-type-unknown');
   const { width, height, content: cut } = image;
   const longest = Math.max(width, height);
   if (width === 0 || height === 0 || longest > LOGO_PIXELS_MAXIMUM) {
-    throw new ImageRefused(
-      `has ${width} × ${height} pixels: at most ${LOGO_PIXELS_MAXIMUM} × ${LOGO_PIXELS_MAXIMUM} are taken`,
-    );
+    throw new ImageRefused('image-too-many-pixels', {
+      width,
+      height,
+      maximum: LOGO_PIXELS_MAXIMUM,
+    });
   }
-  if (cut === undefined) throw new ImageRefused('is damaged or cut short');
+  if (cut === undefined) throw new ImageRefused('image-damaged');
   return { type: png === undefined ? 'image/webp' : 'image/png', content: cut };
 }

@@ -167,7 +167,7 @@ const requireBy =
   (read: typeof findMerchant) =>
   async (db: Connection, id: string): Promise<Merchant> => {
     const merchant = await read(db, id);
-    if (merchant === undefined) throw new OperationRefused(`There is no merchant ${id}.`);
+    if (merchant === undefined) throw new OperationRefused('merchant-unknown', { merchantId: id });
     return merchant;
   };
 

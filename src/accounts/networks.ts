@@ -46,7 +46,7 @@ export function setNetwork(
   return audited(operator, 'network.set', async (tx, now) => {
     const switched = change.active === undefined ? {} : { switched_at: now };
     const network = await updateNetwork(tx, id, { ...columns, ...switched });
-    if (network === undefined) throw new OperationRefused(`There is no network ${id}.`);
+    if (network === undefined) throw new OperationRefused('network-unknown', { blockchainId: id });
     return { result: network, objectId: id, detail: columns };
   });
 }

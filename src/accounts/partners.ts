@@ -111,9 +111,9 @@ export async function requirePartner(db: Connection, id: string): Promise<Partne
 }
 
 function noMember(id: string): OperationRefused {
-  return new OperationRefused(`There is no partner member ${id}.`);
+  return new OperationRefused('partner-member-unknown', { memberId: id });
 }
 
 function noPartner(id: string): OperationRefused {
-  return new OperationRefused(`There is no partner ${id}.`);
+  return new OperationRefused('partner-unknown', { partnerId: id });
 }

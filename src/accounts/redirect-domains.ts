@@ -23,23 +23,20 @@ const TOP_LEVEL = /^([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
  * @throws OperationRefused with the reason.
  */
 export function parseDomain(text: string, allowLoopback: boolean): string {
-  const refuse = (reason: string) => new OperationRefused(`The domain is refused: ${reason}.`);
-  if (text.includes('://')) throw refuse('give the hostname alone, without https://');
-  if (text.includes('*')) throw refuse('wildcards are not supported; add each hostname by itself');
+  if (text.includes('://')) throw new OperationRefused('domain-with-scheme');
+  if (text.includes('*')) throw new OperationRefused('domain-with-wildcard');
   if (allowLoopback && LOOPBACK_HOSTS.includes(text)) return text;
-  if (/[/?#@:\\\s]/.test(text)) {
-    throw refuse('give the hostname alone, without path, port or user');
-  }
-  if (!URL.canParse(`https://${text}`)) throw refuse('it is not a hostname');
+  if (/[/?#@:\\\s]/.test(text)) throw new OperationRefused('domain-with-path');
+  if (!URL.canParse(`https://${text}`)) throw new OperationRefused('domain-unreadable');
   const { hostname } = new URL(`https://${text}`);
   const labels = hostname.split('.');
-  if (labels.length < 2) throw refuse('it is not fully qualified, as shop.example.com is');
-  if (/^[\d.]+$/.test(hostname)) throw refuse('an IP address is not a domain');
+  if (labels.length < 2) throw new OperationRefused('domain-not-qualified');
+  if (/^[\d.]+$/.test(hostname)) throw new OperationRefused('domain-numeric');
   const topLevel = labels.at(-1) ?? '';
   if (hostname.length > NAME_MAXIMUM || !labels.every(label => LABEL.test(label))) {
-    throw refuse('it is not a valid hostname');
+    throw new OperationRefused('domain-invalid');
   }
-  if (!TOP_LEVEL.test(topLevel)) throw refuse(`"${topLevel}" is not a top-level domain`);
+  if (!TOP_LEVEL.test(topLevel)) throw new OperationRefused('top-level-invalid', { topLevel });
   return hostname;
 }
 
@@ -56,9 +53,7 @@ export function addDomain(
     await requireLockedMerchant(tx, merchantId);
     const domains = await listRedirectDomains(tx, merchantId);
     if (!domains.includes(domain) && domains.length >= REDIRECT_DOMAINS_MAXIMUM) {
-      throw new OperationRefused(
-        `A merchant may have at most ${REDIRECT_DOMAINS_MAXIMUM} redirect domains.`,
-      );
+      throw new OperationRefused('too-many-domains', { maximum: REDIRECT_DOMAINS_MAXIMUM });
     }
     await insertRedirectDomain(tx, { merchantId, domain, now });
     return { result: { merchantId, domain }, objectId: merchantId, detail: { domain } };
@@ -73,7 +68,7 @@ export function removeDomain(
 ): Promise<{ merchantId: string; domain: string }> {
   return audited(operator, 'domain.remove', async tx => {
     if (!(await removeRedirectDomain(tx, merchantId, domain))) {
-      throw new OperationRefused(`The merchant has no redirect domain ${domain}.`);
+      throw new OperationRefused('domain-missing', { name: domain });
     }
     return { result: { merchantId, domain }, objectId: merchantId, detail: { domain } };
   });

@@ -23,16 +23,12 @@ export function releaseAddress(
     await requireLockedMerchant(tx, merchantId);
     const address = await requireAddress(tx, blockchainId, text);
     const held = await findHeldAddress(tx, blockchainId, address);
-    if (held === undefined) throw new OperationRefused(`There is no network ${blockchainId}.`);
+    if (held === undefined) throw new OperationRefused('network-unknown', { blockchainId });
     await lockAddressHolders(tx, held);
     const holders = await listAddressHolders(tx, held);
     const own = holders.find(holder => holder.merchantId === merchantId);
-    if (own === undefined) throw new OperationRefused('The merchant does not have this address.');
-    if (own.isInForce) {
-      throw new OperationRefused(
-        'The address is in force for the merchant, or waits to be: remove it, or cancel the change, first.',
-      );
-    }
+    if (own === undefined) throw new OperationRefused('address-not-held');
+    if (own.isInForce) throw new OperationRefused('address-in-force');
     const heir = holders.find(holder => holder !== own)?.merchantId ?? null;
     await deleteAddressHolder(tx, held, merchantId, heir, now);
     const result = { merchantId, blockchainId, address };

@@ -27,7 +27,7 @@ export function makeTestTwin(operator: Operator, liveId: string): Promise<Mercha
     const { db: tx } = within;
     // Locked, so that concurrent calls make one twin.
     const live = await requireLockedMerchant(tx, liveId);
-    if (live.environment === 'test') throw new OperationRefused('This is a test merchant itself.');
+    if (live.environment === 'test') throw new OperationRefused('merchant-already-test');
     const present = await findTestTwin(tx, liveId);
     // The audit log files changes of the twin under the twin.
     const ofTwin = { ...within, accountId: null };

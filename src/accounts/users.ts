@@ -122,9 +122,8 @@ export function issueLegacyKey(
     const user = await lockMerchantUser(tx, id);
     if (user === undefined) throw noUser(id);
     if (user.role !== 'admin' || user.status !== 'active') {
-      throw new OperationRefused(
-        `The user is ${user.status} and ${user.role}; only an active admin may have a key.`,
-      );
+      const { status, role } = user;
+      throw new OperationRefused('legacy-key-needs-admin', { status, role });
     }
     const clientId = user.client_id ?? randomHex(CLIENT_ID_PREFIX, CLIENT_ID_BYTES);
     const apiKey = randomHex(API_KEY_PREFIX, API_KEY_BYTES);
@@ -138,5 +137,5 @@ export function issueLegacyKey(
 }
 
 function noUser(id: string): OperationRefused {
-  return new OperationRefused(`There is no user ${id}.`);
+  return new OperationRefused('user-unknown', { userId: id });
 }

@@ -369,7 +369,7 @@ class History {
 
   async #command({ kind, branch, address }: Wish): Promise<unknown> {
     const operator = operatorOf(service);
-    if (kind === 'merchant.one-admin') throw new OperationRefused('There is no such command.');
+    if (kind === 'merchant.one-admin') throw new OperationRefused('nothing-to-change');
     const branchId = this.#branchOf(branch);
     if (kind === 'branch.main') return setMainBranch(operator, branchId);
     const owner = { merchantId: this.#account.merchant.id, branchId };

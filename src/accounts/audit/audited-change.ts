@@ -1,5 +1,6 @@
 import { maskSecrets } from '#crypto/mask-secrets.ts';
 import { newId } from '#crypto/new-id.ts';
+import { Refused } from '#errors/refusals/refused.ts';
 import type { ChangeOrigin } from '#storage/database/account-tables.ts';
 import { untilHeard } from '#storage/database/change-feed.ts';
 import type { Connection } from '#storage/database/connection.ts';
@@ -8,11 +9,8 @@ import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import type { Clock } from '#time/clock.ts';
 
 /** A change is refused. The message tells the operator why, and what to do instead. */
-export class OperationRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'OperationRefused';
-  }
+export class OperationRefused extends Refused {
+  override readonly name = 'OperationRefused';
 }
 
 /** Who makes a change, and in which database. */
@@ -77,8 +75,6 @@ export function columnsToSet<T extends object>(
   values: T,
 ): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  if (entries.length === 0) {
-    throw new OperationRefused('Nothing to change: no setting is given.');
-  }
+  if (entries.length === 0) throw new OperationRefused('nothing-to-change');
   return Object.fromEntries(entries) as Partial<{ [K in keyof T]: Exclude<T[K], undefined> }>;
 }

@@ -55,9 +55,7 @@ export interface NewKey {
 export function createKey(operator: Operator, keyring: Keyring, input: NewKey): Promise<IssuedKey> {
   return audited(operator, 'key.create', async (tx, now) => {
     const { owner, name, expiresAt = null } = input;
-    if (expiresAt !== null && expiresAt <= now) {
-      throw new OperationRefused('The expiry date has already passed.');
-    }
+    if (expiresAt !== null && expiresAt <= now) throw new OperationRefused('key-expiry-passed');
     const stored = chooseScopes(owner, input.scopes);
     const role = await requireOwner(tx, owner, now);
 
@@ -122,8 +120,8 @@ export function rotateKey(
 export function revokeKey(operator: Operator, keyId: string): Promise<KeyWithRole> {
   return audited(operator, 'key.revoke', async (tx, now) => {
     const key = await lockApiKey(tx, keyId);
-    if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
-    if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is already revoked.`);
+    if (key === undefined) throw new OperationRefused('key-unknown', { keyId });
+    if (key.revoked_at !== null) throw new OperationRefused('key-already-revoked', { keyId });
     const revoked = await updateApiKey(tx, keyId, {
       revoked_at: now,
       secret: null,
@@ -186,9 +184,7 @@ function chooseScopes(owner: KeyOwner, requested: readonly string[] | undefined)
   if (requested === undefined) return [...known];
   const unknown = requested.find(scope => !known.includes(scope));
   if (unknown !== undefined || requested.length === 0) {
-    throw new OperationRefused(
-      `The scope "${unknown ?? ''}" is unknown; the key may have ${known.join(', ')}.`,
-    );
+    throw new OperationRefused('key-scope-unknown', { scope: unknown ?? '', known });
   }
   return known.filter(scope => requested.includes(scope));
 }
@@ -202,25 +198,23 @@ async function requireOwner(
   if ('merchantId' in owner) {
     await requireLockedMerchant(db, owner.merchantId);
     if ((await countActiveKeys(db, owner.merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
-      throw new OperationRefused(
-        `The merchant has ${ACTIVE_KEYS_MAXIMUM} active keys, which is the maximum; revoke one first.`,
-      );
+      throw new OperationRefused('too-many-keys', { maximum: ACTIVE_KEYS_MAXIMUM });
     }
     return null;
   }
   const member = await findPartnerMember(db, owner.memberId);
   if (member === undefined) {
-    throw new OperationRefused(`There is no partner member ${owner.memberId}.`);
+    throw new OperationRefused('partner-member-unknown', { memberId: owner.memberId });
   }
   return member.role;
 }
 
 async function requireUsableKey(db: Connection, keyId: string, now: Date): Promise<KeyWithRole> {
   const key = await lockApiKey(db, keyId);
-  if (key === undefined) throw new OperationRefused(`There is no key ${keyId}.`);
-  if (key.revoked_at !== null) throw new OperationRefused(`The key ${keyId} is revoked.`);
+  if (key === undefined) throw new OperationRefused('key-unknown', { keyId });
+  if (key.revoked_at !== null) throw new OperationRefused('key-revoked', { keyId });
   if (key.expires_at !== null && key.expires_at <= now) {
-    throw new OperationRefused(`The key ${keyId} has expired; create a new one.`);
+    throw new OperationRefused('key-expired', { keyId });
   }
   return key;
 }

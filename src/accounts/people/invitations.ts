@@ -55,12 +55,8 @@ function invite(operator: Operator, kind: 'user' | 'member', id: string): Promis
     const owner = await { user: lockMerchantUser, member: lockPartnerMember }[kind](tx, id);
     if (owner === undefined) throw noOwner(kind, id);
     const { status, person_id: personId } = owner;
-    if (status !== 'active') throw new OperationRefused('Nobody signs in as an inactive user.');
-    if (personId !== null) {
-      throw new OperationRefused(
-        'Somebody signs in as this user already. Make a link for a new password or authenticator app with mp user link.',
-      );
-    }
+    if (status !== 'active') throw new OperationRefused('invited-inactive');
+    if (personId !== null) throw new OperationRefused('invited-already-joined');
     const invited = { user: { merchant_user_id: id }, member: { partner_member_id: id } }[kind];
     const subject = { ...invited, account_id: operator.accountId ?? null };
     const invitation = await makeLink(tx, 'invitation', subject, operator.actor, now);
@@ -85,13 +81,9 @@ export function linkFor(
     const owner = await { user: findMerchantUser, member: findPartnerMember }[kind](tx, id);
     if (owner === undefined) throw noOwner(kind, id);
     const { person_id: personId } = owner;
-    if (personId === null) {
-      throw new OperationRefused('Nobody signs in as this user yet; invite somebody first.');
-    }
+    if (personId === null) throw new OperationRefused('nobody-joined');
     const person = await lockPerson(tx, personId);
-    if (person?.is_demo === true) {
-      throw new OperationRefused('The person of the demo has nothing to sign in with.');
-    }
+    if (person?.is_demo === true) throw new OperationRefused('link-for-demo');
     const subject = { person_id: personId, account_id: operator.accountId ?? null };
     const link = await makeLink(tx, purpose, subject, operator.actor, now);
     const facts = { at: now.toISOString(), purpose, by: namedBy(operator) };
@@ -101,7 +93,9 @@ export function linkFor(
 }
 
 function noOwner(kind: 'user' | 'member', id: string): OperationRefused {
-  return new OperationRefused(`There is no ${kind === 'user' ? 'user' : 'partner member'} ${id}.`);
+  return kind === 'user'
+    ? new OperationRefused('user-unknown', { userId: id })
+    : new OperationRefused('partner-member-unknown', { memberId: id });
 }
 
 /** Makes a link, and ends the earlier ones of its subject. A link by mail ends only earlier links by mail. */

@@ -121,10 +121,7 @@ export async function joinAsNew(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new FieldRefused(
-      'email',
-      'Somebody signs in with this e-mail already. If it is you, sign in first and open the link again; otherwise use another one.',
-    );
+    throw new FieldRefused('email', 'email-in-use-sign-in');
   }
 }
 
@@ -160,7 +157,7 @@ export async function joinAsPerson(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new FieldRefused('account', 'You can enter this account already.');
+    throw new FieldRefused('account', 'account-already-open');
   }
 }
 
@@ -278,10 +275,5 @@ async function requireLink(tx: Connection, tokenHash: Buffer, now: Date): Promis
 }
 
 function sealNewApp({ keyring, clock }: PeopleDependencies, personId: string, app: NewApp) {
-  return sealApp(keyring, personId, app, {
-    now: clock(),
-    field: 'code',
-    reason:
-      'This is not the code that the app shows for this QR code. Wait for the next one, and check that the clocks are right.',
-  });
+  return sealApp(keyring, personId, app, { now: clock(), field: 'code' });
 }

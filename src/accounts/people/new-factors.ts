@@ -26,21 +26,23 @@ type StoredApp = Pick<Person, 'code_secret' | 'code_key_version' | 'code_last_st
 export function readEmail(text: string): string {
   const email = parseEmail(text.trim());
   if (email !== undefined) return email;
-  throw new FieldRefused('email', 'This is no e-mail address, such as ada@example.com.');
+  throw new FieldRefused('email', 'email-invalid');
 }
 
 /**
  * Seals the secret of a new app, and uses up its code.
- * @throws FieldRefused about the field of the code, with `reason`, when the app shows another code.
+ * @throws FieldRefused about the field of the code, when the app shows another code.
  */
 export function sealApp(
   keyring: Keyring,
   personId: string,
   { secret, code }: NewApp,
-  { now, field, reason }: { now: number; field: string; reason: string },
+  { now, field }: { now: number; field: 'code' | 'new-code' },
 ): StoredApp {
   const step = isCodeSecret(secret) ? findCodeStep(secret, code, now) : undefined;
-  if (step === undefined) throw new FieldRefused(field, reason);
+  if (step === undefined) {
+    throw new FieldRefused(field, field === 'code' ? 'app-code-wrong' : 'new-app-code-wrong');
+  }
   return {
     code_secret: keyring.seal(secret, personId),
     code_key_version: keyring.currentVersion,
@@ -75,10 +77,7 @@ export async function checkNewPassword(
   known: { email: string; names: readonly string[] },
 ): Promise<void> {
   const fault = findPasswordFault(password, known);
-  if (fault !== undefined) throw new FieldRefused(field, fault);
+  if (fault !== undefined) throw new FieldRefused(field, ...fault);
   if (!(await isBreached(password))) return;
-  throw new FieldRefused(
-    field,
-    'This password was found in data that was stolen elsewhere, and attackers try it. Choose another one.',
-  );
+  throw new FieldRefused(field, 'password-breached');
 }

@@ -1,3 +1,4 @@
+import type { RefusalArguments } from '#errors/refusals/refused.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
 /** Length of a password, in characters. */
@@ -34,29 +35,31 @@ const PIECE_LENGTH = 4;
  * Why a password is not accepted; undefined if it is. All characters are allowed; length is what makes it
  * hard to guess (NIST SP 800-63B-4, 3.1.1.2).
  */
-export function findPasswordFault(password: string, { email, names }: Known): string | undefined {
+export function findPasswordFault(
+  password: string,
+  { email, names }: Known,
+): RefusalArguments | undefined {
   const characters = [...password];
   if (characters.length < PASSWORD_MINIMUM) {
-    return `Use at least ${PASSWORD_MINIMUM} characters; three or four random words are easy to remember.`;
+    return ['password-too-short', { minimum: PASSWORD_MINIMUM }];
   }
-  if (characters.length > PASSWORD_MAXIMUM) return `Use at most ${PASSWORD_MAXIMUM} characters.`;
+  if (characters.length > PASSWORD_MAXIMUM) {
+    return ['password-too-long', { maximum: PASSWORD_MAXIMUM }];
+  }
   const plain = simplify(password);
   const known = [email, email.split('@')[0] ?? '', PRODUCT, ...names];
   if (plain !== '' && 2 * countOthers(plain, known) <= [...plain].length) {
-    return 'Half of this or more is a name or an e-mail address that anybody could try. Choose another one.';
+    return ['password-of-names'];
   }
   // Neither separators nor a number at either end make a repeated word harder to guess.
   const words = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   if ([password.toLowerCase(), plain, words].some(hasPeriod)) {
-    return 'This repeats one word or run of characters. Choose another one.';
+    return ['password-repeated'];
   }
   if (PIECE_LENGTH * countPieces(password.toLowerCase()) <= characters.length) {
-    return 'This goes along the keyboard or the alphabet. Choose another one.';
+    return ['password-of-rows'];
   }
-  if (isCommonPassword(plain)) {
-    return 'Many people have this password, and attackers try it. Choose another one.';
-  }
-  return undefined;
+  return isCommonPassword(plain) ? ['password-common'] : undefined;
 }
 
 function simplify(text: string): string {

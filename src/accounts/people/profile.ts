@@ -73,7 +73,7 @@ export async function changeEmail(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new FieldRefused('email', 'Somebody signs in with this e-mail already.');
+    throw new FieldRefused('email', 'email-in-use');
   }
 }
 
@@ -86,11 +86,7 @@ export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): 
   return change(deps, proof, {
     what: 'app',
     prepare({ id }) {
-      const sealed = sealApp(deps.keyring, id, app, {
-        now: deps.clock(),
-        field: 'new-code',
-        reason: 'This is not the code that the new app shows.',
-      });
+      const sealed = sealApp(deps.keyring, id, app, { now: deps.clock(), field: 'new-code' });
       return () => sealed;
     },
     renewsRecoveryCodes: true,

@@ -71,15 +71,11 @@ export async function provePassword(
   const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
   if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
     signIns.inc({ method: 'password', outcome: 'throttled' });
-    throw new WrongProof(
-      'password',
-      'There were too many wrong passwords. Wait a quarter of an hour; if this stays, ask for a link for a new password.',
-      'too-many-passwords',
-    );
+    throw new WrongProof('password', 'too-many-passwords');
   }
   const { isRight } = await verifyPassword(deps, person.id, person, password);
   signIns.inc({ method: 'password', outcome: isRight ? 'accepted' : 'refused' });
-  if (!isRight) throw new WrongProof('password', 'This is not your password.');
+  if (!isRight) throw new WrongProof('password', 'wrong-password', { wasRight: false });
 }
 
 /** Whose code is checked, and what it allows. */
@@ -124,7 +120,7 @@ export async function proveCode<T>(
     const person = await lockPerson(tx, id);
     if (person === undefined) throw new SessionEnded();
     if (compared !== undefined && !isSamePassword(person, compared)) {
-      throw new WrongProof('password', 'This is not your password any more.');
+      throw new WrongProof('password', 'wrong-password', { wasRight: true });
     }
     const method = await takeCode(tx, { keyring, clock }, person, text);
     if (method === undefined) {
@@ -142,10 +138,7 @@ export async function proveCode<T>(
   if (done === undefined) {
     signIns.inc({ method: 'code', outcome: 'refused' });
     if (admission === 'last') throw new SecondFactorClosed(device !== null);
-    throw new WrongProof(
-      'code',
-      'This code is not right. Wait for the next one; each counts once.',
-    );
+    throw new WrongProof('code', 'wrong-code');
   }
   signIns.inc({ method: done.method, outcome: 'accepted' });
   renewed(done.token);

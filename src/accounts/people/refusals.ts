@@ -1,37 +1,24 @@
+import { type RefusalArguments, Refused } from '#errors/refusals/refused.ts';
+
 /** A form is refused: the reason, and the field that it is about. */
-export class FieldRefused extends Error {
+export class FieldRefused extends Refused {
+  override readonly name = 'FieldRefused';
   readonly field: string;
 
-  constructor(field: string, message: string) {
-    super(message);
-    this.name = 'FieldRefused';
+  constructor(field: string, ...refusal: RefusalArguments) {
+    super(...refusal);
     this.field = field;
   }
 }
 
-/** The password or the code is not that of the person. */
-export class WrongProof extends FieldRefused {
-  /** For the log. */
-  readonly refusal: string;
-
-  constructor(field: 'password' | 'code', message: string, refusal = `wrong-${field}`) {
-    super(field, message);
-    this.refusal = refusal;
-  }
-}
+/** The password or the code is not that of the person. The log of the request has the refusal's code. */
+export class WrongProof extends FieldRefused {}
 
 /** Too many codes were wrong: for a while none is checked on this kind of device. */
 export class SecondFactorClosed extends WrongProof {
   /** @param isKnownDevice Whether the person has signed in with this device before. */
   constructor(isKnownDevice: boolean) {
-    const others = isKnownDevice
-      ? ''
-      : ', and at once on a device that you have signed in with before';
-    super(
-      'code',
-      `Too many wrong codes were entered for you${isKnownDevice ? ' on this device' : ''}. Codes are taken again in a quarter of an hour${others}. If this stays, ask for a link for a new password.`,
-      'too-many-codes',
-    );
+    super('code', 'too-many-codes', { isKnownDevice });
   }
 }
 

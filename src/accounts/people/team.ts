@@ -44,7 +44,7 @@ export async function addToTeam(
   const { kind, accountId } = account;
   await enterTeam(operator, account);
   if (await hasEmail(operator.db, kind, accountId, newcomer.email)) {
-    throw new FieldRefused('email', 'Somebody with this e-mail is in the team already.');
+    throw new FieldRefused('email', 'email-in-team');
   }
   if (kind === 'merchant') {
     const role = userRole(newcomer.role);
@@ -84,11 +84,7 @@ export async function changeMember(
     );
   }
   if (await hasAdmin(operator.db, kind, accountId)) return;
-  throw new OperationRefused(
-    kind === 'merchant'
-      ? 'Nobody else signs in as a Merchant Admin: make somebody one first.'
-      : 'Nobody else signs in as an owner: make somebody one first.',
-  );
+  throw new OperationRefused(kind === 'merchant' ? 'last-admin' : 'last-owner');
 }
 
 /**
@@ -109,15 +105,13 @@ export async function renewLink(
   if (personId === null) {
     return kind === 'merchant' ? inviteUser(operator, memberId) : inviteMember(operator, memberId);
   }
-  if (status !== 'active') throw new OperationRefused(`${name} is deactivated.`);
+  if (status !== 'active') throw new OperationRefused('team-member-inactive', { name });
   if (personId === operator.personId) {
     // Making a link takes only a code; the profile asks for the password too.
-    throw new OperationRefused('Change your own password and app in your profile.');
+    throw new OperationRefused('link-for-oneself');
   }
   if (await hasOtherAccount(db, personId, accountId)) {
-    throw new OperationRefused(
-      `${name} has another account as well, which the link would open too: only your operator can make it or, for somebody of a test twin, an admin of the live account.`,
-    );
+    throw new OperationRefused('link-opens-other-account', { name });
   }
   const owner = kind === 'merchant' ? { userId: memberId } : { memberId };
   return linkFor(operator, owner, purpose);
@@ -135,9 +129,7 @@ async function enterTeam(
 ): Promise<void> {
   await lockAccount(db, { kind, accountId });
   if (personId !== undefined && (await isActiveAdmin(db, kind, accountId, personId))) return;
-  throw new OperationRefused(
-    kind === 'merchant' ? 'This takes a Merchant Admin.' : 'This takes an owner of the partner.',
-  );
+  throw new OperationRefused(kind === 'merchant' ? 'admin-needed' : 'owner-needed');
 }
 
 async function requireMember(
@@ -146,16 +138,16 @@ async function requireMember(
   id: string,
 ): Promise<TeamMember> {
   const member = await findTeamMember(db, kind, accountId, { id, now: new Date(clock()) });
-  if (member === undefined) throw new OperationRefused(`Nobody of the team has the ID ${id}.`);
+  if (member === undefined) throw new OperationRefused('team-member-unknown', { memberId: id });
   return member;
 }
 
 function userRole(role: Membership['role']): UserRole {
   if (role === 'admin' || role === 'member') return role;
-  throw new FieldRefused('role', 'A merchant has admins and members.');
+  throw new FieldRefused('role', 'role-not-of-merchant');
 }
 
 function partnerRole(role: Membership['role']): PartnerRole {
   if (role === 'owner' || role === 'developer') return role;
-  throw new FieldRefused('role', 'A partner has owners and developers.');
+  throw new FieldRefused('role', 'role-not-of-partner');
 }

@@ -85,10 +85,10 @@ async function readQuery(
 ): Promise<Omit<OperatorPaymentsQuery, 'limit'>> {
   if (merchant !== undefined) await requireMerchant(db, merchant);
   if (blockchain !== undefined && (await findNetwork(db, blockchain)) === undefined) {
-    throw new OperationRefused(`There is no network ${blockchain}.`);
+    throw new OperationRefused('network-unknown', { blockchainId: blockchain });
   }
   if (before !== undefined && (await findPayment(db, before)) === undefined) {
-    throw new OperationRefused(`There is no payment ${before}.`);
+    throw new OperationRefused('payment-unknown', { paymentId: before });
   }
   return {
     merchantId: merchant,

@@ -50,6 +50,6 @@ export async function paymentObject({ db }: Session, payment: Payment) {
 /** @throws OperationRefused for an unknown payment. */
 export async function requirePayment(db: Connection, id: string): Promise<Payment> {
   const payment = await findPayment(db, id);
-  if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
+  if (payment === undefined) throw new OperationRefused('payment-unknown', { paymentId: id });
   return payment;
 }

@@ -21,7 +21,7 @@ export function defineDeliveries(noun: CliCommand): void {
     .limit(DELIVERIES_MAXIMUM, DELIVERIES_DEFAULT)
     .onDatabase(async ({ db, showList }, endpointId: string, { limit }: { limit: number }) => {
       if ((await findWebhookEndpoint(db, endpointId)) === undefined) {
-        throw new OperationRefused(`There is no webhook endpoint ${endpointId}.`);
+        throw new OperationRefused('endpoint-unknown', { endpointId });
       }
       const deliveries = await listDeliveries(db, { endpointId }, limit);
       const all = Map.groupBy(

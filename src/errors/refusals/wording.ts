@@ -14,6 +14,11 @@ export type CodedArguments<Catalogue> = {
     : readonly [code: Code, values?: undefined];
 }[keyof Catalogue];
 
+/** A catalogue with the same codes and values in another language. */
+export type Translation<Catalogue> = {
+  readonly [Code in keyof Catalogue]: Catalogue[Code] extends string ? string : Catalogue[Code];
+};
+
 /** The sentence of a refusal in the language of the catalogue. */
 export function wordRefusal<Code extends string>(
   catalogue: Readonly<Record<Code, Sentence>>,

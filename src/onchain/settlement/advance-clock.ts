@@ -41,14 +41,12 @@ export async function advanceClock(
   now: Date,
 ): Promise<void> {
   const payment = await lockPayment(tx, paymentId);
-  if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+  if (payment === undefined) throw new OperationRefused('payment-unknown', { paymentId });
   const isOpen = payment.status === 'pending';
   if (isOpen) await requireSimulated(tx, payment);
   const deliveries = await bringDeliveriesForward(tx, paymentId, milliseconds);
   if (!isOpen && deliveries === 0) {
-    throw new OperationRefused(
-      `The payment is ${payment.status}, and nothing waits to be delivered: its clock has nothing to move.`,
-    );
+    throw new OperationRefused('clock-without-events', { status: payment.status });
   }
   const advanced = await bringPaymentForward(tx, paymentId, milliseconds);
   if (advanced === undefined) return;
@@ -62,7 +60,6 @@ async function requireSimulated(db: Connection, payment: Payment): Promise<void>
   if (payment.blockchain_id === null) return;
   const network = await findNetwork(db, payment.blockchain_id);
   if (network === undefined || network.settled_by === 'simulation') return;
-  throw new OperationRefused(
-    `The clock of a payment on ${network.id} cannot be advanced, since ${network.chain} has a node: a real transfer may be on its way.`,
-  );
+  const { id: blockchainId, chain } = network;
+  throw new OperationRefused('clock-on-chain', { blockchainId, chain });
 }

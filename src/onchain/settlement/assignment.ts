@@ -1,5 +1,6 @@
 import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
 import { requireEstablishedAdmin } from '#accounts/change-rights.ts';
+import type { RefusalArguments } from '#errors/refusals/refused.ts';
 import { formatBaseUnits, parseBaseUnits } from '#payments/token-amount.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
@@ -10,8 +11,6 @@ import { findMeantPayments } from '#storage/repositories/deposits/deviations.ts'
 import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
-
-const SETTLE_ELSEWHERE = 'Settle with the customer, then dismiss the deposit with a note of how.';
 
 const BASIS_POINTS = 10_000n;
 
@@ -35,8 +34,8 @@ interface TypedAmounts {
 export class ConsentNeeded extends OperationRefused {
   readonly to: keyof Consent;
 
-  constructor(to: keyof Consent, message: string) {
-    super(message);
+  constructor(to: keyof Consent, ...refusal: RefusalArguments) {
+    super(...refusal);
     this.to = to;
   }
 }
@@ -64,15 +63,11 @@ export async function requireAssignable(
   paymentId: string,
 ): Promise<Assignment> {
   const payment = await lockPayment(db, paymentId);
-  if (payment === undefined) throw new OperationRefused(`There is no payment ${paymentId}.`);
+  if (payment === undefined) throw new OperationRefused('payment-unknown', { paymentId });
   if (payment.status !== 'pending') {
-    throw new OperationRefused(
-      `The payment has ended: it is ${payment.status} and stays so. ${SETTLE_ELSEWHERE}`,
-    );
+    throw new OperationRefused('payment-ended', { status: payment.status });
   }
-  if (payment.session_status !== 'pending') {
-    throw new OperationRefused(`The payment has funds already. ${SETTLE_ELSEWHERE}`);
-  }
+  if (payment.session_status !== 'pending') throw new OperationRefused('payment-funded');
   const [asked, merchant] = await Promise.all([
     findAsked(db, payment, deposit),
     findMerchant(db, payment.merchant_id),
@@ -104,8 +99,8 @@ async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
   if (asked === undefined) {
     throw new OperationRefused(
       blockchainId === deposit.blockchain_id
-        ? 'The deposit went to another address than that of the payment.'
-        : 'The payment is on another network than the deposit.',
+        ? 'deposit-at-other-address'
+        : 'deposit-on-other-network',
     );
   }
   const whole = BigInt(asked.tokenAmount);
@@ -116,11 +111,7 @@ async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
   }
   // The assignment returns the payment to that quote. A deposit that is not final could still be reversed, which
   // would undo this.
-  if (!isHere && deposit.state !== 'final') {
-    throw new OperationRefused(
-      'The deposit is for a former quote of the payment, and not final yet: assign it once it is.',
-    );
-  }
+  if (!isHere && deposit.state !== 'final') throw new OperationRefused('deposit-for-former-quote');
   return { whole, due: whole, least: BigInt(asked.cutFrom ?? asked.tokenAmount), decimals };
 }
 
@@ -138,10 +129,8 @@ export async function requireOrder(
   if (otherOrder === true) return;
   const meant = (await findMeantPayments(db, [deposit.id])).get(deposit.id);
   if (meant === undefined || meant.id === payment.id) return;
-  throw new ConsentNeeded(
-    'otherOrder',
-    `Payment ${meant.id}, which is ${meant.status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
-  );
+  const { id: paymentId, status } = meant;
+  throw new ConsentNeeded('otherOrder', 'deposit-for-other-payment', { paymentId, status });
 }
 
 /**
@@ -161,28 +150,23 @@ export async function requireConfirmed(
   const { db, personId } = operator;
   const { arrived, due, deposit, payment, decimals } = assignment;
   const amounts = amountsOf(assignment);
-  const refuse = (hint: string) =>
-    new ConsentNeeded(
-      'amounts',
-      `${amounts.arrived} arrived, and ${amounts.due} is due: too little to settle the payment. ${hint}`,
-    );
   const asked = personId === undefined ? undefined : await findAskedAssignment(db, deposit.id);
   const isAsked = asked?.paymentId === payment.id && asked.personId !== personId;
   if (personId !== undefined && !isAsked) {
-    throw refuse('A second admin, or your operator, has to confirm it.');
+    throw new ConsentNeeded('amounts', 'too-little-unasked', amounts);
   }
   if (
     isAsked &&
     !(await isEstablishedAdmin({ ...operator, personId: asked.personId }, payment, delayMs))
   ) {
-    throw refuse('Who asked for it may not any more: another admin has to ask again.');
+    throw new ConsentNeeded('amounts', 'too-little-asked-by-former-admin', amounts);
   }
   if (personId !== undefined) await requireEstablishedAdmin(operator, payment.merchant_id, delayMs);
-  if (typed === undefined) throw refuse('Type both amounts to confirm it.');
+  if (typed === undefined) throw new ConsentNeeded('amounts', 'too-little-untyped', amounts);
   const isRight =
     parseBaseUnits(typed.arrived, decimals) === arrived &&
     parseBaseUnits(typed.due, decimals) === due;
-  if (!isRight) throw refuse('The amounts that were typed are others.');
+  if (!isRight) throw new ConsentNeeded('amounts', 'too-little-mistyped', amounts);
   return asked?.personId ?? null;
 }
 

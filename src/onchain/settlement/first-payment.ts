@@ -34,7 +34,7 @@ export async function checkFirstPayment(
   now: Date,
 ): Promise<FirstPayment> {
   const found = await findFirstPaymentSetup(db, merchantId, now);
-  if (found === undefined) throw new OperationRefused(`There is no merchant ${merchantId}.`);
+  if (found === undefined) throw new OperationRefused('merchant-unknown', { merchantId });
   const { setup } = found;
   const steps: Step[] = [
     { name: 'account', ...accountResult(setup, merchantId) },

@@ -99,9 +99,7 @@ export function askToAssign(
   return audited(operator, 'deposit.ask-to-assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
     const assignment = await requireAssignable(tx, deposit, paymentId);
-    if (!assignment.isTooLittle) {
-      throw new OperationRefused('The deposit suffices: it can be assigned at once.');
-    }
+    if (!assignment.isTooLittle) throw new OperationRefused('deposit-suffices');
     await requireEstablishedAdmin({ ...operator, db: tx }, assignment.payment.merchant_id, delayMs);
     await saveAskedAssignment(tx, {
       deposit_id: depositId,
@@ -151,7 +149,7 @@ export async function dismissDeposits(
   remedy: RemedyOf,
 ): Promise<void> {
   if (depositIds.length > DISMISSALS_MAXIMUM) {
-    throw new OperationRefused(`At most ${DISMISSALS_MAXIMUM} deposits are dismissed at once.`);
+    throw new OperationRefused('too-many-dismissals', { maximum: DISMISSALS_MAXIMUM });
   }
   const run = async (tx: Connection) => {
     const deposits = (await findDepositsById(tx, depositIds)).toSorted(inLockOrder);
@@ -172,11 +170,11 @@ function compare(a: string, b: string): number {
 async function requireUnmatched(db: Connection, id: string): Promise<Deposit> {
   const deposit = await requireDeposit(db, id);
   if (deposit.payment_id !== null) {
-    throw new OperationRefused(`The deposit belongs to payment ${deposit.payment_id} already.`);
+    throw new OperationRefused('deposit-assigned', { paymentId: deposit.payment_id });
   }
-  if (deposit.dismissed_at !== null) throw new OperationRefused('The deposit is dismissed.');
+  if (deposit.dismissed_at !== null) throw new OperationRefused('deposit-dismissed');
   if (deposit.state === 'reversed' || deposit.state === 'failed') {
-    throw new OperationRefused(`The deposit is ${deposit.state}: there are no funds.`);
+    throw new OperationRefused('deposit-without-funds', { state: deposit.state });
   }
   return deposit;
 }
@@ -192,6 +190,6 @@ export async function requireDeposit(db: Connection, id: string): Promise<Deposi
     await lockAddresses(db, [{ blockchainId, address }]);
   }
   const deposit = await lockDeposit(db, id);
-  if (deposit === undefined) throw new OperationRefused(`There is no deposit ${id}.`);
+  if (deposit === undefined) throw new OperationRefused('deposit-unknown', { depositId: id });
   return deposit;
 }

@@ -41,24 +41,20 @@ async function requirePart(
   id: string,
 ): Promise<{ readonly paymentId: string; readonly part: BookedDeposit }> {
   const { payment_id: paymentId, dismissed_at: dismissedAt, state } = await requireDeposit(db, id);
-  if (dismissedAt !== null) throw new OperationRefused('The deposit is dismissed.');
+  if (dismissedAt !== null) throw new OperationRefused('deposit-dismissed');
   if (paymentId === null && (state === 'seen' || state === 'final')) {
-    throw new OperationRefused('The deposit waits in the inbox: dismiss it as returned instead.');
+    throw new OperationRefused('return-of-unmatched');
   }
   if (paymentId === null || state !== 'final') {
-    throw new OperationRefused(`The deposit is ${state}: only one that is final can be returned.`);
+    throw new OperationRefused('return-not-final', { state });
   }
   const part = await findBookedDeposit(db, id);
   if (part === undefined) {
     const payment = await findPayment(db, paymentId);
-    throw new OperationRefused(
-      payment?.status === 'pending'
-        ? `Payment ${paymentId} is still open, and the deposit counts for it.`
-        : `Payment ${paymentId} was paid, and the deposit counts for it.`,
-    );
+    const isOpen = payment?.status === 'pending';
+    const code = isOpen ? 'return-for-open-payment' : 'return-for-paid-payment';
+    throw new OperationRefused(code, { paymentId });
   }
-  if ((await findReturns(db, [id])).has(id)) {
-    throw new OperationRefused('It is recorded already that the deposit was returned.');
-  }
+  if ((await findReturns(db, [id])).has(id)) throw new OperationRefused('return-already-recorded');
   return { paymentId, part };
 }

@@ -186,34 +186,24 @@ async function ensureNetwork(
 ): Promise<Payment> {
   if (payment.blockchain_id !== null && !hasLapsed(payment, now)) return payment;
   const offered = payment.offered_blockchain_ids;
-  if (offered.length === 0) throw new OperationRefused('The payment offers no network.');
+  if (offered.length === 0) throw new OperationRefused('simulation-without-network');
   const chosen = blockchainId ?? payment.blockchain_id;
   const network =
     chosen === null ? await findSimulatedNetwork(db, offered) : await findNetwork(db, chosen);
-  if (chosen === null && network === undefined) {
-    throw new OperationRefused(`The chains of the payment's networks have nodes. ${PAY_FOR_REAL}`);
-  }
+  if (chosen === null && network === undefined) throw new OperationRefused('simulation-on-chains');
   if (network !== undefined) requireSimulated(network);
   const selected = network?.id ?? chosen ?? '';
   return selectNetwork(db, rates, { payment, blockchainId: selected, simulation: true }, now);
 }
 
-const PAY_FOR_REAL = 'Send a real transfer, on a test network one without value.';
-
 function requireSimulated({ id, chain, settled_by: settledBy }: Network): void {
   if (settledBy === 'simulation') return;
-  throw new OperationRefused(
-    `Transfers on ${id} cannot be simulated, since ${chain} has a node. ${PAY_FOR_REAL}`,
-  );
+  throw new OperationRefused('simulation-on-chain', { blockchainId: id, chain });
 }
 
 async function requireCryptoPayment(db: Database, id: string): Promise<Payment> {
   const payment = await findPayment(db, id);
-  if (payment === undefined) throw new OperationRefused(`There is no payment ${id}.`);
-  if (payment.flow !== 'crypto') {
-    throw new OperationRefused(
-      'The payment is on a US account: pay it on the page that its checkoutUrl leads to.',
-    );
-  }
+  if (payment === undefined) throw new OperationRefused('payment-unknown', { paymentId: id });
+  if (payment.flow !== 'crypto') throw new OperationRefused('simulation-on-us-account');
   return payment;
 }

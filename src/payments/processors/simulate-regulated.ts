@@ -34,9 +34,10 @@ export function simulateRegulated(
   requireSandbox(payment);
   const kinds = CASES[simulation];
   if (kinds === undefined) {
-    throw new OperationRefused(
-      `A payment on a US account has ${REGULATED_CASES.join(', ')}; "${simulation}" is played on chain alone.`,
-    );
+    throw new OperationRefused('simulation-case-unknown', {
+      name: simulation,
+      known: REGULATED_CASES,
+    });
   }
   return sendNotifications(deps, sandbox, payment, kinds, {
     trace: null,
@@ -63,7 +64,5 @@ export async function expireRegulatedIfDue(
 export function requireSandbox({ processor }: Payment): void {
   const sandbox: SandboxProcessor['name'] = 'sandbox';
   if (processor === sandbox) return;
-  throw new OperationRefused(
-    `The payment is processed by ${processor}: only those of the sandbox are simulated.`,
-  );
+  throw new OperationRefused('simulation-of-other-processor', { processor });
 }

@@ -69,7 +69,7 @@ export function enableEndpoint(operator: Operator, id: string): Promise<WebhookE
   return audited(operator, 'webhook.enable', async tx => {
     const { merchant_id: merchantId, disabled_at, url } = await lockWithMerchant(tx, id);
     if (disabled_at === null) {
-      throw new OperationRefused(`The webhook endpoint ${id} is enabled already.`);
+      throw new OperationRefused('endpoint-already-enabled', { endpointId: id });
     }
     await requirePlace(tx, merchantId, { id, url });
     const result = await updateWebhookEndpoint(tx, id, {
@@ -116,6 +116,6 @@ async function lockWithMerchant(tx: Connection, id: string): Promise<WebhookEndp
   const found = await findWebhookEndpoint(tx, id);
   if (found !== undefined) await requireLockedMerchant(tx, found.merchant_id);
   const endpoint = await lockWebhookEndpoint(tx, id);
-  if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
+  if (endpoint === undefined) throw new OperationRefused('endpoint-unknown', { endpointId: id });
   return endpoint;
 }

@@ -11,21 +11,20 @@ const LENGTH_MAXIMUM = 2048;
  * @throws OperationRefused with the reason.
  */
 export function parseEndpointUrl(text: string, allowPrivateAddresses: boolean): string {
-  const refuse = (reason: string) => new OperationRefused(`The URL is refused: ${reason}.`);
-  if (!URL.canParse(text)) throw refuse('it is not a URL, as https://shop.example.com/webhooks is');
+  if (!URL.canParse(text)) throw new OperationRefused('url-unreadable');
   const url = new URL(text);
   const { protocol } = url;
   if (protocol !== 'https:' && !(allowPrivateAddresses && protocol === 'http:')) {
-    throw refuse('it has to begin with https://');
+    throw new OperationRefused('url-not-https');
   }
-  if (url.username !== '' || url.password !== '') throw refuse('it must not hold a user');
-  if (url.hash !== '') throw refuse('a fragment (#) is never sent');
+  if (url.username !== '' || url.password !== '') throw new OperationRefused('url-with-user');
+  if (url.hash !== '') throw new OperationRefused('url-with-fragment');
   if (url.href.length > LENGTH_MAXIMUM) {
-    throw refuse(`it is longer than ${LENGTH_MAXIMUM} characters`);
+    throw new OperationRefused('url-too-long', { maximum: LENGTH_MAXIMUM });
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) > 0 && !isAddressAllowed(host, allowPrivateAddresses)) {
-    throw refuse(`${host} is not a public address`);
+    throw new OperationRefused('url-not-public', { host });
   }
   return url.href;
 }

@@ -106,11 +106,10 @@ export function rotateEndpointSecret(
  */
 export async function requireEnabledEndpoint(db: Connection, id: string): Promise<WebhookEndpoint> {
   const endpoint = await lockWebhookEndpoint(db, id);
-  if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
+  if (endpoint === undefined) throw new OperationRefused('endpoint-unknown', { endpointId: id });
   if (endpoint.disabled_at !== null) {
-    throw new OperationRefused(
-      `The webhook endpoint ${id} is disabled: ${endpoint.disabled_reason} Enable it first.`,
-    );
+    const reason = endpoint.disabled_reason;
+    throw new OperationRefused('endpoint-disabled', { endpointId: id, reason });
   }
   return endpoint;
 }
@@ -128,12 +127,10 @@ export async function requirePlace(
   const others = enabled.filter(endpoint => endpoint.id !== id);
   const same = others.find(endpoint => endpoint.url === url);
   if (same !== undefined) {
-    throw new OperationRefused(`The merchant's webhook endpoint ${same.id} has this URL already.`);
+    throw new OperationRefused('endpoint-url-in-use', { endpointId: same.id });
   }
   if (others.length >= ENDPOINTS_MAXIMUM) {
-    throw new OperationRefused(
-      `A merchant may have at most ${ENDPOINTS_MAXIMUM} webhook endpoints.`,
-    );
+    throw new OperationRefused('too-many-endpoints', { maximum: ENDPOINTS_MAXIMUM });
   }
 }
 

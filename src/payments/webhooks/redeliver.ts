@@ -29,7 +29,7 @@ export interface Redelivered {
 export function redeliver(operator: Operator, deliveryId: string): Promise<DeliveryWithEventType> {
   return audited(operator, 'webhook.redeliver', async (tx, now) => {
     const original = await findDelivery(tx, deliveryId);
-    if (original === undefined) throw new OperationRefused(`There is no delivery ${deliveryId}.`);
+    if (original === undefined) throw new OperationRefused('delivery-unknown', { deliveryId });
     await requireEnabledEndpoint(tx, original.endpoint_id);
     await cancelDeliveries(tx, original, now);
     const id = newId();

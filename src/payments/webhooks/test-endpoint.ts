@@ -27,7 +27,7 @@ export async function testEndpoint(
   now: Date,
 ): Promise<EndpointTest> {
   const endpoint = await findWebhookEndpoint(db, id);
-  if (endpoint === undefined) throw new OperationRefused(`There is no webhook endpoint ${id}.`);
+  if (endpoint === undefined) throw new OperationRefused('endpoint-unknown', { endpointId: id });
   const event = testEvent(now);
   const started = performance.now();
   const outcome = await sendEvent(send, { endpoint, event }, now, new AbortController().signal);

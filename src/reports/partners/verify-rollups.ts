@@ -18,7 +18,7 @@ export function verifyPartner(db: Database, partnerId: string): Promise<Discrepa
     .setAccessMode('read only')
     .execute(async tx => {
       if ((await findPartner(tx, partnerId)) === undefined) {
-        throw new OperationRefused(`There is no partner ${partnerId}.`);
+        throw new OperationRefused('partner-unknown', { partnerId });
       }
       return findDiscrepancies(tx, partnerId);
     });

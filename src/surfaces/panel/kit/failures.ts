@@ -80,7 +80,7 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
   }
   if (error instanceof FieldRefused) {
     const { field, message } = error;
-    logRefusal(request, error instanceof WrongProof ? error.refusal : 'form', field);
+    logRefusal(request, error instanceof WrongProof ? error.refusal.code : 'form', field);
     return { field, message };
   }
   if (!(error instanceof OperationRefused)) throw error;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import type { Operator } from '#accounts/audit/audited-change.ts';
-import { parseEmail, parseName } from '#accounts/input.ts';
+import { NAME_MAXIMUM, parseEmail, parseName } from '#accounts/input.ts';
 import { JOIN_PATH, type NewLink } from '#accounts/people/invitations.ts';
 import { FieldRefused } from '#accounts/people/refusals.ts';
 import { addToTeam, changeMember, renewLink } from '#accounts/people/team.ts';
@@ -23,7 +23,6 @@ import { accountPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { PLACES } from '../kit/places.ts';
-import { texts } from '../texts/index.ts';
 import {
   InviteForm,
   LINK_PURPOSES,
@@ -206,9 +205,8 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
 /** @throws FieldRefused for an invalid name or e-mail address. */
 function readNewcomer<T extends { readonly name: string; readonly email: string }>(fields: T): T {
   const name = parseName(fields.name.trim());
-  const { faults } = texts.team.invite;
-  if (name === undefined) throw new FieldRefused('name', faults.name);
+  if (name === undefined) throw new FieldRefused('name', 'name-invalid', { maximum: NAME_MAXIMUM });
   const email = parseEmail(fields.email.trim());
-  if (email === undefined) throw new FieldRefused('email', faults.email);
+  if (email === undefined) throw new FieldRefused('email', 'email-invalid');
   return { ...fields, name, email };
 }

@@ -50,10 +50,6 @@ export const team = {
     emailHint: 'What they will sign in with. Nothing is sent to it.',
     role: 'Role',
     submit: 'Invite',
-    faults: {
-      name: 'Enter a name of up to 200 characters, on one line.',
-      email: 'This is no e-mail address, such as ada@example.com.',
-    },
   },
   role: {
     action: 'Change role',
