@@ -1,9 +1,6 @@
 import { en } from './en/index.ts';
+import type { PanelTexts } from './panel-texts.ts';
 
-/**
- * The panel's texts. A second language is another catalogue of this type, so that a missing text does not compile,
- * and a choice here.
- */
-export type PanelTexts = typeof en;
+export type { PanelTexts };
 
 export const texts: PanelTexts = en;
