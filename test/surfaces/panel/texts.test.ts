@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
+import { en } from '#surfaces/panel/texts/en/index.ts';
+import { es } from '#surfaces/panel/texts/es/index.ts';
 
 const PANEL = resolve(import.meta.dirname, '../../../src/surfaces/panel');
 
@@ -179,5 +181,176 @@ describe('no text is found in', () => {
     ],
   ])('%s', (_, source) => {
     expect(findTexts(source)).toEqual([]);
+  });
+});
+
+type Text = string | readonly string[] | { readonly markup: string };
+type MakeText = (...values: unknown[]) => Text;
+
+/** The texts of a catalogue with their keys, such as `shell.menu.home`. */
+function textsOf(catalogue: object, path = ''): [string, Text | MakeText][] {
+  return Object.entries(catalogue).flatMap(([name, value]): [string, Text | MakeText][] => {
+    const key = path + name;
+    const isText = typeof value !== 'object' || 'markup' in value;
+    return isText ? [[key, value]] : textsOf(value, `${key}.`);
+  });
+}
+
+function shownOf(text: Text): string {
+  if (typeof text === 'string') return text;
+  return 'markup' in text ? text.markup : text.join('\n');
+}
+
+/** How a text shows a parameter: `«a»` for the first one. */
+const markOf = (place: number) => `«${'abcdef'.charAt(place)}»`;
+
+/** A value of most types of parameters. */
+function anyValue(place: number): unknown {
+  const shown = () => markOf(place);
+  const methods = { toString: shown, toISOString: shown, toLocaleString: shown };
+  return Object.assign(new Date(0), methods, { markup: shown() });
+}
+
+const CHANGE = {
+  network: 'ETH',
+  branch: 'Norte',
+  proposedBy: 'Ada',
+  approvedBy: 'Eva',
+  by: 'Leo',
+  effectiveAt: anyValue(0),
+  needsApproval: false,
+};
+const BY_OPERATOR = { proposedBy: null, approvedBy: null, by: null, needsApproval: true };
+
+/** Values that texts may distinguish. */
+const VALUES: readonly unknown[] = [
+  ...[0, 1, null, false, ['Ada', 'Eva'], Object.assign([], { toString: () => '[]' })],
+  ...['password', 'app', 'factors', 'both', 'recovery-codes', 'email', 'all', 'failures', 'off'],
+  ...Object.keys(en.changes.kinds).flatMap(kind => [
+    { ...CHANGE, kind },
+    { ...CHANGE, ...BY_OPERATOR, kind },
+  ]),
+];
+
+/** undefined if the values are not of the types of the parameters. */
+function textOf(make: MakeText, values: readonly unknown[]): Text | undefined {
+  try {
+    const text = make(...values);
+    return shownOf(text).includes('undefined') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Values for the parameters of a function. */
+interface Case {
+  readonly values: readonly unknown[];
+  /** Of the one that is not `anyValue`. */
+  readonly place?: number;
+}
+
+/** Cases that a function words differently; the first one is of any values that suit it. */
+function casesOf(make: MakeText): Case[] {
+  const any = Array.from({ length: make.length }, (_, place) => anyValue(place));
+  const changesOf = (values: unknown[]) =>
+    values.flatMap((_, place) =>
+      VALUES.map(value => ({ values: values.with(place, value), place })),
+    );
+  const first = [any, ...changesOf(any).map(({ values }) => values)].find(
+    values => textOf(make, values) !== undefined,
+  );
+  if (first === undefined) return [];
+  return [{ values: first }, ...changesOf(first).filter(each => isWorded(make, first, each))];
+}
+
+/** Whether a function words a value instead of just showing it. */
+function isWorded(make: MakeText, first: readonly unknown[], { values, place = 0 }: Case): boolean {
+  const [plain, text] = [textOf(make, first), textOf(make, values)];
+  if (plain === undefined || text === undefined) return false;
+  return shownOf(text) !== shownOf(plain).replaceAll(markOf(place), String(values[place]));
+}
+
+const tagsOf = (text: Text) => shownOf(text).match(/<[^>]*>/g) ?? [];
+
+/** Whether each tag of a text is closed, the innermost first. */
+function isBalanced(text: Text): boolean {
+  const open: string[] = [];
+  for (const tag of tagsOf(text)) {
+    const [, slash, name = ''] = /^<(\/?)(\w+)/.exec(tag) ?? [];
+    if (slash === '') open.push(name);
+    else if (open.pop() !== name) return false;
+  }
+  return open.length === 0;
+}
+
+describe('the texts in Spanish', () => {
+  const SAME_AS_ENGLISH = [
+    ...['External Payments Service', 'Webhooks', 'URL', 'Endpoint', 'Error', 'no'],
+    ...['HTTP «a»', '«a» ms', '#7c3aed'],
+    ...['X-MP-TIMESTAMP', 'X-MP-NONCE', 'X-MP-SIGNATURE'],
+  ];
+  const ENGLISH_WORD = /(?<!\p{L})(the|of|and|is|are|to|with|from|for|your)(?!\p{L})/iu;
+
+  const english = textsOf(en);
+  const spanish = new Map(textsOf(es));
+  /** Each text in both languages; for functions in all their wordings. */
+  const pairs = english.flatMap(([key, text]) => {
+    const other = spanish.get(key);
+    if (typeof text !== 'function') return [{ key, from: text, to: other as Text }];
+    return casesOf(text).map(({ values }) => ({
+      key,
+      from: textOf(text, values) as Text,
+      to: textOf(other as MakeText, values) as Text,
+    }));
+  });
+
+  test('have the keys of the English ones, each with a text', () => {
+    const keys = english.map(([key]) => key);
+    expect([...spanish.keys()].toSorted()).toEqual(keys.toSorted());
+    expect([...new Set(pairs.map(({ key }) => key))]).toEqual(keys);
+  });
+
+  test('show the values that the English ones show', () => {
+    const formOf = (text: Text) => ({
+      type: Array.isArray(text) ? 'paragraphs' : typeof text,
+      values: new Set(shownOf(text).match(/«\w»/g)),
+      isEmpty: shownOf(text).trim() === '',
+    });
+    for (const { key, from, to } of pairs) expect(formOf(to), key).toEqual(formOf(from));
+  });
+
+  test('have the tags of the English ones, and close them', () => {
+    for (const { key, from, to } of pairs) {
+      expect(tagsOf(to).toSorted(), key).toEqual(tagsOf(from).toSorted());
+      expect(isBalanced(to), key).toBe(true);
+    }
+  });
+
+  test('are not English', () => {
+    const shown = pairs.map(({ from, to }) => [shownOf(from), shownOf(to)] as const);
+    const same = shown.filter(([from, to]) => from === to && LETTERS.test(to));
+    expect(new Set(same.map(([, to]) => to))).toEqual(new Set(SAME_AS_ENGLISH));
+    expect(shown.filter(([, to]) => ENGLISH_WORD.test(to))).toEqual([]);
+  });
+
+  test('word what the English ones word, such as one and several', () => {
+    const plain = english.flatMap(([key, text]) => {
+      if (typeof text !== 'function') return [];
+      const other = spanish.get(key) as MakeText;
+      const [first, ...cases] = casesOf(text);
+      return cases
+        .filter(each => !isWorded(other, first?.values ?? [], each))
+        .map(({ values, place = 0 }) => `${key}: ${values[place]}`);
+    });
+    expect(plain).toEqual([]);
+  });
+
+  test('write numbers and times as Spanish does', () => {
+    const at = new Date('2026-03-01T01:30:00Z');
+    expect(es.formats.number(12_345)).toBe('12.345');
+    expect(es.formats.dateTime(at)).toBe('1 mar 2026, 01:30 UTC');
+    expect(es.home.attention.newDevice(at, '')).toContain('el 2026-03-01 a la 01:30 UTC');
+    const [expiry] = es.mails.keyExpires.text('', '', new Date(0), '');
+    expect(expiry).toContain('el 1970-01-01 a las 00:00 UTC');
   });
 });

@@ -1,0 +1,150 @@
+import { html } from '../../../pages/html.ts';
+import type { PanelTexts } from '../panel-texts.ts';
+import { counted } from './formats.ts';
+
+export const payments: PanelTexts['payments'] = {
+  title: 'Pagos',
+  searchHint: 'ID, referencia, importe, dirección',
+  none: 'Aún no hay pagos.',
+  first: quickstart =>
+    html`Aún no hay pagos. Cree uno con su clave de API: la <a href="${quickstart}">guía de inicio rápido</a> muestra cómo.`,
+  noMatch: 'Ningún pago coincide.',
+  noneSearched: searched => `Ninguno entre los ${searched} pagos en los que se buscó.`,
+
+  statuses: {
+    pending: 'pendiente',
+    successful: 'completado',
+    unsuccessful: 'no completado',
+    expired: 'vencido',
+    cancelled: 'cancelado',
+  },
+  confirming: 'en confirmación',
+
+  deviations: {
+    under: 'pagado de menos',
+    over: 'pagado de más',
+    duplicate: 'pagado dos veces',
+    late: 'llegó tarde',
+  },
+
+  facts: {
+    amount: 'Importe',
+    status: 'Estado',
+    created: 'Creado',
+    expires: 'Vence',
+    expired: 'Plazo para pagar hasta',
+    paid: 'Pagado',
+    received: 'Recibido',
+    reference: 'Referencia',
+    note: 'Nota',
+    tokenAmount: 'Cantidad en la cadena',
+    network: 'Red',
+    address: 'Dirección',
+    transaction: 'Transacción',
+    processor: 'Procesador',
+    processorReference: 'Referencia del procesador',
+    commission: 'Comisión',
+    redirect: 'Lleva de vuelta a',
+    lastError: 'Último error',
+    cancellation: 'Motivo de la cancelación',
+  },
+
+  accounting: {
+    title: 'Para la contabilidad',
+    lead: 'Pagos, comisión y depósitos resueltos de un mes terminado, en UTC, con una fila por movimiento.',
+    columns: 'Qué significan las columnas',
+    month: 'Mes',
+    csv: 'Descargar CSV',
+    jsonl: 'Descargar líneas JSON firmadas',
+  },
+
+  simulation: {
+    title: 'Simular',
+    case: 'Qué hacen un cliente y la cadena',
+    submit: 'Simular',
+    unknownCase: name => `No hay ningún caso ${name} para este pago.`,
+  },
+
+  timeline: {
+    title: 'Qué ha ocurrido',
+    evidence: 'Descargar evidencia firmada',
+    created: (amount, creator) => html`Creado por ${creator} con un importe de ${amount}`,
+    deposit: (amount, outcome, state, hash) =>
+      html`Recibido ${amount}: ${outcome}, ${state}. ${hash}`,
+    outcomes: {
+      exact: 'la cantidad exacta',
+      over: 'un poco más de lo solicitado',
+      tolerated: 'un poco menos de lo solicitado, lo que se acepta',
+      under: 'insuficiente',
+      rest: 'el resto',
+      assigned: 'asignado a mano',
+    },
+    states: {
+      seen: 'detectado en la cadena',
+      final: 'definitivo',
+      reversed: 'anulado por la cadena',
+      failed: 'fallido en la cadena',
+    },
+    transition: (status, reason) => `Ahora ${status}: ${reason}`,
+    event: type => html`Evento ${type}`,
+    delivery: (type, endpoint, status, attempts) =>
+      html`Entrega de ${type} a ${endpoint}: ${status}, ${counted(attempts, 'intento', 'intentos')}`,
+    deliveryStatuses: {
+      pending: 'pendiente',
+      succeeded: 'completada',
+      failed: 'fallida',
+      cancelled: 'cancelada',
+      withheld: 'retenida tras una restauración',
+    },
+    attempt: (number, endpoint, result, milliseconds) =>
+      `Intento ${number} en ${endpoint}: ${result} en ${milliseconds} ms`,
+    httpStatus: status => `HTTP ${status}`,
+    formerEndpoint: 'un endpoint anterior',
+  },
+
+  // In the masculine of `depósito`, as the states of the timeline, which are shown beside them.
+  transfers: {
+    title: 'Lo que ha llegado',
+    earlier: count =>
+      `${counted(count, 'transferencia anterior', 'transferencias anteriores')} sin listar.`,
+    arrived: (amount, network, at) => html`${amount} en ${network}, ${at}`,
+    countedFor: {
+      whole: 'La cantidad exacta: salda el pago.',
+      tolerated: 'Un poco menos de lo solicitado, lo que se acepta: salda el pago.',
+      over: 'Un poco más de lo solicitado: salda el pago.',
+      assigned: 'Asignado al pago a mano.',
+      first: 'Insuficiente: la primera parte. Se le pide el resto al cliente.',
+      completed: 'Insuficiente: la primera parte, que el resto ha completado.',
+      rest: 'El resto: completa el pago.',
+      too_little: 'Insuficiente, y no se ha completado.',
+      late: 'Llegó demasiado tarde: no cuenta.',
+      former: 'Para una cotización anterior, cuyo precio ya no estaba garantizado: no cuenta.',
+      again: 'Duplicado, llegó de nuevo: no cuenta.',
+      unclear: 'No está claro para qué es: no cuenta.',
+      undone: 'Así no llegó nada: no cuenta.',
+      failed: 'Así no llegó nada.',
+    },
+    givenBack: (to, hash, at) => html`Devuelto a ${to} con ${hash}, registrado el ${at}.`,
+    assignedOwn: payment => html`Asignado a <a href="${payment}">otro pago</a>.`,
+    assigned: 'Asignado a otro pago.',
+    waits: 'Pendiente de resolver',
+    waitsForOperator: 'Pendiente de que lo resuelva el operador.',
+    returned: (to, hash) => html`Devuelto a ${to} con ${hash}.`,
+    kept: 'Conservado.',
+    other: 'Resuelto por otra vía.',
+  },
+
+  parts: {
+    title: 'Devolver lo que llegó en parte',
+    part: 'Qué se devolvió',
+    choice: (amount, hash) => `${amount}, ${hash}`,
+    to: { label: 'A quién', hint: 'Una dirección, o un nombre.' },
+    hash: { label: 'Transacción', hint: 'Su hash.' },
+    note: {
+      label: 'Nota',
+      hint: 'Para sus propios registros y el registro de auditoría, por ejemplo: ticket 7.',
+    },
+    consequence: 'Desde ahora consta en su contabilidad. Eso no se puede cambiar.',
+    submit: 'Registrar la devolución',
+  },
+};

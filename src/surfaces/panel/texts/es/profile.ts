@@ -1,0 +1,52 @@
+import { html } from '../../../pages/html.ts';
+import type { PanelTexts } from '../panel-texts.ts';
+import { counted, minuteOf } from './formats.ts';
+
+export const profile: PanelTexts['profile'] = {
+  demo: 'Está explorando la demo: no hay nada con lo que iniciar sesión.',
+  signingIn: 'Inicio de sesión',
+  fewRecoveryCodes: left =>
+    left === 0
+      ? 'No le queda ningún código de recuperación: sin su teléfono no puede iniciar sesión. Cree otros nuevos.'
+      : `${left === 1 ? 'Le queda' : 'Le quedan'} ${counted(left, 'código de recuperación', 'códigos de recuperación')}. Cree otros nuevos antes de que se agoten.`,
+  recoveryCodes: left =>
+    left === 0 ? 'no queda ninguno' : `${left === 1 ? 'queda' : 'quedan'} ${left}`,
+  closedCodes: (failures, last) =>
+    `Códigos incorrectos que se escribieron en su nombre: ${failures}, el último el ${minuteOf(last)}. Si no fue usted, alguien conoce su contraseña: cámbiela`,
+  mail: 'Recibe un correo si se inicia sesión con un dispositivo nuevo, si se escriben códigos incorrectos en su nombre, si se crea un enlace para usted y si cambia aquello con lo que inicia sesión.',
+  noMail:
+    'Este servicio no envía correo: de un inicio de sesión con un dispositivo nuevo, de un enlace creado para usted y de los cambios de aquello con lo que inicia sesión solo se informa en la primera página de una cuenta, y de los códigos incorrectos, allí y aquí.',
+
+  sessions: {
+    title: 'Sesiones',
+    lead: 'Una sesión se cierra tras una hora sin ninguna solicitud y, en cualquier caso, tras doce horas.',
+    own: 'esta',
+    half: 'solo contraseña',
+    seen: (address, since, last) =>
+      html`${address}, desde el ${since}, última actividad el ${last}`,
+    unknownBrowser: 'Navegador desconocido',
+    device: (browser, system) => `${browser} en ${system}`,
+    end: 'Cerrar',
+    endOthers: 'Cerrar todas las demás',
+  },
+
+  changes: {
+    email: 'Cambiar el correo electrónico',
+    password: 'Cambiar la contraseña',
+    app: 'Cambiar la aplicación de autenticación',
+    'recovery-codes': 'Crear nuevos códigos de recuperación',
+  },
+  form: {
+    lead: 'Se cierran todas sus demás sesiones.',
+    newEmail: 'Nuevo correo electrónico',
+    newApp: 'Escanee esto con la nueva aplicación y escriba el código que muestre.',
+    newAppCode: 'Código de la nueva aplicación',
+    recoveryCodes: 'Los códigos que tiene ahora dejan de funcionar.',
+    proof: 'Prueba de que es usted',
+    back: 'Volver a su perfil',
+    password: 'Contraseña',
+    presentPassword: 'Contraseña actual',
+    code: 'Código, o un código de recuperación',
+    presentAppCode: 'Código de la aplicación actual, o un código de recuperación',
+  },
+};

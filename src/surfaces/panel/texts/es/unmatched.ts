@@ -1,0 +1,102 @@
+import { html } from '../../../pages/html.ts';
+import type { PanelTexts } from '../panel-texts.ts';
+import { counted, formats } from './formats.ts';
+
+export const unmatched: PanelTexts['unmatched'] = {
+  title: 'Depósitos sin asignar',
+  lead: 'Lo que llegó a sus direcciones y no se asignó a ningún pago. Primero, lo de más valor.',
+  none: 'No hay nada pendiente.',
+  noMatch: 'Ningún depósito coincide.',
+  shared: (addresses, others) =>
+    html`El operador comparte direcciones suyas con otra cuenta: ${addresses}${others > 0 && ` y ${formats.number(others)} más`}. Lo que allí no se asigna a ningún pago no figura aquí.`,
+  hidden: (deposits, isMaximum, command) =>
+    html`No se ${deposits === 1 ? 'muestra' : 'muestran'} ${isMaximum ? 'al menos ' : ''}${counted(deposits, 'depósito', 'depósitos')} más: otra cuenta tenía la misma dirección cuando ${deposits === 1 ? 'llegó' : 'llegaron'}, así que desde aquí no se puede saber de quién es el dinero. Solo el operador ve esos depósitos, con ${command}.`,
+
+  facts: {
+    amount: 'Cantidad',
+    value: 'Valor',
+    worth: 'Valor',
+    reason: 'Motivo',
+    arrived: 'Llegada',
+    state: 'Estado',
+    network: 'Red',
+    address: 'Dirección',
+    transaction: 'Transacción',
+  },
+  final: 'definitivo',
+  confirming: 'en confirmación',
+  confirmingExplained: 'en confirmación: aún puede anularse',
+  unknownValue: '–',
+  worth: (value, pricedAt) => html`${value}, al precio del ${pricedAt}`,
+
+  filters: { worth: 'Valor máximo', worthHint: 'Dólares, como 1.00' },
+
+  meant: {
+    title: 'El pago al que corresponde exactamente',
+    payment: (payment, status, since, consequence) =>
+      html`${payment}: ${status}${since !== null && html` desde el ${since}`}. ${consequence}`,
+    consequences: {
+      paid: 'Está pagado: esta es una segunda transferencia de la misma cantidad.',
+      open: 'Sigue abierto, pero ya no espera esta cantidad.',
+      ended: 'Así se queda. Resuélvalo con ese cliente y descarte el depósito.',
+    },
+  },
+
+  fits: {
+    title: 'Pagos que esperan en su dirección',
+    none: 'Ninguno. Resuélvalo con el cliente y descártelo.',
+    consequence:
+      'Al asignarlo, el pago se completa cuando el depósito sea definitivo; eso no se puede deshacer.',
+    amounts: (due, arrived) => `por pagar ${due}, recibido ${arrived}`,
+    submit: 'Asignar',
+  },
+
+  consent: {
+    otherOrder: order => `Asignar a ${order} de todos modos`,
+    ask: 'Pedirlo a un segundo admin',
+    arrived: 'Lo que llegó',
+    due: 'Lo que falta por pagar',
+    amountHint: 'Escriba la cantidad, sin su moneda.',
+    submit: 'Completar el pago con importe insuficiente',
+  },
+  asked: {
+    title: 'Pendiente de un segundo admin',
+    own: payment =>
+      html`Pidió asignarlo a ${payment}, aunque es insuficiente. Otro admin tiene que confirmarlo.`,
+    other: (name, payment) =>
+      html`${name} pidió asignarlo a ${payment}, aunque es insuficiente. Eso completa el pago y no se puede deshacer.`,
+  },
+
+  dismissal: {
+    title: '¿Resuelto con el cliente?',
+    several: 'Descartar los marcados',
+    tick: 'Descartar este',
+    submit: 'Descartar',
+    faults: {
+      noneTicked: 'Marque primero los depósitos.',
+      someGone: 'Algunos ya no están pendientes. No se ha cambiado nada.',
+      refused: reason => `${reason} No se ha cambiado nada.`,
+    },
+  },
+
+  remedy: {
+    question: '¿Qué se hizo con el dinero?',
+    choices: { returned: 'Se devolvió', kept: 'Se conservó', other: 'Otra cosa' },
+    to: { label: 'Si se devolvió, a quién', hint: 'Una dirección, o un nombre.' },
+    hash: {
+      label: 'Si se devolvió, la transacción',
+      hint: 'Su hash; quien pagó también puede verlo.',
+    },
+    note: {
+      label: 'Nota',
+      hint: 'Para sus propios registros y el registro de auditoría, por ejemplo: ticket 7.',
+    },
+    faults: {
+      choice: 'Indique qué se hizo con el dinero.',
+      to: 'Indique a quién se devolvió.',
+      hash: 'Indique el hash de la transacción con la que se devolvió.',
+      note: maximum => `Escríbalo en ${maximum} caracteres como máximo, en una sola línea.`,
+      noteNeeded: 'Indique cómo se resolvió con el cliente.',
+    },
+  },
+};
