@@ -110,6 +110,14 @@ export const settings: PanelTexts['settings'] = {
     remove: 'Quitar',
     left: domains => `Puede agregar ${counted(domains, 'dominio más', 'dominios más')}.`,
     full: 'Ya se usan todos. Quite uno para agregar otro.',
+    added: (domain: string) => `Agregado: se puede llevar de vuelta a los clientes a ${domain}.`,
+    removed: (domain: string) => `Quitado: ${domain}.`,
+    removal: {
+      title: (domain: string) => `¿Quitar ${domain}?`,
+      consequence:
+        'Desde entonces, crear un pago con una redirectUrl de ese dominio falla con E1010. Los pagos que ya existen conservan adónde llevan.',
+      submit: 'Quitar este dominio',
+    },
   },
   go: {
     title: '¿Qué cuenta?',

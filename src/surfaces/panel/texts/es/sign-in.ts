@@ -37,7 +37,8 @@ export const signIn: PanelTexts['signIn'] = {
   },
   confirmation: {
     title: 'Confirme que es usted',
-    lead: 'Lo que sigue requiere su segundo factor, salvo que lo haya dado en los últimos diez minutos.',
+    lead: 'Esto requiere su segundo factor, porque no lo ha dado en los últimos diez minutos. Lo que ha escrito se conserva.',
+    back: 'No hacer nada y volver',
     demo: 'La demo no pide ningún código: una cuenta real lo pediría aquí.',
   },
 };

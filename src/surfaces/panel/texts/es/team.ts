@@ -48,10 +48,6 @@ export const team: PanelTexts['team'] = {
     emailHint: 'Con el que iniciará sesión. No se le envía nada.',
     role: 'Rol',
     submit: 'Invitar',
-    faults: {
-      name: 'Escriba un nombre de hasta 200 caracteres, en una sola línea.',
-      email: 'Esto no es un correo electrónico, como ada@example.com.',
-    },
   },
   role: {
     action: 'Cambiar el rol',
