@@ -81,7 +81,10 @@ export function define(noun: CliCommand): void {
     .argument('<deposit>', 'deposit ID', parseId)
     .argument('<payment>', 'payment ID', parseId)
     .option('--other-order', 'although another payment had asked for exactly this amount')
-    .option('--arrived <amount>', 'with --due: settle the payment with too little, which is this')
+    .option(
+      '--arrived <amount>',
+      'with --due: settle the payment with too little or too much, which is this',
+    )
     .option('--due <amount>', 'what is due')
     .onDatabase(async (session, deposit: string, payment: string, flags: AssignFlags) => {
       session.show(await changedObject(session, await assign(session, deposit, payment, flags)));

@@ -24,12 +24,12 @@ export const PAYMENTS = {
   'deposit-suffices': 'The deposit suffices: it can be assigned at once.',
   'deposit-for-other-payment': (values: { paymentId: string; status: PaymentStatus }) =>
     `Payment ${values.paymentId}, which is ${values.status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
-  'too-little-unasked': tooLittle('A second admin, or your operator, has to confirm it.'),
-  'too-little-asked-by-former-admin': tooLittle(
+  'amount-unasked': wrongAmount('A second admin, or your operator, has to confirm it.'),
+  'amount-asked-by-former-admin': wrongAmount(
     'Who asked for it may not any more: another admin has to ask again.',
   ),
-  'too-little-untyped': tooLittle('Type both amounts to confirm it.'),
-  'too-little-mistyped': tooLittle('The amounts that were typed are others.'),
+  'amount-untyped': wrongAmount('Type both amounts to confirm it.'),
+  'amount-mistyped': wrongAmount('The amounts that were typed are others.'),
   'too-many-dismissals': ({ maximum }: { maximum: number }) =>
     `At most ${maximum} deposits are dismissed at once.`,
 
@@ -58,8 +58,12 @@ export const PAYMENTS = {
     `The clock of a payment on ${blockchainId} cannot be advanced, since ${chain} has a node: a real transfer may be on its way.`,
 } as const;
 
-/** @returns The sentence of an underpayment, whose amounts are decimals of the asset. */
-function tooLittle(hint: string) {
-  return ({ arrived, due }: { arrived: string; due: string }) =>
-    `${arrived} arrived, and ${due} is due: too little to settle the payment. ${hint}`;
+/** @returns The sentence of a wrong amount. Amounts are decimals of the asset. */
+function wrongAmount(hint: string) {
+  const texts = {
+    tooLittle: 'too little to settle the payment',
+    tooMuch: 'too much for the payment',
+  };
+  return (values: { arrived: string; due: string; difference: 'tooLittle' | 'tooMuch' }) =>
+    `${values.arrived} arrived, and ${values.due} is due: ${texts[values.difference]}. ${hint}`;
 }

@@ -7,10 +7,11 @@ import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { findAskedAssignment } from '#storage/repositories/deposits/asked-assignments.ts';
-import { findMeantPayments } from '#storage/repositories/deposits/deviations.ts';
+import { findMeantPayments, type MeantPayment } from '#storage/repositories/deposits/deviations.ts';
 import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
+import { OVERPAYMENT_PER_MILLE } from './match-transfer.ts';
 
 const BASIS_POINTS = 10_000n;
 
@@ -18,7 +19,7 @@ const BASIS_POINTS = 10_000n;
 export interface Consent {
   /** Consent although another payment had asked for exactly this amount. */
   readonly otherOrder?: boolean | undefined;
-  /** Consent to an underpayment: both amounts, typed as decimals of the asset. */
+  /** Consent to too little or too much: both amounts, typed as decimals of the asset. */
   readonly amounts?: TypedAmounts | undefined;
 }
 
@@ -28,8 +29,8 @@ interface TypedAmounts {
 }
 
 /**
- * The assignment needs a consent: another payment had asked for the amount, or the amount is too little. One person
- * alone cannot consent to the latter.
+ * The assignment needs a consent: another payment had asked for the amount, or the amount is too little or too much.
+ * One person alone cannot consent to the latter.
  */
 export class ConsentNeeded extends OperationRefused {
   readonly to: keyof Consent;
@@ -41,16 +42,23 @@ export class ConsentNeeded extends OperationRefused {
 }
 
 /** A deposit and the amount that its payment still waits for, in the asset's smallest unit. */
-interface Assignment {
+export interface Assignment {
   readonly deposit: Deposit;
   readonly payment: Payment;
   readonly arrived: bigint;
   /** The whole amount, or the rest after a final underpayment. */
   readonly due: bigint;
   readonly decimals: number;
-  /** Whether less has arrived than the amount due minus the tolerance of the merchant. */
-  readonly isTooLittle: boolean;
+  /** How the amount differs from what is due by more than one person alone may accept; null if it does not. */
+  readonly difference: Difference | null;
 }
+
+/**
+ * - `tooLittle`: less than what is due, by more than the merchant tolerates
+ * - `tooMuch`: more than what is due, by more than `OVERPAYMENT_PER_MILLE` of the whole amount, like a transfer that no
+ *   payment takes by itself
+ */
+type Difference = 'tooLittle' | 'tooMuch';
 
 /**
  * The assignment of a deposit to a payment, whose row is locked.
@@ -80,10 +88,29 @@ export async function requireAssignable(
     arrived,
     due: asked.due,
     decimals: asked.decimals,
-    // Requested amounts are slightly above the price so that they differ: `least` already suffices.
-    isTooLittle:
-      arrived < asked.least && (asked.due - arrived) * BASIS_POINTS > asked.whole * tolerance,
+    difference: differenceOf(arrived, asked, tolerance),
   };
+}
+
+/** @param tolerance How much less the merchant tolerates, in basis points of the whole amount. */
+function differenceOf(
+  arrived: bigint,
+  { whole, due, least }: Pick<Asked, 'whole' | 'due' | 'least'>,
+  tolerance: bigint,
+): Difference | null {
+  // Requested amounts are slightly above the price so that they differ: `least` already suffices.
+  if (arrived < least && (due - arrived) * BASIS_POINTS > whole * tolerance) return 'tooLittle';
+  return (arrived - due) * 1000n > whole * OVERPAYMENT_PER_MILLE ? 'tooMuch' : null;
+}
+
+/** What a payment asks for, in the asset's smallest unit. */
+interface Asked {
+  readonly whole: bigint;
+  /** The whole amount, or the rest after an underpayment. */
+  readonly due: bigint;
+  /** The smallest amount that settles it if a wallet has cut off decimals. */
+  readonly least: bigint;
+  readonly decimals: number;
 }
 
 /**
@@ -91,7 +118,7 @@ export async function requireAssignable(
  * quote.
  * @throws OperationRefused if it never asked for an amount there.
  */
-async function findAsked(db: Connection, payment: Payment, deposit: Deposit) {
+async function findAsked(db: Connection, payment: Payment, deposit: Deposit): Promise<Asked> {
   const { blockchain_id: blockchainId, address, token_amount: amount } = payment;
   const isHere =
     blockchainId === deposit.blockchain_id && address === deposit.address && amount !== null;
@@ -120,25 +147,34 @@ export function amountsOf({ arrived, due, decimals }: Assignment): TypedAmounts 
   return { arrived: formatBaseUnits(arrived, decimals), due: formatBaseUnits(due, decimals) };
 }
 
+/** Another payment that had asked for exactly the amount of the deposit. */
+export async function findOtherOrder(
+  db: Connection,
+  { deposit, payment }: Assignment,
+): Promise<MeantPayment | undefined> {
+  const meant = (await findMeantPayments(db, [deposit.id])).get(deposit.id);
+  return meant?.id === payment.id ? undefined : meant;
+}
+
 /** @throws ConsentNeeded if another payment had asked for exactly this amount. */
 export async function requireOrder(
   db: Connection,
-  { deposit, payment }: Assignment,
+  assignment: Assignment,
   { otherOrder }: Consent,
 ): Promise<void> {
   if (otherOrder === true) return;
-  const meant = (await findMeantPayments(db, [deposit.id])).get(deposit.id);
-  if (meant === undefined || meant.id === payment.id) return;
+  const meant = await findOtherOrder(db, assignment);
+  if (meant === undefined) return;
   const { id: paymentId, status } = meant;
   throw new ConsentNeeded('otherOrder', 'deposit-for-other-payment', { paymentId, status });
 }
 
 /**
- * Lets an underpayment settle a payment only if two people agree, or an operator does. The person who confirms has to
- * type both amounts. In the panel another person must have asked for it before, and both need the standing that
+ * Lets too little or too much settle a payment only if two people agree, or an operator does. The person who confirms
+ * has to type both amounts. In the panel another person must have asked for it before, and both need the standing that
  * approving a change of where money goes requires.
  * @param delayMs How long such changes wait, in milliseconds.
- * @returns Who asked for it; null for an operator.
+ * @returns Who asked for it; null for an operator, and for an amount that one person alone may accept.
  * @throws ConsentNeeded; OperationRefused for a person without the standing.
  */
 export async function requireConfirmed(
@@ -148,25 +184,26 @@ export async function requireConfirmed(
   delayMs: number,
 ): Promise<string | null> {
   const { db, personId } = operator;
-  const { arrived, due, deposit, payment, decimals } = assignment;
-  const amounts = amountsOf(assignment);
+  const { arrived, due, deposit, payment, decimals, difference } = assignment;
+  if (difference === null) return null;
+  const amounts = { ...amountsOf(assignment), difference };
   const asked = personId === undefined ? undefined : await findAskedAssignment(db, deposit.id);
   const isAsked = asked?.paymentId === payment.id && asked.personId !== personId;
   if (personId !== undefined && !isAsked) {
-    throw new ConsentNeeded('amounts', 'too-little-unasked', amounts);
+    throw new ConsentNeeded('amounts', 'amount-unasked', amounts);
   }
   if (
     isAsked &&
     !(await isEstablishedAdmin({ ...operator, personId: asked.personId }, payment, delayMs))
   ) {
-    throw new ConsentNeeded('amounts', 'too-little-asked-by-former-admin', amounts);
+    throw new ConsentNeeded('amounts', 'amount-asked-by-former-admin', amounts);
   }
   if (personId !== undefined) await requireEstablishedAdmin(operator, payment.merchant_id, delayMs);
-  if (typed === undefined) throw new ConsentNeeded('amounts', 'too-little-untyped', amounts);
+  if (typed === undefined) throw new ConsentNeeded('amounts', 'amount-untyped', amounts);
   const isRight =
     parseBaseUnits(typed.arrived, decimals) === arrived &&
     parseBaseUnits(typed.due, decimals) === due;
-  if (!isRight) throw new ConsentNeeded('amounts', 'too-little-mistyped', amounts);
+  if (!isRight) throw new ConsentNeeded('amounts', 'amount-mistyped', amounts);
   return asked?.personId ?? null;
 }
 

@@ -1,6 +1,6 @@
 import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
 import { requireEstablishedAdmin } from '#accounts/change-rights.ts';
-import type { Connection } from '#storage/database/connection.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import {
@@ -15,14 +15,23 @@ import {
   lockDeposit,
   updateDeposit,
 } from '#storage/repositories/deposits/deposits.ts';
+import type { MeantPayment } from '#storage/repositories/deposits/deviations.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import {
+  type Assignment,
   amountsOf,
   type Consent,
+  findOtherOrder,
   requireAssignable,
   requireConfirmed,
   requireOrder,
 } from './assignment.ts';
+
+/** What an assignment would do. */
+interface WeighedAssignment extends Assignment {
+  /** Another payment that had asked for exactly the amount of the deposit. */
+  readonly otherOrder: MeantPayment | undefined;
+}
 
 /** How money was returned. */
 export interface Return {
@@ -39,14 +48,17 @@ export type RemedyOf =
   | { readonly remedy: 'kept'; readonly note?: string | undefined }
   | { readonly remedy: 'other'; readonly note: string };
 
+/** What the audit log says of an amount that took a consent. */
+const AUDITED = { tooLittle: { isTooLittle: true }, tooMuch: { isTooMuch: true } } as const;
+
 /** Maximum number of deposits that are dismissed at once. */
 export const DISMISSALS_MAXIMUM = 100;
 
 /**
- * Assigns an unmatched deposit to a pending payment. A deposit below the amount due minus the merchant's tolerance
+ * Assigns an unmatched deposit to a pending payment. A deposit of too little or too much (`Assignment.difference`)
  * settles it only if two people of the merchant agree, or an operator does.
  * @param delayMs For people of the panel: how long changes of where money goes wait, in milliseconds. They must have
- * been admins for that long to let an underpayment settle a payment.
+ * been admins for that long to let such a deposit settle a payment.
  * @throws ConsentNeeded, which names the consent that is missing; OperationRefused for a deposit that is assigned,
  * dismissed or without funds, and for a payment that has ended, has funds already or expects another network or
  * address.
@@ -62,11 +74,9 @@ export function assignDeposit(
     const deposit = await requireUnmatched(tx, depositId);
     const assignment = await requireAssignable(tx, deposit, paymentId);
     await requireOrder(tx, assignment, consent);
-    const { isTooLittle } = assignment;
+    const { difference } = assignment;
     const within = { ...operator, db: tx };
-    const askedBy = isTooLittle
-      ? await requireConfirmed(within, assignment, consent, delayMs)
-      : null;
+    const askedBy = await requireConfirmed(within, assignment, consent, delayMs);
     await deleteAskedAssignment(tx, depositId);
     const assigned = await updateDeposit(tx, depositId, {
       outcome: 'assigned',
@@ -78,14 +88,33 @@ export function assignDeposit(
       paymentId,
       ...amountsOf(assignment),
       usdPrice: deposit.usd_price,
-      ...(isTooLittle ? { isTooLittle, askedBy } : {}),
+      ...(difference === null ? {} : { ...AUDITED[difference], askedBy }),
     };
     return { result, objectId: depositId, detail };
   });
 }
 
 /**
- * Asks a second person of the merchant to confirm that an underpayment settles a payment.
+ * What assigning a deposit to a payment would do now, for a person to decide on. Changes nothing.
+ * @throws OperationRefused as `assignDeposit` does.
+ */
+export function weighAssignment(
+  db: Database,
+  depositId: string,
+  paymentId: string,
+): Promise<WeighedAssignment> {
+  return transact(db, async tx => {
+    const assignment = await requireAssignable(
+      tx,
+      await requireUnmatched(tx, depositId),
+      paymentId,
+    );
+    return { ...assignment, otherOrder: await findOtherOrder(tx, assignment) };
+  });
+}
+
+/**
+ * Asks a second person of the merchant to confirm that a deposit of too little or too much settles a payment.
  * @param operator Who asks, in the panel.
  * @param delayMs As for `assignDeposit`: the person who asks needs the same standing as the one who confirms.
  * @throws OperationRefused as `assignDeposit` does, and for a deposit that suffices.
@@ -99,7 +128,7 @@ export function askToAssign(
   return audited(operator, 'deposit.ask-to-assign', async (tx, now) => {
     const deposit = await requireUnmatched(tx, depositId);
     const assignment = await requireAssignable(tx, deposit, paymentId);
-    if (!assignment.isTooLittle) throw new OperationRefused('deposit-suffices');
+    if (assignment.difference === null) throw new OperationRefused('deposit-suffices');
     await requireEstablishedAdmin({ ...operator, db: tx }, assignment.payment.merchant_id, delayMs);
     await saveAskedAssignment(tx, {
       deposit_id: depositId,

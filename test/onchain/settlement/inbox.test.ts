@@ -10,10 +10,12 @@ import {
   DISMISSALS_MAXIMUM,
   dismissDeposit,
   dismissDeposits,
+  weighAssignment,
 } from '#onchain/settlement/inbox.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { readRemaining } from '#onchain/settlement/remaining.ts';
 import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import { findDepositById, updateDeposit } from '#storage/repositories/deposits/deposits.ts';
 import { findMeantPayments, listStrayDeposits } from '#storage/repositories/deposits/deviations.ts';
@@ -64,6 +66,11 @@ function arrive(tokenAmount: bigint, place: { blockchainId: string; address: str
 }
 const BTC = { blockchainId: 'btc', address: ADDRESSES.btc };
 
+/** Both amounts of an assignment, in Bitcoin, as somebody types them to consent. */
+const typed = (arrived: bigint, due: bigint) => ({
+  amounts: { arrived: formatBaseUnits(arrived, 8), due: formatBaseUnits(due, 8) },
+});
+
 /** What consent an assignment needs, by its refusal; undefined if it is not refused. */
 async function refusalOf(work: Promise<unknown>): Promise<ConsentNeeded['to'] | undefined> {
   try {
@@ -75,7 +82,7 @@ async function refusalOf(work: Promise<unknown>): Promise<ConsentNeeded['to'] | 
   return undefined;
 }
 
-describe('an underpaid deposit', () => {
+describe('a deposit of too little or too much', () => {
   test.each([
     ['btc', 8, ADDRESSES.btc],
     ['eth', 18, ADDRESSES.eth],
@@ -85,19 +92,21 @@ describe('an underpaid deposit', () => {
     const due = asked * 10n ** BigInt(decimals);
     const slot = { ...place, tokenAmount: due };
     const { id } = await addPaymentAt(service, merchant, slot, { token_decimals: decimals });
-    const dust = await arrive(1n, place);
-    for (const operator of [operatorOf(service), as(ada)]) {
-      expect(await refusalOf(assignDeposit(operator, dust.id, id))).toBe('amounts');
+    for (const amount of [1n, due * 600n]) {
+      const deposit = await arrive(amount, place);
+      for (const operator of [operatorOf(service), as(ada)]) {
+        expect(await refusalOf(assignDeposit(operator, deposit.id, id))).toBe('amounts');
+      }
+      expect(await findDepositById(service.db, deposit.id)).toMatchObject({ payment_id: null });
     }
     expect(await statusOf(id)).toBe('pending');
-    expect(await findDepositById(service.db, dust.id)).toMatchObject({ payment_id: null });
   });
 
   test('settles the payment when an operator types both amounts, which are recorded', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     const dust = await arrive(7n);
     await valueDeposits(service.db, service.rates, now(), 1_000);
-    const amounts = { arrived: '0.00000007', due: String(Number(asked) / 1e8) };
+    const { amounts } = typed(7n, asked);
     const wrong = { ...amounts, due: '1000' };
     expect(
       await refusalOf(assignDeposit(operatorOf(service), dust.id, id, { amounts: wrong })),
@@ -121,26 +130,63 @@ describe('an underpaid deposit', () => {
     });
   });
 
-  test('settles the payment when a second person types what the first has requested', async () => {
+  test.each([
+    ['half', 1n, 2n],
+    ['double', 2n, 1n],
+  ])(
+    'of %s settles the payment when a second person types what the first has requested',
+    async (_, times, parts) => {
+      const { id } = await addOpenPayment(service, merchant, asked);
+      const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
+      const amount = (asked * times) / parts;
+      const deposit = await arrive(amount);
+      const consent = typed(amount, asked);
+      const confirm = (who: typeof ada) => assignDeposit(as(who), deposit.id, id, consent);
+      expect(await refusalOf(confirm(grace))).toBe('amounts');
+      await askToAssign(as(ada), deposit.id, other, 0);
+      expect(await refusalOf(confirm(grace))).toBe('amounts');
+      await askToAssign(as(ada), deposit.id, id, 0);
+      expect(await refusalOf(confirm(ada))).toBe('amounts');
+      expect(await refusalOf(assignDeposit(as(grace), deposit.id, id))).toBe('amounts');
+      expect(await statusOf(id)).toBe('pending');
+      await confirm(grace);
+      expect(await statusOf(id)).toBe('successful');
+      const asks = await service.db.selectFrom('asked_assignments').selectAll().execute();
+      expect(asks).toEqual([]);
+      const entry = await service.db
+        .selectFrom('audit_log')
+        .select('detail')
+        .where('object_id', '=', deposit.id)
+        .where('action', '=', 'deposit.assign')
+        .executeTakeFirstOrThrow();
+      const flag = times > parts ? 'isTooMuch' : 'isTooLittle';
+      expect(entry.detail).toMatchObject({
+        ...consent.amounts,
+        [flag]: true,
+        askedBy: ada.personId,
+      });
+    },
+  );
+
+  test('is assigned once by people who act at once, and only as it was asked for', async () => {
+    const hopper = await addMerchantUser(service, merchant.id, 'admin', { name: 'Hopper' });
     const { id } = await addOpenPayment(service, merchant, asked);
     const { id: other } = await addOpenPayment(service, merchant, asked + 1n);
-    const half = await arrive(asked / 2n);
-    const amounts = {
-      arrived: String(Number(asked / 2n) / 1e8),
-      due: String(Number(asked) / 1e8),
-    };
-    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts });
-    expect(await refusalOf(confirm(grace))).toBe('amounts');
-    await askToAssign(as(ada), half.id, other, 0);
-    expect(await refusalOf(confirm(grace))).toBe('amounts');
-    await askToAssign(as(ada), half.id, id, 0);
-    expect(await refusalOf(confirm(ada))).toBe('amounts');
-    expect(await refusalOf(assignDeposit(as(grace), half.id, id))).toBe('amounts');
-    expect(await statusOf(id)).toBe('pending');
-    await confirm(grace);
-    expect(await statusOf(id)).toBe('successful');
-    const asks = await service.db.selectFrom('asked_assignments').selectAll().execute();
-    expect(asks).toEqual([]);
+    const double = await arrive(asked * 2n);
+    await askToAssign(as(ada), double.id, id, 0);
+    const confirm = (who: typeof ada) =>
+      assignDeposit(as(who), double.id, id, typed(asked * 2n, asked));
+    const done = await Promise.allSettled([
+      confirm(grace),
+      confirm(hopper),
+      askToAssign(as(ada), double.id, other, 0),
+    ]);
+    const confirmed = done.slice(0, 2).filter(({ status }) => status === 'fulfilled');
+    const [request] = await service.db.selectFrom('asked_assignments').selectAll().execute();
+    // Whichever came first: the confirmations, or the request for the other payment.
+    expect(confirmed).toHaveLength(request === undefined ? 1 : 0);
+    expect(await statusOf(id)).toBe(request === undefined ? 'successful' : 'pending');
+    expect(await statusOf(other)).toBe('pending');
   });
 
   test.each([
@@ -153,11 +199,8 @@ describe('an underpaid deposit', () => {
     const half = await arrive(asked / 2n);
     await askToAssign(as(mallory), half.id, id, 0);
     await setUser(operatorOf(service), mallory.userId, change);
-    const amounts = {
-      arrived: String(Number(asked / 2n) / 1e8),
-      due: String(Number(asked) / 1e8),
-    };
-    const confirm = () => assignDeposit(as(grace), half.id, id, { amounts });
+    const consent = typed(asked / 2n, asked);
+    const confirm = () => assignDeposit(as(grace), half.id, id, consent);
     expect(await refusalOf(confirm())).toBe('amounts');
     await askToAssign(as(ada), half.id, id, 0);
     await confirm();
@@ -171,12 +214,9 @@ describe('an underpaid deposit', () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     await addOpenPayment(service, merchant, asked + 1n);
     const half = await arrive(asked / 2n);
-    const amounts = {
-      arrived: String(Number(asked / 2n) / 1e8),
-      due: String(Number(asked) / 1e8),
-    };
+    const consent = typed(asked / 2n, asked);
     const ask = (who: typeof ada) => askToAssign(as(who), half.id, id, day);
-    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, { amounts }, day);
+    const confirm = (who: typeof ada) => assignDeposit(as(who), half.id, id, consent, day);
     const renewFactors = (who: typeof ada, hoursAgo: number) =>
       service.db
         .updateTable('people')
@@ -200,8 +240,15 @@ describe('an underpaid deposit', () => {
 
   test('needs no consent where it suffices', async () => {
     const { id } = await addOpenPayment(service, merchant, asked);
-    const double = await arrive(asked * 2n);
-    await expect(askToAssign(as(ada), double.id, id, 0)).rejects.toThrow('suffices');
+    await addOpenPayment(service, merchant, asked + 1n);
+    const more = await arrive(asked + asked / 50n);
+    expect(await weighAssignment(service.db, more.id, id)).toMatchObject({
+      arrived: asked + asked / 50n,
+      due: asked,
+      difference: null,
+      otherOrder: undefined,
+    });
+    await expect(askToAssign(as(ada), more.id, id, 0)).rejects.toThrow('suffices');
   });
 
   test('is measured against the rest, once a part has arrived', async () => {
@@ -218,7 +265,7 @@ describe('an underpaid deposit', () => {
     expect(await statusOf(payment.id)).toBe('successful');
   });
 
-  test('is what exceeds the merchant’s tolerance, at all amounts', async () => {
+  test('is what exceeds the merchant’s tolerance, or what is due by 2 %, at all amounts', async () => {
     const shop = (await addMerchant(service)).merchant;
     const property = fc.asyncProperty(
       fc.bigInt({ min: 1_000n, max: 10n ** 12n }),
@@ -234,12 +281,17 @@ describe('an underpaid deposit', () => {
         await setMerchant(operatorOf(service), shop.id, { underpaymentToleranceBps: bps });
         const consent = { otherOrder: true };
         const refusal = await refusalOf(assignDeposit(as(ada), deposit, id, consent));
-        const suffices = (due - arrived) * 10_000n <= due * BigInt(bps);
+        const suffices =
+          (due - arrived) * 10_000n <= due * BigInt(bps) && (arrived - due) * 50n <= due;
         expect(refusal).toBe(suffices ? undefined : 'amounts');
         expect(await statusOf(id)).toBe(suffices ? 'successful' : 'pending');
       },
     );
-    await fc.assert(property, { numRuns: 40 });
+    const examples: [bigint, bigint, number][] = [
+      [10_000n, 200n, 0],
+      [10_000n, 201n, 200],
+    ];
+    await fc.assert(property, { numRuns: 40, examples });
   });
 });
 

@@ -9,6 +9,7 @@ import { assignDeposit, dismissDeposit } from '#onchain/settlement/inbox.ts';
 import { observeIn, observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import type { Finality, ObservedTransfer } from '#onchain/settlement/observed-transfer.ts';
 import { movePayment } from '#payments/move-payment.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { transact } from '#storage/database/transaction.ts';
@@ -746,7 +747,9 @@ describe('the inbox', () => {
       'another address',
     );
     const operator = operatorOf(service);
-    expect(await assignDeposit(operator, unknown.id, id)).toMatchObject({
+    const [arrived = '', due = ''] = [asked * 3n, asked].map(units => formatBaseUnits(units, 8));
+    const consent = { amounts: { arrived, due } };
+    expect(await assignDeposit(operator, unknown.id, id, consent)).toMatchObject({
       outcome: 'assigned',
       payment_id: id,
     });

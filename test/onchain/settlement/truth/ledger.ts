@@ -222,14 +222,15 @@ export class Ledger {
     const before = isHere ? undefined : this.#askedBefore(payment, deposit);
     if (!isHere && (before === undefined || deposit.state !== 'final')) return;
     const whole = before?.amount ?? payment.amount ?? 0n;
-    // One person alone cannot settle a payment with too little.
+    // One person alone cannot settle a payment with too little, or with over 2 % too much.
     const own = this.holds.filter(hold => hold.payment === id && hold.to === null);
     const asked = isHere
       ? (own.find(hold => hold.isRest) ?? own.find(hold => !hold.isRest))
       : before;
-    const isShort =
-      ((asked?.amount ?? whole) - deposit.amount) * 10_000n > whole * this.#rules.toleranceBps;
+    const due = asked?.amount ?? whole;
+    const isShort = (due - deposit.amount) * 10_000n > whole * this.#rules.toleranceBps;
     if (isShort && deposit.amount < (asked?.cutFrom ?? whole)) return;
+    if ((deposit.amount - due) * 50n > whole) return;
     Object.assign(deposit, { outcome: 'assigned', payment });
     this.#apply(deposit, now);
   }

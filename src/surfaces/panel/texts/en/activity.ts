@@ -93,6 +93,7 @@ const fields: Readonly<Partial<Record<string, string>>> = {
   hash: 'transaction',
   immediately: 'at once',
   isTooLittle: 'too little',
+  isTooMuch: 'too much',
   keyId: 'key',
   kind: 'kind of account',
   logo: 'logo, its SHA-256',
