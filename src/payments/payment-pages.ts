@@ -10,6 +10,9 @@ export interface WantedPayments {
   readonly text?: string | undefined;
 }
 
+/** Filters that no index serves, so that a page searches for what they let pass. */
+const SEARCHED = ['deviation', 'blockchainId', 'amountMinimum', 'amountMaximum'] as const;
+
 /** Where a page begins; default: at the newest payment. */
 type PagePlace = Partial<SearchCursor> & {
   /** ID of a payment: the page ends just before it. Counts only without `after`, and not in a search. */
@@ -37,7 +40,7 @@ export async function readPaymentPage(
   { filters, text }: WantedPayments,
   { after, told, before, limit }: PagePlace & { readonly limit: number },
 ): Promise<PaymentPage> {
-  if (text !== undefined || filters.deviation !== undefined) {
+  if (text !== undefined || SEARCHED.some(name => filters[name] !== undefined)) {
     const cursor = after === undefined ? undefined : { after, told };
     const page = await findPayments(db, merchantId, { filters, text }, { cursor, limit });
     return { ...page, isSearched: true, before: null };

@@ -68,8 +68,9 @@ export async function findPayments(
   const whole = { ...filters, customerReferenceId: text };
   const rest = { direction: 'older', id: after } as const;
   const older = await listMerchantPayments(db, merchantId, whole, rest, limit);
+  const matching = older.filter(payment => matches(payment, filters));
   return {
-    data: [...page, ...older].map(toPaymentObject),
+    data: [...page, ...matching].map(toPaymentObject),
     next: { after, told: older.at(-1)?.id },
   };
 }
@@ -79,14 +80,27 @@ async function findNamed(
   db: Connection,
   merchantId: string,
   text: string,
-  { status }: Filters,
+  filters: Filters,
 ): Promise<Payment[]> {
   const found = UUID.test(text)
     ? [await findOwnPayment(db, merchantId, text)]
     : await findOwnPaymentsByHash(db, merchantId, text);
   return found
     .filter(payment => payment !== undefined)
-    .filter(payment => status === undefined || payment.status === status);
+    .filter(payment => matches(payment, filters));
+}
+
+/** Whether a payment matches the filters of its own columns, its creation aside. */
+function matches(
+  payment: Pick<Payment, 'status' | 'blockchain_id' | 'amount'>,
+  { status, blockchainId, amountMinimum = 0, amountMaximum = Number.MAX_SAFE_INTEGER }: Filters,
+): boolean {
+  return (
+    (status === undefined || payment.status === status) &&
+    (blockchainId === undefined || payment.blockchain_id === blockchainId) &&
+    payment.amount >= amountMinimum &&
+    payment.amount <= amountMaximum
+  );
 }
 
 function readText(text: string): SearchText {

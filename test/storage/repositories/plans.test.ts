@@ -647,6 +647,8 @@ describe('a search of a merchant', () => {
   test.each<[string, PaymentSearch, string]>([
     ['text', { text }, 'payments_list'],
     ['text in a status', { text, status: 'successful' }, 'payments_list_status'],
+    ['a network', { blockchainId: 'eth' }, 'payments_list'],
+    ['an amount', { amountMinimum: 100, amountMaximum: 5000 }, 'payments_list'],
     ['what arrived late', { deviation: 'late' }, 'deviating_deposits_list'],
     ['what is underpaid', { deviation: 'under', text }, 'deviating_deposits_list'],
   ])('for %s looks at a bounded number of payments, in their order', async (_, search, index) => {

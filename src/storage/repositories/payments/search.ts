@@ -12,6 +12,11 @@ export interface PaymentSearch {
   /** Strict bounds. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
+  /** Network that its customer has chosen. */
+  readonly blockchainId?: string | undefined;
+  /** Bounds of its price in cents, both included. */
+  readonly amountMinimum?: number | undefined;
+  readonly amountMaximum?: number | undefined;
   /** How what has arrived differs from what was asked for. */
   readonly deviation?: Deviation | undefined;
   readonly text?: SearchText | undefined;
@@ -118,11 +123,14 @@ function placeOf(db: Connection, merchantId: string, id: string) {
 function conditions(
   db: Connection,
   merchantId: string,
-  { status, deviation, text }: PaymentSearch,
+  { status, blockchainId, amountMinimum, amountMaximum, deviation, text }: PaymentSearch,
 ): Expression<SqlBool> {
   const { and, eb, or, refTuple } = expressionBuilder<Tables, 'payments'>();
   const all: Expression<SqlBool>[] = [];
   if (status !== undefined) all.push(eb('payments.status', '=', status));
+  if (blockchainId !== undefined) all.push(eb('payments.blockchain_id', '=', blockchainId));
+  if (amountMinimum !== undefined) all.push(eb('payments.amount', '>=', amountMinimum));
+  if (amountMaximum !== undefined) all.push(eb('payments.amount', '<=', amountMaximum));
   if (deviation !== undefined) all.push(deviates(deviation));
   if (text !== undefined) all.push(or(textMatches(text)));
   if (text?.oldestShown !== undefined) {
