@@ -1,3 +1,4 @@
+import type { DepositOutcome } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import type { Transfer, Transfers } from '#storage/repositories/deposits/transfers.ts';
 
@@ -45,7 +46,15 @@ export interface CountedTransfers<T extends Transfer = Transfer> {
   readonly listed: readonly CountedTransfer<T>[];
   /** How many older ones there are. */
   readonly earlier: number;
+  /** By how much what was counted exceeds what was asked for, in the asset of the payment's network; null if by nothing. */
+  readonly excess: AmountOfAsset | null;
 }
+
+/** An amount in the smallest unit of its asset. */
+export type AmountOfAsset = Pick<Transfer, 'token_amount' | 'asset_decimals' | 'asset_symbol'>;
+
+/** What transfers are compared with. */
+type Expected = Pick<Payment, 'status' | 'blockchain_id' | 'token_amount'>;
 
 /** More than anybody sends for one payment, and few enough to be read. */
 const LISTED_MAXIMUM = 10;
@@ -54,7 +63,7 @@ const UNCOUNTED: readonly CountedFor[] = ['too_little', 'late', 'former', 'again
 
 /** Determines what each transfer of a payment was counted for. */
 export function countTransfers<T extends Transfer>(
-  payment: Pick<Payment, 'status' | 'blockchain_id'>,
+  payment: Expected,
   { newest, total }: Transfers<T>,
 ): CountedTransfers<T> {
   const isCompleted = newest.some(
@@ -66,14 +75,28 @@ export function countTransfers<T extends Transfer>(
     const returnHash = became === 'returned' ? returnHashOf(transfer) : null;
     return { transfer, countedFor, became, returnHash };
   });
-  return { listed, earlier: total - listed.length };
+  return { listed, earlier: total - listed.length, excess: excessOf(payment, newest) };
 }
 
-function countedForOf(
-  transfer: Transfer,
-  payment: Pick<Payment, 'status' | 'blockchain_id'>,
-  isCompleted: boolean,
-): CountedFor {
+/** Too much is what `deviates` calls `over`: a rest may be a little more than what was missing. */
+function excessOf(
+  { blockchain_id: blockchainId, token_amount: asked }: Expected,
+  newest: readonly Transfer[],
+): AmountOfAsset | null {
+  // Parts on a network that the customer has left are in another asset.
+  const own = newest.filter(
+    each => each.stray_kind === null && each.blockchain_id === blockchainId && hasArrived(each),
+  );
+  const has = (wanted: DepositOutcome) => own.some(({ outcome }) => outcome === wanted);
+  const mayExceed = has('over') || has('assigned') || (has('under') && has('exact'));
+  const [first] = own;
+  if (!mayExceed || first === undefined || asked === null) return null;
+  const received = own.reduce((sum, { token_amount: units }) => sum + BigInt(units), 0n);
+  const excess = received - BigInt(asked);
+  return excess > 0n ? { ...first, token_amount: String(excess) } : null;
+}
+
+function countedForOf(transfer: Transfer, payment: Expected, isCompleted: boolean): CountedFor {
   const { state, outcome, stray_kind: strayKind } = transfer;
   if (state === 'reversed') return 'undone';
   if (state === 'failed') return 'failed';
@@ -107,7 +130,7 @@ function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['stray_ki
 /** Until the part is final, nothing is reserved for the rest. */
 function isRestDue(
   { state, rest_due: restDue, blockchain_id: blockchainId }: Transfer,
-  payment: Pick<Payment, 'status' | 'blockchain_id'>,
+  payment: Expected,
 ): boolean {
   const isAwaited = state === 'seen' && blockchainId === payment.blockchain_id;
   return payment.status === 'pending' && (restDue !== null || isAwaited);

@@ -62,6 +62,10 @@ async function read(checkout: OpenedCheckout) {
   return { list, told: items.map(body => textOf({ body }).trim()), revision: String(revision) };
 }
 
+/** What the page says of too much. */
+const excessOf = (units: bigint) =>
+  `In all ${formatBaseUnits(units, 18)} ETH more than was asked for.`;
+
 async function depositOf(transactionHash: string) {
   const key = { blockchainId: 'eth', transactionHash, position: 0 };
   const [deposit] = await findDeposits(service.db, [key]);
@@ -172,13 +176,35 @@ describe('a page', () => {
     expect(kept.revision).not.toBe(twice.revision);
   });
 
-  test('shows a slight overpayment', async () => {
+  test('shows a slight overpayment, and how much was too much', async () => {
     const checkout = await open();
     const asked = BigInt((await checkout.payment()).token_amount ?? 0);
     await send(checkout, { tokenAmount: asked + asked / 100n });
-    expect((await read(checkout)).told).toEqual([
+    const { told, list } = await read(checkout);
+    expect(told).toEqual([
       expect.stringContaining('A little more than was asked for: it pays this order in full.'),
     ]);
+    expect(textOf({ body: list })).toContain(excessOf(asked / 100n));
+  });
+
+  test('shows how much was too much of what was assigned, and with an underpayment', async () => {
+    const assigned = await open();
+    const asked = BigInt((await assigned.payment()).token_amount ?? 0);
+    const hash = await send(assigned, { tokenAmount: asked * 3n });
+    expect((await read(assigned)).told).toEqual([]);
+    const [arrived = '', due = ''] = [asked * 3n, asked].map(units => formatBaseUnits(units, 18));
+    const consent = { amounts: { arrived, due } };
+    const { id } = await depositOf(hash);
+    await assignDeposit(operatorOf(service), id, assigned.paymentId, consent);
+    expect(textOf({ body: (await read(assigned)).list })).toContain(excessOf(asked * 2n));
+
+    const both = await open();
+    await send(both, { tokenAmount: CENT_ETH });
+    await send(both);
+    expect(textOf({ body: (await read(both)).list })).toContain(excessOf(CENT_ETH));
+    // A second transfer of the same amount was not counted.
+    await send(both);
+    expect(textOf({ body: (await read(both)).list })).toContain(excessOf(CENT_ETH));
   });
 
   test('shows a late transfer, and that it was returned', async () => {

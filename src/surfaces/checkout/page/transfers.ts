@@ -1,4 +1,8 @@
-import { type CountedTransfer, countTransfers } from '#payments/counted-transfers.ts';
+import {
+  type AmountOfAsset,
+  type CountedTransfer,
+  countTransfers,
+} from '#payments/counted-transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { copyButton } from './copy-button.ts';
 import { renderShortHash } from './explorer-link.ts';
@@ -7,12 +11,20 @@ import { type CheckoutView, merchantOf } from './view.ts';
 /** What has arrived for the payment, transfer by transfer, and what each was counted for. */
 export function renderTransfers(view: CheckoutView): Html | null {
   const { payment, transfers } = view.checkout;
-  const { listed, earlier } = countTransfers(payment, transfers);
+  const { listed, earlier, excess } = countTransfers(payment, transfers);
   if (listed.length === 0) return null;
   const { texts, format } = view.locale;
   return html`<section class="transfers" aria-labelledby="transfers"><h2 id="transfers">${texts.transfers.title}</h2>
 <ul>${listed.map(each => renderTransfer(view, each))}</ul>
-${earlier > 0 && html`<p class="facts">${texts.transfers.earlier(format.number(earlier))}</p>`}</section>`;
+${earlier > 0 && html`<p class="facts">${texts.transfers.earlier(format.number(earlier))}</p>`}
+${excess !== null && html`<p>${texts.transfers.excess(formatAmount(view, excess))}</p>`}</section>`;
+}
+
+function formatAmount(
+  { locale }: CheckoutView,
+  { token_amount: units, asset_decimals: decimals, asset_symbol: symbol }: AmountOfAsset,
+): string {
+  return locale.format.amount(BigInt(units), decimals, symbol);
 }
 
 function renderTransfer(view: CheckoutView, counted: CountedTransfer): Html {
@@ -20,11 +32,9 @@ function renderTransfer(view: CheckoutView, counted: CountedTransfer): Html {
   const { id, transaction_hash: hash, state, explorer } = transfer;
   const { locale } = view;
   const { transfers, waiting } = locale.texts;
-  const units = BigInt(transfer.token_amount);
-  const amount = locale.format.amount(units, transfer.asset_decimals, transfer.asset_symbol);
   const at = locale.format.dateAndTime(transfer.observed_at);
   return html`<li${became !== null && html` class="notice"`}>
-<p><strong>${amount}</strong> ${waiting.on(transfer.network_name)}</p>
+<p><strong>${formatAmount(view, transfer)}</strong> ${waiting.on(transfer.network_name)}</p>
 <p>${transfers.countedFor[countedFor]} ${became && renderBecame(view, counted)}</p>
 <p class="facts">${transfers.states[state]} · ${transfers.seenAt(at)}<br>
 ${renderShortHash(locale, hash, explorer)} ${became === 'waits' && copyButton(locale, hash, 'transaction', `transaction-${id}`)}</p></li>

@@ -160,6 +160,7 @@ export const ar: CheckoutTexts = {
   transfers: {
     title: 'ما وصل',
     earlier: count => `تحويلات أقدم غير معروضة هنا: ${isolate(count)}.`,
+    excess: amount => `المجموع يزيد على المطلوب بمقدار ${amount}.`,
     seenAt: time => html`رُصد: <bdi>${time}</bdi>`,
     states: {
       seen: 'لم يصبح نهائيًا بعد',

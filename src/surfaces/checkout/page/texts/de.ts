@@ -161,6 +161,7 @@ export const de: CheckoutTexts = {
   transfers: {
     title: 'Was angekommen ist',
     earlier: count => `Frühere Transaktionen, die nicht aufgeführt sind: ${count}.`,
+    excess: amount => `Insgesamt ${amount} mehr als verlangt.`,
     seenAt: time => html`Erkannt: ${time}`,
     states: {
       seen: 'Noch nicht endgültig',

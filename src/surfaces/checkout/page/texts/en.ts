@@ -167,6 +167,8 @@ export const en = {
     title: 'What has arrived',
     /** @param count How many are older than those listed. */
     earlier: (count: string) => `Earlier transfers that are not listed: ${count}.`,
+    /** How much was too much. */
+    excess: (amount: string) => `In all ${amount} more than was asked for.`,
     seenAt: (time: Html) => html`Seen ${time}`,
     states: {
       seen: 'Not final yet',

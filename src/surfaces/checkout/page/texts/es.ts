@@ -159,6 +159,7 @@ export const es: CheckoutTexts = {
   transfers: {
     title: 'Lo que ha llegado',
     earlier: count => `Transferencias anteriores que no figuran aquí: ${count}.`,
+    excess: amount => `En total, ${amount} más de lo solicitado.`,
     seenAt: time => html`Detectada: ${time}`,
     states: {
       seen: 'Aún no es definitiva',

@@ -160,6 +160,7 @@ export const fr: CheckoutTexts = {
   transfers: {
     title: 'Ce qui est arrivé',
     earlier: count => `Transferts antérieurs qui ne sont pas affichés\u00a0: ${count}.`,
+    excess: amount => `Au total, ${amount} de plus que demandé.`,
     seenAt: time => html`Détecté\u00a0: ${time}`,
     states: {
       seen: 'Pas encore définitif',

@@ -160,6 +160,7 @@ export const ja: CheckoutTexts = {
   transfers: {
     title: '届いた送金',
     earlier: count => `ここに表示されていない以前の送金：${count}件`,
+    excess: amount => `合計で、請求額より${amount}多く届いています。`,
     seenAt: time => html`検知日時：${time}`,
     states: {
       seen: '未確定',

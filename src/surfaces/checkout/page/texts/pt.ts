@@ -159,6 +159,7 @@ export const pt: CheckoutTexts = {
   transfers: {
     title: 'O que chegou',
     earlier: count => `Transferências anteriores que não aparecem aqui: ${count}.`,
+    excess: amount => `No total, ${amount} a mais do que o solicitado.`,
     seenAt: time => html`Detectada: ${time}`,
     states: {
       seen: 'Ainda não é definitiva',

@@ -161,6 +161,7 @@ export const tr: CheckoutTexts = {
   transfers: {
     title: 'Gelen transferler',
     earlier: count => `Burada gösterilmeyen daha eski transferler: ${count}.`,
+    excess: amount => `Toplamda istenenden ${amount} fazla.`,
     seenAt: time => html`Görüldü: ${time}`,
     states: {
       seen: 'Henüz kesinleşmedi',
