@@ -4,12 +4,10 @@ import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
+import { texts } from './hooks/language.ts';
 import { renderAccountTags } from './kit/environment.ts';
 import { accountPath } from './kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from './kit/pages.ts';
-import { texts } from './texts/index.ts';
-
-const { choice, roles } = texts.shell;
 
 /** Redirects a person to their only account, or lists several. */
 export function registerAccounts(app: FastifyInstance, deps: PanelDependencies): void {
@@ -18,12 +16,14 @@ export function registerAccounts(app: FastifyInstance, deps: PanelDependencies):
     const accounts = await listMemberships(db, sessionOf(request).person.id);
     const [only, second] = accounts;
     if (only !== undefined && second === undefined) return redirectTo(accountPath(only));
+    const words = texts(request);
+    const { choice, roles } = words.shell;
     const content =
       only === undefined
         ? html`<p>${choice.none}</p>`
         : html`<ul class="rows cards">${accounts.map(
             account => html`<li><div>
-<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(texts, account)}<br>
+<a href="${basePathOf(panelUrl)}${accountPath(account)}">${account.name}</a>${renderAccountTags(words, account)}<br>
 <span class="quiet">${choice.role(choice.kinds[account.kind], roles[account.role])}</span>
 </div></li>`,
           )}</ul>`;

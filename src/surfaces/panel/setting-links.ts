@@ -7,12 +7,12 @@ import { basePathOf } from '../pages/base-path.ts';
 import { html } from '../pages/html.ts';
 import { FOR_PERSON, sessionOf } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
+import { texts } from './hooks/language.ts';
 import { PANEL_PREFIX } from './kit/assets.ts';
 import { renderAccountTags } from './kit/environment.ts';
 import { accountPath } from './kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from './kit/pages.ts';
 import { PLACES } from './kit/places.ts';
-import { texts } from './texts/index.ts';
 
 interface Place {
   /** Below an account's own path. */
@@ -74,13 +74,14 @@ export function registerSettingLinks(app: TypedApp, { db, panelUrl }: PanelDepen
       });
       const [only, second] = found;
       if (only !== undefined && second === undefined) return redirectTo(only.path);
-      const { title, none } = texts.settings.go;
+      const words = texts(request);
+      const { title, none } = words.settings.go;
       const content =
         only === undefined
           ? html`<p>${none}</p>`
           : html`<ul class="rows cards">${found.map(
               ({ account, path }) =>
-                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(texts, account)}</div></li>`,
+                html`<li><div><a href="${basePathOf(panelUrl)}${path}">${account.name}</a>${renderAccountTags(words, account)}</div></li>`,
             )}</ul>`;
       return { title, content };
     },
