@@ -17,6 +17,7 @@ import type { TestApp } from './app.ts';
 export const HOST = 'pay.example.test';
 export const SESSION_COOKIE = '__Host-mp_panel';
 export const DEVICE_COOKIE = '__Host-mp_device';
+const NOTICE_COOKIE = '__Host-mp_notice';
 export const PASSWORD = 'a password that nobody else has';
 
 /** What people are added to. */
@@ -253,6 +254,16 @@ function unescapeHtml(text: string): string {
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
+}
+
+/** Opens the page that a form has led to, with what it says of the change. */
+export function follow(
+  service: TestApp,
+  response: LightMyRequestResponse,
+  { cookie }: { readonly cookie: string },
+): Promise<LightMyRequestResponse> {
+  const cookies = `${cookie}; ${cookieOf(response, NOTICE_COOKIE)}`;
+  return open(service, String(response.headers.location), { cookie: cookies });
 }
 
 /** The code that an authenticator app shows at this time. */

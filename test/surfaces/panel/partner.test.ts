@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '#accounts/keys/manage-keys.ts';
+import { createKey, revokeKey } from '#accounts/keys/manage-keys.ts';
+import { setMerchant } from '#accounts/merchants.ts';
 import { setPartnerMember } from '#accounts/partners.ts';
 import { auditPerson } from '#accounts/people/sign-in.ts';
 import {
@@ -12,7 +13,15 @@ import {
   type PartnerWithKey,
 } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addPartnerUser, HOST, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
+import {
+  addPartnerUser,
+  follow,
+  HOST,
+  open,
+  submit,
+  textOf,
+  type Visitor,
+} from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { send } from '../../helpers/signed-request.ts';
 
@@ -148,14 +157,28 @@ test('the file has every payment once, in the order of the list', async () => {
 test('the owner switches the merchants’ own keys off and on, and it takes effect at once', async () => {
   const status = async () =>
     (await send(service, shop, { path: '/external/v1/payments' })).statusCode;
-  const set = (value: string) =>
-    submit(service, `${path}/settings/self-service`, { 'self-service': value }, owner);
+  const set = (value: string, sure: Record<string, string> = {}) =>
+    submit(service, `${path}/settings/self-service`, { 'self-service': value, ...sure }, owner);
   expect(await status()).toBe(200);
-  expect((await set('off')).statusCode).toBe(303);
+  // Neither a merchant without keys, nor one whose key has expired, nor an inactive one counts.
+  const { id: partnerId } = partner.partner;
+  const idle = await addMerchant(service, { partnerId });
+  await setMerchant(operatorOf(service), idle.merchant.id, { status: 'inactive' });
+  const keyless = await addMerchant(service, { partnerId });
+  await revokeKey(operatorOf(service), keyless.keyId);
+  const asked = await set('off');
+  expect(asked.statusCode).toBe(200);
+  expect(textOf(asked)).toContain('the API keys of 1 merchant are refused with E2103');
+  expect(await status()).toBe(200);
+  const off = await set('off', { 'confirmation-sure': 'yes' });
+  expect(off.statusCode).toBe(303);
   expect(await status()).toBe(403);
-  expect(textOf(await open(service, `${path}/settings`, owner))).toContain('Off: API keys');
+  const page = await follow(service, off, owner);
+  expect(textOf(page)).toMatch(/Switched off: .* Undo .*Off: API keys/);
+  expect(page.body).toContain('<input type="hidden" name="self-service" value="on">');
   expect((await set('maybe')).statusCode).toBe(400);
-  await set('on');
+  // What takes it back asks nothing.
+  expect(textOf(await follow(service, await set('on'), owner))).toContain('Switched on');
   expect(await status()).toBe(200);
 });
 

@@ -37,6 +37,37 @@ export async function countPartnerMerchants(
   return countRows(assigned(db, partnerId, filters));
 }
 
+/** How many active merchants of the partner have a key that works, of v1 or of the older contract. */
+export async function countMerchantsWithKeys(
+  db: Connection,
+  partnerId: string,
+  now: Date,
+): Promise<number> {
+  return countRows(
+    assigned(db, partnerId, {})
+      .where('status', '=', 'active')
+      .where(({ exists, or, selectFrom }) =>
+        or([
+          exists(
+            selectFrom('api_keys')
+              .select('api_keys.id')
+              .whereRef('api_keys.merchant_id', '=', 'merchants.id')
+              .where('revoked_at', 'is', null)
+              .where(({ eb }) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+          ),
+          exists(
+            selectFrom('merchant_users as user')
+              .select('user.id')
+              .whereRef('user.merchant_id', '=', 'merchants.id')
+              .where('user.status', '=', 'active')
+              .where('user.role', '=', 'admin')
+              .where('user.client_id', 'is not', null),
+          ),
+        ]),
+      ),
+  );
+}
+
 /** Undefined for a merchant that is not assigned to the partner, as for a missing one. */
 export function findPartnerMerchant(
   db: Connection,

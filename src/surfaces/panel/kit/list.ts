@@ -56,6 +56,27 @@ export async function readPage<Row extends { readonly id: string }>(
   };
 }
 
+/**
+ * A page of a list that is read by page numbers, the first of which is 1.
+ * @param total How many rows all pages have.
+ */
+export function numberedPage<Row>(
+  rows: readonly Row[],
+  {
+    page = 1,
+    size,
+    total,
+  }: { readonly page?: number | undefined; readonly size: number; readonly total: number },
+): ListPage<Row> {
+  const last = Math.ceil(total / size);
+  const place = (number: number): Place => (number === 1 ? {} : { page: String(number) });
+  return {
+    rows,
+    newer: page > 1 && page <= last ? place(page - 1) : null,
+    older: page < last ? place(page + 1) : null,
+  };
+}
+
 /** A list as a page shows it. */
 interface List<Row> {
   /** Where it is, with the base path. */
@@ -66,9 +87,11 @@ interface List<Row> {
   readonly filters?: readonly Html[];
   readonly page: ListPage<Row>;
   readonly render: (rows: readonly Row[]) => Html;
+  /** The link to the page that follows, in a list that is not in the order of time. */
+  readonly more?: string;
   /** Shown while the list is empty. */
   readonly none: Html | string;
-  /** Shown where no row matches the filters. */
+  /** Shown where no row matches the filters, instead of `none`. */
   readonly noMatch?: string;
   /** Where the list can be downloaded as a file. */
   readonly download?: Html | null;
@@ -77,7 +100,7 @@ interface List<Row> {
 /** A page of a list with its filters and the links to other pages, or why it has no rows. */
 export function renderList<Row>(
   words: PanelTexts,
-  { url, query, filters = [], page, render, none, noMatch = '', download = null }: List<Row>,
+  { url, query, filters = [], page, render, more, none, noMatch, download = null }: List<Row>,
 ): Html {
   const { rows, newer, older } = page;
   const own = filtersIn(query);
@@ -85,17 +108,18 @@ export function renderList<Row>(
   const isFirst = PLACES.every(name => query[name] === undefined);
   const renderEmpty = () => {
     if (!isFirst) return renderNoneFurther(words, addressOf(url, own));
-    return isFiltered ? renderNoMatch(words, noMatch, url) : html`<p>${none}</p>`;
+    if (!isFiltered || noMatch === undefined) return html`<p>${none}</p>`;
+    return renderNoMatch(words, noMatch, url);
   };
   const link = (place: Place | null) => place && addressOf(url, { ...own, ...place });
   return html`${filters.length > 0 && (rows.length > 0 || isFiltered) && renderFilters(words, url, filters)}
 ${rows.length === 0 ? renderEmpty() : render(rows)}
-<div class="buttons">${renderPaging(words, link(newer), link(older))}
+<div class="buttons">${renderPaging(words, link(newer), link(older), more)}
 ${(rows.length > 0 || older !== null) && download}</div>`;
 }
 
 /** The parameters of a query that filter a list. */
-function filtersIn(query: Query): Record<string, string> {
+export function filtersIn(query: Query): Record<string, string> {
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
       value === undefined || PLACES.includes(name) ? [] : [[name, String(value)]],

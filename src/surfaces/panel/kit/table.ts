@@ -51,12 +51,13 @@ export function renderPaging(
   { lists: { pages } }: PanelTexts,
   newer: string | null,
   older: string | null,
+  olderText = pages.older,
 ): Html | null {
   if (newer === null && older === null) return null;
   return html`<nav class="buttons" aria-label="${pages.title}">${
     newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
   }
-${older !== null && html`<a href="${older}" rel="next">${pages.older}</a>`}</nav>`;
+${older !== null && html`<a href="${older}" rel="next">${olderText}</a>`}</nav>`;
 }
 
 /** A page of rows, and the ID of the last one if there are more. */

@@ -1,19 +1,18 @@
 import type { CommissionPage, CommissionRow } from '#reports/partners/commission.ts';
-import { html } from '../../pages/html.ts';
+import { type Html, html } from '../../pages/html.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { renderSelect } from '../kit/form.ts';
 import { count, dollars } from '../kit/format.ts';
+import { renderList } from '../kit/list.ts';
 import { addressOf } from '../kit/page-address.ts';
-import { renderNoneFurther, renderTable } from '../kit/table.ts';
-import { texts } from '../texts/index.ts';
-
-const { commission: words } = texts.partner;
+import { renderTable } from '../kit/table.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
 interface ShownMonth extends CommissionPage {
   /** YYYY-MM. */
   readonly month: string;
-  /** Whether the rows are those of the first page. */
-  readonly isFirst: boolean;
+  /** ID of the merchant that the page before ended with. */
+  readonly after: string | undefined;
   readonly isClosed: boolean;
   /** Where the guides are. */
   readonly docsUrl: string;
@@ -24,46 +23,54 @@ interface ShownMonth extends CommissionPage {
  * @param path Of the partner's pages, with the base path.
  */
 export function commissionPage(
+  words: PanelTexts,
   path: string,
-  { month, isFirst, isClosed, docsUrl, rows, total, months, next }: ShownMonth,
+  { month, after, isClosed, docsUrl, rows, total, months, next }: ShownMonth,
 ): PanelPage {
+  const { commission } = words.partner;
   const url = `${path}/commission`;
   const offered = months.includes(month) ? months : [month, ...months];
   const figure = (name: string, value: string) =>
     html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
   const owed =
     total.commissionCents > 0
-      ? words.owed(month, dollars(total.commissionCents))
-      : words.nothingOwed(month);
+      ? commission.owed(month, dollars(total.commissionCents))
+      : commission.nothingOwed(month);
   return {
-    title: words.title,
+    title: commission.title,
     content: html`<form method="get" action="${url}" class="filters">
 ${renderSelect(
   'month',
-  words.month,
+  commission.month,
   offered.map(each => [each, each] as const),
   month,
 )}
-<button>${words.show}</button>
+<button>${commission.show}</button>
 </form>
-<p>${isClosed ? words.closed(rows.length) : words.open}</p>
+<p>${isClosed ? commission.closed(rows.length) : commission.open}</p>
 <dl class="figures">
-${figure(words.figures.payments, count(texts, total.payments))}
-${figure(words.figures.volume, dollars(total.volumeCents))}
-${figure(words.figures.commission, dollars(total.commissionCents))}
+${figure(commission.figures.payments, count(words, total.payments))}
+${figure(commission.figures.volume, dollars(total.volumeCents))}
+${figure(commission.figures.commission, dollars(total.commissionCents))}
 </dl>
-<p>${owed} ${words.rule}</p>
-${rows.length > 0 ? renderRows(path, rows) : isFirst ? html`<p>${words.none}</p>` : renderNoneFurther(texts, addressOf(url, { month }))}
-<div class="buttons">${next !== null && html`<a href="${addressOf(url, { month, after: next })}" rel="next">${texts.lists.pages.next}</a>`}
-<a href="${addressOf(`${url}.csv`, { month })}" download>${texts.lists.download}</a>
-${isClosed && html`<a href="${addressOf(`${url}.json`, { month })}" download>${words.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${words.check}</a>`}</div>`,
+<p>${owed} ${commission.rule}</p>
+${renderList(words, {
+  url,
+  query: { month, after },
+  page: { rows, newer: null, older: next === null ? null : { after: next } },
+  render: shown => renderRows(words, path, shown),
+  more: words.lists.pages.next,
+  none: commission.none,
+})}
+<div class="buttons"><a href="${addressOf(`${url}.csv`, { month })}" download>${words.lists.download}</a>
+${isClosed && html`<a href="${addressOf(`${url}.json`, { month })}" download>${commission.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${commission.check}</a>`}</div>`,
   };
 }
 
-function renderRows(path: string, rows: readonly CommissionRow[]) {
-  const { columns } = words;
+function renderRows(words: PanelTexts, path: string, rows: readonly CommissionRow[]): Html {
+  const { columns, title } = words.partner.commission;
   return renderTable<CommissionRow>(
-    words.title,
+    title,
     [
       {
         title: columns.merchant,
@@ -73,7 +80,7 @@ function renderRows(path: string, rows: readonly CommissionRow[]) {
       },
       {
         title: columns.payments,
-        cell: row => count(texts, row.payments),
+        cell: row => count(words, row.payments),
         number: true,
         secondary: true,
       },

@@ -15,6 +15,7 @@ import { isClosed, MONTH_PATTERN, utcMonth } from '#time/months.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
 import { accountPath } from '../kit/navigation.ts';
@@ -44,10 +45,10 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     const { accountId } = membershipOf(request);
     const window = { after, limit: PAGE_SIZE, now };
     const page = await readCommissionPage(reports, accountId, month, window);
-    return commissionPage(basePathOf(panelUrl) + pathOf(request), {
+    return commissionPage(texts(request), basePathOf(panelUrl) + pathOf(request), {
       ...page,
       month,
-      isFirst: after === undefined,
+      after,
       isClosed: isClosed(month, now),
       docsUrl: `${publicUrl}/docs`,
     });

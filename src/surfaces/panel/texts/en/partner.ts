@@ -107,6 +107,16 @@ export const partner = {
       `Off: API keys of your merchants are refused with E2103. ${concerned(merchants)}`,
     switchOn: 'Switch on',
     switchOff: 'Switch off',
+    question: {
+      title: 'Switch off the API keys of your merchants?',
+      /** @param merchants How many have a key that works until then. */
+      consequence: (merchants: number) =>
+        merchants === 0
+          ? 'No merchant has an API key that works. From then on, new ones are refused with E2103 too.'
+          : `From then on, the API keys of ${counted(merchants, 'merchant')} are refused with E2103: they can neither create payments nor read them. Payments that exist can still be paid.`,
+    },
+    switchedOn: 'Switched on: API keys of your merchants work.',
+    switchedOff: 'Switched off: API keys of your merchants are refused with E2103.',
   },
 };
 

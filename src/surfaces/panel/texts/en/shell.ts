@@ -12,6 +12,8 @@ export const shell = {
   docs: 'Docs',
   signOut: 'Sign out',
   copy: 'Copy',
+  /** Takes a change back, in the notice of it. */
+  undo: 'Undo',
   /** After a page that shows secrets once. */
   kept: 'I have kept them',
   menu: {
