@@ -197,7 +197,7 @@ async function requireOwner(
 ): Promise<PartnerRole | null> {
   if ('merchantId' in owner) {
     await requireLockedMerchant(db, owner.merchantId);
-    if ((await countActiveKeys(db, owner.merchantId, now)) >= ACTIVE_KEYS_MAXIMUM) {
+    if ((await countActiveKeys(db, owner, now)) >= ACTIVE_KEYS_MAXIMUM) {
       throw new OperationRefused('too-many-keys', { maximum: ACTIVE_KEYS_MAXIMUM });
     }
     return null;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createKey, revokeKey } from '#accounts/keys/manage-keys.ts';
 import { setPartnerMember } from '#accounts/partners.ts';
 import { findOpenLink, linkFor } from '#accounts/people/invitations.ts';
 import { hashPassword } from '#accounts/people/password-hash.ts';
@@ -19,6 +20,7 @@ import {
   addSession,
   codeAt,
   entryOf,
+  follow,
   open,
   PASSWORD,
   submit,
@@ -134,6 +136,47 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(page.body).not.toContain(`${team.path}/${team.ada.id}/link`);
   });
 
+  test('the form of a role says what somebody gains or loses, and the next page that they have it', async () => {
+    const pageOf = async ({ id }: Member) =>
+      textOf(await open(service, `${team.path}/${id}/role`, team.ada));
+    const [gain, loss, left] =
+      kind === 'merchant'
+        ? ['Cy can also change addresses', 'Bob still sees payments', '1 Merchant Admin remains.']
+        : ['Cy also sees the merchants', 'Bob sees only the overview', '1 owner remains.'];
+    expect(await pageOf(team.cy)).toContain(gain);
+    expect(await pageOf(team.cy)).not.toContain(left);
+    expect(await pageOf(team.bob)).toContain(loss);
+    expect(await pageOf(team.bob)).toContain(left);
+    const demoted = await follow(service, await demote(team, team.ada, team.bob), team.ada);
+    expect(textOf(demoted)).toMatch(/Bob is a (member|developer) now\./);
+    expect(await pageOf(team.ada)).toMatch(/Nobody else signs in as an? (Merchant Admin|owner)\./);
+  });
+
+  test('the form of a deactivation says whose it is, what stops, and who remains', async () => {
+    const { id: memberId } = team.cy;
+    if (kind === 'partner') {
+      for (const name of ['first', 'second', 'revoked']) {
+        const { keyId } = await createKey(operatorOf(service), service.keyring, {
+          owner: { memberId },
+          name,
+        });
+        if (name === 'revoked') await revokeKey(operatorOf(service), keyId);
+      }
+    }
+    const text = textOf(await open(service, `${team.path}/${memberId}/status`, team.ada));
+    expect(text).toMatch(/Cy is a (member|developer), and is signed out at once\./);
+    expect(text).toMatch(/2 (Merchant Admin|owner)s remain\./);
+    expect(text).toContain(
+      kind === 'merchant'
+        ? 'The API keys of the account keep working'
+        : '2 API keys of theirs are refused from then on.',
+    );
+    const left = await follow(service, await deactivate(team, team.ada, team.cy), team.ada);
+    expect(textOf(left)).toContain('Cy is deactivated, and signed out.');
+    // Taking it back needs a code.
+    expect(left.body).not.toContain('>Undo<');
+  });
+
   test('an invitation is shown once, and lets somebody join', async () => {
     const fields = {
       name: 'Grace',
@@ -143,6 +186,7 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     };
     const issued = await change(team, team.ada, 'invite', fields);
     expect(issued.statusCode).toBe(200);
+    expect(textOf(issued)).toMatch(/Invited: Grace, as an? (Merchant Admin|owner)\./);
     const link = linkIn(issued);
     expect(textOf(await open(service, team.path, team.ada))).toContain(
       'Invited; the link works until',
@@ -196,6 +240,9 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(noEmail.body).toContain('id="email-fault"');
     expect(noEmail.body).toContain('value="Grace"');
     expect(noEmail.body).toContain(`value="${fields.intent}"`);
+    // Its code is not used up.
+    const code = codeAt(team.ada.secret, service.clock.now);
+    expect((await demote(team, team.ada, team.bob, code)).statusCode).toBe(303);
     const foreign = await change(team, team.ada, 'invite', {
       ...fields,
       email: 'grace@example.com',

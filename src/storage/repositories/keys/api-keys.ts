@@ -38,21 +38,6 @@ export async function renewPassphraseHash(
     .execute();
 }
 
-/** How many keys of a merchant are neither revoked nor expired. */
-export async function countActiveKeys(
-  db: Connection,
-  merchantId: string,
-  now: Date,
-): Promise<number> {
-  return countRows(
-    db
-      .selectFrom('api_keys')
-      .where('merchant_id', '=', merchantId)
-      .where('revoked_at', 'is', null)
-      .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
-  );
-}
-
 /** Whose keys: a merchant's, all of a partner's members, or one member's. */
 export type KeyHolder =
   | { readonly merchantId: string }
@@ -76,6 +61,16 @@ export function keysHeldBy(db: Connection, holder: KeyHolder) {
   if ('memberId' in holder) return keys.where('partner_member_id', '=', holder.memberId);
   const members = db.selectFrom('partner_members').select('id');
   return keys.where('partner_member_id', 'in', members.where('partner_id', '=', holder.partnerId));
+}
+
+/** How many keys of a holder are neither revoked nor expired. */
+export function countActiveKeys(db: Connection, holder: KeyHolder, now: Date): Promise<number> {
+  return countRows(
+    keysHeldBy(db, holder)
+      .clearSelect()
+      .where('revoked_at', 'is', null)
+      .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+  );
 }
 
 function keysWithUse(db: Connection, holder: KeyHolder) {

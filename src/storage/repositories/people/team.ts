@@ -2,7 +2,7 @@ import { expressionBuilder, sql } from 'kysely';
 import type { ActiveStatus, PartnerRole, UserRole } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Tables } from '../../database/tables.ts';
-import { hasRow } from '../rows.ts';
+import { countRows, hasRow } from '../rows.ts';
 import { endLinksOf } from './invitations.ts';
 import { MEMBER_TABLES, type Membership } from './memberships.ts';
 import { deleteSessionsOf } from './sessions.ts';
@@ -112,6 +112,16 @@ const admins = (db: Connection, kind: Kind, accountId: string) => {
 /** Whether anybody signs in as an active admin or owner of an account. */
 export function hasAdmin(db: Connection, kind: Kind, accountId: string): Promise<boolean> {
   return hasRow(admins(db, kind, accountId));
+}
+
+/** How many people besides a member sign in as an active admin or owner of an account. */
+export function countOtherAdmins(
+  db: Connection,
+  kind: Kind,
+  accountId: string,
+  memberId: string,
+): Promise<number> {
+  return countRows(admins(db, kind, accountId).clearSelect().where('id', '!=', memberId));
 }
 
 /** Whether this person is an active admin or owner of the account; locks that until the transaction ends. */

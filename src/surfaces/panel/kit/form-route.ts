@@ -26,6 +26,11 @@ interface Form<Result, Body extends TObject, Params extends TObject, Query exten
   readonly query?: Query;
   /** What it asks before anything is changed; null where it need not ask. */
   readonly ask?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<Question | null>;
+  /**
+   * Refuses what is wrong whatever the second factor is, before a code is used up.
+   * @throws As `change` does; ApiError E3001 for an object of others.
+   */
+  readonly check?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<unknown>;
   /** The fresh second factor that it was sent with, which is used up in the transaction of the change. */
   readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string;
   /** @throws What `faultOf` knows if the form is refused: then it is shown again. */
@@ -56,7 +61,18 @@ export function registerForm<
   app: FastifyInstance,
   deps: PanelDependencies,
   path: string,
-  { rule, body, params, query, ask, code, change, again, done }: Form<Result, Body, Params, Query>,
+  {
+    rule,
+    body,
+    params,
+    query,
+    ask,
+    check,
+    code,
+    change,
+    again,
+    done,
+  }: Form<Result, Body, Params, Query>,
 ): void {
   const config = { panel: rule, ...(ask === undefined ? {} : { ask }) };
   const schema = {
@@ -67,6 +83,7 @@ export function registerForm<
   app.post<Sent<Body, Params, Query>>(path, { config, schema }, async request => {
     let result: Result;
     try {
+      await check?.(request);
       result =
         code === undefined
           ? await change(request, operatorOf(request, deps))

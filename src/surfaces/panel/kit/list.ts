@@ -19,7 +19,7 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 type Place = Readonly<Record<string, string>>;
 
 /** A page of a list. */
-interface ListPage<Row> {
+export interface ListPage<Row> {
   readonly rows: readonly Row[];
   /** Parameters of the pages before and after it; null where there is none. */
   readonly newer: Place | null;

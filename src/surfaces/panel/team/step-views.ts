@@ -3,11 +3,9 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import { texts } from '../texts/index.ts';
-import { LINK_PURPOSES } from './forms.ts';
-import { rolesOf, type TeamFrame } from './views.ts';
-
-const { team: words } = texts;
+import type { PanelTexts } from '../texts/index.ts';
+import { LINK_PURPOSES, TEAM_ROLES } from './forms.ts';
+import type { TeamFrame } from './frame.ts';
 
 /** A change to somebody in the team. Each has its own form, and needs its own code. */
 type TeamStep = 'role' | 'status' | 'link';
@@ -17,76 +15,115 @@ export interface StepFrame extends TeamFrame {
   readonly fault: FormFault | null;
 }
 
-/** @param chosen The role that the form offers first. */
-export function rolePage(frame: StepFrame, chosen: string): PanelPage {
-  const { kind, member } = frame;
-  const { effects, now, role, submit, title } = words.role;
+/**
+ * Gives somebody the other role.
+ * @param others How many others sign in as an admin or owner.
+ */
+export function rolePage(words: PanelTexts, frame: StepFrame, others: number): PanelPage {
+  const { kind, member, fault } = frame;
+  const { remaining, role, roles } = words.team;
+  const [lower, upper] = TEAM_ROLES[kind];
+  const wanted = member.role === upper ? lower : upper;
   return {
-    title: title(member.name),
-    lead: now(words.roles[member.role]),
-    fault: frame.fault,
-    content: renderStep(frame, 'role', {
-      effect: effects[kind],
-      fields: renderSelect('role', role, rolesOf(kind), chosen),
-      button: html`<button>${submit}</button>`,
+    title: role.title(member.name),
+    lead: role.now(roles[member.role]),
+    fault,
+    content: renderStep(words, frame, 'role', {
+      effects: [
+        role.effects[wanted](member.name),
+        wanted === lower && role.alsoLost[kind],
+        wanted === lower && remaining[kind](others),
+        role.when,
+      ],
+      fields: renderHidden('role', wanted),
+      button: html`<button>${role.submit(member.name, words.shell.roles[wanted])}</button>`,
     }),
   };
+}
+
+/** What else is told of a deactivation. */
+interface Deactivation {
+  /** How many others sign in as an admin or owner. */
+  readonly others: number;
+  /** How many API keys of the member work until then. */
+  readonly keys: number;
 }
 
 /** Deactivates somebody, or activates them again. */
-export function statusPage(frame: StepFrame): PanelPage {
-  const { kind, member } = frame;
-  const { activate, deactivate, effects, titles } = words.status;
+export function statusPage(
+  words: PanelTexts,
+  frame: StepFrame,
+  { others, keys }: Deactivation,
+): PanelPage {
+  const { kind, member, fault } = frame;
+  const { remaining, status } = words.team;
   const wanted = member.status === 'active' ? 'inactive' : 'active';
+  const role = words.shell.roles[member.role];
   return {
-    title: titles[wanted](member.name),
-    fault: frame.fault,
-    content: renderStep(frame, 'status', {
-      effect: effects[wanted][kind],
-      fields: html`<input type="hidden" name="status" value="${wanted}">`,
+    title: status.titles[wanted](member.name),
+    fault,
+    content: renderStep(words, frame, 'status', {
+      effects:
+        wanted === 'active'
+          ? [status.returns[kind]]
+          : [
+              status.leaves(member.name, role),
+              kind === 'partner' ? status.ownKeys(keys) : status.keys,
+              remaining[kind](others),
+            ],
+      fields: renderHidden('status', wanted),
       button:
         wanted === 'inactive'
-          ? html`<button class="danger">${deactivate}</button>`
-          : html`<button>${activate}</button>`,
+          ? html`<button class="danger">${status.deactivate}</button>`
+          : html`<button>${status.activate}</button>`,
     }),
   };
 }
 
-/** @param intent ID under which the link is made once. */
-export function linkPage(frame: StepFrame, intent: string, purpose: string): PanelPage {
-  const { member } = frame;
-  const { invitation, purposes, renewal, submit, title, ...link } = words.link;
-  const hidden = (name: string, value: string) =>
-    html`<input type="hidden" name="${name}" value="${value}">`;
+/** @param fields The ID under which the link is made once, and what it replaces. */
+export function linkPage(
+  words: PanelTexts,
+  frame: StepFrame,
+  { intent, purpose }: { readonly intent: string; readonly purpose: string },
+): PanelPage {
+  const { member, fault } = frame;
+  const { invitation, purposes, renewal, submit, title, ...link } = words.team.link;
   const choices = LINK_PURPOSES.map(each => [each, purposes[each]] as const);
+  const isInvited = member.personId === null;
   return {
     title: title(member.name),
-    fault: frame.fault,
-    content: renderStep(frame, 'link', {
-      effect: member.personId === null ? invitation : renewal,
-      fields: html`${hidden('intent', intent)}
-${member.personId === null ? hidden('purpose', purpose) : renderSelect('purpose', link.purpose, choices, purpose)}`,
+    fault,
+    content: renderStep(words, frame, 'link', {
+      effects: [isInvited ? invitation : renewal],
+      fields: html`${renderHidden('intent', intent)}
+${isInvited ? renderHidden('purpose', purpose) : renderSelect('purpose', link.purpose, choices, purpose)}`,
       button: html`<button>${submit}</button>`,
     }),
   };
 }
 
+function renderHidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
 interface StepForm {
-  readonly effect: string;
+  /** What it does, in sentences. */
+  readonly effects: readonly (string | false)[];
   readonly fields: Html;
   readonly button: Html;
 }
 
 function renderStep(
+  words: PanelTexts,
   { member, url, isDemo, fault }: StepFrame,
   step: TeamStep,
-  { effect, fields, button }: StepForm,
+  { effects, fields, button }: StepForm,
 ): Html {
-  return html`<p>${effect}</p>
+  return html`<p>${effects.filter(Boolean).join(' ')}</p>
 <form method="post" action="${url}/${member.id}/${step}" class="stack">
 ${fields}
-${renderFactor(texts, isDemo, fault)}
+${renderFactor(words, isDemo, fault)}
 ${button}
 </form>
-<p><a href="${url}">${words.back}</a></p>`;
+<p><a href="${url}">${words.team.back}</a></p>`;
 }

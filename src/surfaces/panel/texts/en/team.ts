@@ -1,4 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
+import { counted } from './formats.ts';
 
 /** Who may enter an account. */
 export const team = {
@@ -50,18 +51,38 @@ export const team = {
     emailHint: 'What they will sign in with. Nothing is sent to it.',
     role: 'Role',
     submit: 'Invite',
+    /** @param role With its article. */
+    done: (name: string, role: string) => `Invited: ${name}, as ${role}.`,
   },
   role: {
     action: 'Change role',
     title: (name: string) => `Change the role of ${name}`,
     now: (role: string) => `Now: ${role}.`,
-    role: 'Role',
-    submit: 'Change the role',
+    /** @param role With its article. */
+    submit: (name: string, role: string) => `Make ${name} ${role}`,
+    /** What somebody gains or loses, by the role that they get. */
     effects: {
-      merchant:
-        'It takes effect with their next request. A key of the older contract works only while its user is an admin. An admin who becomes a member becomes one in the account’s test twin too, if it has one.',
-      partner: 'It takes effect with their next request, for their API keys too.',
+      admin: (name: string) =>
+        `As a Merchant Admin, ${name} can also change addresses, API keys, webhooks, settings and the team, settle deposits that no payment took, and see the activity.`,
+      member: (name: string) =>
+        `As a member, ${name} still sees payments and settings, simulates payments and redelivers webhooks, but can no longer change addresses, API keys, webhooks, settings or the team, settle deposits, or see the activity.`,
+      owner: (name: string) =>
+        `As an owner, ${name} also sees the merchants, their payments and commission, the activity and everybody’s API keys, and can change the team and self-service; their own API keys may read all reports and create payments.`,
+      developer: (name: string) =>
+        `As a developer, ${name} sees only the overview, their own API keys and the requests of these, and those keys may only read the overview.`,
     },
+    alsoLost: {
+      merchant:
+        'A key of the older contract that is theirs stops working, and they become a member in the account’s test twin too, if it has one.',
+      partner: '',
+    },
+    when: 'It takes effect with their next request.',
+    done: (name: string, role: string) => `${name} is ${role} now.`,
+  },
+  /** How many would still decide. */
+  remaining: {
+    merchant: (others: number) => remain(others, 'Merchant Admin'),
+    partner: (others: number) => remain(others, 'owner'),
   },
   status: {
     deactivate: 'Deactivate',
@@ -70,19 +91,23 @@ export const team = {
       inactive: (name: string) => `Deactivate ${name}`,
       active: (name: string) => `Activate ${name}`,
     },
-    effects: {
-      inactive: {
-        merchant:
-          'Their sessions, their open invitation and links that they have made for others end at once, and they are deactivated in the account’s test twin too, if it has one. The API keys of the account keep working; a key of the older contract that is theirs does not.',
-        partner:
-          'Their sessions, their open invitation and links that they have made for others end at once, and their API keys are refused.',
-      },
-      active: {
-        merchant:
-          'They can enter the account again, with the password and app that they had. In its test twin, if it has one, they stay deactivated until they are activated there.',
-        partner:
-          'They can enter the account again, with the password and app that they had, and their API keys work again.',
-      },
+    /** @param role With its article. */
+    leaves: (name: string, role: string) =>
+      `${name} is ${role}, and is signed out at once. Their open invitation and links that they have made for others end too.`,
+    keys: 'They are deactivated in the account’s test twin too, if it has one. The API keys of the account keep working; a key of the older contract that is theirs does not.',
+    ownKeys: (keys: number) =>
+      keys === 0
+        ? 'They have no API key that works.'
+        : `${counted(keys, 'API key')} of theirs ${keys === 1 ? 'is' : 'are'} refused from then on.`,
+    returns: {
+      merchant:
+        'They can enter the account again, with the password and app that they had. In its test twin, if it has one, they stay deactivated until they are activated there.',
+      partner:
+        'They can enter the account again, with the password and app that they had, and their API keys work again.',
+    },
+    done: {
+      inactive: (name: string) => `${name} is deactivated, and signed out.`,
+      active: (name: string) => `${name} is active again.`,
     },
   },
   link: {
@@ -104,9 +129,16 @@ export const team = {
     until: (at: Html) => html`It works until ${at}.`,
     label: 'Link',
     sent: 'I have copied it',
+    done: (name: string) => `Made: a link for ${name}. The former one has ended.`,
   },
   done: {
     title: 'This was done already',
     text: 'The form was sent before. Its link was shown then, and cannot be shown any more: if nobody kept it, make a new one.',
   },
 };
+
+/** @param role Of those who decide. */
+function remain(others: number, role: string): string {
+  if (others === 0) return `Nobody else signs in as ${role === 'owner' ? 'an' : 'a'} ${role}.`;
+  return `${counted(others, role)} ${others === 1 ? 'remains' : 'remain'}.`;
+}
