@@ -13,6 +13,7 @@ import {
   addPerson,
   codeAt,
   cookieOf,
+  follow,
   open,
   PASSWORD,
   submit,
@@ -126,8 +127,8 @@ describe('an e-mail that somebody already signs in with', () => {
     expect(textOf(page)).toContain('Join as Lin');
     const accepted = await submit(service, `${path}/accept`, {}, other);
     expect(accepted.headers.location).toBe(`/panel/merchants/${merchantId}`);
-    const home = await open(service, `/panel/merchants/${merchantId}`, other);
-    expect(home.statusCode).toBe(200);
+    const home = await follow(service, accepted, other);
+    expect(textOf(home)).toContain('You have joined Blue Coffee.');
   });
 
   test('joins nothing through a session that is ended concurrently, since others may have given its person factors', async () => {
@@ -352,6 +353,9 @@ describe('a link for somebody who has lost', () => {
     expect(await recoveredAt(admin)).toBeUndefined();
     const saved = await submit(service, path, { password: OTHER });
     expect(saved.headers.location).toBe('/panel/sign-in');
+    expect(textOf(await follow(service, saved, { cookie: '' }))).toContain(
+      'Your password was changed; all your sessions have ended.',
+    );
     expect(await recoveredAt(admin)).toBe(service.clock.now);
     expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('refused');
     expect(await signsIn(admin.email, OTHER, admin.secret)).toBe('in');
@@ -365,7 +369,7 @@ describe('a link for somebody who has lost', () => {
     const wrong = await submit(service, path, { password: OTHER, secret, code });
     expect(textOf(wrong)).toContain('This is not your password.');
     const saved = await submit(service, path, { password: PASSWORD, secret, code });
-    expect(saved.statusCode).toBe(200);
+    expect(textOf(saved)).toContain('Your authenticator app was replaced; all your sessions');
     expect(saved.headers['set-cookie']).not.toMatch(/mp_panel=\w/);
     expect(await recoveredAt(admin)).toBe(service.clock.now);
     expect(await signsIn(admin.email, PASSWORD, admin.secret)).toBe('wrong code');

@@ -5,8 +5,10 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import {
   addMerchantUser,
   addPerson,
+  addSession,
   codeAt,
   cookieOf,
+  follow,
   open,
   PASSWORD,
   submit,
@@ -45,9 +47,14 @@ test('a new password needs the current one and a code, and ends all other sessio
   const half = await submit(service, '/panel/sign-in', { email: admin.email, password: PASSWORD });
   const wrong = await submit(service, path, { ...form, password: OTHER }, admin);
   expect(textOf(wrong)).toContain('This is not your password.');
-  expect((await submit(service, path, form, admin)).statusCode).toBe(303);
+  const changed = await submit(service, path, form, admin);
+  expect(textOf(await follow(service, changed, admin))).toContain(
+    'Your password was changed; all other sessions have ended.',
+  );
   expect(await factorsSince(admin)).toBe(service.clock.now);
-  expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
+  // It is said once.
+  const profile = await open(service, '/panel/profile', admin);
+  expect(textOf(profile)).not.toContain('Your password was changed');
   const other = await open(service, '/panel/sign-in/code', { cookie: cookieOf(half) });
   expect(other.headers.location).toMatch(/^\/panel\/sign-in/);
   const again = await submit(service, '/panel/sign-in', { email: admin.email, password: OTHER });
@@ -70,6 +77,7 @@ test('a used code proves nothing', async () => {
   const proof = proofOf(admin);
   const codes = await submit(service, '/panel/profile/recovery-codes', proof, admin);
   expect(codes.body.match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){5}/g)).toHaveLength(8);
+  expect(textOf(codes)).toContain('Your recovery codes were replaced; all other sessions');
   expect(await factorsSince(admin)).toBe(service.clock.now);
   const again = await submit(service, '/panel/profile/recovery-codes', proof, admin);
   expect(again.statusCode).toBe(422);
@@ -107,7 +115,10 @@ test('five wrong proofs end the session, whether passwords or codes', async () =
   }
   const last = await ask({ password: OTHER });
   expect(last.headers.location).toBe('/panel/sign-in');
-  expect(last.cookies).toMatchObject([{ value: '' }]);
+  expect(cookieOf(last)).toMatch(/=$/);
+  expect(textOf(await follow(service, last, { cookie: '' }))).toContain(
+    'Your session has ended. Sign in again.',
+  );
   expect((await open(service, '/panel/profile', admin)).statusCode).toBe(303);
 });
 
@@ -124,7 +135,8 @@ test('a new app replaces the previous one', async () => {
     admin,
   );
   expect(textOf(wrong)).toContain('not the code that the new app shows');
-  expect((await submit(service, '/panel/profile/app', form, admin)).statusCode).toBe(200);
+  const codes = await submit(service, '/panel/profile/app', form, admin);
+  expect(textOf(codes)).toContain('Your authenticator app was replaced; all other sessions');
   const former = await submit(service, '/panel/profile/recovery-codes', proofOf(admin), admin);
   expect(former.statusCode).toBe(422);
 });
@@ -151,8 +163,23 @@ test('a person ends their own sessions, and no others', async () => {
   const [, id = ''] = /sessions\/([0-9a-f-]+)\/end/.exec(page.body) ?? [];
   const path = `/panel/profile/sessions/${id}/end`;
   expect((await submit(service, path, {}, other)).statusCode).toBe(404);
-  expect((await submit(service, path, {}, admin)).statusCode).toBe(303);
+  const ended = await submit(service, path, {}, admin);
+  expect(textOf(await follow(service, ended, admin))).toContain('The session has ended.');
   expect((await submit(service, path, {}, admin)).statusCode).toBe(404);
+});
+
+test('a person ends all other sessions, with a recent second factor', async () => {
+  const admin = await newAdmin();
+  const others = [await addSession(service, admin), await addSession(service, admin)];
+  const path = '/panel/profile/sessions/end-others';
+  const late = { cookie: await addSession(service, admin, 11) };
+  expect(textOf(await submit(service, path, {}, late))).toContain('Confirm that it is you');
+  expect((await open(service, '/panel/profile', { cookie: others[0] ?? '' })).statusCode).toBe(200);
+  const ended = await submit(service, path, {}, admin);
+  expect(textOf(await follow(service, ended, admin))).toContain('3 other sessions have ended.');
+  for (const cookie of others) {
+    expect((await open(service, '/panel/profile', { cookie })).statusCode).toBe(303);
+  }
 });
 
 test.each(['email', 'password', 'app', 'recovery-codes'])('%s: the form leads back', async form => {

@@ -10,6 +10,7 @@ import {
   codeAt,
   cookieOf,
   DEVICE_COOKIE,
+  follow,
   HOST,
   open,
   PASSWORD,
@@ -238,7 +239,8 @@ describe('a session', () => {
   test('ends when its person signs out, or the user is deactivated', async () => {
     const [one, other] = [await newAdmin(), await newAdmin()];
     const session = (await signIn(one)).session;
-    await submit(service, '/panel/sign-out', {}, { cookie: session });
+    const out = await submit(service, '/panel/sign-out', {}, { cookie: session });
+    expect(textOf(await follow(service, out, { cookie: '' }))).toContain('Signed out.');
     expect(await isIn(session)).toBe(false);
     await service.db
       .updateTable('merchant_users')

@@ -85,7 +85,6 @@ type AccountRoute = { Params: { accountId?: string } };
 export const FOR_ANYBODY = { config: { panel: { for: 'anybody' } } } as const;
 export const FOR_HALF_SIGNED_IN = { config: { panel: { for: 'half-signed-in' } } } as const;
 export const FOR_PERSON = { config: { panel: { for: 'person' } } } as const;
-export const FOR_PERSON_LATELY = { config: { panel: { for: 'person', recent: true } } } as const;
 
 /** Options of a route that requires a permission in an account. */
 export function withPermission<S extends FastifySchema = FastifySchema>(

@@ -4,15 +4,15 @@ import { findOpenLink, JOIN_PATH } from '#accounts/people/invitations.ts';
 import { findInvited, joinAsPerson } from '#accounts/people/join.ts';
 import { LinkEnded } from '#accounts/people/refusals.ts';
 import { hashToken, isToken } from '#crypto/token.ts';
-import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { INVITATION } from '../kit/places.ts';
@@ -30,16 +30,19 @@ export function registerAccept(app: TypedApp, deps: PanelDependencies): void {
   );
 
   for (const path of [INVITATION, '/join/:token/accept']) {
-    const schema = { params, body: EmptyForm };
-    app.post(path, { ...FOR_PERSON, schema }, async request => {
-      const { session } = sessionOf(request);
-      const { address } = visitOf(request).visitor;
-      try {
-        const invited = await joinAsPerson(deps, tokenHashOf(request), session, address);
-        return redirectTo(accountPath(invited));
-      } catch (error) {
-        return showInvitation(request, deps, faultOf(error, request));
-      }
+    registerForm(app, deps, path, {
+      rule: { for: 'person' },
+      params,
+      change: async request => {
+        const { visitor } = visitOf(request);
+        const { session } = sessionOf(request);
+        return joinAsPerson(deps, tokenHashOf(request), session, visitor.address);
+      },
+      again: (request, fault) => showInvitation(request, deps, fault),
+      done: (request, invited) => {
+        const { accepted } = texts(request).join.acceptance;
+        return redirectTo(accountPath(invited), accepted(invited.accountName));
+      },
     });
   }
 }
@@ -58,7 +61,8 @@ export async function showInvitation(
   if (invited === undefined) throw new LinkEnded();
   const { token } = request.params;
   const path = token === undefined ? PANEL_PREFIX + INVITATION : `${JOIN_PATH}/${token}/accept`;
-  return acceptPage(basePathOf(panelUrl) + path, invited, sessionOf(request).person, fault);
+  const action = basePathOf(panelUrl) + path;
+  return acceptPage(texts(request), action, invited, sessionOf(request).person, fault);
 }
 
 /** The hash of the token in the path; without one, of the invitation that the session was begun for. */

@@ -10,6 +10,7 @@ import type { PanelLink } from '#storage/database/people-tables.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { logOwner } from '../hooks/log-fields.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import { recoveryCodesPage } from '../kit/credentials.ts';
@@ -18,9 +19,8 @@ import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
 import { registerAccept, showInvitation } from './accept.ts';
-import { demoPage, invitationPage, renewalPage } from './views.ts';
+import { demoPage, invitationPage, type Renewal, renewalPage } from './views.ts';
 
 /** Accepts any text, so that the page can say that an incomplete link does not work. */
 const params = Type.Object({ token: Type.String() });
@@ -46,9 +46,10 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   app.post('/join/:token', { ...FOR_ANYBODY, schema }, async (request, reply) => {
     await limits.countSignIn(request);
     const { purpose } = await requireLink(request);
-    const perform = { invitation: join, demo: enterDemo }[String(purpose)] ?? renew;
     try {
-      return await perform(request, reply, request.body);
+      if (purpose === 'invitation') return await join(request, reply, request.body);
+      if (purpose === 'demo') return await enterDemo(request, reply);
+      return await renew(request, reply, request.body, purpose);
     } catch (error) {
       return show(request, request.body, faultOf(error, request));
     }
@@ -75,16 +76,17 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const link = await requireLink(request);
     const { purpose } = link;
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
+    const words = texts(request);
     const parts = { basePath, token, fault, secret };
-    if (purpose === 'demo') return demoPage(parts);
-    if (purpose !== 'invitation') return renewalPage(parts, purpose);
+    if (purpose === 'demo') return demoPage(words, parts);
+    if (purpose !== 'invitation') return renewalPage(words, parts, purpose);
     const { session } = visitOf(request);
     if (session?.isComplete === true && !session.person.is_demo) {
       return showInvitation(request, deps, fault);
     }
     const invited = await findInvited(db, link);
     if (invited === undefined) throw new LinkEnded();
-    return invitationPage(parts, invited, email || invited.email);
+    return invitationPage(words, parts, invited, email || invited.email);
   }
 
   async function join(
@@ -95,21 +97,25 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     const joined = await joinAsNew(deps, request.params.token, form, visitOf(request));
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
-    return recoveryCodesPage(texts, joined.recoveryCodes, basePath + accountPath(joined.account));
+    const { recoveryCodes, account } = joined;
+    return recoveryCodesPage(texts(request), recoveryCodes, basePath + accountPath(account));
   }
 
   async function renew(
     request: JoinRequest,
     reply: FastifyReply,
     form: Form,
+    purpose: Renewal,
   ): Promise<PageOrRedirect> {
     const { token } = request.params;
     const recoveryCodes = await renewFactors(deps, token, form, visitOf(request));
     cookies.clearSession(reply);
     const next = `${PANEL_PREFIX}/sign-in`;
+    const words = texts(request);
+    const renewed = words.join.renewal.renewed[purpose];
     return recoveryCodes.length === 0
-      ? redirectTo(next)
-      : recoveryCodesPage(texts, recoveryCodes, basePath + next);
+      ? redirectTo(next, renewed)
+      : recoveryCodesPage(words, recoveryCodes, basePath + next, renewed);
   }
 
   async function enterDemo(request: JoinRequest, reply: FastifyReply): Promise<PageOrRedirect> {

@@ -6,9 +6,10 @@ import { type Html, html } from '../../pages/html.ts';
 import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField } from '../kit/form.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
-const { join: joinTexts, shell } = texts;
+/** What a link renews for somebody who signs in already. */
+export type Renewal = Exclude<LinkPurpose, 'invitation' | 'demo'>;
 
 interface JoinParts {
   readonly basePath: string;
@@ -20,20 +21,22 @@ interface JoinParts {
 
 /** An invitation for somebody new, who chooses a password and sets up an authenticator app. */
 export function invitationPage(
+  words: PanelTexts,
   { basePath, token, fault, secret }: JoinParts,
   invited: Invited,
   email: string,
 ): PanelPage {
+  const { invitation } = words.join;
   const url = `${basePath}${JOIN_PATH}/${token}`;
   return {
-    ...headOf(invited),
+    ...headOf(words, invited),
     fault,
-    content: html`<p>${joinTexts.invitation.known(`${url}/sign-in`)}</p>
+    content: html`<p>${invitation.known(`${url}/sign-in`)}</p>
 <form method="post" action="${url}" class="stack">
-${renderField({ name: 'email', label: joinTexts.invitation.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
-${newPasswordField(texts, 'password', fault)}
-${codeFields(secret, parseEmail(email) ?? invited.email, fault)}
-<button>${joinTexts.invitation.submit}</button>
+${renderField({ name: 'email', label: invitation.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
+${newPasswordField(words, 'password', fault)}
+${codeFields(words, secret, parseEmail(email) ?? invited.email, fault)}
+<button>${invitation.submit}</button>
 </form>`,
   };
 }
@@ -43,14 +46,15 @@ ${codeFields(secret, parseEmail(email) ?? invited.email, fault)}
  * @param action Where the form goes, with the base path.
  */
 export function acceptPage(
+  words: PanelTexts,
   action: string,
   invited: Invited,
   person: { readonly name: string; readonly email: string },
   fault: FormFault | null,
 ): PanelPage {
-  const { text, submit, otherPerson } = joinTexts.acceptance;
+  const { text, submit, otherPerson } = words.join.acceptance;
   return {
-    ...headOf(invited),
+    ...headOf(words, invited),
     fault,
     content: html`<p>${text(person.email, invited.accountName)}</p>
 ${renderButton(action, submit(person.name))}
@@ -58,8 +62,11 @@ ${renderButton(action, submit(person.name))}
   };
 }
 
-function headOf({ accountName, name, role }: Invited): Pick<PanelPage, 'title' | 'lead'> {
-  const { title, lead } = joinTexts.invitation;
+function headOf(
+  { join: { invitation }, shell }: PanelTexts,
+  { accountName, name, role }: Invited,
+): Pick<PanelPage, 'title' | 'lead'> {
+  const { title, lead } = invitation;
   return {
     title: title(accountName),
     lead: lead(accountName, name, shell.roles[role]),
@@ -68,26 +75,29 @@ function headOf({ accountName, name, role }: Invited): Pick<PanelPage, 'title' |
 
 /** A link for somebody who signs in already: a new password, a new authenticator app, or both. */
 export function renewalPage(
+  words: PanelTexts,
   { basePath, token, fault, secret }: JoinParts,
-  purpose: LinkPurpose,
+  purpose: Renewal,
 ): PanelPage {
-  const { titles, lead, presentPassword, account, submit } = joinTexts.renewal;
-  const known: Partial<Record<LinkPurpose, string>> = titles;
+  const { titles, lead, presentPassword, account, submit } = words.join.renewal;
   const present = { name: 'password', label: presentPassword, type: 'password' } as const;
   return {
-    title: known[purpose] ?? titles.both,
+    title: titles[purpose],
     lead,
     fault,
     content: html`<form method="post" action="${basePath}${JOIN_PATH}/${token}" class="stack">
-${purpose === 'factors' ? renderField({ ...present, autocomplete: 'current-password' }, fault) : newPasswordField(texts, 'password', fault)}
-${purpose !== 'password' && codeFields(secret, account, fault)}
+${purpose === 'factors' ? renderField({ ...present, autocomplete: 'current-password' }, fault) : newPasswordField(words, 'password', fault)}
+${purpose !== 'password' && codeFields(words, secret, account, fault)}
 <button>${submit}</button>
 </form>`,
   };
 }
 
-export function demoPage({ basePath, token }: Pick<JoinParts, 'basePath' | 'token'>): PanelPage {
-  const { title, lead, submit } = joinTexts.demo;
+export function demoPage(
+  { join: { demo } }: PanelTexts,
+  { basePath, token }: Pick<JoinParts, 'basePath' | 'token'>,
+): PanelPage {
+  const { title, lead, submit } = demo;
   return {
     title,
     lead,
@@ -95,11 +105,17 @@ export function demoPage({ basePath, token }: Pick<JoinParts, 'basePath' | 'toke
   };
 }
 
-function codeFields(secret: string, label: string, fault: FormFault | null): Html {
+function codeFields(
+  words: PanelTexts,
+  secret: string,
+  label: string,
+  fault: FormFault | null,
+): Html {
+  const { title, lead, code } = words.join.app;
   return html`<fieldset>
-<legend>${joinTexts.app.title}</legend>
-<p>${joinTexts.app.lead}</p>
-${renderAppSecret(texts, secret, label)}
-${renderField({ name: 'code', label: joinTexts.app.code, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}
+<legend>${title}</legend>
+<p>${lead}</p>
+${renderAppSecret(words, secret, label)}
+${renderField({ name: 'code', label: code, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}
 </fieldset>`;
 }

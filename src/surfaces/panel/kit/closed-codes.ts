@@ -2,13 +2,13 @@ import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { PanelTexts } from '../texts/index.ts';
-import { PANEL_PREFIX } from './assets.ts';
+import { PROFILE } from './places.ts';
 
 /** How long the warning is shown, unless the password is changed before, in milliseconds. */
 const SHOWN_MS = 7 * 24 * 60 * 60_000;
 
 /** The page for a person who did not enter the wrong codes themselves, without the base path. */
-export const CHANGE_PASSWORD = `${PANEL_PREFIX}/profile/password`;
+export const CHANGE_PASSWORD = `${PROFILE}/password`;
 
 /** The warning that somebody recently tried to guess a person's codes; null if nobody did. */
 export function describeClosedCodes(

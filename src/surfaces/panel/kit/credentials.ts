@@ -4,17 +4,23 @@ import { renderQrCode } from '../../pages/qr-code.ts';
 import type { PanelTexts } from '../texts/index.ts';
 import type { PanelPage } from './document.ts';
 import { type FormFault, renderField } from './form.ts';
+import { renderNotice } from './notice.ts';
 
-/** Recovery codes, shown once. */
+/**
+ * Recovery codes, shown once.
+ * @param next Where to go afterwards, with the base path.
+ * @param changed What was changed, if it was not the codes alone.
+ */
 export function recoveryCodesPage(
   { join, shell }: PanelTexts,
   codes: readonly string[],
   next: string,
+  changed?: string,
 ): PanelPage {
   return {
     title: join.recoveryCodes.title,
     lead: join.recoveryCodes.lead,
-    content: html`<div class="secret"><pre><code id="recovery-codes">${codes.join('\n')}</code></pre>
+    content: html`${changed !== undefined && renderNotice({ text: changed }, '')}<div class="secret"><pre><code id="recovery-codes">${codes.join('\n')}</code></pre>
 <button type="button" class="plain copy" data-copy="recovery-codes" hidden>${shell.copy}</button></div>
 <p><a class="button" href="${next}">${shell.kept}</a></p>`,
   };

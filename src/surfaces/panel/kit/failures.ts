@@ -50,7 +50,7 @@ export function explainFailure(
   if (error instanceof SessionEnded) {
     logRefusal(request, 'session-ended');
     options.cookies.clearSession(reply);
-    return redirectTo(`${PANEL_PREFIX}/sign-in`);
+    return redirectTo(`${PANEL_PREFIX}/sign-in`, texts(request).signIn.sessionEnded);
   }
   if (error instanceof PanelRefusal) return explainRefusal(error.reason, request, options);
   failPage(error, request, reply, options);

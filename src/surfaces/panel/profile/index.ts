@@ -1,4 +1,4 @@
-import { type TProperties, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type Proof,
 } from '#accounts/people/profile.ts';
 import { ApiError } from '#errors/api-error.ts';
-import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { Uuid } from '#schemas/scalars.ts';
 import { listRecoveryCodes } from '#storage/repositories/people/people.ts';
@@ -19,135 +18,130 @@ import {
   listSessions,
 } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { FOR_PERSON, FOR_PERSON_LATELY, sessionOf } from '../hooks/access.ts';
+import { FOR_PERSON, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import { PANEL_PREFIX } from '../kit/assets.ts';
+import { texts } from '../hooks/language.ts';
 import { renderClosedCodes } from '../kit/closed-codes.ts';
 import { recoveryCodesPage } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { proverOf } from '../kit/fresh-factor.ts';
-import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
-import { type ProfileForm, type ProfileFormParts, profileFormPage, profilePage } from './views.ts';
+import { redirectTo } from '../kit/pages.ts';
+import { PROFILE } from '../kit/places.ts';
+import { type ProfileForm, profileFormPage, profilePage } from './views.ts';
 
-const PROFILE = '/profile';
-const FORMS: readonly ProfileForm[] = ['email', 'password', 'app', 'recovery-codes'];
-
+/** Below the panel. */
+const PATH = '/profile';
 const SessionParams = Type.Object({ id: Uuid('ID of the session.') });
 
-/** What each change asks for. */
-const proof = { password: Type.String(), code: Type.String() };
+const field = Type.String({ default: '' });
+/** Each form has some of these fields, and all have the two that prove who sends it. */
+const ProfileFields = Type.Object({
+  email: field,
+  'new-password': field,
+  secret: field,
+  'new-code': field,
+  password: Type.String(),
+  code: Type.String(),
+});
+type Fields = Static<typeof ProfileFields>;
 
-/** What a form is shown again with. */
-type Sent = Partial<Pick<ProfileFormParts, 'email' | 'secret'>>;
+/** Each returns the new recovery codes, if there are any. */
+const CHANGES: Readonly<
+  Record<ProfileForm, (deps: PanelDependencies, proof: Proof, sent: Fields) => Promise<string[]>>
+> = {
+  email: (deps, proof, { email }) => changeEmail(deps, proof, email),
+  password: (deps, proof, { 'new-password': password }) => changePassword(deps, proof, password),
+  app: (deps, proof, { secret, 'new-code': code }) => changeApp(deps, proof, { secret, code }),
+  'recovery-codes': (deps, proof) => changeRecoveryCodes(deps, proof),
+};
 
 /** What somebody signs in with, and their sessions. */
 export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, limits, panelUrl, sendsMail } = deps;
   const basePath = basePathOf(panelUrl);
-  const own = PANEL_PREFIX + PROFILE;
-  const form = <T extends TProperties>(fields: T) => ({
-    ...FOR_PERSON,
-    schema: { body: Type.Object({ ...fields, ...proof }) },
+  const rule = { for: 'person' } as const;
+  // A stolen session must not be enough to end the person's other sessions.
+  const lately = { ...rule, recent: true } as const;
+
+  app.get(PATH, FOR_PERSON, request => show(request, null));
+
+  for (const form of Object.keys(CHANGES) as ProfileForm[]) {
+    app.get(`${PATH}/${form}`, FOR_PERSON, request => {
+      refuseDemo(request);
+      return showForm(request, form, null);
+    });
+
+    registerForm(app, deps, `${PATH}/${form}`, {
+      rule,
+      body: ProfileFields,
+      async change(request) {
+        refuseDemo(request);
+        await limits.countSignIn(request);
+        const { password, code } = request.body;
+        return CHANGES[form](deps, { ...proverOf(request), password, code }, request.body);
+      },
+      again: (request, fault) => showForm(request, form, fault, request.body),
+      done(request, codes) {
+        const words = texts(request);
+        const changed = words.profile.changed[form];
+        return codes.length === 0
+          ? redirectTo(PROFILE, changed)
+          : recoveryCodesPage(words, codes, basePath + PROFILE, changed);
+      },
+    });
+  }
+
+  registerForm(app, deps, `${PATH}/sessions/:id/end`, {
+    rule: lately,
+    params: SessionParams,
+    async change(request) {
+      const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
+      if (!ended) throw new ApiError('E3001');
+    },
+    again: show,
+    done: request => redirectTo(PROFILE, texts(request).profile.sessions.ended),
   });
 
-  app.get(PROFILE, FOR_PERSON, async request => {
+  registerForm(app, deps, `${PATH}/sessions/end-others`, {
+    rule: lately,
+    change: request => {
+      const { session, person } = sessionOf(request);
+      return deleteSessionsOf(db, person.id, session.id);
+    },
+    again: show,
+    done: (request, ended) =>
+      redirectTo(PROFILE, texts(request).profile.sessions.othersEnded(ended)),
+  });
+
+  async function show(request: FastifyRequest, fault: FormFault | null): Promise<PanelPage> {
+    const words = texts(request);
     const { session, person } = sessionOf(request);
     const [sessions, codes] = await Promise.all([
       listSessions(db, person.id),
       listRecoveryCodes(db, person.id),
     ]);
-    return profilePage({
+    return profilePage(words, {
       basePath,
       person,
       sessions,
       ownSession: session.id,
       recoveryCodesLeft: codes.length,
-      notice: renderClosedCodes(texts, person, new Date(clock()), basePath),
+      notice: renderClosedCodes(words, person, new Date(clock()), basePath),
       sendsMail,
-    });
-  });
-
-  for (const name of FORMS) {
-    app.get(`${PROFILE}/${name}`, FOR_PERSON, request => {
-      refuseDemo(request);
-      return show(name, null);
+      fault,
     });
   }
 
-  app.post(`${PROFILE}/email`, form({ email: Type.String() }), request => {
-    const { email, ...given } = request.body;
-    return change(request, 'email', { email }, who =>
-      changeEmail(deps, { ...who, ...given }, email),
-    );
-  });
-
-  app.post(`${PROFILE}/password`, form({ 'new-password': Type.String() }), request => {
-    const { 'new-password': password, ...given } = request.body;
-    return change(request, 'password', {}, who =>
-      changePassword(deps, { ...who, ...given }, password),
-    );
-  });
-
-  const appForm = form({ secret: Type.String(), 'new-code': Type.String() });
-  app.post(`${PROFILE}/app`, appForm, request => {
-    const { secret, 'new-code': code, ...given } = request.body;
-    return change(request, 'app', { secret }, who =>
-      changeApp(deps, { ...who, ...given }, { secret, code }),
-    );
-  });
-
-  app.post(`${PROFILE}/recovery-codes`, form({}), request =>
-    change(request, 'recovery-codes', {}, who =>
-      changeRecoveryCodes(deps, { ...who, ...request.body }),
-    ),
-  );
-
-  const ending = { ...FOR_PERSON_LATELY, schema: { params: SessionParams, body: EmptyForm } };
-  app.post(`${PROFILE}/sessions/:id/end`, ending, async request => {
-    const ended = await deleteSession(db, sessionOf(request).person.id, request.params.id);
-    if (!ended) throw new ApiError('E3001');
-    return redirectTo(own);
-  });
-
-  // Requires a recent second factor: a stolen session must not be enough to end the person's other sessions.
-  const endingOthers = { ...FOR_PERSON_LATELY, schema: { body: EmptyForm } };
-  app.post(`${PROFILE}/sessions/end-others`, endingOthers, async request => {
-    const { session, person } = sessionOf(request);
-    await deleteSessionsOf(db, person.id, session.id);
-    return redirectTo(own);
-  });
-
-  /**
-   * Makes a change; if it is refused, shows the form again with the reason.
-   * @param sent What the form is shown again with.
-   * @param perform Returns the new recovery codes, if there are any.
-   */
-  async function change(
+  function showForm(
     request: FastifyRequest,
     form: ProfileForm,
-    sent: Sent,
-    perform: (who: Omit<Proof, 'password' | 'code'>) => Promise<readonly string[]>,
-  ): Promise<PageOrRedirect> {
-    refuseDemo(request);
-    await limits.countSignIn(request);
-    try {
-      const codes = await perform(proverOf(request));
-      return codes.length === 0 ? redirectTo(own) : recoveryCodesPage(texts, codes, basePath + own);
-    } catch (error) {
-      return show(form, faultOf(error, request), sent);
-    }
-  }
-
-  function show(
-    form: ProfileForm,
     fault: FormFault | null,
-    { email = '', secret: sent = '' }: Sent = {},
+    { email, secret: sent }: Pick<Fields, 'email' | 'secret'> = { email: '', secret: '' },
   ): PanelPage {
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    return profileFormPage(basePath, form, { email, secret, fault });
+    return profileFormPage(texts(request), basePath, form, { email, secret, fault });
   }
 }
 

@@ -1,16 +1,11 @@
 import type { PanelSession, Person } from '#storage/database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { PANEL_PREFIX } from '../kit/assets.ts';
 import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
-import { texts } from '../texts/index.ts';
-
-const { profile: profileTexts } = texts;
-const { sessions: sessionTexts, form: formTexts } = profileTexts;
-
-const PROFILE = `${PANEL_PREFIX}/profile`;
+import { PROFILE } from '../kit/places.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
 interface ProfileParts {
   readonly basePath: string;
@@ -22,16 +17,20 @@ interface ProfileParts {
   /** A warning at the top. */
   readonly notice: Html | null;
   readonly sendsMail: boolean;
+  readonly fault: FormFault | null;
 }
 
 /** What somebody signs in with, and where they have signed in. */
-export function profilePage(parts: ProfileParts): PanelPage {
-  const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice } = parts;
+export function profilePage(words: PanelTexts, parts: ProfileParts): PanelPage {
+  const { basePath, person, sessions, ownSession, recoveryCodesLeft, notice, fault } = parts;
+  const { profile: profileTexts } = words;
+  const { sessions: sessionTexts } = profileTexts;
   const link = (form: ProfileForm) =>
     html`<a href="${basePath}${PROFILE}/${form}">${profileTexts.changes[form]}</a>`;
   return {
     title: person.name,
     lead: person.email,
+    fault,
     content: html`${notice}${
       person.is_demo
         ? html`<p class="notice">${profileTexts.demo}</p>`
@@ -52,8 +51,8 @@ ${
 <p class="quiet">${sessionTexts.lead}</p>
 <ul class="rows">${sessions.map(
       session =>
-        html`<li><div><strong>${deviceOf(session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
-<span class="quiet">${sessionTexts.seen(session.address, dateTime(texts, session.created_at), dateTime(texts, session.last_seen_at))}</span></div>
+        html`<li><div><strong>${deviceOf(words, session.device)}</strong>${session.id === ownSession && html` <span class="tag">${sessionTexts.own}</span>`}${session.second_factor_at === null && !person.is_demo && html` <span class="tag">${sessionTexts.half}</span>`}<br>
+<span class="quiet">${sessionTexts.seen(session.address, dateTime(words, session.created_at), dateTime(words, session.last_seen_at))}</span></div>
 ${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
     )}</ul>
 ${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
@@ -62,15 +61,15 @@ ${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others
 }
 
 /** The browser and the system that a User-Agent names, without the rest of it. */
-function deviceOf(userAgent: string): string {
+function deviceOf({ profile: { sessions } }: PanelTexts, userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(userAgent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
   const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
   const name =
-    browser?.[1] === undefined ? sessionTexts.unknownBrowser : (names[browser[1]] ?? browser[1]);
+    browser?.[1] === undefined ? sessions.unknownBrowser : (names[browser[1]] ?? browser[1]);
   return system === undefined
     ? name
-    : sessionTexts.device(name, system === 'Mac OS X' ? 'macOS' : system);
+    : sessions.device(name, system === 'Mac OS X' ? 'macOS' : system);
 }
 
 export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
@@ -85,18 +84,20 @@ export interface ProfileFormParts {
 
 /** One change of what somebody signs in with, proved by password and code. */
 export function profileFormPage(
+  words: PanelTexts,
   basePath: string,
   form: ProfileForm,
   parts: ProfileFormParts,
 ): PanelPage {
   const { fault } = parts;
-  const title = profileTexts.changes[form];
+  const { changes, form: formTexts } = words.profile;
+  const title = changes[form];
   return {
     title,
     lead: formTexts.lead,
     fault,
     content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
-${fieldsOf(form, parts)}
+${fieldsOf(words, form, parts)}
 <fieldset><legend>${formTexts.proof}</legend>
 ${renderField({ name: 'password', label: form === 'password' ? formTexts.presentPassword : formTexts.password, type: 'password', autocomplete: 'current-password' }, fault)}
 ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode : formTexts.code, autocomplete: 'one-time-code', maxlength: 40 }, fault)}
@@ -107,7 +108,12 @@ ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode :
   };
 }
 
-function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts): Html {
+function fieldsOf(
+  words: PanelTexts,
+  form: ProfileForm,
+  { email, secret, fault }: ProfileFormParts,
+): Html {
+  const { form: formTexts } = words.profile;
   switch (form) {
     case 'email':
       return renderField(
@@ -121,10 +127,10 @@ function fieldsOf(form: ProfileForm, { email, secret, fault }: ProfileFormParts)
         fault,
       );
     case 'password':
-      return newPasswordField(texts, 'new-password', fault);
+      return newPasswordField(words, 'new-password', fault);
     case 'app':
       return html`<p>${formTexts.newApp}</p>
-${renderAppSecret(texts, secret, email)}
+${renderAppSecret(words, secret, email)}
 ${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
       return html`<p>${formTexts.recoveryCodes}</p>`;

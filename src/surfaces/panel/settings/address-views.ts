@@ -8,9 +8,9 @@ import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
+import { inGroups } from '../kit/groups.ts';
 import { renderTable } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
-import { inGroups } from './address-groups.ts';
 import { renderComparison } from './change-views.ts';
 import { renderDelay } from './delay.ts';
 

@@ -5,9 +5,9 @@ import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
+import { inGroups } from '../kit/groups.ts';
 import { renderFacts } from '../kit/table.ts';
 import { texts } from '../texts/index.ts';
-import { inGroups } from './address-groups.ts';
 import { networkOf } from './change-notices.ts';
 
 const { changes } = texts;

@@ -5,13 +5,12 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { FOR_ANYBODY, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { renderField } from '../kit/form.ts';
 import { redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
-
-const { forgotten, email } = texts.signIn;
+import type { PanelTexts } from '../texts/index.ts';
 
 /** Below the panel. */
 export const FORGOTTEN_PATH = '/forgotten-password';
@@ -25,7 +24,10 @@ export function registerForgotten(app: TypedApp, deps: PanelDependencies): void 
   const { limits, panelUrl, sendsMail } = deps;
   const action = basePathOf(panelUrl) + PANEL_PREFIX + FORGOTTEN_PATH;
 
-  app.get(FORGOTTEN_PATH, FOR_ANYBODY, () => (sendsMail ? askingPage(action) : NO_MAIL_PAGE));
+  app.get(FORGOTTEN_PATH, FOR_ANYBODY, request => {
+    const words = texts(request);
+    return sendsMail ? askingPage(words, action) : noMailPage(words);
+  });
 
   const post = { ...FOR_ANYBODY, schema: { body: ForgottenForm } };
   app.post(FORGOTTEN_PATH, post, async request => {
@@ -35,10 +37,13 @@ export function registerForgotten(app: TypedApp, deps: PanelDependencies): void 
     return redirectTo(PANEL_PREFIX + ASKED);
   });
 
-  app.get(ASKED, FOR_ANYBODY, () => (sendsMail ? ASKED_PAGE : NO_MAIL_PAGE));
+  app.get(ASKED, FOR_ANYBODY, request => {
+    const words = texts(request);
+    return sendsMail ? askedPage(words) : noMailPage(words);
+  });
 }
 
-function askingPage(action: string): PanelPage {
+function askingPage({ signIn: { email, forgotten } }: PanelTexts, action: string): PanelPage {
   return {
     title: forgotten.title,
     lead: forgotten.lead,
@@ -50,14 +55,20 @@ ${renderField({ name: 'email', label: email, type: 'email', autocomplete: 'usern
   };
 }
 
-const ASKED_PAGE: PanelPage = {
-  title: forgotten.asked.title,
-  content: html`<p>${forgotten.asked.text}</p>
-<p class="quiet">${forgotten.asked.nothing}</p>`,
-};
+function askedPage({ signIn: { forgotten } }: PanelTexts): PanelPage {
+  const { title, text, nothing } = forgotten.asked;
+  return {
+    title,
+    content: html`<p>${text}</p>
+<p class="quiet">${nothing}</p>`,
+  };
+}
 
-const NO_MAIL_PAGE: PanelPage = {
-  title: forgotten.title,
-  content: html`<p>${forgotten.noMail}</p>
-<p class="quiet">${forgotten.operator}</p>`,
-};
+function noMailPage({ signIn: { forgotten } }: PanelTexts): PanelPage {
+  const { title, noMail, operator } = forgotten;
+  return {
+    title,
+    content: html`<p>${noMail}</p>
+<p class="quiet">${operator}</p>`,
+  };
+}

@@ -10,6 +10,7 @@ import { deleteSession } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_ANYBODY, FOR_HALF_SIGNED_IN, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { logOwner, logRefusal } from '../hooks/log-fields.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
@@ -19,7 +20,6 @@ import { proverOf } from '../kit/fresh-factor.ts';
 import { NextQuery, readNext, withNext } from '../kit/next.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { INVITATION } from '../kit/places.ts';
-import { texts } from '../texts/index.ts';
 import { registerForgotten } from './forgotten.ts';
 import { codePage, signInPage } from './views.ts';
 
@@ -60,7 +60,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       token === undefined
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
         : `${JOIN_PATH}/${token}/sign-in`;
-    return signInPage(basePath, action, email, fault);
+    return signInPage(texts(request), basePath, action, email, fault);
   }
 
   async function takePassword(
@@ -80,7 +80,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     if (personId !== undefined) logOwner(request, { personId });
     if (token === undefined) {
       logRefusal(request, signedIn.refusal);
-      return show(request, email, { field: null, message: texts.signIn.refused });
+      return show(request, email, { field: null, message: texts(request).signIn.refused });
     }
     // A former session that still waits for its code is replaced now. A complete one must not end by a password
     // alone: it ends once the second factor is given.
@@ -92,7 +92,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
   registerForgotten(app, deps);
 
   app.get(CODE, { ...FOR_HALF_SIGNED_IN, schema: leading }, request =>
-    codePage(basePath, nextOf(request), null),
+    codePage(texts(request), basePath, nextOf(request), null),
   );
 
   const codeSchema = { ...leading, body: CodeForm };
@@ -103,7 +103,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
       const device = await confirm(deps, proverOf(request), request.body.code);
       if (device !== null) cookies.setDevice(reply, device);
     } catch (error) {
-      return codePage(basePath, nextOf(request), faultOf(error, request));
+      return codePage(texts(request), basePath, nextOf(request), faultOf(error, request));
     }
     return redirectTo(invitationHash === null ? nextOf(request) : PANEL_PREFIX + INVITATION);
   });
@@ -112,7 +112,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     // First, so that the browser drops the cookie even while the database refuses writes.
     cookies.clearSession(reply);
     await endSession(request);
-    return redirectTo(PANEL_PREFIX + SIGN_IN);
+    return redirectTo(PANEL_PREFIX + SIGN_IN, texts(request).signIn.signedOut);
   });
 
   async function endSession(request: FastifyRequest): Promise<void> {

@@ -17,6 +17,7 @@ export const join = {
     text: (email: string, account: string) =>
       `You have signed in as ${email}. ${account} becomes one of your accounts.`,
     submit: (person: string) => `Join as ${person}`,
+    accepted: (account: string) => `You have joined ${account}.`,
     otherPerson: 'Somebody else? Sign out first, then open the link again.',
   },
 
@@ -32,6 +33,11 @@ export const join = {
     /** Names the account in the app. */
     account: 'your account',
     submit: 'Save',
+    renewed: {
+      password: 'Your password was changed; all your sessions have ended.',
+      factors: 'Your authenticator app was replaced; all your sessions have ended.',
+      both: 'Your password and your authenticator app were replaced; all your sessions have ended.',
+    },
   },
 
   demo: {

@@ -27,7 +27,10 @@ export const profile = {
     unknownBrowser: 'Unknown browser',
     device: (browser: string, system: string) => `${browser} on ${system}`,
     end: 'End',
+    ended: 'The session has ended.',
     endOthers: 'End all others',
+    othersEnded: (ended: number) =>
+      `${counted(ended, 'other session')} ${ended === 1 ? 'has' : 'have'} ended.`,
   },
 
   /** Changes of what somebody signs in with. */
@@ -36,6 +39,13 @@ export const profile = {
     password: 'Change password',
     app: 'Change authenticator app',
     'recovery-codes': 'Make new recovery codes',
+  },
+  /** After each of them. */
+  changed: {
+    email: 'Your e-mail was changed; all other sessions have ended.',
+    password: 'Your password was changed; all other sessions have ended.',
+    app: 'Your authenticator app was replaced; all other sessions have ended.',
+    'recovery-codes': 'Your recovery codes were replaced; all other sessions have ended.',
   },
   form: {
     lead: 'All your other sessions end.',

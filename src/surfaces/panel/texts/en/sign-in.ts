@@ -12,6 +12,9 @@ export const signIn = {
   /** One text for every reason, so that it does not reveal who signs in here. */
   refused:
     'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.',
+  signedOut: 'Signed out.',
+  /** After too many wrong codes and passwords in it, or where it was ended elsewhere meanwhile. */
+  sessionEnded: 'Your session has ended. Sign in again.',
 
   forgotten: {
     title: 'A new password',
