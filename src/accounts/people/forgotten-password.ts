@@ -41,7 +41,7 @@ export async function askForLink(
 /** A link for the mail, and whom it goes to. */
 interface AskedLink {
   readonly token: string;
-  readonly person: Pick<Person, 'name' | 'email'>;
+  readonly person: Pick<Person, 'name' | 'email' | 'language'>;
 }
 
 /**

@@ -28,6 +28,8 @@ interface PeopleTable {
   recovered_at: Defaulted<Date | null>;
   /** When they last used the panel, to the minute; null before that. */
   last_seen_at: Defaulted<Date | null>;
+  /** BCP 47 tag of the language of the panel and of mail; null for that of their browser. */
+  language: Defaulted<string | null>;
   created_at: Date;
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/connection.ts';
 import type { Mail } from '../database/mail-tables.ts';
+import type { Person } from '../database/people-tables.ts';
 import { MEMBER_TABLES, type Membership } from './people/memberships.ts';
 
 /** Content of a mail, whoever gets it. */
@@ -80,7 +81,7 @@ async function insertFrom(
 export interface ClaimedMail
   extends Pick<Mail, 'id' | 'kind' | 'facts' | 'attempts' | 'created_at'> {
   /** The recipient; null if the facts name an e-mail address instead. */
-  readonly person: { readonly name: string; readonly email: string } | null;
+  readonly person: Pick<Person, 'name' | 'email' | 'language'> | null;
   /** End of the claim: the mail may be sent again if nothing has been recorded by then. */
   readonly until: Date;
 }
@@ -104,7 +105,8 @@ export async function claimMail(
     )
     select claimed.id, kind, facts, attempts, claimed.created_at, due_at as until,
       case when people.id is not null
-      then json_build_object('name', people.name, 'email', claimed.email) end as person
+      then json_build_object('name', people.name, 'email', claimed.email, 'language', people.language)
+      end as person
     from claimed left join people on people.id = person_id`.execute(db);
   return rows[0];
 }

@@ -5,10 +5,10 @@ import type { PeopleDependencies } from '#accounts/people/dependencies.ts';
 import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { ClaimedMail } from '#storage/repositories/mails.ts';
-import { PANEL_PREFIX } from './kit/assets.ts';
 import { accountPath } from './kit/navigation.ts';
-import { PLACES } from './kit/places.ts';
-import { texts } from './texts/index.ts';
+import { PLACES, PROFILE } from './kit/places.ts';
+import type { PanelTexts } from './texts/index.ts';
+import { textsIn } from './texts/languages.ts';
 
 /** The content of a mail about something: paragraphs, and the page that shows it. */
 interface Draft {
@@ -26,12 +26,9 @@ interface MailTextDependencies extends Omit<PeopleDependencies, 'isBreached'> {
   readonly panelUrl: string;
 }
 
-const { mails } = texts;
-const PROFILE = `${PANEL_PREFIX}/profile`;
-
 /**
- * Writes a mail and its recipient: plain text whose only links are to the panel. The link for a new password is made
- * now, so that only the mail ever contains it.
+ * Writes a mail and its recipient: plain text in the person's language, whose only links are to the panel. The link
+ * for a new password is made now, so that only the mail ever contains it.
  * @returns null for a mail that need not be sent: it has no recipient any more, or is too late.
  */
 export async function writeMail(
@@ -42,17 +39,20 @@ export async function writeMail(
     const asked = facts as Notices['password-link'];
     const made = await makeAskedLink(deps, asked, createdAt);
     if (made === null) return null;
-    const { subject, text, link, ignore } = mails.passwordLink;
+    const words = textsIn(made.person.language);
+    const { subject, text, link, ignore } = words.mails.passwordLink;
     const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}`;
     const paragraphs = [...text(asked.address), `${link}\n${url}`, ignore];
-    return mailTo(made.person, subject, paragraphs);
+    return mailTo(words, made.person, subject, paragraphs);
   }
   if (person === null) return null;
+  const words = textsIn(person.language);
   const told = withPlainNames(facts);
-  const { subject, paragraphs, path } = draftOf(kind as Exclude<NoticeKind, 'password-link'>, told);
-  const { because, look } = mails;
+  const about = kind as Exclude<NoticeKind, 'password-link'>;
+  const { subject, paragraphs, path } = draftOf(words, about, told);
+  const { because, look } = words.mails;
   const { account } = told as { account?: NamedAccount };
-  return mailTo(person, subject, [
+  return mailTo(words, person, subject, [
     ...paragraphs,
     `${look}\n${deps.panelUrl}${path}`,
     account === undefined ? because.person : because[account.kind](account.name),
@@ -60,13 +60,14 @@ export async function writeMail(
 }
 
 function mailTo(
+  { mails }: PanelTexts,
   to: OutgoingMail['to'],
   subject: string,
   paragraphs: readonly string[],
 ): Omit<OutgoingMail, 'id'> {
   const name = plainName(to.name);
   const text = `${[mails.greeting(name), ...paragraphs].join('\n\n')}\n`;
-  return { to: { ...to, name }, subject, text };
+  return { to: { name, email: to.email }, subject, text };
 }
 
 /**
@@ -81,7 +82,12 @@ function withPlainNames(facts: unknown): unknown {
   );
 }
 
-function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Draft {
+function draftOf(
+  words: PanelTexts,
+  kind: Exclude<NoticeKind, 'password-link'>,
+  facts: unknown,
+): Draft {
+  const { mails } = words;
   switch (kind) {
     case 'sign-in': {
       const { at, address } = facts as Notices['sign-in'];
@@ -130,7 +136,7 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
       return { subject: subject(account.name), paragraphs, path: keyPath(account, keyId) };
     }
     case 'money-change':
-      return draftMoneyChange(facts as Told<'money-change'>);
+      return draftMoneyChange(words, facts as Told<'money-change'>);
     case 'webhook-fails': {
       const { account, endpointId, host } = facts as Told<'webhook-fails'>;
       const { subject, text } = mails.webhookFails;
@@ -152,19 +158,14 @@ function draftOf(kind: Exclude<NoticeKind, 'password-link'>, facts: unknown): Dr
   }
 }
 
-function draftMoneyChange({
-  account,
-  step,
-  changeId,
-  network,
-  branch,
-  effectiveAt,
-  ...rest
-}: Told<'money-change'>): Draft {
+function draftMoneyChange(
+  { changes, mails }: PanelTexts,
+  { account, step, changeId, network, branch, effectiveAt, ...rest }: Told<'money-change'>,
+): Draft {
   const { subjects, texts: sentences, unknown } = mails.moneyChange;
   const change = {
     ...rest,
-    network: network === null ? null : texts.changes.network(network.name, network.asset),
+    network: network === null ? null : changes.network(network.name, network.asset),
     branch: branch ?? '',
     effectiveAt: new Date(effectiveAt),
   };

@@ -60,6 +60,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['POST /panel/profile/app', 'signed in'],
   ['GET /panel/profile/recovery-codes', 'signed in'],
   ['POST /panel/profile/recovery-codes', 'signed in'],
+  ['POST /panel/profile/language', 'signed in'],
   ['POST /panel/profile/sessions/:id/end', 'signed in'],
   ['POST /panel/profile/sessions/end-others', 'signed in'],
   [`GET ${M}`, 'admin and member'],

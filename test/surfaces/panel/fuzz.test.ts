@@ -37,6 +37,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sign-in\/code$/, ['code']],
   [/forgotten-password$/, ['email']],
   [/join\/:token$/, ['email', 'password', 'secret', 'code']],
+  [/profile\/language$/, ['language']],
   [/profile\/email$/, ['email', 'password', 'code']],
   [/profile\/password$/, ['new-password', 'password', 'code']],
   [/profile\/app$/, ['secret', 'new-code', 'password', 'code']],

@@ -12,7 +12,7 @@ export interface SessionWithPerson {
   readonly session: PanelSession;
   readonly person: Pick<
     Person,
-    'id' | 'name' | 'email' | 'is_demo' | 'code_closed_at' | 'created_at'
+    'id' | 'name' | 'email' | 'is_demo' | 'language' | 'code_closed_at' | 'created_at'
   >;
 }
 
@@ -25,14 +25,22 @@ export async function findSession(
     .selectFrom('panel_sessions')
     .innerJoin('people', 'people.id', 'panel_sessions.person_id')
     .selectAll('panel_sessions')
-    .select(['people.name as personName', 'people.email as personEmail', 'people.code_closed_at'])
-    .select('people.created_at as joined')
+    .select(['people.name as personName', 'people.email as personEmail', 'people.language'])
+    .select(['people.code_closed_at', 'people.created_at as joined'])
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { personName: name, personEmail: email, code_closed_at, joined, ...session } = row;
+  const {
+    personName: name,
+    personEmail: email,
+    language,
+    code_closed_at,
+    joined,
+    ...session
+  } = row;
   const { person_id: id, is_demo } = session;
-  return { session, person: { id, name, email, is_demo, code_closed_at, created_at: joined } };
+  const person = { id, name, email, is_demo, language, code_closed_at, created_at: joined };
+  return { session, person };
 }
 
 export const insertSession = insertInto('panel_sessions');

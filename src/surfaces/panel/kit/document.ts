@@ -84,7 +84,7 @@ ${page.fault && renderFault(page.fault)}
 ${page.content}
 </main>
 </div>
-<p class="visually-hidden" id="announcer" role="status"></p>
+<p class="visually-hidden" id="announcer" role="status" data-copied="${shell.copied}" data-copy-refused="${shell.copyRefused}"></p>
 </body>
 </html>
 `.markup;

@@ -9,10 +9,14 @@ const COPIED_MS = 2_000;
 /** Delay after the last keystroke, so that not every one requests a preview. */
 const PREVIEW_MS = 500;
 
+/** Holds the texts that the script shows, in the language of the page. */
 const announcer = document.getElementById('announcer');
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const { lang } = document.documentElement;
+/** The page's language, as it is written where the reader lives. */
+const LOCALE = navigator.languages.find(each => each.split('-')[0] === lang) ?? lang;
+const TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 /** With its zone, for which tables have no room. */
-const TIME_AND_ZONE = new Intl.DateTimeFormat(undefined, {
+const TIME_AND_ZONE = new Intl.DateTimeFormat(LOCALE, {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
@@ -50,12 +54,13 @@ async function copy({ target }) {
   if (button == null) return;
   const text = document.getElementById(button.dataset.copy)?.textContent ?? '';
   const label = button.textContent;
+  const { copied, copyRefused } = announcer.dataset;
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
-    announcer.textContent = 'Copied';
+    button.textContent = copied;
+    announcer.textContent = copied;
   } catch {
-    announcer.textContent = 'Copying is not allowed here: select the text instead.';
+    announcer.textContent = copyRefused;
   }
   setTimeout(() => {
     button.textContent = label;

@@ -10,8 +10,8 @@ import {
 } from '#accounts/people/profile.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { Uuid } from '#schemas/scalars.ts';
-import { listRecoveryCodes } from '#storage/repositories/people/people.ts';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
+import { listRecoveryCodes, updatePerson } from '#storage/repositories/people/people.ts';
 import {
   deleteSession,
   deleteSessionsOf,
@@ -20,7 +20,7 @@ import {
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import { texts } from '../hooks/language.ts';
+import { texts, textsFor } from '../hooks/language.ts';
 import { renderClosedCodes } from '../kit/closed-codes.ts';
 import { recoveryCodesPage } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
@@ -29,11 +29,15 @@ import { registerForm } from '../kit/form-route.ts';
 import { proverOf } from '../kit/fresh-factor.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { PROFILE } from '../kit/places.ts';
+import { LANGUAGE_TAGS } from '../texts/languages.ts';
 import { type ProfileForm, profileFormPage, profilePage } from './views.ts';
 
 /** Below the panel. */
 const PATH = '/profile';
 const SessionParams = Type.Object({ id: Uuid('ID of the session.') });
+const LanguageForm = Type.Object({
+  language: StringEnum(['', ...LANGUAGE_TAGS], 'A language; empty for that of the browser.'),
+});
 
 const field = Type.String({ default: '' });
 /** Each form has some of these fields, and all have the two that prove who sends it. */
@@ -113,6 +117,20 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     again: show,
     done: (request, ended) =>
       redirectTo(PROFILE, texts(request).profile.sessions.othersEnded(ended)),
+  });
+
+  registerForm(app, deps, `${PATH}/language`, {
+    rule,
+    body: LanguageForm,
+    change: request => {
+      const language = request.body.language || null;
+      return updatePerson(db, sessionOf(request).person.id, { language });
+    },
+    again: show,
+    done(request, { language }) {
+      const { changed, changedByBrowser } = textsFor(request, language).profile.language;
+      return redirectTo(PROFILE, language === null ? changedByBrowser : changed);
+    },
   });
 
   async function show(request: FastifyRequest, fault: FormFault | null): Promise<PanelPage> {

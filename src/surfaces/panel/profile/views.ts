@@ -2,14 +2,15 @@ import type { PanelSession, Person } from '#storage/database/people-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { type FormFault, renderButton, renderField } from '../kit/form.ts';
+import { type FormFault, renderButton, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { PROFILE } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/index.ts';
+import { LANGUAGES } from '../texts/languages.ts';
 
 interface ProfileParts {
   readonly basePath: string;
-  readonly person: Pick<Person, 'name' | 'email' | 'is_demo'>;
+  readonly person: Pick<Person, 'name' | 'email' | 'is_demo' | 'language'>;
   readonly sessions: readonly PanelSession[];
   /** ID of the session that requests the page. */
   readonly ownSession: string;
@@ -56,8 +57,24 @@ ${
 ${session.id !== ownSession && renderButton(`${basePath}${PROFILE}/sessions/${session.id}/end`, sessionTexts.end, 'plain')}</li>`,
     )}</ul>
 ${sessions.length > 1 && renderButton(`${basePath}${PROFILE}/sessions/end-others`, sessionTexts.endOthers, 'plain')}
-</section>`,
+</section>
+${renderLanguages(words, `${basePath}${PROFILE}/language`, person.language)}`,
   };
+}
+
+function renderLanguages(
+  { profile: { language } }: PanelTexts,
+  action: string,
+  chosen: string | null,
+): Html {
+  const { title, label, byBrowser, hint, submit } = language;
+  const choices = Object.entries(LANGUAGES).map(([tag, { name }]) => [tag, name] as const);
+  return html`<section aria-labelledby="language-choice"><h2 id="language-choice">${title}</h2>
+<form method="post" action="${action}" class="stack">
+${renderSelect('language', label, [['', byBrowser], ...choices], chosen ?? '')}
+<p class="quiet">${hint}</p>
+<button>${submit}</button>
+</form></section>`;
 }
 
 /** The browser and the system that a User-Agent names, without the rest of it. */
@@ -75,7 +92,7 @@ function deviceOf({ profile: { sessions } }: PanelTexts, userAgent: string): str
 export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
 
 /** What a form is shown with. */
-export interface ProfileFormParts {
+interface ProfileFormParts {
   readonly email: string;
   /** Secret of the new authenticator app. */
   readonly secret: string;

@@ -1,4 +1,4 @@
-import Negotiator from 'negotiator';
+import { negotiate, preferredLanguage as preferredOf } from '../../../pages/preferred-language.ts';
 import { ar } from './ar.ts';
 import { de } from './de.ts';
 import { type CheckoutTexts, en } from './en.ts';
@@ -62,10 +62,5 @@ export function localeFor(tag: LanguageTag, acceptLanguage: string | undefined):
  * @param acceptLanguage The header `Accept-Language`.
  */
 export function preferredLanguage(acceptLanguage: string | undefined): LanguageTag {
-  const tag = negotiate(acceptLanguage).language(LANGUAGE_TAGS);
-  return isLanguage(tag) ? tag : 'en';
-}
-
-function negotiate(acceptLanguage: string | undefined): Negotiator {
-  return new Negotiator({ headers: { 'accept-language': acceptLanguage } });
+  return preferredOf(acceptLanguage, LANGUAGE_TAGS) ?? 'en';
 }

@@ -33,6 +33,16 @@ export const profile = {
       `${counted(ended, 'other session')} ${ended === 1 ? 'has' : 'have'} ended.`,
   },
 
+  language: {
+    title: 'Language',
+    label: 'Language of these pages',
+    byBrowser: 'As my browser asks',
+    hint: 'Mail to you is in this language too, and in English while your browser decides.',
+    submit: 'Save',
+    changed: 'These pages are in English from now on.',
+    changedByBrowser: 'These pages are in the language of your browser from now on.',
+  },
+
   /** Changes of what somebody signs in with. */
   changes: {
     email: 'Change e-mail',

@@ -14,6 +14,8 @@ export const shell = {
   copy: 'Copy',
   /** Takes a change back, in the notice of it. */
   undo: 'Undo',
+  copied: 'Copied',
+  copyRefused: 'Copying is not allowed here: select the text instead.',
   /** After a page that shows secrets once. */
   kept: 'I have kept them',
   menu: {
