@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { TOTP, URI } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inviteMember, inviteUser, linkFor, makeLink } from '#accounts/people/invitations.ts';
 import { createUser } from '#accounts/users.ts';
@@ -60,6 +61,20 @@ test('an invitation makes a person with password, app and recovery codes', async
   const cookie = cookieOf(joined);
   expect((await open(service, `/panel/merchants/${merchantId}`, { cookie })).statusCode).toBe(200);
   expect((await open(service, path)).statusCode).toBe(404);
+});
+
+test('an app on the same phone opens by a link, and the key can be copied', async () => {
+  const { body } = await open(service, await invite());
+  const secret = /name="secret" value="(\w+)"/.exec(body)?.[1] ?? '';
+  const [, href = ''] = /<a href="(otpauth:[^"]+)">/.exec(body) ?? [];
+  const app = URI.parse(href.replaceAll('&amp;', '&'));
+  expect(app).toBeInstanceOf(TOTP);
+  expect(app).toMatchObject({ label: user.email, issuer: 'External Payments' });
+  expect(app.secret.base32).toBe(secret);
+  expect(app.generate({ timestamp: service.clock.now })).toBe(codeAt(secret, service.clock.now));
+  const [, key = ''] = /<p id="app-key">(.*?)<\/p>/.exec(body) ?? [];
+  expect(key.replaceAll(/<[^>]*>/g, '')).toBe(secret);
+  expect(body).toContain('data-copy="app-key"');
 });
 
 test('a recovery code replaces the app, once', async () => {

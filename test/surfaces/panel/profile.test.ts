@@ -126,6 +126,10 @@ test('a new app replaces the previous one', async () => {
   const admin = await newAdmin();
   const page = await open(service, '/panel/profile/app', admin);
   const secret = /name="secret" value="(\w+)"/.exec(page.body)?.[1] ?? '';
+  // The app shows whose account it is.
+  expect(page.body).toContain(
+    `<a href="otpauth://totp/External%20Payments:${encodeURIComponent(admin.email)}?`,
+  );
   const proof = proofOf(admin);
   const form = { ...proof, secret, 'new-code': codeAt(secret, service.clock.now) };
   const wrong = await submit(

@@ -4,6 +4,7 @@ import { renderQrCode } from '../../pages/qr-code.ts';
 import type { PanelTexts } from '../texts/index.ts';
 import type { PanelPage } from './document.ts';
 import { type FormFault, renderField } from './form.ts';
+import { inGroups } from './groups.ts';
 import { renderNotice } from './notice.ts';
 
 /**
@@ -35,9 +36,16 @@ export function newPasswordField(
   return renderField({ ...field, autocomplete: 'new-password' }, fault);
 }
 
-/** What an authenticator app scans, and the secret to send back with its first code. */
-export function renderAppSecret({ join }: PanelTexts, secret: string, label: string): Html {
-  return html`<div class="qr-frame">${renderQrCode(codeUri(secret, label), join.app.qrCode)}</div>
-<details><summary>${join.app.typed}</summary><p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p></details>
+/**
+ * What an authenticator app scans, or opens where it is on the same device, or is given by hand; and the secret to send
+ * back with its first code.
+ */
+export function renderAppSecret({ join, shell }: PanelTexts, secret: string, label: string): Html {
+  const { qrCode, open, typed } = join.app;
+  const uri = codeUri(secret, label);
+  return html`<div class="qr-frame">${renderQrCode(uri, qrCode)}</div>
+<p><a href="${uri}">${open}</a></p>
+<details><summary>${typed}</summary><div class="secret"><p id="app-key">${inGroups(secret)}</p>
+<button type="button" class="plain copy" data-copy="app-key" hidden>${shell.copy}</button></div></details>
 <input type="hidden" name="secret" value="${secret}">`;
 }

@@ -159,7 +159,8 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     { email, secret: sent }: Pick<Fields, 'email' | 'secret'> = { email: '', secret: '' },
   ): PanelPage {
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    return profileFormPage(texts(request), basePath, form, { email, secret, fault });
+    const { email: ownEmail } = sessionOf(request).person;
+    return profileFormPage(texts(request), basePath, form, { email, ownEmail, secret, fault });
   }
 }
 

@@ -93,7 +93,10 @@ export type ProfileForm = 'email' | 'password' | 'app' | 'recovery-codes';
 
 /** What a form is shown with. */
 interface ProfileFormParts {
+  /** The new e-mail, as it was typed. */
   readonly email: string;
+  /** What the person signs in with now, which names the account in the app. */
+  readonly ownEmail: string;
   /** Secret of the new authenticator app. */
   readonly secret: string;
   readonly fault: FormFault | null;
@@ -128,7 +131,7 @@ ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode :
 function fieldsOf(
   words: PanelTexts,
   form: ProfileForm,
-  { email, secret, fault }: ProfileFormParts,
+  { email, ownEmail, secret, fault }: ProfileFormParts,
 ): Html {
   const { form: formTexts } = words.profile;
   switch (form) {
@@ -147,7 +150,7 @@ function fieldsOf(
       return newPasswordField(words, 'new-password', fault);
     case 'app':
       return html`<p>${formTexts.newApp}</p>
-${renderAppSecret(words, secret, email)}
+${renderAppSecret(words, secret, ownEmail)}
 ${renderField({ name: 'new-code', label: formTexts.newAppCode, autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 10 }, fault)}`;
     case 'recovery-codes':
       return html`<p>${formTexts.recoveryCodes}</p>`;

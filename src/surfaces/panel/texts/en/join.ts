@@ -66,6 +66,7 @@ export const join = {
     title: 'Authenticator app',
     lead: 'Scan this with an app such as Aegis, 1Password or Google Authenticator, then enter the code that it shows.',
     qrCode: 'QR code for an authenticator app',
+    open: 'On this device? Open the authenticator app',
     typed: 'No camera? Type the key',
     code: 'Code',
   },
