@@ -14,6 +14,7 @@ import {
   open,
   PASSWORD,
   submit,
+  textOf,
 } from '../../helpers/panel.ts';
 
 let service: TestApp;
@@ -50,6 +51,17 @@ async function linkTo(personId: string, purpose: LinkPurpose): Promise<string> {
   const now = new Date(service.clock.now);
   return `/panel/join/${(await makeLink(service.db, purpose, subject, 'test', now)).token}`;
 }
+
+test('the page for signing in says how one gets into the demo, where there is one', async () => {
+  const command = 'npx --no mp user demo-link';
+  const read = async (where: TestApp) => textOf(await open(where, '/panel/sign-in'));
+  expect(await read(service)).not.toContain(command);
+  const { personId } = await addPerson(service, { isDemo: true });
+  expect(await read(service)).toContain(command);
+  expect(await read(production)).not.toContain(command);
+  await service.db.deleteFrom('panel_sessions').where('person_id', '=', personId).execute();
+  await service.db.deleteFrom('people').where('id', '=', personId).execute();
+});
 
 test('people of the demo cannot sign in in production, and the start warns that they exist', async () => {
   expect(await report('production')).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Connection } from '../../database/connection.ts';
 import type { Person, RecoveryCode } from '../../database/people-tables.ts';
-import { countRows, findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
+import { countRows, findById, hasRow, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
 
 export const insertPerson = insertInto('people');
 export const findPerson = findById('people');
@@ -8,6 +8,10 @@ export const findPerson = findById('people');
 /** How many people play with the demo. */
 export async function countDemoPeople(db: Connection): Promise<number> {
   return countRows(db.selectFrom('people').where('is_demo', '=', true));
+}
+
+export function hasDemoPeople(db: Connection): Promise<boolean> {
+  return hasRow(db.selectFrom('people').select('id').where('is_demo', '=', true));
 }
 
 /** @param email In any case. */

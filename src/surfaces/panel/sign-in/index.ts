@@ -6,6 +6,7 @@ import { signIn } from '#accounts/people/sign-in.ts';
 import { hashToken, TOKEN } from '#crypto/token.ts';
 import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
+import { hasDemoPeople } from '#storage/repositories/people/people.ts';
 import { deleteSession } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_ANYBODY, FOR_HALF_SIGNED_IN, sessionOf, visitOf } from '../hooks/access.ts';
@@ -38,7 +39,7 @@ type SignInRequest = LeadingRequest & { params: Static<typeof params> };
 
 /** Signing in with password and code, and signing out. */
 export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
-  const { cookies, db, limits, panelUrl } = deps;
+  const { admitsDemo, cookies, db, limits, panelUrl } = deps;
   const basePath = basePathOf(panelUrl);
   const leading = { querystring: NextQuery };
   const nextOf = ({ query }: LeadingRequest) => readNext(query.next);
@@ -54,13 +55,18 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
     app.post(path, post, (request, reply) => takePassword(request, reply, request.body));
   }
 
-  function show(request: SignInRequest, email: string, fault: FormFault | null): PanelPage {
+  async function show(
+    request: SignInRequest,
+    email: string,
+    fault: FormFault | null,
+  ): Promise<PanelPage> {
     const { token } = request.params;
     const action =
       token === undefined
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
         : `${JOIN_PATH}/${token}/sign-in`;
-    return signInPage(texts(request), basePath, action, email, fault);
+    const hasDemo = admitsDemo && (await hasDemoPeople(db));
+    return signInPage(texts(request), { basePath, action, email, hasDemo, fault });
   }
 
   async function takePassword(

@@ -6,21 +6,25 @@ import { withNext } from '../kit/next.ts';
 import type { PanelTexts } from '../texts/index.ts';
 import { FORGOTTEN_PATH } from './forgotten.ts';
 
-/**
- * E-mail and password.
- * @param action Where the form goes, without the base path.
- */
+interface SignInParts {
+  readonly basePath: string;
+  /** Where the form goes, without the base path. */
+  readonly action: string;
+  readonly email: string;
+  /** Whether there are people of the demo, who sign in by a link. */
+  readonly hasDemo: boolean;
+  readonly fault: FormFault | null;
+}
+
+/** E-mail and password. */
 export function signInPage(
   { signIn }: PanelTexts,
-  basePath: string,
-  action: string,
-  email: string,
-  fault: FormFault | null,
+  { basePath, action, email, hasDemo, fault }: SignInParts,
 ): PanelPage {
   return {
     title: signIn.title,
     fault,
-    content: html`<form method="post" action="${basePath}${action}" class="stack">
+    content: html`${hasDemo && html`<p class="notice">${signIn.demo}</p>`}<form method="post" action="${basePath}${action}" class="stack">
 ${renderField({ name: 'email', label: signIn.email, type: 'email', value: email, autocomplete: 'username' }, fault)}
 ${renderField({ name: 'password', label: signIn.password, type: 'password', autocomplete: 'current-password' }, fault)}
 <button>${signIn.submit}</button>

@@ -9,6 +9,7 @@ export const signIn = {
   forgottenLink: 'Forgotten your password?',
   noAccount:
     'No account, or a lost phone? Ask whoever manages the account, or your operator, for a link.',
+  demo: html`The people of the demo sign in by a link, without a password. <code>npx --no mp user demo-link</code> prints one.`,
   /** One text for every reason, so that it does not reveal who signs in here. */
   refused:
     'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.',
