@@ -204,11 +204,15 @@ test('a feature of the panel imports from none of the others, only from what the
   expect(across.map(show)).toEqual([]);
 });
 
-test("the panel's texts import nothing but markup", () => {
+test("the panel's texts import nothing but markup, and sentences of what is decided below", () => {
   expect(
     strangers(
       ['src/surfaces/panel/texts/'],
-      ['src/surfaces/panel/texts/', 'src/surfaces/pages/html.ts'],
+      [
+        ...['src/surfaces/panel/texts/', 'src/surfaces/pages/html.ts', 'src/errors/refusals/'],
+        'src/onchain/settlement/setup-findings.ts',
+        'src/onchain/settlement/unmatched-reasons.ts',
+      ],
     ),
   ).toEqual([]);
 });

@@ -3,8 +3,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { ImageRefused } from '#accounts/logo.ts';
+import { InvalidAddress } from '#chains/invalid-address.ts';
+import { ADDRESS_PROBLEMS } from '#errors/refusals/address-problems.ts';
+import { wordRefusal } from '#errors/refusals/wording.ts';
 import { en } from '#surfaces/panel/texts/en/index.ts';
 import { es } from '#surfaces/panel/texts/es/index.ts';
+import { addressProblems } from '#surfaces/panel/texts/es/refusals/address-problems.ts';
 
 const PANEL = resolve(import.meta.dirname, '../../../src/surfaces/panel');
 
@@ -205,10 +211,42 @@ function shownOf(text: Text): string {
 const markOf = (place: number) => `«${'abcdef'.charAt(place)}»`;
 
 /** A value of most types of parameters. */
-function anyValue(place: number): unknown {
-  const shown = () => markOf(place);
+const anyValue = (place: number): unknown => shownAs(markOf(place));
+
+function shownAs(mark: string): object {
+  const shown = () => mark;
   const methods = { toString: shown, toISOString: shown, toLocaleString: shown };
-  return Object.assign(new Date(0), methods, { markup: shown() });
+  return Object.assign(new Date(0), methods, { markup: mark });
+}
+
+/** Sentences by code, whose values have names. */
+const CODED = /^(addressProblems|refusals)\.(?<code>.*)/;
+
+/** Values that sentences by code distinguish. */
+const DISTINGUISHED: Readonly<Record<string, readonly object[]>> = {
+  'address-invalid': [{ problem: { code: 'address-empty' } }],
+  'clock-without-events': Object.keys(en.payments.statuses).map(status => ({ status })),
+  'deposit-for-other-payment': Object.keys(en.payments.statuses).map(status => ({ status })),
+  'deposit-without-funds': Object.keys(en.payments.timeline.states).map(state => ({ state })),
+  'legacy-key-needs-admin': [
+    { status: 'active', role: 'member' },
+    { status: 'inactive', role: 'admin' },
+    { status: 'inactive', role: 'member' },
+  ],
+  'payment-ended': Object.keys(en.payments.statuses).map(status => ({ status })),
+  'return-not-final': Object.keys(en.payments.timeline.states).map(state => ({ state })),
+  'too-many-codes': [{ isKnownDevice: true }, { isKnownDevice: false }],
+  'wrong-password': [{ wasRight: true }, { wasRight: false }],
+};
+
+/** Values of which each that is not given shows its name: `«:maximum»`. */
+function namedValues(given: object): object {
+  return new Proxy(given, {
+    get(values, name) {
+      const mark = `«:${String(name)}»`;
+      return Reflect.get(values, name) ?? Object.assign(shownAs(mark), { join: () => mark });
+    },
+  });
 }
 
 const CHANGE = {
@@ -291,13 +329,19 @@ describe('the texts in Spanish', () => {
   ];
   const ENGLISH_WORD = /(?<!\p{L})(the|of|and|is|are|to|with|from|for|your)(?!\p{L})/iu;
 
-  const english = textsOf(en);
-  const spanish = new Map(textsOf(es));
+  const english = textsOf({ ...en, addressProblems: ADDRESS_PROBLEMS });
+  const spanish = new Map(textsOf({ ...es, addressProblems }));
+  const valuesOf = (key: string, make: MakeText): (readonly unknown[])[] => {
+    const code = CODED.exec(key)?.groups?.code;
+    return code === undefined
+      ? casesOf(make).map(({ values }) => values)
+      : (DISTINGUISHED[code] ?? [{}]).map(given => [namedValues(given)]);
+  };
   /** Each text in both languages; for functions in all their wordings. */
   const pairs = english.flatMap(([key, text]) => {
     const other = spanish.get(key);
     if (typeof text !== 'function') return [{ key, from: text, to: other as Text }];
-    return casesOf(text).map(({ values }) => ({
+    return valuesOf(key, text).map(values => ({
       key,
       from: textOf(text, values) as Text,
       to: textOf(other as MakeText, values) as Text,
@@ -313,7 +357,7 @@ describe('the texts in Spanish', () => {
   test('show the values that the English ones show', () => {
     const formOf = (text: Text) => ({
       type: Array.isArray(text) ? 'paragraphs' : typeof text,
-      values: new Set(shownOf(text).match(/«\w»/g)),
+      values: new Set(shownOf(text).match(/«(\w|:\w+)»/g)),
       isEmpty: shownOf(text).trim() === '',
     });
     for (const { key, from, to } of pairs) expect(formOf(to), key).toEqual(formOf(from));
@@ -343,6 +387,12 @@ describe('the texts in Spanish', () => {
         .map(({ values, place = 0 }) => `${key}: ${values[place]}`);
     });
     expect(plain).toEqual([]);
+    const coded = pairs.filter(({ key }) => CODED.test(key));
+    for (const [key, cases] of Map.groupBy(coded, pair => pair.key)) {
+      const sentences = (language: 'from' | 'to') =>
+        new Set(cases.map(pair => shownOf(pair[language]))).size;
+      expect(sentences('to'), key).toBe(sentences('from'));
+    }
   });
 
   test('write numbers and times as Spanish does', () => {
@@ -353,4 +403,35 @@ describe('the texts in Spanish', () => {
     const [expiry] = es.mails.keyExpires.text('', '', new Date(0), '');
     expect(expiry).toContain('el 1970-01-01 a las 00:00 UTC');
   });
+});
+
+test.each([
+  [
+    new OperationRefused('domain-with-wildcard'),
+    'El dominio no se acepta: no se admiten comodines; agregue cada nombre de host por separado.',
+  ],
+  [
+    new OperationRefused('address-invalid', {
+      problem: new InvalidAddress('tron-length-wrong', { length: 33, expected: 34 }).problem,
+    }),
+    'La dirección no se acepta: una dirección de Tron tiene 34 caracteres, y esta tiene 33.',
+  ],
+  [
+    new OperationRefused('payment-ended', { status: 'expired' }),
+    'El pago ha terminado: está vencido, y así se queda. Resuélvalo con el cliente y descarte el depósito con una nota de cómo se hizo.',
+  ],
+  [
+    new OperationRefused('recovered-lately', { freeAt: new Date('2026-01-02T01:04:05Z') }),
+    'Un enlace le dio una nueva contraseña o aplicación de autenticación: puede hacer esto a partir del 2026-01-02 a la 01:04 UTC.',
+  ],
+  [
+    new OperationRefused('too-many-keys', { maximum: 1 }),
+    'El comercio tiene 1 clave activa, el máximo permitido; revoque una primero.',
+  ],
+  [
+    new ImageRefused('image-too-many-bytes', { bytes: 300_000, maximum: 65_536 }),
+    'tiene 300.000 bytes, y se aceptan 65.536 como máximo',
+  ],
+])('a refusal in Spanish: %s', ({ refusal }, sentence) => {
+  expect(wordRefusal(es.refusals, refusal)).toBe(sentence);
 });

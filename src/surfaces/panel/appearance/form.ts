@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { parseColor, parseContact } from '#accounts/input.ts';
 import { ImageRefused, type Logo, parseLogo } from '#accounts/logo.ts';
 import type { MerchantChange } from '#accounts/merchants.ts';
+import { wordRefusal } from '#errors/refusals/wording.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { FormFault } from '../kit/form.ts';
@@ -84,7 +85,7 @@ function readLogo(
     return parseLogo(Buffer.from(logo, 'base64'));
   } catch (error) {
     if (!(error instanceof ImageRefused)) throw error;
-    refuse(error.message);
+    refuse(wordRefusal(texts.refusals, error.refusal));
     return undefined;
   }
 }

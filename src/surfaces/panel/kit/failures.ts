@@ -9,6 +9,8 @@ import {
   WrongProof,
 } from '#accounts/people/refusals.ts';
 import { failPage } from '#errors/handler.ts';
+import type { Refused } from '#errors/refusals/refused.ts';
+import { wordRefusal } from '#errors/refusals/wording.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { visitOf } from '../hooks/access.ts';
@@ -79,13 +81,18 @@ export function faultOf(error: unknown, request: FastifyRequest): FormFault {
     return error.fault;
   }
   if (error instanceof FieldRefused) {
-    const { field, message } = error;
+    const { field } = error;
     logRefusal(request, error instanceof WrongProof ? error.refusal.code : 'form', field);
-    return { field, message };
+    return { field, message: messageOf(error, request) };
   }
   if (!(error instanceof OperationRefused)) throw error;
   logRefusal(request, 'operation');
-  return { field: null, message: error.message };
+  return { field: null, message: messageOf(error, request) };
+}
+
+/** Why an operation is refused, in the language of the request. */
+export function messageOf({ refusal }: Refused, request: FastifyRequest): string {
+  return wordRefusal(texts(request).refusals, refusal);
 }
 
 function explainRefusal(

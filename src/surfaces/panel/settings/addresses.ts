@@ -26,7 +26,7 @@ import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/ac
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { isTest } from '../kit/environment.ts';
-import { faultOf } from '../kit/failures.ts';
+import { faultOf, messageOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { changeWithFactor } from '../kit/fresh-factor.ts';
 import { accountPath } from '../kit/navigation.ts';
@@ -157,7 +157,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     } catch (error) {
       if (error instanceof AddressTaken) return refuseTaken(request, own, error, { text, kind });
       if (!(error instanceof OperationRefused)) throw error;
-      const refused = { field: 'address', message: error.message };
+      const refused = { field: 'address', message: messageOf(error, request) };
       return showNetwork(request, own, refused, { address: text, kind });
     }
   }
@@ -170,7 +170,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     { text: address, kind }: Pick<WantedAddress, 'text' | 'kind'>,
   ): Promise<PanelPage> {
     await reportTaken(deps, taken);
-    const refused = { field: 'address', message: taken.message };
+    const refused = { field: 'address', message: messageOf(taken, request) };
     return showNetwork(request, own, refused, { address, kind });
   }
 

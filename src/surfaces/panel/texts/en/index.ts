@@ -1,3 +1,4 @@
+import { REFUSALS } from '#errors/refusals/refused.ts';
 import { activity } from './activity.ts';
 import { appearance } from './appearance.ts';
 import { changes } from './changes.ts';
@@ -34,6 +35,8 @@ export const en = {
   partner,
   payments,
   profile,
+  /** Why operations are refused, by code. */
+  refusals: REFUSALS,
   requests,
   settings,
   shell,

@@ -12,6 +12,7 @@ import { mails } from './mails.ts';
 import { partner } from './partner.ts';
 import { payments } from './payments.ts';
 import { profile } from './profile.ts';
+import { refusals } from './refusals/index.ts';
 import { requests } from './requests.ts';
 import { settings } from './settings.ts';
 import { shell } from './shell.ts';
@@ -35,6 +36,7 @@ export const es: PanelTexts = {
   partner,
   payments,
   profile,
+  refusals,
   requests,
   settings,
   shell,
