@@ -1,5 +1,7 @@
 import { isProcessorLive } from '#config/config.ts';
+import { wordRefusal } from '#errors/refusals/wording.ts';
 import { checkFirstPayment, type FirstPayment } from '#onchain/settlement/first-payment.ts';
+import { SETUP_FINDINGS } from '#onchain/settlement/setup-findings.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
 import { mayLoseUnnoticed } from '#runtime/unnoticed-loss.ts';
 import type { CliCommand } from './cli-command.ts';
@@ -25,13 +27,23 @@ export function define(command: CliCommand): void {
         mayLoseUnnoticed: await mayLoseUnnoticed(config, db),
       };
       const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));
-      if (json) show({ merchantId, ...checked });
-      else printLines(command.terminal, checked.steps.flatMap(stepLines), summaryOf(checked));
+      if (json) show({ merchantId, ...checked, steps: checked.steps.map(inEnglish) });
+      else
+        printLines(
+          command.terminal,
+          checked.steps.map(inEnglish).flatMap(stepLines),
+          summaryOf(checked),
+        );
       if (!checked.canSettle) throw new FailureShown();
     });
 }
 
-function stepLines({ name, state, finding, remedy }: Step): string[] {
+const inEnglish = (step: Step) => ({
+  ...step,
+  finding: wordRefusal(SETUP_FINDINGS, step.finding),
+});
+
+function stepLines({ name, state, finding, remedy }: ReturnType<typeof inEnglish>): string[] {
   const mark = `${state.padEnd('advised'.length)}  ${name.padEnd('processor'.length)}  `;
   const help = remedy === null ? [] : [`${' '.repeat(mark.length)}${remedy}`];
   return [`${mark}${cell(finding)}`, ...help];

@@ -25,7 +25,7 @@ afterAll(() => service.close());
 
 interface Diagnosis {
   readonly canSettle: boolean;
-  readonly steps: readonly Step[];
+  readonly steps: readonly (Omit<Step, 'finding'> & { readonly finding: string })[];
 }
 
 /** The command's JSON output; its status says whether something is missing. */

@@ -58,30 +58,24 @@ export async function checkFirstPayment(
 }
 
 const UNNOTICED_LOSS = advised(
-  'An asynchronous standby follows the database: if it is promoted, the newest payments are lost, and nothing says so.',
+  ['loss-unnoticed'],
   'DATABASE_DURABILITY=replicated with a synchronous standby, or REDIS_URL, in the environment of API, worker and mp',
 );
 
 function accountResult(setup: AccountSetup, id: string): Result {
   if (setup.status !== 'active') {
-    return missing(
-      'The account is inactive: its keys are refused with E2008.',
-      `mp merchant set ${id} --status active`,
-    );
+    return missing(['account-inactive'], `mp merchant set ${id} --status active`);
   }
   if (setup.account_kind === 'us' && setup.onboarding_status !== 'approved') {
     return missing(
-      `Its onboarding is ${setup.onboarding_status}: its keys are refused with E2102.`,
+      ['account-not-approved', { status: setup.onboarding_status }],
       `mp merchant set ${id} --onboarding approved`,
     );
   }
   if (!setup.has_main_branch) {
-    return missing(
-      'It has no main branch: creations are refused with E1030.',
-      `mp branch create --merchant ${id} --name Main --main`,
-    );
+    return missing(['main-branch-missing'], `mp branch create --merchant ${id} --name Main --main`);
   }
-  return done('It is active and has a main branch.');
+  return done(['account-ready']);
 }
 
 function processorResult(
@@ -90,50 +84,38 @@ function processorResult(
 ): Result {
   if (environment === 'test' && isProcessorLive) {
     return missing(
-      'The processor is used with live keys: creations of a test merchant are refused with E1040.',
+      ['processor-live'],
       'a service of its own, with test keys of the processor in the environment of API and worker',
     );
   }
   return hasProcessor
-    ? done('Payments on US accounts are collected by the processor.')
+    ? done(['processor-ready'])
     : missing(
-        'No processor is configured: creations on US accounts are refused with E1030.',
+        ['processor-missing'],
         'PROCESSOR=stripe, with its keys, in the environment of API and worker',
       );
 }
 
 function domainResult({ has_domain: hasDomain }: AccountSetup, id: string): Result {
   return hasDomain
-    ? done('Customers may be redirected to its domains.')
-    : advised(
-        'No domain is allowed: a redirectUrl is refused with E1010.',
-        `mp domain add --merchant ${id} --domain DOMAIN`,
-      );
+    ? done(['domain-ready'])
+    : advised(['domain-missing'], `mp domain add --merchant ${id} --domain DOMAIN`);
 }
 
 function keyResult(setup: AccountSetup, id: string): Result {
-  if (setup.has_partner_key) return done('Its partner has a key that creates payments for it.');
+  if (setup.has_partner_key) return done(['key-of-partner']);
   const mayUseOwn = setup.partner_status === null || setup.partner_status === 'active';
   if (setup.self_service === false || !mayUseOwn) {
-    return missing(
-      'Its partner has switched keys of its merchants off (E2103), and has no key of its own.',
-      'mp partner set PARTNER --self-service on',
-    );
+    return missing(['key-switched-off'], 'mp partner set PARTNER --self-service on');
   }
-  if (setup.has_own_key) return done('A key may create payments.');
-  return missing(
-    'No key may create payments: a server has nothing to sign its requests with.',
-    `mp key create --merchant ${id} --name NAME`,
-  );
+  if (setup.has_own_key) return done(['key-ready']);
+  return missing(['key-missing'], `mp key create --merchant ${id} --name NAME`);
 }
 
 function webhookResult({ has_endpoint: hasEndpoint }: AccountSetup, id: string): Result {
   return hasEndpoint
-    ? done('An endpoint is told of events.')
-    : advised(
-        'No webhook endpoint: a server learns outcomes only by asking for each payment.',
-        `mp webhook create --merchant ${id} --url URL`,
-      );
+    ? done(['webhook-ready'])
+    : advised(['webhook-missing'], `mp webhook create --merchant ${id} --url URL`);
 }
 
 function personResult(
@@ -142,14 +124,11 @@ function personResult(
   { hasPanel }: ServiceSetup,
 ): Result {
   if (!hasPanel) {
-    return advised(
-      'There is no panel: deposits that no payment took are seen by operators alone.',
-      'PANEL_URL in the environment of the API',
-    );
+    return advised(['panel-missing'], 'PANEL_URL in the environment of the API');
   }
-  if (hasPerson) return done('Somebody signs in to the panel.');
+  if (hasPerson) return done(['person-ready']);
   return advised(
-    'Nobody signs in to the panel: deposits that no payment took are seen by operators alone.',
+    ['person-missing'],
     `mp user create --merchant ${id} --name NAME --email EMAIL --role admin --invite`,
   );
 }

@@ -28,7 +28,7 @@ export function checkNetworks(
     { name: 'node', ...nodeResult(networks, offered) },
     {
       name: 'address',
-      ...withShared(addressResult(networks, offered, merchantId), sharedAddresses, merchantId),
+      ...addressResult(networks, offered, sharedAddresses, merchantId),
     },
     ...(configured.length > 0
       ? [{ name: 'worker' as const, ...workerResult(configured, now) }]
@@ -40,49 +40,41 @@ function nodeResult(
   networks: readonly NetworkOfMerchant[],
   offered: readonly NetworkOfMerchant[],
 ): Result {
-  if (offered.length > 0) return done(`Networks that are offered: ${idsOf(offered)}.`);
+  if (offered.length > 0) return done(['networks-offered', { networks: idsOf(offered) }]);
   const off = networks.filter(({ settled_by: by, is_active: isOn }) => by === 'chain' && !isOn);
   const [first] = off;
   if (first !== undefined) {
     return missing(
-      `Nodes watch ${idsOf(off)}, but no operator has switched a network on: creations are refused with E1020.`,
+      ['networks-off', { networks: idsOf(off) }],
       `mp network set ${first.id} --active on`,
     );
   }
-  return missing(
-    'No node watches a chain, so no network is offered: creations are refused with E1020.',
-    'mp node add CHAIN --url URL',
-  );
+  return missing(['node-missing'], 'mp node add CHAIN --url URL');
 }
 
+/** @param shared Addresses that another merchant has too, at which payments can settle. */
 function addressResult(
-  networks: readonly NetworkOfMerchant[],
+  all: readonly NetworkOfMerchant[],
   offered: readonly NetworkOfMerchant[],
+  shared: readonly string[],
   merchantId: string,
 ): Result {
-  const configured = networks.filter(network => network.has_address);
+  const configured = all.filter(network => network.has_address);
+  const networks = idsOf(configured);
+  const command = `mp address set --merchant ${merchantId} --blockchain`;
   // If no network is offered, the step before reports it.
   const isEnough = offered.length === 0 || configured.some(each => offered.includes(each));
   if (configured.length > 0 && isEnough) {
-    return done(`The main branch has addresses on ${idsOf(configured)}.`);
+    if (shared.length === 0) return done(['addresses-set', { networks }]);
+    return advised(
+      ['addresses-shared', { networks, shared: shared.join(', ') }],
+      `${command} NETWORK --address ADDRESS`,
+    );
   }
-  const what =
-    configured.length === 0
-      ? 'The main branch has no address'
-      : `The main branch has addresses on ${idsOf(configured)} alone, which no customer is offered`;
   const network = offered.length === 1 ? offered[0]?.id : 'NETWORK';
   return missing(
-    `${what}: creations are refused with E1020.`,
-    `mp address set --merchant ${merchantId} --blockchain ${network} --address ADDRESS`,
-  );
-}
-
-/** Warns if another merchant shares an address at which payments can settle. */
-function withShared(result: Result, shared: readonly string[], merchantId: string): Result {
-  if (result.state !== 'done' || shared.length === 0) return result;
-  return advised(
-    `${result.finding} Another merchant has ${shared.join(', ')} as well: what no payment takes there is seen by operators alone.`,
-    `mp address set --merchant ${merchantId} --blockchain NETWORK --address ADDRESS`,
+    configured.length === 0 ? ['addresses-missing'] : ['addresses-elsewhere', { networks }],
+    `${command} ${network} --address ADDRESS`,
   );
 }
 
@@ -91,18 +83,15 @@ function workerResult(configured: readonly NetworkOfMerchant[], now: Date): Resu
   const watched = configured.filter(network => isWatchedInTime(network, now));
   if (watched.length > 0) {
     return watched.some(({ settled_by: settledBy }) => settledBy === 'chain')
-      ? done(`Watched in time: ${idsOf(watched)}.`)
-      : done(`Nothing has to be watched: payments on ${idsOf(watched)} are simulated.`);
+      ? done(['networks-watched', { networks: idsOf(watched) }])
+      : done(['networks-simulated', { networks: idsOf(watched) }]);
   }
   const status = `mp network status ${configured[0]?.id}`;
-  const halted = configured.find(network => network.halted !== null);
-  if (halted !== undefined) {
-    return missing(`The chain ${halted.chain} is halted: ${halted.halted}`, status);
-  }
-  return missing(
-    `No worker watches ${idsOf(configured)} in time: customers cannot choose a network. Is one running?`,
-    status,
+  const [halted] = configured.flatMap(({ chain, halted: reason }) =>
+    reason === null ? [] : [{ chain, reason }],
   );
+  if (halted !== undefined) return missing(['chain-halted', halted], status);
+  return missing(['worker-missing', { networks: idsOf(configured) }], status);
 }
 
 function idsOf(networks: readonly NetworkOfMerchant[]): string {

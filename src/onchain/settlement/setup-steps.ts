@@ -1,3 +1,5 @@
+import type { SetupFinding, SetupFindingArguments } from './setup-findings.ts';
+
 /** Configuration of the process that runs the checks. */
 export interface ServiceSetup {
   /** Whether payments may be simulated. */
@@ -27,7 +29,7 @@ export interface Step {
   /** `missing`: no payment can settle without it. `advised`: payments settle, but something else fails. */
   readonly state: 'done' | 'missing' | 'advised';
   /** What is there, or what fails without it. */
-  readonly finding: string;
+  readonly finding: SetupFinding;
   /** What to do about it, usually a command with placeholders in capitals; null if the step is done. */
   readonly remedy: string | null;
 }
@@ -35,14 +37,18 @@ export interface Step {
 /** A step without its name. */
 export type Result = Omit<Step, 'name'>;
 
-export const done = (finding: string): Result => ({ state: 'done', finding, remedy: null });
-export const missing = (finding: string, remedy: string): Result => ({
+export const done = ([code, values]: SetupFindingArguments): Result => ({
+  state: 'done',
+  finding: { code, values },
+  remedy: null,
+});
+export const missing = ([code, values]: SetupFindingArguments, remedy: string): Result => ({
   state: 'missing',
-  finding,
+  finding: { code, values },
   remedy,
 });
-export const advised = (finding: string, remedy: string): Result => ({
+export const advised = ([code, values]: SetupFindingArguments, remedy: string): Result => ({
   state: 'advised',
-  finding,
+  finding: { code, values },
   remedy,
 });

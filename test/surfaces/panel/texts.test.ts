@@ -220,10 +220,11 @@ function shownAs(mark: string): object {
 }
 
 /** Sentences by code, whose values have names. */
-const CODED = /^(addressProblems|refusals)\.(?<code>.*)/;
+const CODED = /^(addressProblems|refusals|setupFindings)\.(?<code>.*)/;
 
 /** Values that sentences by code distinguish. */
 const DISTINGUISHED: Readonly<Record<string, readonly object[]>> = {
+  'account-not-approved': [{ status: 'pending' }, { status: 'rejected' }],
   'address-invalid': [{ problem: { code: 'address-empty' } }],
   'clock-without-events': Object.keys(en.payments.statuses).map(status => ({ status })),
   'deposit-for-other-payment': Object.keys(en.payments.statuses).map(status => ({ status })),

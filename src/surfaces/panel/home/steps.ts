@@ -1,4 +1,5 @@
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
+import { wordRefusal } from '#errors/refusals/wording.ts';
 import type { FirstPayment } from '#onchain/settlement/first-payment.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
@@ -52,7 +53,7 @@ export function renderSteps(
   return html`<section aria-labelledby="steps"><h2 id="steps">${title}</h2>
 <ol class="steps">${open.map(
     step =>
-      html`<li><p>${step.finding}${step.state === 'advised' && html` <span class="tag">${stepTexts.advised}</span>`}</p>${renderRemedy(step, membership, basePath)}</li>`,
+      html`<li><p>${wordRefusal(texts.setupFindings, step.finding)}${step.state === 'advised' && html` <span class="tag">${stepTexts.advised}</span>`}</p>${renderRemedy(step, membership, basePath)}</li>`,
   )}</ol></section>`;
 }
 

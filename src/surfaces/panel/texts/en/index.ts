@@ -1,4 +1,5 @@
 import { REFUSALS } from '#errors/refusals/refused.ts';
+import { SETUP_FINDINGS } from '#onchain/settlement/setup-findings.ts';
 import { activity } from './activity.ts';
 import { appearance } from './appearance.ts';
 import { changes } from './changes.ts';
@@ -39,6 +40,8 @@ export const en = {
   refusals: REFUSALS,
   requests,
   settings,
+  /** What is set up until a first payment can settle, or what fails without it, by code. */
+  setupFindings: SETUP_FINDINGS,
   shell,
   signIn,
   team,

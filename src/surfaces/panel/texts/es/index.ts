@@ -15,6 +15,7 @@ import { profile } from './profile.ts';
 import { refusals } from './refusals/index.ts';
 import { requests } from './requests.ts';
 import { settings } from './settings.ts';
+import { setupFindings } from './setup-findings.ts';
 import { shell } from './shell.ts';
 import { signIn } from './sign-in.ts';
 import { team } from './team.ts';
@@ -39,6 +40,7 @@ export const es: PanelTexts = {
   refusals,
   requests,
   settings,
+  setupFindings,
   shell,
   signIn,
   team,
