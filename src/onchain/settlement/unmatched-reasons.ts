@@ -8,8 +8,11 @@ interface Reason {
   readonly text: string;
 }
 
-/** Why no payment took a transfer, so that it is in the inbox. */
-export const UNMATCHED_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>> = {
+/** Reasons in some language; an outcome that does not lead to the inbox has none. */
+export type UnmatchedReasons = Readonly<Partial<Record<DepositOutcome, Reason>>>;
+
+/** Why no payment took a transfer, so that it is in the inbox, in English. */
+export const UNMATCHED_REASONS = {
   ambiguous: {
     short: 'ambiguous',
     text: 'several payments wait at the address, and its amount and time do not tell which one it is for',
@@ -26,23 +29,30 @@ export const UNMATCHED_REASONS: Readonly<Partial<Record<DepositOutcome, Reason>>
     text: 'it is neither the whole amount nor the rest that its payment waits for',
   },
   unknown: { short: 'unknown amount', text: 'no payment asked for this amount' },
-};
+} as const satisfies UnmatchedReasons;
 
-/** A sentence for each transfer that has arrived and that no payment took. */
+/** A sentence in English for each transfer that has arrived and that no payment took. */
 export function describeUnmatched(deposits: readonly Deposit[]): string[] {
-  return deposits
-    .filter(
-      ({ payment_id, state }) => payment_id === null && (state === 'seen' || state === 'final'),
-    )
-    .map(({ id, outcome }) => {
-      const reason = UNMATCHED_REASONS[outcome]?.text ?? outcome;
-      return `A transfer went to the inbox as ${outcome} (${id}): ${reason}.`;
-    });
+  const reasons: UnmatchedReasons = UNMATCHED_REASONS;
+  return listUnmatched(deposits).map(({ id, outcome }) => {
+    const reason = reasons[outcome]?.text ?? outcome;
+    return `A transfer went to the inbox as ${outcome} (${id}): ${reason}.`;
+  });
 }
 
-/** Why a simulated payment still waits although a transfer has arrived; null if there is no such reason. */
-export function whyItWaits({ payment, deposits }: Simulation): string | null {
-  const untaken = describeUnmatched(deposits);
-  if (payment.status !== 'pending' || untaken.length === 0) return null;
-  return ['The payment is still pending.', ...untaken].join(' ');
+/** The simulated transfers that have arrived and that a payment did not take although it still waits. */
+export function listUntaken({ payment, deposits }: Simulation): Deposit[] {
+  return payment.status === 'pending' ? listUnmatched(deposits) : [];
+}
+
+/** Why a simulated payment still waits, in English; null if no transfer has arrived that it did not take. */
+export function whyItWaits(simulation: Simulation): string | null {
+  const untaken = describeUnmatched(listUntaken(simulation));
+  return untaken.length === 0 ? null : ['The payment is still pending.', ...untaken].join(' ');
+}
+
+function listUnmatched(deposits: readonly Deposit[]): Deposit[] {
+  return deposits.filter(
+    ({ payment_id, state }) => payment_id === null && (state === 'seen' || state === 'final'),
+  );
 }

@@ -7,13 +7,14 @@ import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { recordReturn } from '#onchain/settlement/record-return.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
-import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
+import { listUntaken } from '#onchain/settlement/unmatched-reasons.ts';
 import { countTransfers } from '#payments/counted-transfers.ts';
 import { readHistory } from '#payments/history.ts';
 import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import { REGULATED_CASES, simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import { makeEvidence } from '#reports/evidence/document.ts';
 import { Uuid } from '#schemas/scalars.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findDepositById } from '#storage/repositories/deposits/deposits.ts';
 import { listMerchantTransfers } from '#storage/repositories/deposits/transfers.ts';
@@ -33,6 +34,7 @@ import { registerAccounting } from './accounting.ts';
 import { detailPage } from './detail.ts';
 import { registerPaymentList } from './list-routes.ts';
 import { PartForm } from './parts.ts';
+import { wordUntaken } from './unmatched/reason.ts';
 import { readReturn } from './unmatched/remedy.ts';
 
 const PATH = '/merchants/:accountId/payments';
@@ -84,21 +86,21 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
       const message = texts.payments.simulation.unknownCase(request.body.case);
       return show(request, payment, { field: 'case', message });
     }
-    let waits: string | null;
+    let untaken: readonly Deposit[];
     try {
-      waits = await play(payment, name);
+      untaken = await play(payment, name);
     } catch (error) {
       const isRefused = isConflict(error);
       const fault = isRefused ? { field: null, message: error.message } : faultOf(error, request);
       return show(request, payment, fault);
     }
     await note(request, 'payment.simulate', payment, { case: name });
-    if (waits === null) {
+    if (untaken.length === 0) {
       return redirectTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
     }
     const page = await show(request, await requirePayment(request), {
       field: null,
-      message: waits,
+      message: wordUntaken(texts, untaken),
     });
     return { ...page, status: 200 };
   });
@@ -167,14 +169,14 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     });
   }
 
-  /** @returns Why the payment still waits, if a transfer of the case did not settle it. */
-  async function play(payment: Payment, name: SimulationCase): Promise<string | null> {
+  /** @returns The transfers of the case that the payment did not take, if it still waits. */
+  async function play(payment: Payment, name: SimulationCase): Promise<readonly Deposit[]> {
     if (payment.flow === 'crypto') {
-      return whyItWaits(await simulate({ db, rates }, payment.id, name, new Date(clock())));
+      return listUntaken(await simulate({ db, rates }, payment.id, name, new Date(clock())));
     }
     const sandbox = createSandboxProcessor(keyring, publicUrl);
     await simulateRegulated({ db, clock }, sandbox, payment, name);
-    return null;
+    return [];
   }
 }
 

@@ -15,6 +15,7 @@ import { dateTime, dollars } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { type Column, renderNoneFurther, renderTable } from '../../kit/table.ts';
 import { texts } from '../../texts/index.ts';
+import { reasonOf } from './reason.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
 
 const { lists, unmatched: unmatchedTexts } = texts;
@@ -104,7 +105,9 @@ function renderInboxFilters(
   url: string,
   { outcome, blockchainId, valueMaximum }: InboxRequest,
 ): Html {
-  const reasons = Object.entries(UNMATCHED_REASONS).map(([id, { short }]) => [id, short] as const);
+  const reasons = Object.entries(unmatchedTexts.reasons).map(
+    ([id, { short }]) => [id, short] as const,
+  );
   const networks = BLOCKCHAIN_IDS.map(id => [id, id] as const);
   const worth = {
     name: 'worth',
@@ -147,7 +150,7 @@ function columnsOf({ url, contexts, maySettle, refused }: InboxParts): Column<De
         cents === null ? unmatchedTexts.unknownValue : dollars(cents),
       number: true,
     },
-    { title: facts.reason, cell: ({ outcome }) => UNMATCHED_REASONS[outcome]?.short ?? outcome },
+    { title: facts.reason, cell: ({ outcome }) => reasonOf(texts, outcome).short },
     { title: facts.arrived, cell: ({ observed_at: at }) => dateTime(texts, at), secondary: true },
     { title: facts.network, cell: ({ blockchain_id: id }) => id, secondary: true },
     {

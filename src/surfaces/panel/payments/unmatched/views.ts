@@ -1,14 +1,14 @@
-import { UNMATCHED_REASONS } from '#onchain/settlement/unmatched-reasons.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { dateTime, dollars } from '../../kit/format.ts';
 import { renderFacts } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import { type PanelTexts, texts } from '../../texts/index.ts';
 import { renderConsent, renderTyped } from './consent.ts';
 import type { DepositParts } from './deposit-parts.ts';
 import { depositAmount } from './inbox.ts';
+import { reasonOf } from './reason.ts';
 import { renderRemedy } from './remedy.ts';
 
 const { statuses } = texts.payments;
@@ -19,7 +19,7 @@ export function depositPage(parts: DepositParts): PanelPage {
   const { url, deposit, context, fault, wanted, maySettle } = parts;
   return {
     title: depositAmount(deposit, context),
-    lead: reasonOf(deposit),
+    lead: reasonSentence(texts, deposit),
     fault,
     content: html`${wanted !== null && renderConsent(parts, wanted)}
 ${renderMeant(parts)}
@@ -48,8 +48,8 @@ ${renderRemedy(fault, parts.fields)}
 }
 
 /** Why no payment took the deposit, as a sentence. */
-function reasonOf({ outcome }: Deposit): string {
-  const text = UNMATCHED_REASONS[outcome]?.text ?? outcome;
+function reasonSentence(words: PanelTexts, { outcome }: Deposit): string {
+  const { text } = reasonOf(words, outcome);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 

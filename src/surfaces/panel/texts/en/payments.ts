@@ -67,6 +67,9 @@ export const payments = {
     case: 'What a customer and the chain do',
     submit: 'Simulate',
     unknownCase: (name: string) => `There is no case ${name} for this payment.`,
+    stillPending: 'The payment is still pending.',
+    inInbox: (deposit: string, reason: string, explained: string) =>
+      `A transfer went to the inbox as ${reason} (${deposit}): ${explained}.`,
   },
 
   timeline: {

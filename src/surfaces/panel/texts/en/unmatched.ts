@@ -1,3 +1,4 @@
+import { UNMATCHED_REASONS } from '#onchain/settlement/unmatched-reasons.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { counted } from './formats.ts';
 
@@ -13,6 +14,8 @@ export const unmatched = {
   hidden: (deposits: number, isMaximum: boolean, command: Html) =>
     html`${counted(deposits, 'more deposit')} ${isMaximum ? 'or more ' : ''}${deposits === 1 ? 'is' : 'are'} not shown: another account had the same address when they arrived, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with ${command}.`,
 
+  /** Why no payment took a deposit. */
+  reasons: UNMATCHED_REASONS,
   /** Names of what is known of a deposit. */
   facts: {
     amount: 'Amount',

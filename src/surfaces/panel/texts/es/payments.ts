@@ -63,6 +63,9 @@ export const payments: PanelTexts['payments'] = {
     case: 'Qué hacen un cliente y la cadena',
     submit: 'Simular',
     unknownCase: name => `No hay ningún caso ${name} para este pago.`,
+    stillPending: 'El pago sigue pendiente.',
+    inInbox: (deposit, reason, explained) =>
+      `Quedó sin asignar un depósito (${deposit}), ${reason}: ${explained}.`,
   },
 
   timeline: {

@@ -12,6 +12,24 @@ export const unmatched: PanelTexts['unmatched'] = {
   hidden: (deposits, isMaximum, command) =>
     html`No se ${deposits === 1 ? 'muestra' : 'muestran'} ${isMaximum ? 'al menos ' : ''}${counted(deposits, 'depósito', 'depósitos')} más: otra cuenta tenía la misma dirección cuando ${deposits === 1 ? 'llegó' : 'llegaron'}, así que desde aquí no se puede saber de quién es el dinero. Solo el operador ve esos depósitos, con ${command}.`,
 
+  reasons: {
+    ambiguous: {
+      short: 'ambiguo',
+      text: 'varios pagos esperan en la dirección, y ni la cantidad ni la hora indican para cuál es',
+    },
+    duplicate: { short: 'duplicado', text: 'su pago ya tiene esta cantidad' },
+    late: { short: 'demasiado tarde', text: 'el pago que pedía esta cantidad ya había terminado' },
+    over: { short: 'muy por encima', text: 'es mucho más de lo que pide su pago' },
+    superseded: {
+      short: 'cotización anterior',
+      text: 'su pago pedía esta cantidad antes de recibir otra cotización, y el precio ya no estaba garantizado',
+    },
+    under: {
+      short: 'insuficiente',
+      text: 'no es ni la cantidad completa ni el resto que espera su pago',
+    },
+    unknown: { short: 'cantidad desconocida', text: 'ningún pago pedía esta cantidad' },
+  },
   facts: {
     amount: 'Cantidad',
     value: 'Valor',
