@@ -22,7 +22,7 @@ export const LIFETIME_MS = 12 * 60 * MINUTE_MS;
 /** A session that still waits for its second factor ends after this time. */
 export const HALF_MS = 10 * MINUTE_MS;
 /** How long a second factor counts as recent. */
-const RECENT_MS = 10 * MINUTE_MS;
+export const RECENT_MS = 10 * MINUTE_MS;
 /** How often the last use of a session is stored. */
 const SEEN_EVERY_MS = MINUTE_MS;
 /** Most complete sessions of a person. */

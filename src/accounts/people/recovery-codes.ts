@@ -3,7 +3,8 @@ import { base32 } from '@scure/base';
 import type { Connection } from '#storage/database/connection.ts';
 import { replaceRecoveryCodes, useRecoveryCode } from '#storage/repositories/people/people.ts';
 
-const COUNT = 8;
+/** How many a person has at first. */
+export const RECOVERY_CODES = 8;
 /** 120 bits, which make 24 characters of base32. */
 const CODE_BYTES = 15;
 
@@ -13,7 +14,9 @@ const CODE_BYTES = 15;
  * @returns The codes, in groups of four characters.
  */
 export async function renewRecoveryCodes(tx: Connection, personId: string): Promise<string[]> {
-  const codes = Array.from({ length: COUNT }, () => base32.encode(randomBytes(CODE_BYTES)));
+  const codes = Array.from({ length: RECOVERY_CODES }, () =>
+    base32.encode(randomBytes(CODE_BYTES)),
+  );
   await replaceRecoveryCodes(
     tx,
     personId,

@@ -100,11 +100,18 @@ export function startPage({
   panelUrl,
   publicUrl,
 }: Pick<DocsSettings, 'panelUrl' | 'publicUrl'>): Page {
-  const panel = {
-    path: panelUrl === publicUrl ? PANEL_PREFIX : `${panelUrl}${PANEL_PREFIX}`,
-    title: 'Panel',
-    description: 'Your payments, API keys and settings, for people who sign in.',
-  };
+  const forPeople = [
+    {
+      path: panelUrl === publicUrl ? PANEL_PREFIX : `${panelUrl}${PANEL_PREFIX}`,
+      title: 'Panel',
+      description: 'Your payments, API keys and settings, for people who sign in.',
+    },
+    {
+      path: `${DOCS_PREFIX}/shop`,
+      title: 'Running a shop',
+      description: 'What people who run a shop do in the panel.',
+    },
+  ];
   return {
     path: '/',
     title: TITLE,
@@ -125,7 +132,7 @@ export function startPage({
         title: 'Documentation',
         description: 'Guides for integrating and operating the service.',
       },
-      ...(panelUrl === null ? [] : [panel]),
+      ...(panelUrl === null ? [] : forPeople),
     ]),
     look: 'cards',
   };

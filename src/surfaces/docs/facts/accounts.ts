@@ -15,9 +15,16 @@ import {
 import { RETRY_PAUSES_MS } from '#accounts/mail/outbox.ts';
 import { COMMON_PASSWORDS } from '#accounts/people/common-passwords.ts';
 import { ASKED_LIMITS } from '#accounts/people/forgotten-password.ts';
-import { IDLE_MS, LIFETIME_MS, SESSIONS_MAXIMUM } from '#accounts/people/panel-sessions.ts';
+import { LINK_LIFETIMES } from '#accounts/people/invitations.ts';
+import {
+  IDLE_MS,
+  LIFETIME_MS,
+  RECENT_MS,
+  SESSIONS_MAXIMUM,
+} from '#accounts/people/panel-sessions.ts';
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '#accounts/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '#accounts/people/proofs.ts';
+import { RECOVERY_CODES } from '#accounts/people/recovery-codes.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
 import {
@@ -42,6 +49,9 @@ export const ACCOUNT_FACTS: Facts = {
   'scopes.owner': codes(PARTNER_OWNER_SCOPES),
   'scopes.developer': codes(PARTNER_DEVELOPER_SCOPES),
   'sign-in.session-wrong': SESSION_WRONG_MAXIMUM,
+  'link.invitation': formatDuration(LINK_LIFETIMES.invitation / 1000),
+  'link.renewal': formatDuration(LINK_LIFETIMES.both / 1000),
+  'recovery.codes': RECOVERY_CODES,
   'password.min': PASSWORD_MINIMUM,
   'password.max': PASSWORD_MAXIMUM,
   'password.common': COMMON_PASSWORDS.toLocaleString('en-US'),
@@ -49,6 +59,7 @@ export const ACCOUNT_FACTS: Facts = {
   'panel.idle': formatDuration(IDLE_MS / 1000),
   'panel.lifetime': formatDuration(LIFETIME_MS / 1000),
   'panel.sessions': SESSIONS_MAXIMUM,
+  'panel.recent': formatDuration(RECENT_MS / 1000),
   'panel.former-told': formatDuration(FORMER_TOLD_MS / 1000),
   'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
   'mail.pauses': RETRY_PAUSES_MS.map(pause => formatDuration(pause / 1000)).join(', '),

@@ -22,6 +22,7 @@ export const GUIDE_GROUPS = [
       'coinbase-commerce',
     ],
   },
+  { title: 'For shop owners', slugs: ['shop'] },
   {
     title: 'Operating',
     slugs: [
