@@ -10,7 +10,14 @@ import { firstIdOf } from '#storage/repositories/payments/events.ts';
 import { newAddress } from '../../accounts/account-of-changes.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
-import { addMerchantUser, addSession, open, submit, textOf } from '../../helpers/panel.ts';
+import {
+  addMerchantUser,
+  addPartnerUser,
+  addSession,
+  open,
+  submit,
+  textOf,
+} from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { recordEvent } from '../../helpers/record-event.ts';
 
@@ -296,4 +303,15 @@ test('the navigation marks its entry on the pages below it, too', async () => {
   expect(await markedOn('/settings/developer/keys')).toEqual([['API keys', 'page']]);
   expect(await markedOn(`/settings/developer/keys/${keyId}`)).toEqual([['API keys', 'true']]);
   expect(await markedOn('/settings/developer/keys/new')).toEqual([['API keys', 'true']]);
+});
+
+test('the bar leads to the guide for shop owners, but not in the account of a partner', async () => {
+  const guide = 'href="https://pay.example.test/docs/shop"';
+  const { merchant } = await addMerchant(service);
+  const { partner } = await addPartner(service);
+  const admin = await addMerchantUser(service, merchant.id, 'admin');
+  const owner = await addPartnerUser(service, partner.id, 'owner');
+  expect((await open(service, '/panel/sign-in')).body).toContain(guide);
+  expect((await open(service, `/panel/merchants/${merchant.id}`, admin)).body).toContain(guide);
+  expect((await open(service, `/panel/partners/${partner.id}`, owner)).body).not.toContain(guide);
 });

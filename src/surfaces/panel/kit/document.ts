@@ -98,7 +98,9 @@ function renderNotices({ words, basePath, notices }: PageFrame): Html | null {
   )}</ul></div>`;
 }
 
-function renderBar({ words: { shell }, basePath, publicUrl, session, path }: PageFrame): Html {
+function renderBar(frame: PageFrame): Html {
+  const { basePath, membership, path, publicUrl, session } = frame;
+  const { shell } = frame.words;
   const isSignedIn = session?.isComplete === true;
   return html`<header class="bar">
 <a class="brand" href="${basePath}${PANEL_PREFIX}">${shell.service}</a>
@@ -106,6 +108,10 @@ function renderBar({ words: { shell }, basePath, publicUrl, session, path }: Pag
     isSignedIn &&
     html`<a href="${basePath}${PANEL_PREFIX}">${shell.accounts}</a>
 <a href="${basePath}${PANEL_PREFIX}/profile"${current(`${PANEL_PREFIX}/profile`, path, true)}>${shell.profile}</a>`
+  }${
+    membership?.kind !== 'partner' &&
+    html`
+<a href="${publicUrl}/docs/shop">${shell.help}</a>`
   }
 <a href="${publicUrl}/docs">${shell.docs}</a>${
     session !== null &&

@@ -9,6 +9,7 @@ export const shell = {
   main: 'Main',
   accounts: 'Accounts',
   profile: 'Profile',
+  help: 'Help',
   docs: 'Docs',
   signOut: 'Sign out',
   copy: 'Copy',

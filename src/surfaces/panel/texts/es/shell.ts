@@ -9,6 +9,7 @@ export const shell: PanelTexts['shell'] = {
   main: 'Principal',
   accounts: 'Cuentas',
   profile: 'Perfil',
+  help: 'Ayuda',
   docs: 'Documentación',
   signOut: 'Cerrar sesión',
   copy: 'Copiar',
