@@ -201,7 +201,7 @@ describe('a creation behaves as it predicts', () => {
     await setMerchant(operatorOf(service), shop.merchant.id, { onboarding: 'approved' });
     expect((await create(shop)).statusCode).toBe(201);
     const names = (await diagnose(shop.merchant.id)).steps.map(({ name }) => name);
-    expect(names).toEqual(['account', 'processor', 'domain', 'key', 'webhook', 'person']);
+    expect(names).toEqual(['account', 'processor', 'key', 'webhook', 'person']);
     const without = await diagnose(shop.merchant.id, { SIMULATION: 'off' });
     expect(named(without, 'missing')).toEqual(['processor']);
   });

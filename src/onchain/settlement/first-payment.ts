@@ -41,7 +41,10 @@ export async function checkFirstPayment(
     ...(setup.account_kind === 'us'
       ? [{ name: 'processor' as const, ...processorResult(setup, service) }]
       : checkNetworks(found, merchantId, service, now)),
-    { name: 'domain', ...domainResult(setup, merchantId) },
+    // Customers of US accounts end on the processor's page: a redirect URL is stored, and not followed.
+    ...(setup.account_kind === 'us'
+      ? []
+      : [{ name: 'domain' as const, ...domainResult(setup, merchantId) }]),
     { name: 'key', ...keyResult(setup, merchantId) },
     { name: 'webhook', ...webhookResult(setup, merchantId) },
     { name: 'person', ...personResult(setup, merchantId, service) },
