@@ -1,4 +1,5 @@
 import { HALF_MS, IDLE_MS, LIFETIME_MS } from '#accounts/people/panel-sessions.ts';
+import { PUT_ASIDE_KEPT_MS } from '#accounts/people/put-aside.ts';
 import { DEVICE_KNOWN_MS } from '#accounts/people/throttle.ts';
 import { REQUESTS_PER_ACCOUNT_MAXIMUM } from '#accounts/requests/stored-fields.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
@@ -53,12 +54,13 @@ const REMOVALS: readonly Removal[] = [
   older('mails', MAILS_KEPT_MS),
   // An older form has lost its session.
   older('panel_intents', DAY_MS),
+  older('attention_put_aside', PUT_ASIDE_KEPT_MS),
   (db, _now, limit) => deleteExcessRequests(db, REQUESTS_PER_ACCOUNT_MAXIMUM, limit),
 ];
 
 /**
  * Deletes expired nonces, stored responses, sessions, invitations, mails and counters of attempts to sign in,
- * and the excess of the request log; wipes rotated secrets after their grace period.
+ * what was put aside long ago, and the excess of the request log; wipes rotated secrets after their grace period.
  */
 export function cleanUpLoop(db: Database, clock: Clock): Loop {
   return {

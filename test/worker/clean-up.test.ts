@@ -212,6 +212,20 @@ test('removes what can no longer be used in the panel, and nothing else', async 
   });
 });
 
+test('removes what was put aside 90 days ago', async () => {
+  const { personId } = await addPerson(service);
+  const add = (item: string, milliseconds: number) =>
+    service.db
+      .insertInto('attention_put_aside')
+      .values({ person_id: personId, account_id: uuidv7(), item, at: at(milliseconds) })
+      .execute();
+  await add('old', -90 * DAY_MS - 1);
+  await add('kept', -90 * DAY_MS + 1);
+  await cleanUp();
+  const rows = await service.db.selectFrom('attention_put_aside').select('item').execute();
+  expect(rows).toEqual([{ item: 'kept' }]);
+});
+
 /** Adds requests of an account, a second apart, the newest at `until`. */
 async function addRequests(accountId: string, count: number, until = service.clock.now) {
   await sql`

@@ -109,6 +109,15 @@ interface PanelIntentsTable {
   created_at: Date;
 }
 
+interface AttentionPutAsideTable {
+  person_id: string;
+  /** A merchant or a partner. */
+  account_id: string;
+  /** What it was about, with what makes it news, at most 200 characters. */
+  item: string;
+  at: Date;
+}
+
 export interface PeopleTables {
   people: PeopleTable;
   recovery_codes: RecoveryCodesTable;
@@ -117,6 +126,7 @@ export interface PeopleTables {
   sign_in_counters: SignInCountersTable;
   known_devices: KnownDevicesTable;
   panel_intents: PanelIntentsTable;
+  attention_put_aside: AttentionPutAsideTable;
 }
 
 export type Person = Selectable<PeopleTable>;

@@ -11,6 +11,7 @@ const AGES = {
   known_devices: 'created_at',
   panel_intents: 'created_at',
   mails: 'created_at',
+  attention_put_aside: 'at',
 } as const;
 
 /** Deletes at most `limit` rows from before `before`; returns how many. */

@@ -13,7 +13,6 @@ import { registerKeys } from './developer/keys/index.ts';
 import { registerRequests } from './developer/requests/index.ts';
 import { registerWebhooks } from './developer/webhooks/index.ts';
 import { registerHome } from './home/index.ts';
-import { registerOverview } from './home/overview.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
 import { registerJoin } from './join/index.ts';
@@ -62,7 +61,6 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerProfile(pages, deps);
     const exports = new Exports(deps);
     registerHome(pages, deps);
-    registerOverview(pages, deps);
     registerPayments(pages, deps, exports);
     registerUnmatched(pages, deps);
     registerSettings(pages, deps);

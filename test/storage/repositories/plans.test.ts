@@ -16,7 +16,7 @@ import {
   hastenInquiries,
   lockOpenOfInactive,
 } from '#storage/repositories/accounts/inactive-merchants.ts';
-import { readSecurityEvents } from '#storage/repositories/accounts/security-events.ts';
+import { readPersonAttention } from '#storage/repositories/accounts/security-events.ts';
 import { countPendingPayments } from '#storage/repositories/backlog.ts';
 import { countHeldPayments, findOldestSeen } from '#storage/repositories/chains/status.ts';
 import { listEndingPlaces } from '#storage/repositories/chains/watch-list.ts';
@@ -225,6 +225,11 @@ beforeAll(async () => {
     insert into recovery_codes
     select id, sha256(n::text::bytea), case when n < 4 then now() end
     from people, generate_series(1, 8) as n`.execute(db);
+  await sql`
+    insert into attention_put_aside
+    select people.id, account.id, 'key-made:mpk_' || lpad(n::text, 24, '0'), now() - n * interval '1 day'
+    from people, (select id from merchants limit 2) as account, generate_series(1, 10) as n
+    order by n desc`.execute(db);
   await sql`
     insert into legacy_usage
     select id, current_date - n, route, 5
@@ -604,6 +609,7 @@ test('what needs attention is read from indexes, and each code of a key from the
     expect.arrayContaining([
       ...['request_log_errors', 'audit_log_object', 'deposits_inbox'],
       ...['webhook_deliveries_endpoint', 'webhook_deliveries_waiting'],
+      'attention_put_aside_pkey',
     ]),
   );
   const reads = nodes.filter(node => node['Index Name'] === 'request_log_errors');
@@ -828,10 +834,15 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
   ],
   [
     'what a person is told of in a partner’s panel',
-    db => readSecurityEvents(db, personAsked('partner')),
-    ['audit_log_object'],
+    db => readPersonAttention(db, personAsked('partner'), merchantId),
+    ['audit_log_object', 'attention_put_aside_pkey'],
   ],
   ['mail to send', db => claimMail(db, now, now), ['mails_due', 'mails_pkey']],
+  [
+    'items that were put aside long ago',
+    db => deleteBefore(db, 'attention_put_aside', new Date(0), 1000),
+    ['attention_put_aside_at'],
+  ],
   ['mails that are old', db => deleteBefore(db, 'mails', new Date(0), 1000), ['mails_created']],
   ['nonces that expired', db => deleteBefore(db, 'nonces', now, 1000), ['nonces_expiry']],
   [

@@ -64,6 +64,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['POST /panel/profile/sessions/:id/end', 'signed in'],
   ['POST /panel/profile/sessions/end-others', 'signed in'],
   [`GET ${M}`, 'admin and member'],
+  [`POST ${M}/attention`, 'admin and member'],
   [`GET ${M}/payments`, 'admin and member'],
   [`GET ${M}/payments/accounting.csv`, 'admin and member'],
   [`GET ${M}/payments/accounting.jsonl`, 'admin and member'],
@@ -143,6 +144,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`GET ${M}/settings/developer/explain`, 'admin and member'],
   [`POST ${M}/settings/developer/explain`, 'admin and member'],
   [`GET ${P}`, 'owner and developer'],
+  [`POST ${P}/attention`, 'owner and developer'],
   [`GET ${P}/merchants`, 'owner'],
   [`GET ${P}/merchants/:merchantId`, 'owner'],
   [`GET ${P}/payments`, 'owner'],
@@ -320,6 +322,7 @@ async function snapshot() {
            (select json_agg(e order by id) from webhook_endpoints e) as endpoints,
            (select json_agg(d order by id) from webhook_deliveries d) as deliveries,
            (select json_agg(d order by merchant_id, domain) from redirect_domains d) as domains,
+           (select json_agg(a order by at) from attention_put_aside a) as put_aside,
            (select count(*) from audit_log) as audited`.execute(service.db);
   return rows[0];
 }

@@ -67,6 +67,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/simulate$/, ['case']],
   [/self-service$/, ['self-service']],
   [/test-twin$/, ['twin']],
+  [/attention$/, ['item', 'to']],
   [/:token\/network$/, ['network']],
   [/:token\/clock$/, ['advance']],
   [/sandbox\/:token$/, ['action', 'network']],

@@ -10,6 +10,7 @@ import { firstIdOf } from '#storage/repositories/payments/events.ts';
 import { newAddress } from '../../accounts/account-of-changes.ts';
 import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addEndpoint } from '../../helpers/deliveries.ts';
 import {
   addMerchantUser,
   addPartnerUser,
@@ -93,7 +94,7 @@ test('an account without a main branch is led to its branches', async () => {
   expect(await homeOf(merchant.id, false)).toContain('refused with E1030. Add a branch');
 });
 
-test('recommendations are shown until a first payment has settled', async () => {
+test('recommendations are shown until a first payment has settled, that of a webhook until there is one', async () => {
   const { merchant } = await addMerchant(service, { addresses: { eth: newAddress() } });
   const before = await homeOf(merchant.id, false);
   expect(before).toContain('Before you go live No domain is allowed');
@@ -107,7 +108,21 @@ test('recommendations are shown until a first payment has settled', async () => 
     status: 'successful',
     session_status: 'completed',
   });
-  expect(await homeOf(merchant.id, false)).not.toContain('No domain is allowed');
+  const after = await homeOf(merchant.id, false);
+  expect(after).not.toContain('No domain is allowed');
+  expect(after).toContain('Still to set up No webhook endpoint');
+  await addEndpoint(service, merchant.id);
+  expect(await homeOf(merchant.id, false)).not.toContain('Still to set up');
+});
+
+test('a US account is advised no domain, and has a command of its own', async () => {
+  const { merchant } = await addMerchant(service, { kind: 'us' });
+  const page = await homeOf(merchant.id, true);
+  expect(page).toContain('No webhook endpoint');
+  expect(page).not.toContain('No domain is allowed');
+  expect(page).toContain('5000}&#39; --as us');
+  const { merchant: standard } = await addMerchant(service);
+  expect(await homeOf(standard.id, true)).not.toContain('--as');
 });
 
 test('an endpoint that nothing could be delivered to for an hour needs attention', async () => {

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { ApiKey } from '../../database/key-tables.ts';
 import type { SettledBy } from '../../database/network-tables.ts';
-import { ownUnmatched } from '../deposits/account-deposits.ts';
+import { ownUnmatched, type UnmatchedFigures } from '../deposits/account-deposits.ts';
 import { firstIdOf } from '../payments/events.ts';
+import { putAsideBy } from '../people/put-aside.ts';
 import {
   type TroubledEndpoint,
   type TroubleQuestion,
@@ -24,11 +25,11 @@ const KEYS_MAXIMUM = 1000;
 export interface AttentionFacts {
   /** The account's keys but for revoked ones, newest first, at most 1,000. */
   readonly keys: readonly KeyAttention[];
-  /** How many deposits wait in the inbox, counted up to the maximum. */
-  readonly unmatched: number;
+  readonly unmatched: UnmatchedFigures;
   readonly troubledEndpoints: readonly (Pick<TroubledEndpoint, 'id' | 'url' | 'disabled_reason'> & {
     /** ISO 8601, as in JSON; null for an endpoint that is failing, but enabled. */
     readonly disabled_at: string | null;
+    readonly succeeded_at: string | null;
   })[];
   /** Errors that the account's keys got more often than is usual, by code. */
   readonly refused: readonly { readonly errorCode: string; readonly requests: number }[];
@@ -38,6 +39,8 @@ export interface AttentionFacts {
   readonly olderContractDay: string | null;
   readonly recoveryCodesLeft: number;
   readonly securityEvents: readonly SecurityEvent[];
+  /** What the person has put aside in the account. */
+  readonly putAside: readonly string[];
 }
 
 interface AttentionQuestion {
@@ -101,7 +104,8 @@ export async function readAttentionFacts(
          where merchant_id = ${merchantId} and day >= ${olderContractSince}) as "olderContractDay",
         (select count(*)::integer from recovery_codes
          where person_id = ${person.personId} and used_at is null) as "recoveryCodesLeft",
-        ${securityEvents(person)} as "securityEvents"
+        ${securityEvents(person)} as "securityEvents",
+        ${putAsideBy({ person_id: person.personId, account_id: merchantId })} as "putAside"
     )
     select facts.*, key.id, key.name, key.created_at, key.expires_at, key.revoked_at,
       key.previous_valid_until

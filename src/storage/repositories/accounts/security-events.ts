@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import { MEMBER_TABLES, type Membership } from '../people/memberships.ts';
+import { putAsideBy } from '../people/put-aside.ts';
 
 /** A change of what a person signs in with, or of the admins or owners of their account. */
 export interface SecurityEvent {
+  /** ID of its entry in the audit log. */
+  readonly id: string;
   readonly action: string;
   /** ISO 8601, as in JSON. */
   readonly at: string;
@@ -44,7 +47,7 @@ export function securityEvents({
   const { member, accountId: column, adminRole } = MEMBER_TABLES[kind];
   return sql`(
     select coalesce(json_agg(event order by event.at desc), '[]') from (
-      (select distinct on (action) action, at, case when person_id is not null then actor end as by,
+      (select distinct on (action) id, action, at, case when person_id is not null then actor end as by,
          address, null as former
        from audit_log
        where object_id in (${personId}, ${memberId}) and at >= ${since}
@@ -55,7 +58,7 @@ export function securityEvents({
       (select entry.*, own.name
        from ${sql.table(member)} as own
        cross join lateral (
-         select action, at, case when person_id is not null then actor end as by, address
+         select id, action, at, case when person_id is not null then actor end as by, address
          from audit_log
          where object_id = own.id::text and at >= ${since} and detail ? 'was'
          order by at desc, id desc limit 1) as entry
@@ -65,12 +68,24 @@ export function securityEvents({
     ) as event)`;
 }
 
-/** Reads the security events of a person. */
-export async function readSecurityEvents(
+/** What a person should look at in an account where they see no more than that, and what they have put aside there. */
+interface PersonAttention {
+  readonly securityEvents: readonly SecurityEvent[];
+  readonly putAside: readonly string[];
+}
+
+/** Reads all in one statement. */
+export async function readPersonAttention(
   db: Connection,
   question: SecurityEventQuery,
-): Promise<readonly SecurityEvent[]> {
-  const { rows } = await sql<{ events: SecurityEvent[] }>`
-    select ${securityEvents(question)} as events`.execute(db);
-  return rows[0]?.events ?? [];
+  accountId: string,
+): Promise<PersonAttention> {
+  const owner = { person_id: question.personId, account_id: accountId };
+  const { rows } = await sql<PersonAttention>`
+    select ${securityEvents(question)} as "securityEvents", ${putAsideBy(owner)} as "putAside"`.execute(
+    db,
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error('a statement without a condition returns a row');
+  return found;
 }

@@ -101,18 +101,21 @@ export async function findOwnUnmatchedOf(
   return rows;
 }
 
-const counting =
-  (which: Expression<SqlBool>) =>
-  (merchantId: string, maximum: number): RawBuilder<number> =>
-    sql`(
-      select count(*)::integer from (
-        select ${ofEachAddress(merchantId, which, maximum)} limit ${maximum}
-      ) as found)`;
+/** What waits in a merchant's inbox. */
+export interface UnmatchedFigures {
+  /** How many, counted up to a maximum. */
+  readonly deposits: number;
+  /** When the newest of them arrived: ISO 8601, as in JSON; null without any. */
+  readonly newest: string | null;
+}
 
-/** How many wait, counted up to `maximum`: an expression for a statement. */
-export const ownUnmatched = counting(IS_OWN);
-
-const sharedUnmatched = counting(eb.not(IS_OWN));
+/** What waits, of at most `maximum` deposits: an expression for a statement. */
+export function ownUnmatched(merchantId: string, maximum: number): RawBuilder<UnmatchedFigures> {
+  return sql`(
+    select json_build_object('deposits', count(*), 'newest', max(observed_at)) from (
+      select observed_at ${ofEachAddress(merchantId, IS_OWN, maximum)} limit ${maximum}
+    ) as found)`;
+}
 
 /** How many wait at addresses that another merchant had as well when they arrived; counted up to `maximum`. */
 export async function countSharedUnmatched(
@@ -120,8 +123,11 @@ export async function countSharedUnmatched(
   merchantId: string,
   maximum: number,
 ): Promise<number> {
-  const count = sharedUnmatched(merchantId, maximum).as('count');
-  return (await db.selectNoFrom(count).executeTakeFirstOrThrow()).count;
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from (
+      select ${ofEachAddress(merchantId, eb.not(IS_OWN), maximum)} limit ${maximum}
+    ) as found`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /** How many deposits that arrived in a period wait, of each merchant that has any, at most `limit` merchants. */

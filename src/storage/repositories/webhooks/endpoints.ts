@@ -54,10 +54,11 @@ export function listEnabledEndpoints(
     .execute();
 }
 
-export type TroubledEndpoint = Pick<
-  WebhookEndpoint,
-  'id' | 'url' | 'disabled_at' | 'disabled_reason'
->;
+export interface TroubledEndpoint
+  extends Pick<WebhookEndpoint, 'id' | 'url' | 'disabled_at' | 'disabled_reason'> {
+  /** When one of its newest deliveries last succeeded; null if none of them did. */
+  readonly succeeded_at: Date | null;
+}
 
 /** Lower than all IDs. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -104,7 +105,7 @@ export function troubledEndpoints(
   { since, limit }: TroubleQuestion,
 ): RawBuilder<TroubledEndpoint> {
   return sql`
-    select endpoint.id, endpoint.url, endpoint.disabled_at, endpoint.disabled_reason
+    select endpoint.id, endpoint.url, endpoint.disabled_at, endpoint.disabled_reason, succeeded_at
     from webhook_endpoints as endpoint ${deliveriesOf(since)}
     where endpoint.merchant_id = ${merchantId}
       and (endpoint.disabled_at is not null or ${IS_FAILING})

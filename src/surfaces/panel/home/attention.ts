@@ -8,22 +8,20 @@ import {
   readAttentionFacts,
 } from '#storage/repositories/accounts/attention.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/closed-codes.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { PLACES } from '../kit/places.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import {
-  type Attention,
   day,
+  describeGuesses,
   describeKeys,
   describePerson,
   LATELY_MS,
   PROFILE,
   securityEventQueryOf,
 } from './person-attention.ts';
-
-const attentionTexts = texts.home.attention;
+import type { Attention } from './put-aside.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** Unmatched deposits are counted up to this; their own page lists all. */
@@ -42,9 +40,13 @@ const REFUSED_USUAL = 10;
 const REFUSALS = ERROR_CODES.filter(code => code.startsWith('E2'));
 const ENDPOINTS_MAXIMUM = 100;
 
-/** Finds what needs attention in a merchant's account, except changes of addresses, which every page shows. */
+/**
+ * Finds what needs attention in a merchant's account, except what the person has put aside, and changes of addresses,
+ * which every page shows.
+ */
 export async function readAttention(
   db: Connection,
+  words: PanelTexts,
   membership: Membership,
   { person }: OpenSession,
   { now, simulation }: { readonly now: Date; readonly simulation: boolean },
@@ -53,7 +55,7 @@ export async function readAttention(
   const lately = new Date(now.getTime() - LATELY_MS);
   const facts = await readAttentionFacts(db, {
     merchantId: accountId,
-    person: securityEventQueryOf(membership, person.id, now),
+    person: securityEventQueryOf(words, membership, person.id, now),
     unmatchedMaximum: UNMATCHED_MAXIMUM,
     trouble: { since: new Date(now.getTime() - FAILING_AFTER_MS), limit: ENDPOINTS_MAXIMUM },
     errors: {
@@ -64,52 +66,89 @@ export async function readAttention(
     settledBy: simulation ? ['chain', 'simulation'] : ['chain'],
     olderContractSince: day(lately),
   });
-  const { unmatched } = facts;
   const path = accountPath(membership);
-  const found: Attention[] = [];
-  const closed = describeClosedCodes(texts, person, now);
-  if (closed !== null) found.push({ text: closed, href: CHANGE_PASSWORD });
-  if (unmatched > 0) {
-    const text = attentionTexts.unmatched(unmatched, unmatched === UNMATCHED_MAXIMUM);
-    found.push({ text, href: `${path}/unmatched` });
-  }
-  found.push(...describeKeys(facts.keys, `${path}${PLACES.merchant.developer}/keys`, now));
-  for (const {
-    id,
-    url,
-    disabled_at: disabled,
-    disabled_reason: reason,
-  } of facts.troubledEndpoints) {
-    const { origin } = new URL(url);
-    const href = `${path}${PLACES.merchant.developer}/webhooks/${id}`;
-    if (disabled === null) found.push({ text: attentionTexts.endpointFails(origin), href });
-    else if (reason === ANSWERED_GONE || now.getTime() - Date.parse(disabled) < TOLD_MS) {
-      found.push({ text: attentionTexts.endpointDisabled(origin, reason ?? ''), href });
-    }
-  }
-  found.push(...describeFacts(facts, path), ...describePerson(facts.securityEvents, membership));
-  if (!person.is_demo && facts.recoveryCodesLeft < RECOVERY_CODES_FEW) {
-    found.push({ text: attentionTexts.recoveryCodes(facts.recoveryCodesLeft), href: PROFILE });
-  }
-  return found;
+  const found = [
+    ...describeGuesses(words, person, now),
+    ...describeUnmatched(words, facts, path),
+    ...describeKeys(words, facts.keys, `${path}${PLACES.merchant.developer}/keys`, now),
+    ...describeEndpoints(words, facts, path, now),
+    ...describeFacts(words, facts, path, now),
+    ...describePerson(words, facts.securityEvents, membership),
+    ...(person.is_demo ? [] : describeRecoveryCodes(words, facts)),
+  ];
+  return found.filter(({ key }) => !facts.putAside.includes(key));
 }
 
 /** @param path Of the account. */
-function describeFacts(facts: AttentionFacts, path: string): Attention[] {
+function describeUnmatched(
+  { home: { attention } }: PanelTexts,
+  { unmatched: { deposits, newest } }: AttentionFacts,
+  path: string,
+): Attention[] {
+  if (newest === null) return [];
+  const key = `unmatched:${deposits}:${new Date(newest).toISOString()}`;
+  const text = attention.unmatched(deposits, deposits === UNMATCHED_MAXIMUM);
+  return [{ key, text, href: `${path}/unmatched` }];
+}
+
+/** @param path Of the account. */
+function describeEndpoints(
+  { home: { attention } }: PanelTexts,
+  { troubledEndpoints }: AttentionFacts,
+  path: string,
+  now: Date,
+): Attention[] {
+  return troubledEndpoints.flatMap(endpoint => {
+    const { id, url, disabled_at: disabled, disabled_reason: reason } = endpoint;
+    const { origin } = new URL(url);
+    const href = `${path}${PLACES.merchant.developer}/webhooks/${id}`;
+    if (disabled === null) {
+      const since = endpoint.succeeded_at === null ? 0 : Date.parse(endpoint.succeeded_at);
+      return [
+        { key: `endpoint-fails:${id}:${since}`, text: attention.endpointFails(origin), href },
+      ];
+    }
+    const at = Date.parse(disabled);
+    if (reason !== ANSWERED_GONE && now.getTime() - at >= TOLD_MS) return [];
+    const text = attention.endpointDisabled(origin, reason ?? '');
+    return [{ key: `endpoint-disabled:${id}:${at}`, text, href }];
+  });
+}
+
+/** @param path Of the account. */
+function describeFacts(
+  { home: { attention } }: PanelTexts,
+  { networksWithoutAddress, olderContractDay, refused }: AttentionFacts,
+  path: string,
+  now: Date,
+): Attention[] {
   const developer = path + PLACES.merchant.developer;
-  const { networksWithoutAddress, olderContractDay } = facts;
-  const found: Attention[] = facts.refused.map(({ errorCode, requests }) => ({
-    text: attentionTexts.refused(requests, errorCode),
+  const found: Attention[] = refused.map(({ errorCode, requests }) => ({
+    // Ten times as many are news, and so is another day.
+    key: `refused:${errorCode}:${day(now)}:${String(requests).length}`,
+    text: attention.refused(requests, errorCode),
     href: addressOf(`${developer}/requests`, { code: errorCode }),
   }));
   if (networksWithoutAddress > 0) {
     found.push({
-      text: attentionTexts.withoutAddress(networksWithoutAddress),
+      key: `without-address:${networksWithoutAddress}`,
+      text: attention.withoutAddress(networksWithoutAddress),
       href: `${path}/settings/addresses`,
     });
   }
   if (olderContractDay !== null) {
-    found.push({ text: attentionTexts.olderContract(olderContractDay), href: `${developer}/keys` });
+    // That it is used on another day is no news.
+    const key = 'older-contract';
+    const text = attention.olderContract(olderContractDay);
+    found.push({ key, text, href: `${developer}/keys` });
   }
   return found;
+}
+
+function describeRecoveryCodes(
+  { home: { attention } }: PanelTexts,
+  { recoveryCodesLeft: left }: AttentionFacts,
+): Attention[] {
+  if (left >= RECOVERY_CODES_FEW) return [];
+  return [{ key: `recovery-codes:${left}`, text: attention.recoveryCodes(left), href: PROFILE }];
 }

@@ -1,6 +1,7 @@
 import { isAllowed } from '#accounts/access/permissions.ts';
 import { EXPIRING_WITHIN_MS } from '#accounts/keys/expiring-keys.ts';
 import { formerPairUntil } from '#accounts/keys/former-pair.ts';
+import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import type { KeyAttention } from '#storage/repositories/accounts/attention.ts';
 import type {
   SecurityEvent,
@@ -8,19 +9,11 @@ import type {
 } from '#storage/repositories/accounts/security-events.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
-import { CHANGE_PASSWORD } from '../kit/closed-codes.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/closed-codes.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES } from '../kit/places.ts';
-import { texts } from '../texts/index.ts';
-
-/** Something that needs a person's attention, and where to look at it. */
-export interface Attention {
-  readonly text: string;
-  /** Without the base path. */
-  readonly href: string;
-}
-
-const attentionTexts = texts.home.attention;
+import type { PanelTexts } from '../texts/index.ts';
+import type { Attention } from './put-aside.ts';
 
 /** The page that shows a person's own sign-ins. */
 export const PROFILE = `${PANEL_PREFIX}/profile`;
@@ -36,25 +29,35 @@ export const LATELY_MS = 7 * 24 * 60 * 60_000;
  * still works.
  * @param path Path of the pages of keys, without the base path.
  */
-export function describeKeys(keys: readonly KeyAttention[], path: string, now: Date): Attention[] {
+export function describeKeys(
+  { home: { attention } }: PanelTexts,
+  keys: readonly KeyAttention[],
+  path: string,
+  now: Date,
+): Attention[] {
   return keys.flatMap(key => {
     const { id, name, created_at: made, revoked_at: revoked, expires_at: expires } = key;
     if (revoked !== null || (expires !== null && expires <= now)) return [];
-    const found = [];
+    const found: Attention[] = [];
+    const add = (kind: string, text: string) =>
+      found.push({ key: `${kind}:${id}`, text, href: `${path}/${id}` });
     if (now.getTime() - made.getTime() < LATELY_MS) {
-      found.push(attentionTexts.keyMade(name, day(made)));
+      add('key-made', attention.keyMade(name, day(made)));
     }
     if (expires !== null && expires.getTime() - now.getTime() <= EXPIRING_WITHIN_MS) {
-      found.push(attentionTexts.keyExpires(name, day(expires)));
+      add(`key-expires-${expires.toISOString()}`, attention.keyExpires(name, day(expires)));
     }
     const grace = formerPairUntil(key, now);
-    if (grace !== null) found.push(attentionTexts.formerSecret(name, day(grace)));
-    return found.map(text => ({ text, href: `${path}/${id}` }));
+    if (grace !== null) {
+      add(`former-secret-${grace.toISOString()}`, attention.formerSecret(name, day(grace)));
+    }
+    return found;
   });
 }
 
 /** The query for `describePerson`. People who may not see the team learn nothing about it. */
 export function securityEventQueryOf(
+  { home: { attention } }: PanelTexts,
   { kind, accountId, memberId, role }: Membership,
   personId: string,
   now: Date,
@@ -64,35 +67,49 @@ export function securityEventQueryOf(
     personId,
     memberId,
     accountId: isAllowed(role, 'team.read') ? accountId : null,
-    actions: [...LINK_ACTIONS, ...Object.keys(attentionTexts.ownChanges)],
+    actions: [...LINK_ACTIONS, ...Object.keys(attention.ownChanges)],
     since: new Date(now.getTime() - LATELY_MS),
   };
+}
+
+/** Wrong codes that were entered for a person. */
+export function describeGuesses(
+  words: PanelTexts,
+  person: OpenSession['person'],
+  now: Date,
+): Attention[] {
+  const text = describeClosedCodes(words, person, now);
+  if (text === null) return [];
+  const key = `codes-closed:${person.code_closed_at?.toISOString()}`;
+  return [{ key, text, href: CHANGE_PASSWORD }];
 }
 
 /**
  * Describes sign-ins from a new device, changes of what the person signs in with, and losses of an admin or owner.
  */
 export function describePerson(
+  { home: { attention } }: PanelTexts,
   events: readonly SecurityEvent[],
   membership: Membership,
 ): Attention[] {
   const { kind } = membership;
   const team = accountPath(membership) + PLACES[kind].team;
-  const known: Readonly<Partial<Record<string, string>>> = attentionTexts.ownChanges;
-  return events.map(({ action, at: iso, by, address, former }) => {
+  const known: Readonly<Partial<Record<string, string>>> = attention.ownChanges;
+  return events.map(({ id, action, at: iso, by, address, former }) => {
+    const key = `event:${id}`;
     const at = new Date(iso);
     if (former !== null) {
-      return { text: attentionTexts.adminGone[kind](former, day(at), by), href: team };
+      return { key, text: attention.adminGone[kind](former, day(at), by), href: team };
     }
     if (LINK_ACTIONS.includes(action)) {
-      return { text: attentionTexts.linkMade(at, by), href: CHANGE_PASSWORD };
+      return { key, text: attention.linkMade(at, by), href: CHANGE_PASSWORD };
     }
     const what = known[action];
     const text =
       what === undefined
-        ? attentionTexts.newDevice(at, address ?? '')
-        : attentionTexts.ownChange(what, at, address ?? '');
-    return { text, href: PROFILE };
+        ? attention.newDevice(at, address ?? '')
+        : attention.ownChange(what, at, address ?? '');
+    return { key, text, href: PROFILE };
   });
 }
 

@@ -27,6 +27,9 @@ export const home = {
   /** What needs a person's attention. */
   attention: {
     title: 'Needs attention',
+    putAside: 'Put aside',
+    isAside: 'Put aside for you: it is shown again when there is news of it.',
+    isShown: 'It is shown again.',
     /** @param isMaximum Whether there may be more. */
     unmatched: (deposits: number, isMaximum: boolean) =>
       `${counted(deposits, 'deposit')} ${isMaximum ? 'or more ' : ''}that no payment took`,
@@ -72,15 +75,20 @@ export const home = {
 
   /** What is still to be set up. */
   steps: {
-    beforeLive: 'Before you go live',
-    cannotSettle: 'No payment can settle',
-    beforeFirst: 'Until a first payment can settle',
+    titles: {
+      beforeLive: 'Before you go live',
+      cannotSettle: 'No payment can settle',
+      beforeFirst: 'Until a first payment can settle',
+      advised: 'Still to set up',
+    },
     advised: 'advised',
-    addBranch: 'Add a branch',
-    setAddress: 'Set an address',
-    addDomain: 'Add a domain',
-    createKey: 'Create a key',
-    addEndpoint: 'Add an endpoint',
+    remedies: {
+      addBranch: 'Add a branch',
+      setAddress: 'Set an address',
+      addDomain: 'Add a domain',
+      createKey: 'Create a key',
+      addEndpoint: 'Add an endpoint',
+    },
     askAdmin: 'Ask a Merchant Admin of this account.',
     askOperator: (command: Html) => html`Ask your operator: ${command}`,
   },

@@ -13,9 +13,8 @@ export const partner = {
     actionRequired: 'Need action',
     trend: 'Volume by day',
     chart: 'Volume of the last 30 days',
-    attention: 'Needs attention',
-    onboarding: (merchant: Html) => html`Onboarding of ${merchant} is pending`,
-    since: (at: Html) => html`since ${at}`,
+    onboarding: (merchant: string, since: Html) =>
+      html`Onboarding of ${merchant} is pending since ${since}`,
     none: 'No live merchants yet. Your operator links merchants to a partner.',
   },
 
