@@ -74,9 +74,14 @@ function renderChange(words: PanelTexts, row: ActivityRow): Html {
 ${values.map(([key, value]) => html`<span class="quiet">${fields[key] ?? html`<code>${key}</code>`}:</span> ${renderValue(words, key, value)}<br>`)}`;
 }
 
-function valuesOf({ detail, object_name: objectName }: ActivityRow): [string, unknown][] {
+function valuesOf({
+  detail,
+  object_name: objectName,
+  replaced_name: replacedName,
+}: ActivityRow): [string, unknown][] {
   if (typeof detail !== 'object' || detail === null) return [];
-  return Object.entries(detail)
+  const named = replacedName === null ? detail : { ...detail, replaced: replacedName };
+  return Object.entries(named)
     .filter(([name]) => !HIDDEN.includes(name))
     .filter(([name, value]) => name !== 'kind' || !CHANGE_KIND.test(String(value)))
     .filter(([, value]) => value === null || value !== objectName)

@@ -1,14 +1,17 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBranch } from '#accounts/branches.ts';
+import { createBranch, setMainBranch } from '#accounts/branches.ts';
 import { createKey, revokeKey } from '#accounts/keys/manage-keys.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { setPartner, setPartnerMember } from '#accounts/partners.ts';
 import { addDomain } from '#accounts/redirect-domains.ts';
 import { setUser } from '#accounts/users.ts';
+import { setEndpoint } from '#payments/webhooks/change-endpoint.ts';
+import { rotateEndpointSecret } from '#payments/webhooks/manage-endpoints.ts';
 import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import { addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addEndpoint } from '../../helpers/deliveries.ts';
 import {
   addMerchantUser,
   addPartnerUser,
@@ -82,6 +85,28 @@ test('actions of operators and admins are described in words, with who, what and
   expect(page.body).not.toMatch(/<strong><code>/);
   expect(page.body).not.toMatch(/<code>\w+<\/code>:/);
   expect(text.indexOf('Revoked an API key')).toBeLessThan(text.indexOf('Changed the account'));
+});
+
+test('branches and endpoints are named, and no path of an endpoint is shown', async () => {
+  const { merchant, ada, path } = await openShop();
+  const operator = operatorOf(service);
+  const branch = { merchantId: merchant.id, name: 'Kiosk', main: false };
+  const kiosk = await createBranch(operator, branch);
+  await setMainBranch(operator, kiosk.id);
+  const url = 'https://user.example.com:8443/hooks/secret-path?token=unseen';
+  const { endpoint } = await addEndpoint(service, merchant.id, url);
+  await rotateEndpointSecret(operator, service.keyring, endpoint.id);
+  await setEndpoint(operator, endpoint.id, {
+    url: 'https://new.example.com?token=unseen',
+    allowPrivateAddresses: true,
+  });
+  const page = await open(service, path, ada);
+  const text = textOf(page);
+  expect(text).toContain('Made a branch the main one : Kiosk instead of: Main');
+  expect(text).toContain('Rotated the secret of a webhook endpoint : https://new.example.com');
+  expect(text).toMatch(/Created a webhook endpoint : \S+ .*?at: https:\/\/user\.example\.com:8443 /);
+  expect(page.body).not.toMatch(/secret-path|unseen/);
+  for (const { id } of [kiosk, endpoint]) expect(page.body).not.toContain(id);
 });
 
 describe('an entry of the audit log names its account', () => {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { UUID } from '#schemas/uuid.ts';
 import type { AuditLogEntry } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
@@ -12,7 +12,10 @@ interface ActivityCursor {
 /** An entry of the audit log, with the names of who made the change and of what was changed. */
 export type ActivityRow = AuditLogEntry & {
   readonly person_name: string | null;
+  /** Its name; for a webhook endpoint, its present origin, since path and query may hold secrets. */
   readonly object_name: string | null;
+  /** Name of the branch that a change of the main branch replaced. */
+  readonly replaced_name: string | null;
 };
 
 /**
@@ -55,6 +58,7 @@ export function listActivity(
         .where('people.id', '=', ref('entry.person_id'))
         .as('person_name'),
       nameOfObject.as('object_name'),
+      nameOfReplaced.as('replaced_name'),
     ])
     .orderBy('entry.at', order)
     .orderBy('entry.id', order)
@@ -62,7 +66,9 @@ export function listActivity(
 }
 
 // The table that has the name depends on `object_type`. Only IDs that are UUIDs are cast.
-const objectId = sql`case when entry.object_id ~* ${sql.lit(UUID.source)} then entry.object_id::uuid end`;
+const toUuid = (text: RawBuilder<unknown>) =>
+  sql`case when ${text} ~* ${sql.lit(UUID.source)} then (${text})::uuid end`;
+const objectId = toUuid(sql`entry.object_id`);
 const nameOfObject = sql<string | null>`case entry.object_type
   when 'user' then (select name from merchant_users where id = ${objectId})
   when 'member' then (select name from partner_members where id = ${objectId})
@@ -70,4 +76,10 @@ const nameOfObject = sql<string | null>`case entry.object_type
   when 'branch' then (select name from branches where id = ${objectId})
   when 'address' then (select name from branches where id = ${objectId})
   when 'key' then (select name from api_keys where id = entry.object_id)
+  when 'webhook' then (
+    select substring(url from '^https?://[^/?#]+') from webhook_endpoints where id = ${objectId})
+end`;
+const nameOfReplaced = sql<string | null>`case entry.object_type
+  when 'branch' then (
+    select name from branches where id = ${toUuid(sql`entry.detail -> 'replaced' ->> 0`)})
 end`;
