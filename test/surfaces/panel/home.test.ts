@@ -306,6 +306,21 @@ describe('what needs attention', () => {
   });
 });
 
+test('a page names its account outside of the menu, which a phone folds, unless its title does', async () => {
+  const { merchant } = await addMerchant(service, {
+    name: 'Blue Coffee',
+    environment: 'test',
+    addresses: {},
+  });
+  const { cookie } = await addMerchantUser(service, merchant.id, 'admin');
+  const nameOn = async (path: string) => {
+    const { body } = await open(service, `/panel/merchants/${merchant.id}${path}`, { cookie });
+    return /<p class="here">([\s\S]*?)<\/p><details class="contents">/.exec(body)?.[1];
+  };
+  expect(await nameOn('/settings/team')).toMatch(/^Blue Coffee <span class="tag strong">Test</);
+  expect(await nameOn('')).toBeUndefined();
+});
+
 test('the navigation marks its entry on the pages below it, too', async () => {
   const { merchant, keyId } = await addMerchant(service);
   const { cookie } = await addMerchantUser(service, merchant.id, 'admin');

@@ -50,6 +50,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
   const asset = (name: Parameters<typeof PANEL_ASSETS.path>[1]) =>
     PANEL_ASSETS.path(basePath, name);
   const marked = isTest(membership);
+  const named = membership !== null && html`${membership.name}${marked && renderTestTag(words)}`;
   const navigation = membership !== null && renderMenu(membership, frame);
   const { refreshSeconds: refresh } = page;
   return html`<!doctype html>
@@ -72,8 +73,8 @@ ${marked && renderTestBand(words)}${simulation && SIMULATION_NOTICE}${renderBar(
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&
-  html`<details class="contents"><summary>${shell.menuTitle}</summary><nav class="links" aria-label="${shell.menuTitle}">${navigation}</nav></details>
-<nav class="side links" aria-label="${shell.account}">${navigation}</nav>`
+  html`${page.title !== membership?.name && html`<p class="here">${named}</p>`}<details class="contents"><summary>${shell.menuTitle}</summary><nav class="links" aria-label="${shell.menuTitle}">${navigation}</nav></details>
+<nav class="side links" aria-label="${shell.account}"><p>${named}</p>${navigation}</nav>`
 }
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
 ${frame.notice !== undefined && renderNotice(frame.notice, basePath)}${renderNotices(frame)}
@@ -122,7 +123,9 @@ function renderBar(frame: PageFrame): Html {
 }
 
 function renderMenu(membership: Membership, frame: PageFrame): Html {
-  return html`<p>${membership.name}${isTest(membership) && renderTestTag(frame.words)}</p>${accountSections(frame.words, membership).map(section => renderSection(section, accountPath(membership), frame))}`;
+  return html`${accountSections(frame.words, membership).map(section =>
+    renderSection(section, accountPath(membership), frame),
+  )}`;
 }
 
 /** @param home Path of the account's first page, which every other is below. */
