@@ -46,6 +46,8 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/http/open-telemetry.test.ts': LIMITS,
   'test/payments/processors/stripe-creation.test.ts > when Stripe > hangs, the response comes in time and frees everything':
     LIMITS,
+  'test/payments/webhooks/enable.test.ts > at most 10,000 are queued again, the oldest, and redelivering takes the rest':
+    'inserts more than are queued again',
   'test/payments/webhooks/lost-database.test.ts': LIMITS,
   'test/runtime/development/embedded-postgres.test.ts': 'makes PostgreSQL clusters',
   'test/signing/forgotten-nonces.test.ts': FAILOVER,

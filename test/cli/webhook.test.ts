@@ -170,11 +170,12 @@ describe('mp webhook set, enable and disable', () => {
     });
   });
 
-  test('an endpoint that is enabled again gets later events', async () => {
+  test('an endpoint that is enabled again gets what was cancelled and later events', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);
     const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/again`];
     const { id } = await service.ask<Endpoint>(...create);
+    const waiting = await tell(merchant);
     await service.ask('webhook', 'disable', id);
     await tell(merchant);
     expect(await service.ask('webhook', 'enable', id)).toMatchObject({
@@ -182,10 +183,12 @@ describe('mp webhook set, enable and disable', () => {
       status: 'enabled',
       disabledAt: null,
       disabledReason: null,
+      deliveries: 1,
+      hasMore: false,
     });
     const payment = await tell(merchant);
     await deliver();
-    expect(receivedAt('/again')).toEqual([payment]);
+    expect(receivedAt('/again')).toEqual([waiting, payment]);
     expect(await service.refused('webhook', 'enable', id)).toBe(
       `The webhook endpoint ${id} is enabled already.`,
     );

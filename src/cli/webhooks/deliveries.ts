@@ -45,17 +45,19 @@ export function defineDeliveries(noun: CliCommand): void {
   noun
     .verb(
       'redeliver-failed',
-      `deliver again what failed since a time, at most ${REDELIVERIES_MAXIMUM}`,
+      `deliver again what failed or was cancelled since a time, at most ${REDELIVERIES_MAXIMUM}`,
     )
     .argument('<id>', 'ID of a webhook endpoint', parseId)
-    .requiredOption('--since <time>', 'failed deliveries that were made from then on', parseDate)
+    .requiredOption('--since <time>', 'deliveries that were made from then on', parseDate)
     .onDatabase(async (session, id: string, { since }: { since: Date }) => {
       const redelivered = await redeliverFailed(session, id, since);
       const { deliveries, hasMore } = redelivered;
       const rest = hasMore ? ' Run it again for the rest.' : '';
       session.show(
         redelivered,
-        deliveries === 0 ? 'Nothing failed.' : `A worker will send them now.${rest}`,
+        deliveries === 0
+          ? 'Nothing failed or was cancelled.'
+          : `A worker will send them now.${rest}`,
       );
     });
 }

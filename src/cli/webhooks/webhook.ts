@@ -86,14 +86,19 @@ export function define(noun: CliCommand): void {
     });
 
   noun
-    .verb('enable', 'enable an endpoint again, for events from now on')
+    .verb('enable', 'enable an endpoint again, and queue again what disabling it cancelled')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .onDatabase(async (session, id: string) => {
-      session.show(endpointObject(await enableEndpoint(session, id), session.clock()));
+      const { endpoint, ...queued } = await enableEndpoint(session, id);
+      const rest = queued.hasMore ? ' Run `mp webhook redeliver-failed` for the rest.' : '';
+      session.show(
+        { ...endpointObject(endpoint, session.clock()), ...queued },
+        queued.deliveries > 0 ? `A worker will send them now.${rest}` : undefined,
+      );
     });
 
   noun
-    .verb('disable', 'disable an endpoint and cancel its pending deliveries')
+    .verb('disable', 'disable an endpoint and cancel its pending deliveries until it is enabled')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .onDatabase(async (session, id: string) => {
       const endpoint = await disableEndpoint(session, id, `Disabled by ${session.actor}.`);

@@ -73,7 +73,7 @@ export async function attemptDelivery(
   const { db, clock } = dependencies;
   const now = new Date(clock());
   if (claimed.endpoint.disabled_at !== null) {
-    await cancelDeliveries(db, { id: claimed.deliveryId, event_id: claimed.event.id }, now);
+    await cancelOfDisabled(db, claimed, now);
     return undefined;
   }
   const restore = dependencies.restore?.() ?? null;
@@ -94,6 +94,22 @@ export async function attemptDelivery(
   const durationMs = Math.round(performance.now() - started);
   await complete(dependencies, claimed, outcome, { at: now, durationMs, signal });
   return durationMs;
+}
+
+/** Cancels a delivery whose endpoint is disabled, or releases it if that was enabled since the claim. */
+function cancelOfDisabled(
+  db: Database,
+  { deliveryId, endpoint, event, attempt }: ClaimedDelivery,
+  now: Date,
+): Promise<void> {
+  return db.transaction().execute(async tx => {
+    // What is cancelled after the endpoint was enabled would not be queued again.
+    const disabledAt = (await lockWebhookEndpoint(tx, endpoint.id))?.disabled_at ?? null;
+    if (disabledAt === null) return releaseDelivery(tx, { deliveryId, event, attempt });
+    // Enabling finds what was cancelled since then, and this process's clock may be behind.
+    const at = now < disabledAt ? disabledAt : now;
+    await cancelDeliveries(tx, { id: deliveryId, event_id: event.id }, at);
+  });
 }
 
 async function complete(

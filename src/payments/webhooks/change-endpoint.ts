@@ -8,7 +8,11 @@ import { notifyAdmins } from '#accounts/mail/notices.ts';
 import { requireLockedMerchant } from '#accounts/merchants.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
-import { cancelDeliveries } from '#storage/repositories/webhooks/deliveries.ts';
+import {
+  cancelDeliveries,
+  listCancelled,
+  requeueDeliveries,
+} from '#storage/repositories/webhooks/deliveries.ts';
 import {
   findWebhookEndpoint,
   lockWebhookEndpoint,
@@ -26,6 +30,17 @@ import {
 
 /** The reason for disabling an endpoint automatically. */
 export const ANSWERED_GONE = 'It answered 410 Gone.';
+
+/** Maximum number of deliveries that enabling an endpoint queues again: its transaction takes half a second. */
+export const REQUEUED_MAXIMUM = 10_000;
+
+/** An enabled endpoint, and what was queued again. */
+interface Enabled {
+  readonly endpoint: WebhookEndpoint;
+  readonly deliveries: number;
+  /** Whether disabling had cancelled more, which `redeliverFailed` repeats. */
+  readonly hasMore: boolean;
+}
 
 interface EndpointChange {
   readonly url?: string | undefined;
@@ -62,26 +77,33 @@ export function setEndpoint(
 }
 
 /**
- * Enables an endpoint again. It receives the events from now on, not those of the meantime.
+ * Enables an endpoint again. It receives the events from now on, not those of the meantime, and what disabling it
+ * cancelled is queued again, however old it is: the oldest first and at most REQUEUED_MAXIMUM.
  * @throws OperationRefused for an unknown or enabled endpoint, and if a new one with its URL would be refused.
  */
-export function enableEndpoint(operator: Operator, id: string): Promise<WebhookEndpoint> {
-  return audited(operator, 'webhook.enable', async tx => {
-    const { merchant_id: merchantId, disabled_at, url } = await lockWithMerchant(tx, id);
-    if (disabled_at === null) {
+export function enableEndpoint(operator: Operator, id: string): Promise<Enabled> {
+  return audited(operator, 'webhook.enable', async (tx, now) => {
+    const { merchant_id: merchantId, disabled_at: since, url } = await lockWithMerchant(tx, id);
+    if (since === null) {
       throw new OperationRefused('endpoint-already-enabled', { endpointId: id });
     }
     await requirePlace(tx, merchantId, { id, url });
-    const result = await updateWebhookEndpoint(tx, id, {
+    const endpoint = await updateWebhookEndpoint(tx, id, {
       disabled_at: null,
       disabled_reason: null,
     });
-    return { result, objectId: id };
+    // Earlier disablings cancelled before `since`, and what they left was not wanted back then.
+    const cancelled = await listCancelled(tx, id, since, REQUEUED_MAXIMUM + 1);
+    const chosen = cancelled.slice(0, REQUEUED_MAXIMUM);
+    await requeueDeliveries(tx, chosen, now);
+    const deliveries = chosen.length;
+    const result = { endpoint, deliveries, hasMore: cancelled.length > deliveries };
+    return { result, objectId: id, detail: { deliveries } };
   });
 }
 
 /**
- * Disables an endpoint and cancels its pending deliveries.
+ * Disables an endpoint and cancels its pending deliveries, which enabling it queues again.
  * @param exceptDeliveryId A delivery not to cancel.
  * @throws OperationRefused for an unknown or disabled endpoint.
  */

@@ -14,10 +14,10 @@ import { requireEnabledEndpoint } from './manage-endpoints.ts';
 /** Maximum number of deliveries that one call repeats: its transaction takes a fraction of a second. */
 export const REDELIVERIES_MAXIMUM = 1_000;
 
-/** The result of redelivering failed deliveries. */
+/** The result of redelivering what failed. */
 export interface Redelivered {
   readonly deliveries: number;
-  /** Whether there are more failed deliveries, which another call repeats. */
+  /** Whether there are more, which another call repeats. */
   readonly hasMore: boolean;
 }
 
@@ -49,9 +49,9 @@ export function redeliver(operator: Operator, deliveryId: string): Promise<Deliv
 }
 
 /**
- * Repeats deliveries to an endpoint that were created since a time and have failed for good, the oldest first and at
- * most REDELIVERIES_MAXIMUM. An event that was redelivered since then is left out, so that a second call continues
- * where the first one ended.
+ * Repeats deliveries to an endpoint that were created since a time and have failed for good, or were cancelled when it
+ * was disabled, the oldest first and at most REDELIVERIES_MAXIMUM. An event that was redelivered since then is left out,
+ * so that a second call continues where the first one ended.
  * @throws OperationRefused for an unknown or disabled endpoint.
  */
 export function redeliverFailed(

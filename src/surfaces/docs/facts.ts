@@ -7,6 +7,7 @@ import {
   IN_PROGRESS_RETRY_SECONDS,
   RESPONSE_LIFETIME_MS,
 } from '#payments/idempotency.ts';
+import { REQUEUED_MAXIMUM } from '#payments/webhooks/change-endpoint.ts';
 import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '#payments/webhooks/manage-endpoints.ts';
 import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '#payments/webhooks/retry-schedule.ts';
@@ -134,6 +135,7 @@ export function factsOf(settings: DocsSettings): Facts {
     'webhook.deposit-example': json(DEPOSIT_EVENT_EXAMPLE),
     'webhook.endpoints-max': ENDPOINTS_MAXIMUM,
     'webhook.redeliveries-max': REDELIVERIES_MAXIMUM.toLocaleString('en-US'),
+    'webhook.requeued-max': REQUEUED_MAXIMUM.toLocaleString('en-US'),
     'webhook.test-id-prefix': TEST_ID_PREFIX,
     'webhook.secret-grace': formatDuration(SECRET_GRACE_MS / 1000),
     'webhook.tolerance': formatDuration(TOLERANCE_SECONDS),

@@ -1,7 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { verifyWebhook } from '#client/index.ts';
 import { createKeyring } from '#crypto/keyring.ts';
 import { RETRY_DELAYS_SECONDS } from '#payments/webhooks/retry-schedule.ts';
+import { listAttempts } from '#storage/repositories/webhooks/attempts.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { type Receiver, stall, startReceiver, status } from './receiver.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -174,6 +176,33 @@ test.each([
   // Never sooner than the schedule.
   expect(delay).toBeGreaterThanOrEqual(Math.max(minimum, 4_500));
   expect(delay).toBeLessThanOrEqual(Math.max(minimum, 5_500));
+});
+
+test('the last responses of several deliveries are read in one query', async () => {
+  const { endpoint: failing } = await shop.addEndpoint(receiver.url);
+  const { endpoint: closed } = await shop.addEndpoint('http://127.0.0.1:9/');
+  await shop.tell();
+  for (const code of [500, 404]) {
+    receiver.answer = status(code);
+    await shop.attemptAll();
+  }
+  const deliveries = await shop.deliveries();
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  const attempts = await listAttempts(shop.db, deliveries, 100);
+  const reads = query.mock.calls.filter(([sent]) =>
+    (sent as unknown as pg.QueryConfig).text.includes('webhook_attempts'),
+  );
+  query.mockRestore();
+  expect(reads).toHaveLength(1);
+  const last = new Map(attempts.map(attempt => [attempt.delivery_id, attempt]));
+  const lastAt = (endpointId: string) =>
+    last.get(deliveries.find(each => each.endpoint_id === endpointId)?.id ?? '');
+  expect(lastAt(failing.id)).toMatchObject({ number: 2, status_code: 404, error: null });
+  expect(lastAt(closed.id)).toMatchObject({
+    number: 2,
+    status_code: null,
+    error: expect.stringContaining('ECONNREFUSED'),
+  });
 });
 
 test('410 disables the endpoint and cancels what is still to be sent to it', async () => {

@@ -91,6 +91,35 @@ test('an event that was redelivered is left out until the redelivery has failed 
   expect(await again()).toMatchObject({ deliveries: 0 });
 });
 
+test('what was cancelled while the endpoint was disabled is redelivered, too, in its order', async () => {
+  const shop = await openShop(database);
+  const { endpoint } = await shop.addEndpoint(URL);
+  const since = new Date(shop.clock.now - DAY_MS);
+  await shop.tell();
+  await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+  // As an older version of the service did, which left everything cancelled.
+  await shop.db
+    .updateTable('webhook_endpoints')
+    .set({ disabled_at: null, disabled_reason: null })
+    .where('id', '=', endpoint.id)
+    .execute();
+  await addFailed(shop, endpoint.id, since, 1);
+  const undelivered = (await shop.deliveries()).map(({ id }) => id);
+  // Redelivering cancels as well, here by a clock that is behind.
+  shop.clock.now += 1;
+  await shop.tell();
+  const waiting = (await shop.deliveries()).find(({ status }) => status === 'pending');
+  const behind = { ...shop.operator, clock: () => shop.clock.now - 1_000 };
+  const again = await redeliver(behind, waiting?.id ?? '');
+  expect(await redeliverFailed(shop.operator, endpoint.id, since)).toEqual({
+    deliveries: 2,
+    hasMore: false,
+  });
+  const made = (await repeated(shop)).map(({ redelivery_of: of }) => of);
+  expect(made.sort()).toEqual([...undelivered, again.redelivery_of].sort());
+  expect(await redeliverFailed(shop.operator, endpoint.id, since)).toMatchObject({ deliveries: 0 });
+});
+
 test('at most 1,000 are redelivered at once, and two callers share them', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);

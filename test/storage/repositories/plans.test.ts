@@ -66,7 +66,12 @@ import { claimInquiries } from '#storage/repositories/payments/regulated-payment
 import { type PaymentSearch, searchPayments } from '#storage/repositories/payments/search.ts';
 import { listTeam } from '#storage/repositories/people/team.ts';
 import { claimDeliveries, findDueEndpoints } from '#storage/repositories/webhooks/claims.ts';
-import { listDeliveries, listUndelivered } from '#storage/repositories/webhooks/deliveries.ts';
+import {
+  listCancelled,
+  listDeliveries,
+  listUndelivered,
+  requeueDeliveries,
+} from '#storage/repositories/webhooks/deliveries.ts';
 import {
   listEndpointStates,
   listTroubledEndpoints,
@@ -737,6 +742,16 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     'deliveries to redeliver',
     db => listUndelivered(db, endpointId, new Date(0), 1_001),
     ['webhook_deliveries_outcome'],
+  ],
+  [
+    'what disabling an endpoint cancelled',
+    db => listCancelled(db, endpointId, new Date(0), 10_001),
+    ['webhook_deliveries_outcome', 'webhook_deliveries_original'],
+  ],
+  [
+    'deliveries to queue again',
+    db => requeueDeliveries(db, [{ id: paymentId, event_id: paymentId }], now),
+    ['webhook_deliveries_pkey'],
   ],
   [
     'endpoints that take nothing',

@@ -295,7 +295,7 @@ test('a test shows the response, and is in the audit log without the URL', async
   expect((await ask()).statusCode).toBe(429);
 });
 
-test('an endpoint is disabled with a reason, which cancels pending deliveries, and enabled again', async () => {
+test('an endpoint is disabled with a reason, which cancels pending deliveries until it is enabled again', async () => {
   const { endpoint } = await addEndpoint(service, shop.merchant.id);
   const id = await addDelivery(service, payment, { endpointId: endpoint.id, status: 'pending' });
   const url = `${path}/${endpoint.id}`;
@@ -312,6 +312,7 @@ test('an endpoint is disabled with a reason, which cancels pending deliveries, a
   }
   await submit(service, `${url}/enable`, {}, admin);
   expect(textOf(await open(service, url, admin))).not.toContain('This endpoint is disabled');
+  expect(textOf(await open(service, `${url}/deliveries/${id}`, member))).toContain('pending');
   expect((await submit(service, `${url}/enable`, {}, admin)).statusCode).toBe(422);
   expect((await audited()).map(({ action }) => action)).toEqual([
     'webhook.disable',

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { WebhookDelivery } from '../../database/webhook-tables.ts';
+import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
 import { findById, insertInto } from '../rows.ts';
+import { isIn, monthsOf } from './event-months.ts';
 
 /** A delivery and its event; the event's month is the delivery's partition. */
 type DeliveryKey = Pick<WebhookDelivery, 'id' | 'event_id'>;
@@ -29,38 +30,87 @@ export const findDelivery = findById('webhook_deliveries');
 
 export const insertRedelivery = insertInto('webhook_deliveries');
 
+/** Outcomes of deliveries that did not arrive, and that nobody will try again. */
+const UNDELIVERED = ['failed', 'cancelled'] satisfies DeliveryStatus[];
+
 /**
- * Deliveries of an endpoint since a time that have failed for good, unless their event was redelivered to it since
- * then: oldest first, at most `limit`.
+ * Deliveries of an endpoint since a time that have failed for good or were cancelled, unless their event was redelivered
+ * to it since then: oldest first, at most `limit`.
  */
-export function listUndelivered(
+export async function listUndelivered(
   db: Connection,
   endpointId: string,
   since: Date,
   limit: number,
-): Promise<Pick<WebhookDelivery, 'id' | 'event_id'>[]> {
+): Promise<DeliveryKey[]> {
+  // Each outcome is a range of an index, of which no more than `limit` is read. What repeats a delivery may look older
+  // than it, since the clocks of processes differ.
+  const { rows } = await sql<DeliveryKey>`
+    select id, event_id
+    from unnest(${UNDELIVERED}::text[]) as outcome (status)
+    cross join lateral (
+      select id, event_id, created_at from webhook_deliveries as sent
+      where endpoint_id = ${endpointId} and status = outcome.status and created_at >= ${since}
+        and not exists (
+          select from webhook_deliveries as again
+          where again.event_id = sent.event_id and again.endpoint_id = sent.endpoint_id
+            and again.redelivery_of is not null
+            and (again.redelivery_of = sent.id
+                 or (again.created_at, again.id) > (sent.created_at, sent.id)))
+      order by created_at, id limit ${limit}) as sent
+    order by created_at, id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/**
+ * Deliveries of an endpoint that were cancelled since a time, unless they were redelivered: oldest first, at most
+ * `limit`.
+ */
+export function listCancelled(
+  db: Connection,
+  endpointId: string,
+  since: Date,
+  limit: number,
+): Promise<DeliveryKey[]> {
   return db
-    .selectFrom('webhook_deliveries as failed')
-    .select(['failed.id', 'failed.event_id'])
-    .where('failed.endpoint_id', '=', endpointId)
-    .where('failed.status', '=', 'failed')
-    .where('failed.created_at', '>=', since)
+    .selectFrom('webhook_deliveries as cancelled')
+    .select(['cancelled.id', 'cancelled.event_id'])
+    .where('cancelled.endpoint_id', '=', endpointId)
+    .where('cancelled.status', '=', 'cancelled')
+    .where('cancelled.finished_at', '>=', since)
     .where(({ exists, not, selectFrom }) =>
       not(
         exists(
           selectFrom('webhook_deliveries as again')
             .select('again.id')
-            .whereRef('again.event_id', '=', 'failed.event_id')
-            .whereRef('again.endpoint_id', '=', 'failed.endpoint_id')
-            .where('again.redelivery_of', 'is not', null)
-            .where(sql<boolean>`(again.created_at, again.id) > (failed.created_at, failed.id)`),
+            .whereRef('again.event_id', '=', 'cancelled.event_id')
+            .whereRef('again.redelivery_of', '=', 'cancelled.id'),
         ),
       ),
     )
-    .orderBy('failed.created_at')
-    .orderBy('failed.id')
+    .orderBy('cancelled.created_at')
+    .orderBy('cancelled.event_id')
     .limit(limit)
     .execute();
+}
+
+/**
+ * Makes cancelled deliveries pending again, due now in the order given. Their attempts go on where they ended.
+ */
+export async function requeueDeliveries(
+  db: Connection,
+  rows: readonly DeliveryKey[],
+  now: Date,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const months = monthsOf(rows.map(row => row.event_id));
+  // A worker claims what was due first. All are due before what is made from now on.
+  await sql`
+    update webhook_deliveries as delivery
+    set status = 'pending', finished_at = null,
+        next_attempt_at = ${now}::timestamptz - (${rows.length} - place) * interval '1 millisecond'
+    from unnest(${rows.map(row => row.id)}::uuid[]) with ordinality as given (id, place)
+    where delivery.id = given.id and ${isIn('delivery.event_id', months)}`.execute(db);
 }
 
 /** Inserts deliveries to an endpoint, due now, that repeat others. */

@@ -97,13 +97,13 @@ export const webhooks = {
   },
   disabling: {
     title: 'Disable',
-    text: 'The endpoint is sent nothing any more, and what waits for it is cancelled. You can enable it again, for events from then on.',
+    text: 'The endpoint is sent nothing any more, and what waits for it is cancelled until you enable it again.',
     submit: 'Disable this endpoint',
     by: (name: string) => `Disabled by ${name}.`,
   },
   enabling: {
     title: 'Enable',
-    text: 'The endpoint receives the events from then on. What it missed is not sent.',
+    text: 'The endpoint receives the events from then on, and what disabling it cancelled. What happened meanwhile is not sent.',
     submit: 'Enable this endpoint',
   },
 
@@ -134,7 +134,7 @@ export const webhooks = {
   redelivery: {
     title: 'Redeliver what failed',
     text: (most: string) =>
-      `Sends again what was made since a time and has failed for good, at most ${most}, the oldest first. An event that was redelivered since is left out.`,
+      `Sends again what was made since a time and has failed for good or was cancelled, at most ${most}, the oldest first. An event that was redelivered since is left out.`,
     since: 'Since (UTC)',
     submit: 'Redeliver all failed',
     noTime: 'Enter a date and a time.',
