@@ -170,6 +170,18 @@ describe('mp webhook set, enable and disable', () => {
     });
   });
 
+  test('all types and a single one of payment events exclude each other', async () => {
+    const merchant = await createMerchant();
+    const { origin } = new URL(receiver.url);
+    const create = ['webhook', 'create', '--merchant', merchant, '--url', `${origin}/mixed`];
+    const mixed = 'payment_prompt.created,all';
+    const message = 'Choose either every event of a payment (all) or single types of them.';
+    expect(await service.refused(...create, '--types', mixed)).toBe(message);
+    expect(await service.ask('webhook', 'list', '--merchant', merchant)).toEqual([]);
+    const { id } = await service.ask<Endpoint>(...create);
+    expect(await service.refused('webhook', 'set', id, '--types', mixed)).toBe(message);
+  });
+
   test('an endpoint that is enabled again gets what was cancelled and later events', async () => {
     const merchant = await createMerchant();
     const { origin } = new URL(receiver.url);

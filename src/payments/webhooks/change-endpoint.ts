@@ -53,7 +53,7 @@ interface EndpointChange {
  * Changes the URL of an endpoint, for pending deliveries as well, or the types of events that it
  * receives from now on.
  * @throws OperationRefused for an unknown endpoint, an invalid URL, one that another enabled endpoint of
- * the merchant has, or when nothing is to be set.
+ * the merchant has, all types beside a single one of payment events, or when nothing is to be set.
  */
 export function setEndpoint(
   operator: Operator,

@@ -3,7 +3,7 @@ import { audited, OperationRefused, type Operator } from '#accounts/audit/audite
 import { requireLockedMerchant } from '#accounts/merchants.ts';
 import type { Keyring } from '#crypto/keyring.ts';
 import { newId } from '#crypto/new-id.ts';
-import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
+import { DEPOSIT_EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event.ts';
 import { SECRET_PREFIX } from '#signing/webhooks.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
@@ -26,8 +26,8 @@ const SECRET_BYTES = 32;
 export const ALL_TYPES = 'all';
 
 /**
- * The types of events that an endpoint receives; empty for ALL_TYPES alone. Events of deposits go only to endpoints
- * that name them.
+ * The types of events that an endpoint receives; empty for ALL_TYPES alone, which leaves no type of payment events to
+ * name. Events of deposits go only to endpoints that name them.
  */
 export type Subscription = readonly (EventType | typeof ALL_TYPES)[];
 
@@ -48,7 +48,8 @@ export interface NewEndpoint {
 /**
  * Adds an endpoint, which receives the events from now on.
  * @throws OperationRefused for an unknown merchant, an invalid URL, one that another enabled endpoint of the merchant
- * has, and above `ENDPOINTS_MAXIMUM`. Both of these limits hold for concurrent calls, too.
+ * has, and above `ENDPOINTS_MAXIMUM`. Both of these limits hold for concurrent calls, too. Also for all types beside a
+ * single one of payment events.
  */
 export function createEndpoint(
   operator: Operator,
@@ -134,12 +135,21 @@ export async function requirePlace(
   }
 }
 
-/** The columns that store a subscription. */
+/**
+ * The columns that store a subscription.
+ * @throws OperationRefused for ALL_TYPES beside a type of payment events.
+ */
 export function subscriptionColumns(
   types: Subscription,
 ): Pick<WebhookEndpoint, 'types' | 'deposit_events'> {
   const named = [...new Set(types)].filter(type => type !== ALL_TYPES);
   const all = types.length === 0 || types.includes(ALL_TYPES);
+  // Who names some does not expect to receive the others.
+  if (all && named.some(type => PAYMENT_EVENT_TYPES.some(each => each === type))) {
+    throw new OperationRefused(
+      `Choose either every event of a payment (${ALL_TYPES}) or single types of them.`,
+    );
+  }
   return {
     types: all ? null : named,
     deposit_events: all && named.some(type => DEPOSIT_EVENT_TYPES.some(each => each === type)),
