@@ -1,19 +1,25 @@
 import { newId } from '#crypto/new-id.ts';
 import type { Branch } from '#storage/database/account-tables.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import {
   clearMainBranch,
   findBranch,
   findMainBranch,
   insertBranch,
+  listBranches,
   markMainBranch,
 } from '#storage/repositories/accounts/merchants.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
+/** Maximum branches of a merchant: its pages and reports read all of them. */
+export const BRANCHES_MAXIMUM = 100;
+
 /**
  * Adds a branch. A new main branch replaces the present one at once, so only operators may add one.
- * @throws OperationRefused for an unknown merchant.
+ * @throws OperationRefused for an unknown merchant, for a name that another branch of it has, but for case and blanks
+ * around it, and above BRANCHES_MAXIMUM. Both hold for concurrent calls, too.
  */
 export function createBranch(
   operator: Operator,
@@ -23,6 +29,7 @@ export function createBranch(
   return inOneTransaction(operator, async within => {
     const branch = await audited(within, 'branch.create', async (tx, now) => {
       await requireLockedMerchant(tx, merchantId);
+      await requirePlace(tx, merchantId, name);
       const row = { id: newId(), merchant_id: merchantId, name, is_main: false, created_at: now };
       const result = await insertBranch(tx, row);
       return { result, objectId: result.id, detail: { ...input } };
@@ -44,6 +51,25 @@ export function setMainBranch(operator: Operator, id: string): Promise<Branch> {
     if (main?.id === id) throw new OperationRefused('branch-already-main');
     return moveMain(within, found);
   });
+}
+
+/**
+ * Refuses a branch above BRANCHES_MAXIMUM, and one whose name is taken. Call it with the merchant locked.
+ */
+async function requirePlace(tx: Connection, merchantId: string, name: string): Promise<void> {
+  const branches = await listBranches(tx, merchantId);
+  if (branches.length >= BRANCHES_MAXIMUM) {
+    throw new OperationRefused(`A merchant may have at most ${BRANCHES_MAXIMUM} branches.`);
+  }
+  const same = branches.find(branch => plainOf(branch.name) === plainOf(name));
+  if (same !== undefined) {
+    throw new OperationRefused(`The merchant has a branch named ${same.name} already.`);
+  }
+}
+
+/** A name as people compare it. */
+function plainOf(name: string): string {
+  return name.trim().toLowerCase();
 }
 
 /** Call it with the merchant locked. */

@@ -1,4 +1,4 @@
-import { createBranch, setMainBranch } from '#accounts/branches.ts';
+import { BRANCHES_MAXIMUM, createBranch, setMainBranch } from '#accounts/branches.ts';
 import { requireMerchant } from '#accounts/merchants.ts';
 import type { Branch } from '#storage/database/account-tables.ts';
 import { listBranches } from '#storage/repositories/accounts/merchants.ts';
@@ -14,7 +14,7 @@ interface CreateFlags {
 /** `mp branch create | set | list` */
 export function define(noun: CliCommand): void {
   noun
-    .verb('create', 'add a branch to a merchant')
+    .verb('create', `add a branch to a merchant, at most ${BRANCHES_MAXIMUM}`)
     .requiredOption('--merchant <id>', 'merchant ID', parseId)
     .requiredOption('--name <name>', 'name, up to 200 characters', parseName)
     .option('--main', 'make it the main branch, on which API payments are created')

@@ -119,6 +119,14 @@ describe('branches', () => {
     expect(textOf(await open(service, path, ada))).toContain('Kiosk main');
   });
 
+  test('one with a name that is taken is refused, and the form keeps it', async () => {
+    const { ada, settings } = await openShop();
+    const refused = await submit(service, `${settings}/branches`, { name: ' MAIN ' }, ada);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('The merchant has a branch named Main already.');
+    expect(refused.body).toContain('value=" MAIN "');
+  });
+
   test('without a main branch the pages say what fails', async () => {
     const { ada, settings } = await openShop({ withoutMainBranch: true });
     for (const page of ['branches', 'addresses']) {

@@ -1,3 +1,4 @@
+import { BRANCHES_MAXIMUM } from '#accounts/branches.ts';
 import { RECOVERY_HOLD_MS } from '#accounts/change-rights.ts';
 import { FORMER_TOLD_MS } from '#accounts/change-steps.ts';
 import {
@@ -40,6 +41,7 @@ import type { Facts } from './facts.ts';
 
 /** What guides tell of keys, people and the panel. */
 export const ACCOUNT_FACTS: Facts = {
+  'branch.max': BRANCHES_MAXIMUM,
   'key.active-max': ACTIVE_KEYS_MAXIMUM,
   'key.id-digits': 2 * KEY_ID_BYTES,
   'key.secret-digits': 2 * SECRET_BYTES,

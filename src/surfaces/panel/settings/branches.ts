@@ -56,8 +56,12 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
         return list(request, { field: 'name', message: words.fault }, { name });
       }
       const { accountId: merchantId } = membershipOf(request);
-      // Never as the main branch: that change has to wait.
-      await createBranch(operatorOf(request, deps), { merchantId, name, main: false });
+      try {
+        // Never as the main branch: that change has to wait.
+        await createBranch(operatorOf(request, deps), { merchantId, name, main: false });
+      } catch (error) {
+        return list(request, { ...faultOf(error, request), field: 'name' }, { name });
+      }
       return redirectTo(`${settingsOf(request)}/branches`);
     },
   );
