@@ -35,8 +35,8 @@ export interface RateLimits {
   countSignIn(request: FastifyRequest): Promise<void>;
   /** Counts a request of a session of the panel by `request.panelSessionId`. */
   countPanel(request: FastifyRequest): Promise<void>;
-  /** Counts a secret made in the panel, by the account in the path. */
-  countSecret(request: FastifyRequest): Promise<void>;
+  /** Makes a secret in the panel; they are counted by the account in the path. */
+  readonly countSecret: CountedWork<FastifyRequest>;
   /** Counts a signature that is explained in the panel, by session. */
   countExplanation(request: FastifyRequest): Promise<void>;
   /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
@@ -44,6 +44,15 @@ export interface RateLimits {
   /** Counts a file of payments downloaded in the panel, by person. */
   countExport(request: FastifyRequest): Promise<void>;
 }
+
+/**
+ * Does limited work, and counts it once it is done. Above the limit it is refused before it begins. Work that throws,
+ * or that returns undefined because there was nothing to do, is not counted.
+ *
+ * Since work counts only at its end, all that runs at once may have been admitted by the same count: together they may
+ * exceed the limit by one less than their number.
+ */
+type CountedWork<By> = <T>(by: By, work: () => Promise<T>) => Promise<T>;
 
 interface RateLimitOptions {
   /** Requests in each window. */
@@ -128,31 +137,45 @@ export async function createRateLimits(
     };
   }
 
+  const refuseFrom =
+    (count: number, client: Limited, { most = max, seconds = windowSeconds } = {}) =>
+    (_error: unknown, window?: { current: number; ttl: number }) => {
+      if (window === undefined || window.current < count) return;
+      refuse(client, most, seconds, Math.ceil(window.ttl / 1000));
+    };
+
+  function countWork<By>(
+    client: Limited,
+    { most, seconds }: { most: number; seconds: number },
+    keyOf: (by: By) => string,
+  ): CountedWork<By> {
+    const store = new Store();
+    const exhausted = refuseFrom(most, client, { most, seconds });
+    return async (by, work) => {
+      const key = keyOf(by);
+      store.read(key, exhausted, seconds * 1000);
+      const result = await work();
+      if (result !== undefined) store.incr(key, () => undefined, seconds * 1000);
+      return result;
+    };
+  }
+
   // The limits of signed requests call the store directly: the plugin's limiter awaits several promises per request.
   const [failures, keys] = [new Store(), new Store()];
-  const refuseAbove =
-    (most: number, client: Limited) =>
-    (_error: unknown, count?: { current: number; ttl: number }) => {
-      if (count === undefined || count.current <= most) return;
-      refuse(client, max, windowSeconds, Math.ceil(count.ttl / 1000));
-    };
-  const failed = refuseAbove(max, 'failure');
-  const exhausted = refuseAbove(max - 1, 'failure');
-  const used = refuseAbove(max, 'key');
+  const failed = refuseFrom(max + 1, 'failure');
+  const exhausted = refuseFrom(max, 'failure');
+  const used = refuseFrom(max + 1, 'key');
 
   const pages = createLimiter('page');
   const checkouts = createLimiter('checkout', { most: max * CHECKOUT_FACTOR });
   const signIns = createLimiter('sign-in', SIGN_INS, clientSite);
   const sessionOf = ({ panelSessionId }: FastifyRequest) => panelSessionId ?? '';
   const panel = createLimiter('panel', PANEL, sessionOf);
+  const personOf = ({ visit }: FastifyRequest) => visit?.session?.person.id ?? '';
   const explanations = createLimiter('explanation', EXPLANATIONS, sessionOf);
   const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
-  const secrets = createLimiter(
-    'secret',
-    SECRETS,
-    ({ visit }) => visit?.membership?.accountId ?? '',
-  );
-  const exports = createLimiter('export', EXPORTS, ({ visit }) => visit?.session?.person.id ?? '');
+  const accountOf = ({ visit }: FastifyRequest) => visit?.membership?.accountId ?? '';
+  const exports = createLimiter('export', EXPORTS, personOf);
   return {
     refuseExhaustedAddress: request => failures.read(clientNetwork(request), exhausted, windowMs),
     countFailure: request => failures.incr(clientNetwork(request), failed, windowMs),
@@ -161,7 +184,7 @@ export async function createRateLimits(
     countCheckout: checkouts,
     countSignIn: signIns,
     countPanel: panel,
-    countSecret: secrets,
+    countSecret: countWork('secret', SECRETS, accountOf),
     countExplanation: explanations,
     countWebhookTest: webhookTests,
     countExport: exports,

@@ -177,6 +177,21 @@ describe.each(['merchant', 'partner'] as const)('the team of a %s', kind => {
     expect(left.body).not.toContain('>Undo<');
   });
 
+  test('refused invitations do not count; ten links an hour are made in an account', async () => {
+    const invite = async (email: string, code?: string) => {
+      const fields = { name: 'Grace', email, role: upper[kind], intent: randomUUID() };
+      return (await change(team, team.ada, 'invite', fields, code)).statusCode;
+    };
+    for (let n = 0; n < 11; n++) expect(await invite('nobody')).toBe(422);
+    for (let n = 0; n < 3; n++) {
+      const wrong = wrongCodeAt(team.ada.secret, service.clock.now);
+      expect(await invite(`${randomUUID()}@example.com`, wrong)).toBe(422);
+      expect(await invite(team.bob.email)).toBe(422);
+    }
+    for (let n = 0; n < 10; n++) expect(await invite(`${randomUUID()}@example.com`)).toBe(200);
+    expect(await invite(`${randomUUID()}@example.com`)).toBe(429);
+  });
+
   test('an invitation is shown once, and lets somebody join', async () => {
     const fields = {
       name: 'Grace',

@@ -173,6 +173,23 @@ describe('an endpoint', () => {
     }
   });
 
+  test('may be mistyped any number of times; ten secrets an hour are made in an account', async () => {
+    for (let n = 0; n < 12; n++) {
+      expect((await create(newForm('http://'))).statusCode).toBe(422);
+    }
+    const form = newForm(`${receiver.url}&0`);
+    expect((await create(form)).statusCode).toBe(200);
+    for (let n = 0; n < 12; n++) expect((await create(form)).statusCode).toBe(409);
+    for (let n = 1; n < 10; n++) {
+      expect((await create(newForm(`${receiver.url}&${n}`))).statusCode).toBe(200);
+    }
+    const [{ id = '' } = {}] = await endpoints();
+    const rotation = { intent: randomUUID() };
+    expect((await create(newForm(`${receiver.url}&10`))).statusCode).toBe(429);
+    expect((await submit(service, `${path}/${id}/rotate`, rotation, admin)).statusCode).toBe(429);
+    expect(await endpoints()).toHaveLength(10);
+  });
+
   test('is refused beyond the sixteenth', async () => {
     for (let n = 0; n < 16; n++)
       await addEndpoint(service, shop.merchant.id, `http://127.0.0.1:1/${n}`);

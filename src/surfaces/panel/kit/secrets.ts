@@ -22,13 +22,14 @@ export async function issueOnce<T>(
   make: (operator: Operator) => Promise<T>,
 ): Promise<T | undefined> {
   const { clock, db, limits } = deps;
-  await limits.countSecret(request);
   const { id: personId } = sessionOf(request).person;
-  const issued = await transact(db, async tx => {
-    const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
-    if (!(await useIntent(tx, row))) return undefined;
-    return make({ ...operatorOf(request, deps), db: tx });
-  });
+  const issued = await limits.countSecret(request, () =>
+    transact(db, async tx => {
+      const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
+      if (!(await useIntent(tx, row))) return undefined;
+      return make({ ...operatorOf(request, deps), db: tx });
+    }),
+  );
   await untilHeard(db);
   return issued;
 }

@@ -26,11 +26,9 @@ export async function makeLinkOnce(
   const { id: personId } = sessionOf(request).person;
   const now = new Date(clock());
   const row = { id: request.body.intent, person_id: personId, created_at: now };
-  if (!(await useIntent(db, row))) return undefined;
-  const link = await make();
-  // A form that was refused does not count.
-  await limits.countSecret(request);
-  return link;
+  return limits.countSecret(request, async () =>
+    (await useIntent(db, row)) ? make() : undefined,
+  );
 }
 
 /**
