@@ -37,7 +37,7 @@ export interface RateLimits {
   countPanel(request: FastifyRequest): Promise<void>;
   /** Makes a secret in the panel; they are counted by the account in the path. */
   readonly countSecret: CountedWork<FastifyRequest>;
-  /** Counts a signature that is explained in the panel, by session. */
+  /** Counts a signature that is explained in the panel, by person. */
   countExplanation(request: FastifyRequest): Promise<void>;
   /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
   countWebhookTest(request: FastifyRequest): Promise<void>;
@@ -73,7 +73,7 @@ const SIGN_INS = { most: 20, seconds: 300 };
 const PANEL = { most: 300, seconds: 60 };
 /** Secrets made in an account's panel in an hour. */
 const SECRETS = { most: 10, seconds: 3_600 };
-/** Signatures explained for a panel session in a minute; each may take 70 ms. */
+/** Signatures explained for a person in a minute; each may take 70 ms. */
 const EXPLANATIONS = { most: 10, seconds: 60 };
 /** Tests sent to webhook endpoints for a panel session in a minute; each may take 15 s. */
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };
@@ -172,7 +172,7 @@ export async function createRateLimits(
   const sessionOf = ({ panelSessionId }: FastifyRequest) => panelSessionId ?? '';
   const panel = createLimiter('panel', PANEL, sessionOf);
   const personOf = ({ visit }: FastifyRequest) => visit?.session?.person.id ?? '';
-  const explanations = createLimiter('explanation', EXPLANATIONS, sessionOf);
+  const explanations = createLimiter('explanation', EXPLANATIONS, personOf);
   const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
   const accountOf = ({ visit }: FastifyRequest) => visit?.membership?.accountId ?? '';
   const exports = createLimiter('export', EXPORTS, personOf);

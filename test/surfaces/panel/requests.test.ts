@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { revokeKey } from '#accounts/keys/manage-keys.ts';
+import { createUser } from '#accounts/users.ts';
 import { signingHeaders } from '#client/index.ts';
+import { setPerson } from '#storage/repositories/people/memberships.ts';
 import {
   addKey,
   addMerchant,
@@ -16,6 +18,8 @@ import { addRequest } from '../../helpers/logged-requests.ts';
 import {
   addMerchantUser,
   addPartnerUser,
+  addSession,
+  entryOf,
   open,
   submit,
   textOf,
@@ -254,7 +258,7 @@ const sign = (...parts: string[]) =>
 
 describe('the explanation of a signature', () => {
   const ask = async (changes: Record<string, string>) => {
-    // Each in its own session, since explanations are limited by session, and in total.
+    // Each by another person, since explanations are limited by person, and in total.
     service.clock.now += 1_000;
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
     const page = await submit(service, `${developerPath}/explain`, fields(changes), visitor);
@@ -339,12 +343,29 @@ describe('the explanation of a signature', () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  test('is available ten times a minute per session', async () => {
+  test('is available ten times a minute to a person, in whatever session and account', async () => {
     const visitor = await addMerchantUser(service, shop.merchant.id, 'member');
-    const again = () => submit(service, `${developerPath}/explain`, fields(), visitor);
-    for (let n = 0; n < 10; n++) expect((await again()).statusCode).toBe(200);
-    expect((await again()).statusCode).toBe(429);
+    const other = await addMerchant(service);
+    const user = await createUser(operatorOf(service), {
+      merchantId: other.merchant.id,
+      name: 'Ada',
+      email: visitor.email,
+      role: 'member',
+    });
+    await setPerson(service.db, 'merchant', user.id, entryOf(service, visitor));
+    const again = async (changes = {}, path = developerPath) => {
+      const sender = { cookie: await addSession(service, visitor) };
+      return (await submit(service, `${path}/explain`, fields(changes), sender)).statusCode;
+    };
+    for (let n = 0; n < 11; n++) expect(await again({ url: 'payments' })).toBe(422);
+    for (let n = 0; n < 10; n++) expect(await again()).toBe(200);
+    expect(await again()).toBe(429);
+    const elsewhere = `/panel/merchants/${other.merchant.id}/settings/developer`;
+    expect(await again({ key: other.keyId }, elsewhere)).toBe(429);
+    const colleague = await addMerchantUser(service, shop.merchant.id, 'member');
+    const page = await submit(service, `${developerPath}/explain`, fields(), colleague);
+    expect(page.statusCode).toBe(200);
     service.clock.now += 60_000;
-    expect((await again()).statusCode).toBe(200);
+    expect(await again()).toBe(200);
   });
 });

@@ -116,7 +116,6 @@ ${renderRequestPaging(url, wanted, page)}`,
 
   const explaining = withPermission(kind, 'signatures.explain', { body: ExplainForm });
   app.post(`${path}/explain`, explaining, async request => {
-    await limits.countExplanation(request);
     const fields = request.body;
     const frame = await frameOf(request);
     const key = frame.keys.find(({ id }) => id === fields.key);
@@ -128,6 +127,7 @@ ${renderRequestPaging(url, wanted, page)}`,
     }
     if (target === undefined) return refuse({ field: 'url', message: text.explain.badUrl });
     if (!budget.has(true)) return refuse({ field: null, message: text.explain.busy });
+    await limits.countExplanation(request);
     const sent = { ...fields, ...target, method: fields.method.toUpperCase() };
     const found = budget.spend(() => explainSignature(keyring, key, sent));
     if (found === null) return refuse({ field: 'key', message: text.explain.chooseKey });
