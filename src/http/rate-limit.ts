@@ -41,8 +41,8 @@ export interface RateLimits {
   countExplanation(request: FastifyRequest): Promise<void>;
   /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
   countWebhookTest(request: FastifyRequest): Promise<void>;
-  /** Counts a file of payments downloaded in the panel, by person. */
-  countExport(request: FastifyRequest): Promise<void>;
+  /** Opens a file to download in the panel; they are counted by person. */
+  readonly countExport: CountedWork<FastifyRequest>;
 }
 
 /**
@@ -77,7 +77,7 @@ const SECRETS = { most: 10, seconds: 3_600 };
 const EXPLANATIONS = { most: 10, seconds: 60 };
 /** Tests sent to webhook endpoints for a panel session in a minute; each may take 15 s. */
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };
-/** Files of payments that a person may download in an hour; each may hold millions of rows. */
+/** Files that a person may download in an hour; each may hold, or be made of, millions of rows. */
 const EXPORTS = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
@@ -175,7 +175,6 @@ export async function createRateLimits(
   const explanations = createLimiter('explanation', EXPLANATIONS, personOf);
   const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
   const accountOf = ({ visit }: FastifyRequest) => visit?.membership?.accountId ?? '';
-  const exports = createLimiter('export', EXPORTS, personOf);
   return {
     refuseExhaustedAddress: request => failures.read(clientNetwork(request), exhausted, windowMs),
     countFailure: request => failures.incr(clientNetwork(request), failed, windowMs),
@@ -187,6 +186,6 @@ export async function createRateLimits(
     countSecret: countWork('secret', SECRETS, accountOf),
     countExplanation: explanations,
     countWebhookTest: webhookTests,
-    countExport: exports,
+    countExport: countWork('export', EXPORTS, personOf),
   };
 }

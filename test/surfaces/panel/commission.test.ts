@@ -170,6 +170,25 @@ test('only our own pages can open the files, and HEAD is not audited', async () 
   expect(await audits('commission.evidence')).toBe(taken);
 });
 
+test('files and signatures are six an hour for a person together', async () => {
+  const { partner } = await addPartner(service);
+  const visitor = await addPartnerUser(service, partner.id, 'owner');
+  const take = async (file: string, method: 'GET' | 'HEAD' = 'GET') => {
+    const headers = { host: HOST, cookie: visitor.cookie, 'sec-fetch-site': 'same-origin' };
+    const url = `/panel/partners/${partner.id}/commission.${file}?month=2026-10`;
+    return (await service.app.inject({ method, url, headers })).statusCode;
+  };
+  for (let taken = 0; taken < 7; taken++) expect(await take('json', 'HEAD')).toBe(200);
+  for (let taken = 0; taken < 3; taken++) {
+    expect(await take('json')).toBe(200);
+    expect(await take('csv')).toBe(200);
+  }
+  const before = await audits('commission.evidence');
+  expect(await take('json')).toBe(429);
+  expect(await take('csv')).toBe(429);
+  expect(await audits('commission.evidence')).toBe(before);
+});
+
 test.each(['2026-13', '0000-01', '1999-12', '2026-1', 'x', ''])('%o is no month', async month => {
   const page = await open(service, `${path}?month=${month}`, owner);
   expect(textOf(page)).toContain('For 2026-11');

@@ -12,6 +12,8 @@ import { addPayment } from '../../helpers/payments.ts';
 let service: TestApp;
 let shop: MerchantWithKey;
 let port: number;
+/** Path of the signed evidence of a payment. */
+let evidence: string;
 let cookie: string;
 /** A response that its request asks to be delayed, and what it waits for. */
 let waits = Promise.withResolvers<void>();
@@ -36,7 +38,9 @@ beforeAll(async () => {
   service = await startTestApp();
   unsubscribe('fastify.initialization', listen);
   shop = await addMerchant(service);
-  await addPayment(service.db, shop.merchant, { created_at: new Date(service.clock.now) });
+  const created = { created_at: new Date(service.clock.now) };
+  const { id } = await addPayment(service.db, shop.merchant, created);
+  evidence = `payments/${id}/evidence.json`;
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   ({ port } = service.app.server.address() as AddressInfo);
 });
@@ -47,13 +51,14 @@ beforeEach(async () => {
   gate = Promise.withResolvers<void>();
 });
 
-/** Requests the file and reads it to its end. */
-async function download(test = 'nothing'): Promise<number> {
+/** Requests a file and reads it to its end. */
+async function download(test = 'nothing', file = 'payments.csv', method = 'GET'): Promise<number> {
   const request = requestOver({
     host: '127.0.0.1',
     port,
     agent: false,
-    path: `/panel/merchants/${shop.merchant.id}/payments.csv`,
+    method,
+    path: `/panel/merchants/${shop.merchant.id}/${file}`,
     headers: { host: HOST, cookie, 'sec-fetch-site': 'same-origin', 'x-test': test },
   });
   const [response] = await once(request.end(), 'response');
@@ -95,4 +100,24 @@ test('six an hour, and the next hour six again', async () => {
   service.clock.now += 21 * 60_000;
   for (let taken = 0; taken < 6; taken++) expect(await download()).toBe(200);
   expect(await download()).toBe(429);
+});
+
+test('signed evidence is one of the six, and of the one at a time', async () => {
+  for (let taken = 0; taken < 7; taken++) {
+    expect(await download('nothing', evidence, 'HEAD')).toBe(200);
+  }
+  const first = download('wait', evidence);
+  await waits.promise;
+  expect(await download('nothing', evidence)).toBe(429);
+  expect(await download()).toBe(429);
+  gate.resolve();
+  expect(await first).toBe(200);
+  for (let taken = 1; taken < 5; taken++) {
+    expect(await download('nothing', evidence)).toBe(200);
+  }
+  expect(await download()).toBe(200);
+  expect(await download()).toBe(429);
+  expect(await download('nothing', evidence)).toBe(429);
+  expect(await download('nothing', evidence, 'HEAD')).toBe(200);
+  service.clock.now += 60 * 60_000;
 });

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { FilePart } from '#payments/csv.ts';
+import type { Signed } from '#reports/evidence/sign.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
@@ -27,9 +28,19 @@ interface ExportFile {
   readonly parts: AsyncIterable<FilePart>;
 }
 
+interface SignedFile {
+  readonly name: string;
+  /** What the audit log calls it, and what it is about. */
+  readonly action: 'payment.evidence' | 'commission.evidence';
+  readonly objectId: string;
+  /** For the audit log, besides the ID of the key that signed it. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly sign: () => Promise<Signed<unknown>>;
+}
+
 /**
- * Sends files of rows. A file may hold millions of them, so each person gets one at a time from this replica, and a
- * few an hour.
+ * Sends files of rows, and signed documents. A file may hold, or be made of, millions of rows, so each person gets one
+ * at a time from this replica, and a few an hour.
  */
 export class Exports {
   readonly #deps: PanelDependencies;
@@ -50,16 +61,51 @@ export class Exports {
     reply: FastifyReply,
     file: ExportFile,
   ): Promise<FastifyReply> {
-    requireOwnPage(request);
-    const isRead = request.method !== 'HEAD';
-    if (isRead) {
-      this.#occupy(request, reply);
-      await this.#deps.limits.countExport(request);
-    }
+    const body = await this.#open(request, reply, async () =>
+      Readable.from(this.#write(request, file)),
+    );
     return reply
       .header('content-type', file.type ?? CSV)
       .header('content-disposition', `attachment; filename="${file.name}"`)
-      .send(Readable.from(isRead ? this.#write(request, file) : []));
+      .send(body);
+  }
+
+  /**
+   * Signs a document that a person requested on one of our own pages, audits it, and sends it. HEAD gets only the
+   * headers: it signs nothing and is not counted.
+   * @throws PanelRefusal for a link from another site, ApiError E9001 for too many files; and what `sign` throws.
+   */
+  async sendSigned(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { name, action, objectId, detail, sign }: SignedFile,
+  ): Promise<FastifyReply> {
+    const body = await this.#open(request, reply, async () => {
+      const signed = await sign();
+      await audited(operatorOf(request, this.#deps), action, async () => ({
+        result: undefined,
+        objectId,
+        detail: { ...detail, keyId: signed.keyId },
+      }));
+      return `${JSON.stringify(signed, null, 2)}\n`;
+    });
+    return reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .serializer(String)
+      .send(body);
+  }
+
+  /** Opens a file within the person's limits. */
+  async #open<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    open: () => Promise<T>,
+  ): Promise<T | Readable> {
+    requireOwnPage(request);
+    if (request.method === 'HEAD') return Readable.from([]);
+    this.#occupy(request, reply);
+    return this.#deps.limits.countExport(request, open);
   }
 
   /** Counts the person's file as running until the response is closed, whether it was read or not. */

@@ -1,7 +1,5 @@
-import { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import { audited } from '#accounts/audit/audited-change.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
 import { readCommissionPage, readCommissionRows } from '#reports/partners/commission.ts';
@@ -13,7 +11,7 @@ import {
 import { Uuid } from '#schemas/scalars.ts';
 import { isClosed, MONTH_PATTERN, utcMonth } from '#time/months.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
@@ -71,7 +69,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     });
   });
 
-  app.get(`${PATH}.json`, exporting, async (request, reply) => {
+  app.get(`${PATH}.json`, exporting, (request, reply) => {
     requireOwnPage(request);
     const { month } = request.query;
     const { accountId } = membershipOf(request);
@@ -79,19 +77,13 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     if (month === undefined || !isClosed(month, new Date(clock()))) {
       return redirectTo(addressOf(`${pathOf(request)}/commission`, { month }));
     }
-    reply
-      .header('content-disposition', `attachment; filename="commission-${month}.json"`)
-      .type('application/json; charset=utf-8')
-      .serializer(String);
-    // HEAD hands out no document, so nothing is audited.
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
     const signing = { db, reports, keyring, clock, publicUrl };
-    const signed = await signCommission(signing, accountId, month);
-    await audited(operatorOf(request, deps), 'commission.evidence', async () => ({
-      result: undefined,
+    return exports.sendSigned(request, reply, {
+      name: `commission-${month}.json`,
+      action: 'commission.evidence',
       objectId: accountId,
-      detail: { month, keyId: signed.keyId },
-    }));
-    return reply.send(`${JSON.stringify(signed, null, 2)}\n`);
+      detail: { month },
+      sign: () => signCommission(signing, accountId, month),
+    });
   });
 }

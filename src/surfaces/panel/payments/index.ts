@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
@@ -63,15 +62,12 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
   app.get(`${PATH}/:paymentId/evidence.json`, proving, async (request, reply) => {
     requireOwnPage(request);
     const payment = await requirePayment(request);
-    reply
-      .header('content-disposition', `attachment; filename="evidence-${payment.id}.json"`)
-      .type('application/json; charset=utf-8')
-      .serializer(String);
-    // HEAD hands out no document, so nothing is audited.
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    const signed = await makeEvidence({ db, keyring, clock, publicUrl }, payment);
-    await note(request, 'payment.evidence', payment, { keyId: signed.keyId });
-    return reply.send(`${JSON.stringify(signed, null, 2)}\n`);
+    return exports.sendSigned(request, reply, {
+      name: `evidence-${payment.id}.json`,
+      action: 'payment.evidence',
+      objectId: payment.id,
+      sign: () => makeEvidence({ db, keyring, clock, publicUrl }, payment),
+    });
   });
 
   const simulating = withPermission('merchant', 'payments.simulate', {
@@ -94,7 +90,11 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
       const fault = isRefused ? { field: null, message: error.message } : faultOf(error, request);
       return show(request, payment, fault);
     }
-    await note(request, 'payment.simulate', payment, { case: name });
+    await audited(operatorOf(request, deps), 'payment.simulate', async () => ({
+      result: undefined,
+      objectId: payment.id,
+      detail: { case: name },
+    }));
     if (untaken.length === 0) {
       return redirectTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
     }
@@ -120,20 +120,6 @@ export function registerPayments(app: TypedApp, deps: PanelDependencies, exports
     }
     return redirectTo(`${accountPath(membershipOf(request))}/payments/${payment.id}`);
   });
-
-  /** Writes into the audit log what a person did with a payment. */
-  function note(
-    request: FastifyRequest,
-    action: string,
-    { id: objectId }: Payment,
-    detail: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    return audited(operatorOf(request, deps), action, async () => ({
-      result: undefined,
-      objectId,
-      detail,
-    }));
-  }
 
   async function requirePayment(request: PaymentRequest): Promise<PaymentWithAsset> {
     const { accountId } = membershipOf(request);
