@@ -43,6 +43,10 @@ export interface RateLimits {
   countWebhookTest(request: FastifyRequest): Promise<void>;
   /** Opens a file to download in the panel; they are counted by person. */
   readonly countExport: CountedWork<FastifyRequest>;
+  /** Redelivers an event in the panel; these are counted by the endpoint's ID. */
+  readonly countRedelivery: CountedWork<string>;
+  /** Redelivers in the panel what failed since a time; these calls are counted by the endpoint's ID. */
+  readonly countBulkRedelivery: CountedWork<string>;
 }
 
 /**
@@ -79,10 +83,14 @@ const EXPLANATIONS = { most: 10, seconds: 60 };
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };
 /** Files that a person may download in an hour; each may hold, or be made of, millions of rows. */
 const EXPORTS = { most: 6, seconds: 3_600 };
+/** Events redelivered to an endpoint one by one in an hour: more than anybody looks at. */
+export const REDELIVERIES = { most: 60, seconds: 3_600 };
+/** Times that what failed is redelivered to an endpoint in an hour; each may be a thousand events. */
+export const BULK_REDELIVERIES = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations, webhook tests and files made there',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations, webhook tests, files and redeliveries made there',
   labelNames: ['client'],
 });
 
@@ -97,7 +105,8 @@ type Limited =
   | 'secret'
   | 'explanation'
   | 'webhook-test'
-  | 'export';
+  | 'export'
+  | 'redelivery';
 
 /** Counts a client's requests in windows of a fixed length, in this replica's memory. */
 export async function createRateLimits(
@@ -175,6 +184,7 @@ export async function createRateLimits(
   const explanations = createLimiter('explanation', EXPLANATIONS, personOf);
   const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
   const accountOf = ({ visit }: FastifyRequest) => visit?.membership?.accountId ?? '';
+  const itself = (id: string) => id;
   return {
     refuseExhaustedAddress: request => failures.read(clientNetwork(request), exhausted, windowMs),
     countFailure: request => failures.incr(clientNetwork(request), failed, windowMs),
@@ -187,5 +197,7 @@ export async function createRateLimits(
     countExplanation: explanations,
     countWebhookTest: webhookTests,
     countExport: countWork('export', EXPORTS, personOf),
+    countRedelivery: countWork('redelivery', REDELIVERIES, itself),
+    countBulkRedelivery: countWork('redelivery', BULK_REDELIVERIES, itself),
   };
 }

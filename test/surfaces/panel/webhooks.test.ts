@@ -431,6 +431,28 @@ test('a member redelivers one delivery, and is led to the new one', async () => 
   expect(await audited()).toMatchObject([{ action: 'webhook.redeliver', actor: member.email }]);
 });
 
+test('an endpoint is redelivered to sixty times an hour one by one; refusals do not count', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const { endpoint: other } = await addEndpoint(service, shop.merchant.id, `${receiver.url}&other`);
+  const redeliver = async (endpointId: string, id: string) => {
+    const url = `${path}/${endpointId}/deliveries/${id}/redeliver`;
+    return (await submit(service, url, {}, member)).statusCode;
+  };
+  const id = await addDelivery(service, payment, { endpointId: endpoint.id });
+  await submit(service, `${path}/${endpoint.id}/disable`, {}, admin);
+  expect(await redeliver(endpoint.id, id)).toBe(422);
+  await submit(service, `${path}/${endpoint.id}/enable`, {}, admin);
+  const sixty = Array.from({ length: 60 }, () => redeliver(endpoint.id, id));
+  expect(new Set(await Promise.all(sixty))).toEqual(new Set([303]));
+  expect(await redeliver(endpoint.id, id)).toBe(429);
+  const elsewhere = await addDelivery(service, payment, { endpointId: other.id });
+  expect(await redeliver(other.id, elsewhere)).toBe(303);
+  // All that failed at once is counted apart.
+  const form = { since: new Date(service.clock.now).toISOString().slice(0, 16) };
+  const bulk = await submit(service, `${path}/${endpoint.id}/redeliver-failed`, form, member);
+  expect(bulk.statusCode).toBe(303);
+});
+
 describe('all that failed since a time', () => {
   const ask = (endpointId: string, since: string) =>
     submit(service, `${path}/${endpointId}/redeliver-failed`, { since }, member);
@@ -456,6 +478,17 @@ describe('all that failed since a time', () => {
       { action: 'webhook.redeliver-failed', detail: { deliveries: 3 } },
       { action: 'webhook.redeliver-failed', detail: { deliveries: 0 } },
     ]);
+  });
+
+  test('is redelivered six times an hour; refusals do not count', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    const since = new Date(service.clock.now).toISOString().slice(0, 16);
+    for (let n = 0; n < 7; n++) {
+      expect((await ask(endpoint.id, 'yesterday')).statusCode).toBe(422);
+    }
+    for (let n = 0; n < 6; n++) expect((await ask(endpoint.id, since)).statusCode).toBe(303);
+    expect((await ask(endpoint.id, since)).statusCode).toBe(429);
+    expect((await ask(endpoint.id, 'yesterday')).statusCode).toBe(422);
   });
 
   test.each([

@@ -32,6 +32,7 @@ import {
   REQUEST_RETENTION_DAYS,
   REQUESTS_PER_ACCOUNT_MAXIMUM,
 } from '#accounts/requests/stored-fields.ts';
+import { BULK_REDELIVERIES, REDELIVERIES } from '#http/rate-limit.ts';
 import { PART_MINIMUM } from '#payments/search-payments.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import { EXPORT_DAYS_MAXIMUM } from '../../panel/kit/export-days.ts';
@@ -73,6 +74,8 @@ export const ACCOUNT_FACTS: Facts = {
   'requests.kept-days': REQUEST_RETENTION_DAYS,
   'requests.kept-most': REQUESTS_PER_ACCOUNT_MAXIMUM.toLocaleString('en-US'),
   'requests.explained-pause': formatDuration(KEY_PAUSE_MS / 1000),
+  'panel.redeliveries': REDELIVERIES.most,
+  'panel.bulk-redeliveries': BULK_REDELIVERIES.most,
   'panel.search-part': PART_MINIMUM,
   'panel.search-window': SEARCH_WINDOW.toLocaleString('en-US'),
 };

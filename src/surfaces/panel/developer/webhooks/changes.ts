@@ -68,7 +68,9 @@ export function registerEndpointChanges(
     if (since === undefined) return refuse(redelivery.noTime);
     if (since.getTime() > clock()) return refuse(redelivery.future);
     try {
-      const { deliveries } = await redeliverFailed(operatorOf(request, deps), endpoint.id, since);
+      const { deliveries } = await limits.countBulkRedelivery(endpoint.id, () =>
+        redeliverFailed(operatorOf(request, deps), endpoint.id, since),
+      );
       return redirectTo(`${webhooksPath(request)}/${endpoint.id}?redelivered=${deliveries}`);
     } catch (error) {
       return pages.show(request, endpoint, { fault: faultOf(error, request), since: text });

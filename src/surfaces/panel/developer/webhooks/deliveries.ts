@@ -40,7 +40,7 @@ export function registerDeliveries(
   deps: PanelDependencies,
   pages: EndpointPages,
 ): void {
-  const { db, panelUrl, reports } = deps;
+  const { db, limits, panelUrl, reports } = deps;
   const params = DeliveryParams;
   const reading = withPermission('merchant', 'webhooks.read', { params });
 
@@ -62,7 +62,9 @@ export function registerDeliveries(
   app.post(`${PATH}/redeliver`, redelivering, async request => {
     const found = await requireDelivery(request);
     try {
-      const { id } = await redeliver(operatorOf(request, deps), found.delivery.id);
+      const { id } = await limits.countRedelivery(found.endpoint.id, () =>
+        redeliver(operatorOf(request, deps), found.delivery.id),
+      );
       return redirectTo(`${webhooksPath(request)}/${found.endpoint.id}/deliveries/${id}`);
     } catch (error) {
       return show(request, found, faultOf(error, request));
