@@ -59,11 +59,11 @@ export function setMainBranch(operator: Operator, id: string): Promise<Branch> {
 async function requirePlace(tx: Connection, merchantId: string, name: string): Promise<void> {
   const branches = await listBranches(tx, merchantId);
   if (branches.length >= BRANCHES_MAXIMUM) {
-    throw new OperationRefused(`A merchant may have at most ${BRANCHES_MAXIMUM} branches.`);
+    throw new OperationRefused('too-many-branches', { maximum: BRANCHES_MAXIMUM });
   }
   const same = branches.find(branch => plainOf(branch.name) === plainOf(name));
   if (same !== undefined) {
-    throw new OperationRefused(`The merchant has a branch named ${same.name} already.`);
+    throw new OperationRefused('branch-name-taken', { name: same.name });
   }
 }
 

@@ -9,6 +9,10 @@ export const ADDRESSES = {
   'branch-of-other': ({ branchId }: { branchId: string }) =>
     `The merchant has no branch ${branchId}.`,
   'main-branch-missing': 'The merchant has no main branch.',
+  'too-many-branches': ({ maximum }: { maximum: number }) =>
+    `A merchant may have at most ${maximum} branches.`,
+  'branch-name-taken': ({ name }: { name: string }) =>
+    `The merchant has a branch named ${name} already.`,
   'branch-already-main': 'It is the main branch already.',
 
   'address-invalid': ({ problem }: { problem: AddressProblem }) =>

@@ -16,6 +16,7 @@ export const WEBHOOKS = {
     `The webhook endpoint ${endpointId} is disabled: ${reason} Enable it first.`,
   'endpoint-url-in-use': ({ endpointId }: { endpointId: string }) =>
     `The merchant's webhook endpoint ${endpointId} has this URL already.`,
+  'types-exclude-all': 'Choose either every event of a payment (all) or single types of them.',
   'too-many-endpoints': ({ maximum }: { maximum: number }) =>
     `A merchant may have at most ${maximum} webhook endpoints.`,
   'delivery-unknown': ({ deliveryId }: { deliveryId: string }) =>

@@ -146,9 +146,7 @@ export function subscriptionColumns(
   const all = types.length === 0 || types.includes(ALL_TYPES);
   // Who names some does not expect to receive the others.
   if (all && named.some(type => PAYMENT_EVENT_TYPES.some(each => each === type))) {
-    throw new OperationRefused(
-      `Choose either every event of a payment (${ALL_TYPES}) or single types of them.`,
-    );
+    throw new OperationRefused('types-exclude-all');
   }
   return {
     types: all ? null : named,

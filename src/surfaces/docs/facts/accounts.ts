@@ -25,6 +25,7 @@ import {
 } from '#accounts/people/panel-sessions.ts';
 import { PASSWORD_MAXIMUM, PASSWORD_MINIMUM } from '#accounts/people/password-rules.ts';
 import { SESSION_WRONG_MAXIMUM } from '#accounts/people/proofs.ts';
+import { PUT_ASIDE_KEPT_MS } from '#accounts/people/put-aside.ts';
 import { RECOVERY_CODES } from '#accounts/people/recovery-codes.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
@@ -64,6 +65,7 @@ export const ACCOUNT_FACTS: Facts = {
   'panel.sessions': SESSIONS_MAXIMUM,
   'panel.recent': formatDuration(RECENT_MS / 1000),
   'panel.former-told': formatDuration(FORMER_TOLD_MS / 1000),
+  'panel.put-aside': formatDuration(PUT_ASIDE_KEPT_MS / 1000),
   'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
   'mail.pauses': RETRY_PAUSES_MS.map(pause => formatDuration(pause / 1000)).join(', '),
   'mail.asked': ASKED_LIMITS.failures,

@@ -26,9 +26,7 @@ export async function makeLinkOnce(
   const { id: personId } = sessionOf(request).person;
   const now = new Date(clock());
   const row = { id: request.body.intent, person_id: personId, created_at: now };
-  return limits.countSecret(request, async () =>
-    (await useIntent(db, row)) ? make() : undefined,
-  );
+  return limits.countSecret(request, async () => ((await useIntent(db, row)) ? make() : undefined));
 }
 
 /**
