@@ -61,7 +61,8 @@ export function listStrayDeposits(db: Connection, paymentId: string): Promise<St
 export interface Arrivals {
   /** Sum on its network, without what was undone, in the asset's smallest unit; null for nothing. */
   readonly received: string | null;
-  /** Symbol of the asset; null before a network is chosen. */
+  /** Name of the network; null before one is chosen, like its asset. */
+  readonly networkName: string | null;
   readonly assetSymbol: string | null;
   readonly assetDecimals: number | null;
   readonly under: boolean;
@@ -117,7 +118,7 @@ export async function readArrivals(
   paymentIds: readonly string[],
 ): Promise<Map<string, Arrivals>> {
   const { rows } = await sql<Arrivals & { id: string }>`
-    select payments.id, received::text, asset_symbol as "assetSymbol",
+    select payments.id, received::text, networks.name as "networkName", asset_symbol as "assetSymbol",
            asset_decimals as "assetDecimals", ${deviates('under')} as under, ${deviates('over')} as "over",
            late, duplicate
     from payments left join networks on networks.id = payments.blockchain_id ${ARRIVED}

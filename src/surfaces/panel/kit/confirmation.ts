@@ -19,6 +19,8 @@ export interface Question {
   readonly content: Html;
   /** The button that does it. */
   readonly submit: string;
+  /** Fields that say what else the answer consents to, added to what was sent. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** The page to return to without doing it, without the base path. */
   readonly back: string;
 }
@@ -129,7 +131,7 @@ function confirmationPage(
     fault,
     content: html`${question?.content}
 <form method="post" action="${basePath}${request.url}" class="stack"${isMultipart && html` enctype="multipart/form-data"`}>
-${renderHidden(request.body)}${question !== null && html`<input type="hidden" name="${SURE}" value="yes">`}
+${renderHidden({ ...Object(request.body), ...question?.fields })}${question !== null && html`<input type="hidden" name="${SURE}" value="yes">`}
 ${needsFactor && renderFactorField(words, sessionOf(request).person.is_demo, fault)}
 <button${question !== null && html` class="danger"`}>${question?.submit ?? codeTexts.submit}</button>
 </form>
@@ -147,9 +149,9 @@ function renderFactorField(
 ${renderField({ name: CODE, label: code.label, hint: code.hint, autocomplete: 'one-time-code', maxlength: 40 }, fault)}`;
 }
 
-/** Everything that a form was sent with. */
-function renderHidden(body: unknown): Html[] {
-  return Object.entries(body ?? {}).flatMap(([name, value]: [string, unknown]) =>
+/** Everything that a form is sent with. */
+function renderHidden(body: Readonly<Record<string, unknown>>): Html[] {
+  return Object.entries(body).flatMap(([name, value]) =>
     [value]
       .flat()
       .map(each => html`<input type="hidden" name="${name}" value="${each as string}">`),

@@ -21,7 +21,7 @@ interface ExportFile {
   /** CSV unless given. */
   readonly type?: string;
   /** What the audit log calls it. */
-  readonly action?: 'payment.export' | 'commission.export' | 'accounting.export';
+  readonly action?: 'payment.export' | 'deposit.export' | 'commission.export' | 'accounting.export';
   /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
   /** Backpressure: the next part is made once the client has taken the previous one. */

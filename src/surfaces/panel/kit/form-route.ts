@@ -1,12 +1,12 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Operator } from '#accounts/audit/audited-change.ts';
+import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
 import { EmptyForm } from '#http/page-validation.ts';
 import { operatorOf, type PanelRule } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { Question } from './confirmation.ts';
 import { faultOf } from './failures.ts';
-import type { FormFault } from './form.ts';
+import { type FormFault, FormRefused } from './form.ts';
 import { changeWithFactor } from './fresh-factor.ts';
 import type { PageOrRedirect } from './pages.ts';
 
@@ -24,7 +24,10 @@ interface Form<Result, Body extends TObject, Params extends TObject, Query exten
   readonly body?: Body;
   readonly params?: Params;
   readonly query?: Query;
-  /** What it asks before anything is changed; null where it need not ask. */
+  /**
+   * What it asks before anything is changed; null where it need not ask. It may throw what `change` throws: a form that
+   * is refused asks nothing.
+   */
   readonly ask?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<Question | null>;
   /**
    * Refuses what is wrong whatever the second factor is, before a code is used up.
@@ -74,7 +77,7 @@ export function registerForm<
     done,
   }: Form<Result, Body, Params, Query>,
 ): void {
-  const config = { panel: rule, ...(ask === undefined ? {} : { ask }) };
+  const config = { panel: rule, ...(ask === undefined ? {} : { ask: unlessRefused(ask) }) };
   const schema = {
     body: body ?? EmptyForm,
     ...(params === undefined ? {} : { params }),
@@ -95,4 +98,16 @@ export function registerForm<
     }
     return done(request, result);
   });
+}
+
+/** Asks nothing where the form is refused, since its change says why. */
+function unlessRefused<Request>(ask: (request: Request) => Promise<Question | null>): typeof ask {
+  return async request => {
+    try {
+      return await ask(request);
+    } catch (error) {
+      if (error instanceof FormRefused || error instanceof OperationRefused) return null;
+      throw error;
+    }
+  };
 }

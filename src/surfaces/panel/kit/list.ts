@@ -16,12 +16,12 @@ export const PlaceQuery = Type.Object({
 const PLACES: readonly string[] = ['after', 'before', 'page', 'told'];
 
 type Query = Readonly<Record<string, string | number | undefined>>;
-type Place = Readonly<Record<string, string>>;
+type Place = Readonly<Record<string, string | undefined>>;
 
 /** A page of a list. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** Parameters of the pages before and after it; null where there is none. */
+  /** Parameters of the pages before and after it, none for the first page; null where there is no such page. */
   readonly newer: Place | null;
   readonly older: Place | null;
 }
@@ -93,6 +93,8 @@ interface List<Row> {
   readonly none: Html | string;
   /** Shown where no row matches the filters, instead of `none`. */
   readonly noMatch?: string;
+  /** Shown where none has matched so far, and older ones may: a page looks at a bounded number of rows. */
+  readonly noneYet?: string;
   /** Where the list can be downloaded as a file. */
   readonly download?: Html | null;
 }
@@ -100,13 +102,28 @@ interface List<Row> {
 /** A page of a list with its filters and the links to other pages, or why it has no rows. */
 export function renderList<Row>(
   words: PanelTexts,
-  { url, query, filters = [], page, render, more, none, noMatch, download = null }: List<Row>,
+  {
+    url,
+    query,
+    filters = [],
+    page,
+    render,
+    none,
+    more,
+    noMatch,
+    noneYet = '',
+    download = null,
+  }: List<Row>,
 ): Html {
   const { rows, newer, older } = page;
   const own = filtersIn(query);
   const isFiltered = Object.keys(own).length > 0;
   const isFirst = PLACES.every(name => query[name] === undefined);
+  const { pages } = words.lists;
+  const isToFirst = newer !== null && Object.keys(newer).length === 0;
+  const labels = { newer: isToFirst ? pages.newest : pages.newer, older: more ?? pages.older };
   const renderEmpty = () => {
+    if (older !== null) return html`<p>${noneYet}</p>`;
     if (!isFirst) return renderNoneFurther(words, addressOf(url, own));
     if (!isFiltered || noMatch === undefined) return html`<p>${none}</p>`;
     return renderNoMatch(words, noMatch, url);
@@ -114,7 +131,7 @@ export function renderList<Row>(
   const link = (place: Place | null) => place && addressOf(url, { ...own, ...place });
   return html`${filters.length > 0 && (rows.length > 0 || isFiltered) && renderFilters(words, url, filters)}
 ${rows.length === 0 ? renderEmpty() : render(rows)}
-<div class="buttons">${renderPaging(words, link(newer), link(older), more)}
+<div class="buttons">${renderPaging(words, link(newer), link(older), labels)}
 ${(rows.length > 0 || older !== null) && download}</div>`;
 }
 

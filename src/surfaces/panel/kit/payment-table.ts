@@ -47,7 +47,11 @@ export function renderPayments(
         number: true,
         secondary: true,
       },
-      { title: facts.network, cell: ({ blockchainId }) => blockchainId, secondary: true },
+      {
+        title: facts.network,
+        cell: ({ id }) => networkText(words, arrivals.get(id)),
+        secondary: true,
+      },
       {
         title: facts.reference,
         cell: ({ customerReferenceId }) => customerReferenceId,
@@ -65,6 +69,14 @@ function renderDeviations(
   return DEVIATIONS.filter(kind => arrivals?.[kind] === true).map(
     kind => html` <span class="tag bad">${deviations[kind]}</span>`,
   );
+}
+
+/** The network that the customer has chosen, with its asset; null for none. */
+function networkText(
+  { changes }: PanelTexts,
+  { networkName = null, assetSymbol = null }: Partial<Arrivals> = {},
+): string | null {
+  return networkName && assetSymbol && changes.network(networkName, assetSymbol);
 }
 
 /** What has arrived, with its asset; null if nothing has. */

@@ -7,6 +7,7 @@ import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { PanelTexts } from '../texts/index.ts';
+import { renderCopyButton } from './copy.ts';
 import type { PanelPage } from './document.ts';
 
 /**
@@ -35,14 +36,9 @@ export async function issueOnce<T>(
 }
 
 /** A value that is shown once, with a button that copies it. */
-export function renderSecret(
-  { shell }: PanelTexts,
-  id: string,
-  title: string,
-  value: string,
-): Html {
+export function renderSecret(words: PanelTexts, id: string, title: string, value: string): Html {
   return html`<h2>${title}</h2><div class="secret"><pre><code id="${id}">${value}</code></pre>
-<button type="button" class="plain copy" data-copy="${id}" hidden>${shell.copy}</button></div>`;
+${renderCopyButton(words, id)}</div>`;
 }
 
 /** The page for a form that was sent before: its secret exists, and cannot be shown again. */

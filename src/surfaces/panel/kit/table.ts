@@ -46,18 +46,18 @@ function renderBelow<T>(columns: readonly Column<T>[], row: T): Html[] {
   });
 }
 
-/** Links to the pages before and after, if there are any. */
+/** Links to the pages before and after, if there are any; of newer and of older rows unless labelled otherwise. */
 export function renderPaging(
   { lists: { pages } }: PanelTexts,
   newer: string | null,
   older: string | null,
-  olderText = pages.older,
+  labels = { newer: pages.newer, older: pages.older },
 ): Html | null {
   if (newer === null && older === null) return null;
   return html`<nav class="buttons" aria-label="${pages.title}">${
-    newer !== null && html`<a href="${newer}" rel="prev">${pages.newer}</a>`
+    newer !== null && html`<a href="${newer}" rel="prev">${labels.newer}</a>`
   }
-${older !== null && html`<a href="${older}" rel="next">${olderText}</a>`}</nav>`;
+${older !== null && html`<a href="${older}" rel="next">${labels.older}</a>`}</nav>`;
 }
 
 /** A page of rows, and the ID of the last one if there are more. */

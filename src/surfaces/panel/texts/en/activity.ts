@@ -24,6 +24,7 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'deposit.assign': 'Assigned a deposit to a payment',
   'deposit.correct': 'Corrected a deposit by what its chain holds',
   'deposit.dismiss': 'Dismissed a deposit',
+  'deposit.export': 'Exported unmatched deposits',
   'deposit.return': 'Recorded that a part was given back',
   'domain.add': 'Added a domain',
   'domain.remove': 'Removed a domain',

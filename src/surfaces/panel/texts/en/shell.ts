@@ -17,6 +17,8 @@ export const shell = {
   undo: 'Undo',
   copied: 'Copied',
   copyRefused: 'Copying is not allowed here: select the text instead.',
+  /** The name of a button where a page has several. */
+  copyWhat: (what: string) => `Copy: ${what}`,
   /** After a page that shows secrets once. */
   kept: 'I have kept them',
   menu: {
