@@ -20,7 +20,7 @@ type PagePlace = Partial<SearchCursor> & {
 };
 
 /** One page of payments, newest first, and the cursors of the pages beside it. */
-export interface PaymentPage {
+interface PaymentPage {
   readonly data: readonly PaymentObject[];
   /** Whether the page is the result of a search, which reads a bounded number of payments at a time. */
   readonly isSearched: boolean;

@@ -159,7 +159,8 @@ test('of a merchant shows what belongs to it as well, and nothing of another one
     );
   }
   const [first, second] = await service.ask<{ id: string }[]>('deposit', 'list', '--unmatched');
-  await service.ask('deposit', 'assign', first?.id ?? '', found.id);
+  const amounts = ['--arrived', '0.00099999', '--due', '0.00012345'];
+  await service.ask('deposit', 'assign', first?.id ?? '', found.id, ...amounts);
   await service.ask('deposit', 'dismiss', second?.id ?? '', '--note', 'Sent back by wire.');
 
   const entries = await service.ask<Entry[]>('audit', '--object', bought.merchant.id);

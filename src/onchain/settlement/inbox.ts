@@ -28,7 +28,7 @@ import {
 } from './assignment.ts';
 
 /** What an assignment would do. */
-interface WeighedAssignment extends Assignment {
+export interface WeighedAssignment extends Assignment {
   /** Another payment that had asked for exactly the amount of the deposit. */
   readonly otherOrder: MeantPayment | undefined;
 }
@@ -96,19 +96,20 @@ export function assignDeposit(
 
 /**
  * What assigning a deposit to a payment would do now, for a person to decide on. Changes nothing.
- * @throws OperationRefused as `assignDeposit` does.
+ * @param consent To the amounts: whether another payment had asked for them is told, and needs none.
+ * @throws ConsentNeeded and OperationRefused as `assignDeposit` does otherwise.
  */
 export function weighAssignment(
-  db: Database,
+  operator: Operator & { readonly db: Database },
   depositId: string,
   paymentId: string,
+  consent: Pick<Consent, 'amounts'>,
+  delayMs: number,
 ): Promise<WeighedAssignment> {
-  return transact(db, async tx => {
-    const assignment = await requireAssignable(
-      tx,
-      await requireUnmatched(tx, depositId),
-      paymentId,
-    );
+  return transact(operator.db, async tx => {
+    const deposit = await requireUnmatched(tx, depositId);
+    const assignment = await requireAssignable(tx, deposit, paymentId);
+    await requireConfirmed({ ...operator, db: tx }, assignment, consent, delayMs);
     return { ...assignment, otherOrder: await findOtherOrder(tx, assignment) };
   });
 }

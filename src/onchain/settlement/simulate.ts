@@ -3,7 +3,7 @@ import { randomTransactionHash } from '#chains/transaction-hash.ts';
 import { movePayment } from '#payments/move-payment.ts';
 import { SIMULATION_ACTOR } from '#payments/processors/simulate-regulated.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
-import type { Database } from '#storage/database/connection.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -12,12 +12,12 @@ import { findNetwork, findSimulatedNetwork } from '#storage/repositories/chains/
 import { listPaymentDeposits } from '#storage/repositories/deposits/deposits.ts';
 import { bringPaymentForward } from '#storage/repositories/payments/clock.ts';
 import { listUnderpaid, lockPayment } from '#storage/repositories/payments/moves.ts';
-import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { findPayment, type PaymentOnNetwork } from '#storage/repositories/payments/payments.ts';
 import { hasLapsed } from './lapse-quotes.ts';
 import { observeTransfer } from './observe-transfer.ts';
 import type { Finality, ObservedTransfer } from './observed-transfer.ts';
 import { readRemaining } from './remaining.ts';
-import { selectNetwork } from './select-network.ts';
+import { isOpen, selectNetwork } from './select-network.ts';
 
 /** Each case and what happens in it. */
 export const SIMULATION_CASES = {
@@ -47,6 +47,29 @@ export interface Simulation {
 interface Simulator {
   readonly db: Database;
   readonly rates: Rates;
+}
+
+/** The cases that the state of a payment on chain allows: any other would be refused, or change nothing. */
+export async function listCases(
+  db: Connection,
+  payment: PaymentOnNetwork,
+  now: Date,
+): Promise<SimulationCase[]> {
+  const isSimulated = await mayReceive(db, payment, now);
+  if (payment.status !== 'pending') return isSimulated ? ['late'] : [];
+  if (payment.session_status !== 'pending') return isSimulated ? ['confirm'] : [];
+  const mayExpire = isSimulated || payment.blockchain_id === null;
+  const cases = Object.keys(SIMULATION_CASES) as SimulationCase[];
+  return cases.filter(each => each === 'cancel' || (each === 'expire' ? mayExpire : isSimulated));
+}
+
+/** Whether transfers are simulated on the network that is chosen, or on the one that would be. */
+async function mayReceive(db: Connection, payment: PaymentOnNetwork, now: Date): Promise<boolean> {
+  const { blockchain_id: chosen, offered_blockchain_ids: offered } = payment;
+  if (chosen !== null && !hasLapsed(payment, now)) return payment.settled_by === 'simulation';
+  if (!isOpen(payment, now) || offered.length === 0) return false;
+  const network = await findSimulatedNetwork(db, chosen === null ? offered : [chosen]);
+  return network?.is_active === true;
 }
 
 /**

@@ -2,24 +2,39 @@ import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { movePayment } from '../move-payment.ts';
+import { MOVES, type MoveName } from '../moves.ts';
 import type { NotificationDependencies } from './receive-notification.ts';
 import { type NotificationKind, sendNotifications } from './sandbox-notifications.ts';
 import type { SandboxProcessor } from './sandbox-processor.ts';
 
 /** Cases of a payment on a US account, and the notifications that simulate them. */
-const CASES: Readonly<Record<string, readonly NotificationKind[]>> = {
+const CASES = {
   confirm: ['seen', 'settled'],
   detect: ['seen'],
   fail: ['failed'],
   cancel: ['cancelled'],
-};
+} as const satisfies Partial<Record<MoveName, readonly NotificationKind[]>>;
 
-export const REGULATED_CASES = Object.keys(CASES);
+export const REGULATED_CASES = Object.keys(CASES) as (keyof typeof CASES)[];
+
+const SANDBOX: SandboxProcessor['name'] = 'sandbox';
 
 /** Actor of simulated moves in a payment's history. */
 export const SIMULATION_ACTOR = 'simulation';
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The cases that the state of a payment allows: the notifications of any other would be ignored. */
+export function listRegulatedCases({
+  processor,
+  status,
+  session_status: session,
+}: Payment): (keyof typeof CASES)[] {
+  if (processor !== SANDBOX) return [];
+  return REGULATED_CASES.filter(name =>
+    MOVES[name].from.some(from => from.status === status && from.session === session),
+  );
+}
 
 /**
  * Simulates a case on a payment of the sandbox processor, by the notifications that it would send.
@@ -32,14 +47,14 @@ export function simulateRegulated(
   simulation: string,
 ): Promise<void> {
   requireSandbox(payment);
-  const kinds = CASES[simulation];
-  if (kinds === undefined) {
+  const name = REGULATED_CASES.find(each => each === simulation);
+  if (name === undefined) {
     throw new OperationRefused('simulation-case-unknown', {
       name: simulation,
       known: REGULATED_CASES,
     });
   }
-  return sendNotifications(deps, sandbox, payment, kinds, {
+  return sendNotifications(deps, sandbox, payment, CASES[name], {
     trace: null,
     actor: SIMULATION_ACTOR,
     log: SILENT,
@@ -62,7 +77,6 @@ export async function expireRegulatedIfDue(
 
 /** @throws OperationRefused for a payment of another processor. */
 export function requireSandbox({ processor }: Payment): void {
-  const sandbox: SandboxProcessor['name'] = 'sandbox';
-  if (processor === sandbox) return;
+  if (processor === SANDBOX) return;
   throw new OperationRefused('simulation-of-other-processor', { processor });
 }

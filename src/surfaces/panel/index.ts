@@ -62,7 +62,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     const exports = new Exports(deps);
     registerHome(pages, deps);
     registerPayments(pages, deps, exports);
-    registerUnmatched(pages, deps);
+    registerUnmatched(pages, deps, exports);
     registerSettings(pages, deps);
     registerTeam(pages, deps);
     registerActivity(pages, deps);

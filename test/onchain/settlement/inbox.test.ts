@@ -242,12 +242,14 @@ describe('a deposit of too little or too much', () => {
     const { id } = await addOpenPayment(service, merchant, asked);
     await addOpenPayment(service, merchant, asked + 1n);
     const more = await arrive(asked + asked / 50n);
-    expect(await weighAssignment(service.db, more.id, id)).toMatchObject({
-      arrived: asked + asked / 50n,
-      due: asked,
-      difference: null,
-      otherOrder: undefined,
-    });
+    expect(await weighAssignment({ ...as(ada), db: service.db }, more.id, id, {}, 0)).toMatchObject(
+      {
+        arrived: asked + asked / 50n,
+        due: asked,
+        difference: null,
+        otherOrder: undefined,
+      },
+    );
     await expect(askToAssign(as(ada), more.id, id, 0)).rejects.toThrow('suffices');
   });
 

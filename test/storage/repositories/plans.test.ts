@@ -579,8 +579,10 @@ describe('deposits that a merchant has to settle', () => {
     ['all', {}, undefined],
     ['worth little', { valueMaximum: 100 }, undefined],
     ['late ones of a network, on a later page', { outcome: 'late', blockchainId: 'eth' }, 'after'],
+    ['all, on a later page of a file', {}, 'read'],
   ])('%s: are read from each address, the most valuable first', async (_, filters, after) => {
-    const page = { after: after && depositId, limit: LIMIT };
+    const read = { id: depositId, value_cents: null };
+    const page = { after: after === 'read' ? read : after && depositId, limit: LIMIT };
     const nodes = await plansOf(db => listOwnUnmatched(db, merchantId, filters, page));
     expect([...indexesOf(nodes)]).toContain('deposits_inbox');
   });

@@ -74,6 +74,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${M}/payments/:paymentId/simulate`, 'admin and member'],
   [`POST ${M}/payments/:paymentId/return`, 'admin'],
   [`GET ${M}/unmatched`, 'admin and member'],
+  [`GET ${M}/unmatched.csv`, 'admin and member'],
   [`GET ${M}/unmatched/:depositId`, 'admin and member'],
   [`POST ${M}/unmatched/dismiss`, 'admin'],
   [`POST ${M}/unmatched/:depositId/assign`, 'admin'],

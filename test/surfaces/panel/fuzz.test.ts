@@ -83,6 +83,8 @@ const QUERY = [
     'arrived',
     'why',
     'worth',
+    'minimum',
+    'maximum',
     'key',
     'code',
     'method',

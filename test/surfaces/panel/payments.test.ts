@@ -1,11 +1,19 @@
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setNetwork } from '#accounts/networks.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
-import { ADDRESSES, addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
+import {
+  ADDRESSES,
+  addMerchant,
+  type MerchantWithKey,
+  operatorOf,
+} from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { openCheckout } from '../../helpers/checkout.ts';
+import { releaseAll } from '../../helpers/open-payment.ts';
 import {
   addMerchantUser,
   addShop,
@@ -15,11 +23,20 @@ import {
   textOf,
   type Visitor,
 } from '../../helpers/panel.ts';
+import { noticeOf } from '../../helpers/panel-notice.ts';
 import { addPayment, copyPayment } from '../../helpers/payments.ts';
 import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Columns of a payment whose customer has chosen a network. */
+const ON_NETWORK = {
+  blockchain_id: 'eth-usdc-test',
+  address: ADDRESSES['eth-test'],
+  token_amount: 10_080_000n,
+  token_decimals: 6,
+};
 
 let service: TestApp;
 let shop: MerchantWithKey;
@@ -39,6 +56,7 @@ beforeAll(async () => {
       customer_reference_id: `order ${index}`,
       status: index === 3 ? 'cancelled' : 'pending',
       session_status: index === 3 ? 'cancelled' : 'pending',
+      ...(index === 8 ? ON_NETWORK : {}),
     });
     ids.push(id);
   }
@@ -74,6 +92,12 @@ test.each([
   ['search=$10.07', [7]],
   ['search=10.59', [59]],
   ['search=10.5', [50]],
+  ['minimum=10.57&maximum=$10.58', [57, 58]],
+  ['maximum=10.04&status=pending', [0, 1, 2, 4]],
+  ['minimum=10.5&search=rder 5', Array.from({ length: 10 }, (_, n) => 50 + n)],
+  ['network=eth-usdc-test', [8]],
+  ['network=eth-usdc-test&minimum=10.08&search=order 8', [8]],
+  ['network=btc&search=order 8', []],
   ['status=nonsense&from=yesterday', null],
 ] as const)('with ?%s it shows what matches', async (query, expected) => {
   const page = await open(service, `${path}?${query.replaceAll(' ', '%20')}`, member);
@@ -84,6 +108,9 @@ test.each([
 test('a payment can be found by its ID, and by days including their ends', async () => {
   const one = await open(service, `${path}?search=${ids[9]}`, member);
   expect(listed(one)).toEqual([ids[9]]);
+  for (const filter of ['network=btc', 'minimum=10.10', 'maximum=10.08']) {
+    expect(listed(await open(service, `${path}?search=${ids[9]}&${filter}`, member))).toEqual([]);
+  }
   const day = new Date(service.clock.now - 5 * DAY_MS).toISOString().slice(0, 10);
   expect(listed(await open(service, `${path}?from=${day}&to=${day}`, member))).toEqual([ids[5]]);
 });
@@ -125,6 +152,8 @@ test('a search examines a bounded number of payments, and can be continued', asy
   expect(listed(begin)[0]).toBe(id);
   const rest = await open(service, linkOf(begin, 'next') ?? '', reader);
   expect([...listed(begin), ...listed(rest)].toSorted()).toEqual(all);
+  const dear = await open(service, `${url}?search=the+oldest&minimum=10.01`, reader);
+  expect(listed(dear)).toEqual([]);
   const file = await service.app.inject({
     url: `${url}.csv?search=the+oldest`,
     headers: { host: HOST, cookie: reader.cookie, 'sec-fetch-site': 'same-origin' },
@@ -230,6 +259,8 @@ describe('the state of what has arrived', () => {
     ['undone', ['undone by the chain Nothing arrived by it: not counted.']],
   ])('is told apart on the page of a payment: %s', async (name, words) => {
     const page = await open(service, `${url}/${found.get(name)}`, reader);
+    const excess = / In all 0\.5\d* USDC more than was asked for\./;
+    expect(excess.test(textOf(page))).toBe(name === 'too much');
     const [, list = ''] = page.body.match(/id="transfers">.*?<ul class="rows">(.*?)<\/ul>/s) ?? [];
     const told = list.split('</li>').slice(0, -1);
     expect(told.map(body => textOf({ body }))).toEqual(
@@ -269,6 +300,47 @@ test('days in the wrong order are refused with a message, by the list and by the
   expect(textOf(page)).toMatch(/From \(UTC day\) .*To \(UTC day\)/);
   const file = await open(service, `${path}.csv?${days}`, member);
   expect(file.headers.location).toBe(`${path}?${days}`);
+});
+
+test.each([
+  ['minimum=cheap', 'Give an amount in dollars, as 10.00.'],
+  ['maximum=1.234', 'Give an amount in dollars, as 10.00.'],
+  ['minimum=$2&maximum=1.99', 'Amount from, $2, is more than Amount to, 1.99.'],
+])(
+  'amounts as in ?%s are refused with a message, by the list and by the file',
+  async (amounts, message) => {
+    const page = await open(service, `${path}?${amounts}`, member);
+    expect(page.statusCode).toBe(422);
+    expect(textOf(page)).toContain(message);
+    const file = await open(service, `${path}.csv?${amounts}`, member);
+    expect(file.headers.location).toBe(`${path}?${new URLSearchParams(amounts)}`);
+  },
+);
+
+describe('a search for fewer characters than a part has', () => {
+  const HINT = 'A part of a reference takes at least 3 characters.';
+
+  test.each(['or', '李', '张三', '😀😀', 'é', 'ор'])('says so: %s', async text => {
+    const page = await open(service, `${path}?search=${encodeURIComponent(text)}`, member);
+    expect(textOf(page)).toContain(HINT);
+    expect(textOf(page)).toContain('Clear filters');
+  });
+
+  test.each(['der', '张三李', '😀😀😀', 'орд'])('does not for %s', async text => {
+    const page = await open(service, `${path}?search=${encodeURIComponent(text)}`, member);
+    expect(textOf(page)).not.toContain(HINT);
+  });
+
+  test('finds a whole reference, and says so as well', async () => {
+    const { merchant, path: own, ada } = await addShop(service, '/payments');
+    const { id } = await addPayment(service.db, merchant, {
+      created_at: new Date(service.clock.now),
+      customer_reference_id: '张三',
+    });
+    const page = await open(service, `${own}?search=${encodeURIComponent('张三')}`, ada);
+    expect(listed(page)).toEqual([id]);
+    expect(textOf(page)).toContain(HINT);
+  });
 });
 
 test('a filter that finds nothing says so, and how to remove it', async () => {
@@ -344,6 +416,24 @@ describe('the file', () => {
   test('has the filters of the list, and can be downloaded six times an hour', async () => {
     const filtered = await download(`${path}.csv?status=cancelled`);
     expect(filtered.body.trimEnd().split('\r\n')).toHaveLength(2);
+    const grace = await addMerchantUser(service, shop.merchant.id, 'member', { name: 'Grace' });
+    const amounts = await download(`${path}.csv?minimum=10.57&maximum=10.58&network=`, {
+      cookie: grace.cookie,
+    });
+    expect(amounts.body.trimEnd().split('\r\n')).toHaveLength(3);
+    const network = await download(`${path}.csv?network=eth-usdc-test`, { cookie: grace.cookie });
+    expect(network.body.trimEnd().split('\r\n')).toHaveLength(2);
+    const audited = await service.db
+      .selectFrom('audit_log')
+      .select('detail')
+      .where('action', '=', 'payment.export')
+      .where('actor', '=', grace.email)
+      .orderBy('id')
+      .execute();
+    expect(audited).toMatchObject([
+      { detail: { rows: 2, filters: { minimum: '10.57', maximum: '10.58' } } },
+      { detail: { rows: 1, filters: { network: 'eth-usdc-test' } } },
+    ]);
     for (let taken = 2; taken < 6; taken++) {
       expect((await download(`${path}.csv?status=cancelled`)).statusCode).toBe(200);
     }
@@ -390,6 +480,7 @@ describe('a payment', () => {
     });
     const played = await submit(service, `${path}/${id}/simulate`, { case: 'cancel' }, member);
     expect(played.statusCode).toBe(303);
+    expect(noticeOf(played)).toEqual({ text: 'Simulated: cancel.' });
     const text = textOf(await open(service, `${path}/${id}`, member));
     expect(text).toContain('Now cancelled: cancelled by simulation');
     const late = await submit(service, `${path}/${id}/simulate`, { case: 'confirm' }, member);
@@ -407,10 +498,115 @@ describe('a payment', () => {
       submit(service, `${path}/${id}/simulate`, { case: name }, member);
     expect((await play(one.id, 'reorg')).statusCode).toBe(303);
     expect((await play(other.id, 'reorg')).statusCode).toBe(303);
-    const waiting = await play(other.id, 'over');
-    expect(waiting.statusCode).toBe(200);
-    expect(textOf(waiting)).toContain('went to the inbox as ambiguous');
+    expect(noticeOf(await play(other.id, 'over'))?.text).toMatch(
+      /^The payment is still pending\. A transfer went to the inbox: several payments wait at/,
+    );
     expect((await play(one.id, 'expire')).statusCode).toBe(303);
-    expect((await play(other.id, 'over')).statusCode).toBe(303);
+    expect(noticeOf(await play(other.id, 'over'))?.text).toBe('Simulated: over.');
+  });
+
+  describe('offers to simulate what its state allows', () => {
+    /** The cases that a page offers. */
+    const offered = async (id: string, list = path, visitor = member) => {
+      const { body } = await open(service, `${list}/${id}`, visitor);
+      const [, select = ''] = /<select id="case".*?>(.*?)<\/select>/s.exec(body) ?? [];
+      return [...select.matchAll(/value="(\w+)"/g)].map(([, name]) => name);
+    };
+    const add = (columns: Partial<Parameters<typeof addPayment>[2]> = {}) =>
+      addPayment(service.db, shop.merchant, {
+        created_at: new Date(service.clock.now),
+        offered_blockchain_ids: ['eth'],
+        ...columns,
+      });
+    const play = (id: string, name: string) =>
+      submit(service, `${path}/${id}/simulate`, { case: name }, member);
+
+    beforeEach(() => releaseAll(service.db));
+
+    test('while it is open: every case, none of which is refused', async () => {
+      const { id } = await add();
+      expect(await offered(id)).toEqual(Object.keys(SIMULATION_CASES));
+      for (const name of Object.keys(SIMULATION_CASES)) {
+        const payment = await add();
+        expect((await play(payment.id, name)).statusCode, name).toBe(303);
+        await releaseAll(service.db);
+      }
+    });
+
+    test('once funds have been seen, and once it has ended', async () => {
+      const { id } = await add();
+      await play(id, 'detect');
+      expect(await offered(id)).toEqual(['confirm']);
+      expect((await play(id, 'cancel')).statusCode).toBe(422);
+      await play(id, 'confirm');
+      expect(await offered(id)).toEqual(['late']);
+      expect((await play(id, 'expire')).statusCode).toBe(422);
+      expect((await play(id, 'late')).statusCode).toBe(303);
+      const { id: cancelled } = await add();
+      await play(cancelled, 'cancel');
+      expect(await offered(cancelled)).toEqual([]);
+    });
+
+    test('on a US account: what the sandbox sends in its state', async () => {
+      const { merchant, path: list, ada } = await addShop(service, '/payments', { kind: 'us' });
+      const addUs = (columns: Partial<Parameters<typeof addPayment>[2]>) =>
+        addPayment(service.db, merchant, {
+          created_at: new Date(service.clock.now),
+          processor: 'sandbox',
+          ...columns,
+        });
+      for (const [columns, cases] of [
+        [{}, ['confirm', 'detect', 'fail', 'cancel']],
+        [{ session_status: 'completed' }, ['confirm', 'fail']],
+        [{ status: 'cancelled', session_status: 'cancelled' }, []],
+        [{ processor: 'stripe' }, []],
+      ] as const) {
+        const { id } = await addUs(columns);
+        expect(await offered(id, list, ada)).toEqual(cases);
+      }
+    });
+
+    test('without a network that is simulated: no transfer', async () => {
+      expect(await offered((await add({ offered_blockchain_ids: [] })).id)).toEqual([
+        'cancel',
+        'expire',
+      ]);
+      const network = (columns: object) =>
+        service.db.updateTable('networks').set(columns).where('id', '=', 'eth').execute();
+      await network({ settled_by: 'chain' });
+      expect(await offered((await add()).id)).toEqual(['cancel', 'expire']);
+      const chosen = { ...ON_NETWORK, blockchain_id: 'eth', token_decimals: 18 };
+      const { id } = await add(chosen);
+      expect(await offered(id)).toEqual(['cancel']);
+      expect((await play(id, 'confirm')).statusCode).toBe(422);
+      await network({ settled_by: 'simulation', is_active: false });
+      expect(await offered((await add()).id)).toEqual(['cancel', 'expire']);
+      await network({ is_active: true });
+    });
+  });
+
+  test('names its network, and its ID, address and transaction can be copied', async () => {
+    const { id } = await addPayment(service.db, shop.merchant, {
+      created_at: new Date(service.clock.now),
+      ...ON_NETWORK,
+      transaction_hash: '0xabc',
+    });
+    const explorer = 'https://explorer.example/tx/{hash}';
+    await setNetwork(operatorOf(service), ON_NETWORK.blockchain_id, { explorer });
+    const page = await open(service, `${path}/${id}`, member);
+    await setNetwork(operatorOf(service), ON_NETWORK.blockchain_id, { explorer: null });
+    expect(page.body).toContain('USDC on Ethereum Sepolia <code>eth-usdc-test</code>');
+    for (const [what, value] of [
+      ['id', id],
+      ['address', ON_NETWORK.address],
+      ['transaction', '0xabc'],
+    ]) {
+      expect(page.body).toContain(`<code id="payment-${what}">${value}</code>`);
+      expect(page.body).toContain(`data-copy="payment-${what}" aria-label="Copy: `);
+    }
+    expect(page.body).toContain('<a href="https://explorer.example/tx/0xabc" rel="noreferrer">');
+    expect((await open(service, `${path}/${id}`, member)).body).not.toContain('explorer.example');
+    const list = await open(service, `${path}?network=${ON_NETWORK.blockchain_id}`, member);
+    expect(textOf(list).match(/USDC on Ethereum Sepolia/g)?.length).toBeGreaterThan(2);
   });
 });

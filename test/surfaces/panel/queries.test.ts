@@ -26,6 +26,7 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
   '/panel/merchants/:accountId/payments': [
     '?status=successful&from=2026-01-01&to=2026-12-31',
     '?arrived=duplicate',
+    '?network=eth-test&minimum=1&maximum=1000000',
     '?search=10.00',
     '?search=HASH',
     // Found, while older payments are left to examine.

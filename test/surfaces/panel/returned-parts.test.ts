@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { openCheckout } from '../../helpers/checkout.ts';
 import { releaseAll } from '../../helpers/open-payment.ts';
 import { addMerchantUser, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
+import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
 
 /** How the parts of an ended payment are shown, and how their return is recorded. */
 
@@ -39,7 +40,7 @@ async function addUnderpaid(of: MerchantWithKey = shop, { isOpen = false } = {})
   service.clock.now += 1_000;
   const path = `/panel/merchants/${of.merchant.id}/payments/${checkout.paymentId}`;
   const record = (fields: Record<string, string> = {}, visitor = admin) =>
-    submit(service, `${path}/return`, { ...GIVEN, deposit: part.id, ...fields }, visitor);
+    submit(service, `${path}/return`, { ...GIVEN, ...SURE, deposit: part.id, ...fields }, visitor);
   return { path, part, record };
 }
 
@@ -53,8 +54,15 @@ test('an admin records the return of a part, whose page then says so', async () 
     /0\.00625\d* ETH on Ethereum .*: final Too little, and not completed\./,
   );
   expect(before.body).toContain(`<code>${part.transaction_hash}</code>`);
+  const asked = await record({ to: ' Ada ', 'confirmation-sure': '' });
+  expect(asked.statusCode).toBe(200);
+  expect(textOf(asked)).toMatch(
+    /Was 0\.00625\d* ETH given back\? 0\.00625\d* ETH to Ada, by 0xback \..*That cannot be changed\./,
+  );
+  expect(await recorded(part.id)).toBeUndefined();
   const sent = await record({ to: ' Ada ' });
   expect([sent.statusCode, sent.headers.location]).toEqual([303, path]);
+  expect(noticeOf(sent)?.text).toMatch(/^Recorded: 0\.00625\d* ETH was given back to Ada\.$/);
   const at = new Date(service.clock.now);
   expect(await recorded(part.id)).toMatchObject({
     merchant_id: shop.merchant.id,

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeAddress } from '#accounts/deposit-addresses.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
+import { listOwnUnmatched } from '#storage/repositories/deposits/account-deposits.ts';
+import { updateDeposit } from '#storage/repositories/deposits/deposits.ts';
 import { newAddress } from '../../accounts/account-of-changes.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
@@ -9,12 +12,15 @@ import { openCheckout } from '../../helpers/checkout.ts';
 import {
   addMerchantUser,
   addSession,
+  codeAt,
   HOST,
   open,
   submit,
   textOf,
   type Visitor,
+  wrongCodeAt,
 } from '../../helpers/panel.ts';
+import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
 import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -40,6 +46,10 @@ beforeAll(async () => {
   path = `/panel/merchants/${shop.merchant.id}/unmatched`;
 });
 afterAll(() => service.close());
+
+/** Sends a form of a deposit whose question was answered. */
+const settle = (url: string, fields: Record<string, string>, who: Visitor = admin) =>
+  submit(service, url, { ...fields, ...SURE }, who);
 
 const KEPT = { remedy: 'kept', to: '', hash: '', note: '' } as const;
 
@@ -67,8 +77,14 @@ test('the inbox shows what arrived at addresses that only this merchant has ever
   expect((await open(service, `${path}/${foreign.id}`, admin)).statusCode).toBe(404);
   const home = await open(service, path.replace('/unmatched', ''), admin);
   expect(textOf(home)).toContain('1 deposit that no payment took');
-  const dismissed = await submit(service, `${path}/${own.id}/dismiss`, { ...KEPT }, admin);
+  const asked = await submit(service, `${path}/${own.id}/dismiss`, { ...KEPT }, admin);
+  expect(textOf(asked)).toContain(
+    'Dismiss 1 deposit? Amounts 0.000000000000012345 ETH Worth unknown What was done Kept.',
+  );
+  expect(textOf(await open(service, path, admin))).toContain('0.000000000000012345 ETH');
+  const dismissed = await settle(`${path}/${own.id}/dismiss`, { ...KEPT });
   expect(dismissed.statusCode).toBe(303);
+  expect(noticeOf(dismissed)).toEqual({ text: 'Dismissed: 1 deposit, worth unknown.' });
   expect(textOf(await open(service, path, admin))).toContain('Nothing waits.');
 });
 
@@ -115,7 +131,7 @@ test('a deposit at an address that another merchant has too is not shown, and th
 test('a deposit is dismissed with what was done with the money', async () => {
   const { id } = await arrive(OWN);
   const dismiss = (fields: Record<string, string>) =>
-    submit(service, `${path}/${id}/dismiss`, { to: '', hash: '', note: '', ...fields }, admin);
+    settle(`${path}/${id}/dismiss`, { to: '', hash: '', note: '', ...fields });
   for (const [fields, reason] of [
     [{}, 'Say what was done with the money.'],
     [{ remedy: 'other', note: ' ' }, 'Say how it was settled'],
@@ -172,11 +188,71 @@ describe('a full inbox', () => {
       const none = await open(service, `${path}?${query}`, admin);
       expect(textOf(none)).toContain('No deposit matches. Clear filters');
     }
+    const wrong = await open(service, `${path}?worth=little`, admin);
+    expect(wrong.statusCode).toBe(422);
+    expect(textOf(wrong)).toContain('Give an amount in dollars, as 10.00.');
+    expect(textOf(await open(service, path, admin))).toContain('ETH on Ethereum Sepolia');
+  });
+
+  test('can be downloaded as it is filtered, by everybody who sees it', async () => {
+    const member = await addMerchantUser(service, shop.merchant.id, 'member');
+    const download = (query: string, site = 'same-origin') =>
+      service.app.inject({
+        url: `${path}.csv${query}`,
+        headers: { host: HOST, cookie: member.cookie, 'sec-fetch-site': site },
+      });
+    const inFile = ({ body }: { body: string }) =>
+      body
+        .trimEnd()
+        .split('\r\n')
+        .slice(1)
+        .map(row => row.slice(1, 37));
+    const all = await download('');
+    expect(all.headers['content-disposition']).toMatch(/filename="unmatched-[\d-]+\.csv"$/);
+    expect(all.body).toContain('"id","arrivedAt","blockchainId","address",');
+    expect(inFile(all)).toEqual(ids);
+    const [, row = ''] = (await download('?worth=4&network=eth-test')).body.split('\r\n');
+    expect(row).toContain(`"${ids.at(-1)}",`);
+    expect(row).toContain(`"eth-test","${OWN}",`);
+    expect(row).toContain('"0.001","ETH","4.00","unknown","final"');
+    expect((await open(service, `${path}?worth=12`, member)).body).toContain(
+      `<a href="${path}.csv?worth=12" download>`,
+    );
+    expect((await download('?worth=x')).headers.location).toBe(`${path}?worth=x`);
+    expect((await download('', 'cross-site')).statusCode).toBe(403);
+    const audited = await service.db
+      .selectFrom('audit_log')
+      .select(['detail', 'account_id'])
+      .where('action', '=', 'deposit.export')
+      .where('actor', '=', member.email)
+      .orderBy('id')
+      .execute();
+    expect(audited).toMatchObject([
+      { account_id: shop.merchant.id, detail: { rows: 28, filters: {} } },
+      { detail: { rows: 1, filters: { worth: '4', network: 'eth-test' } } },
+    ]);
+  });
+
+  test('is read on in a file where it was left, though a deposit is valued meanwhile', async () => {
+    const { id: merchantId } = shop.merchant;
+    const [first] = await listOwnUnmatched(
+      service.db,
+      merchantId,
+      {},
+      { after: undefined, limit: 1 },
+    );
+    expect(first?.id).toBe(ids[0]);
+    const value = (cents: number | null) =>
+      updateDeposit(service.db, ids[0] ?? '', { value_cents: cents });
+    await value(1);
+    const rest = await listOwnUnmatched(service.db, merchantId, {}, { after: first, limit: 100 });
+    await value(null);
+    expect(rest.map(({ id }) => id)).toEqual([...ids.slice(1), ids[0]]);
   });
 
   test('many are dismissed at once, all or none, by an admin', async () => {
     const dismiss = (deposits: readonly (string | undefined)[], fields = {}) => {
-      const payload = new URLSearchParams({ ...KEPT, ...fields });
+      const payload = new URLSearchParams({ ...KEPT, ...SURE, ...fields });
       for (const id of deposits) payload.append('deposit', id ?? '');
       return service.app.inject({
         method: 'POST',
@@ -200,40 +276,64 @@ describe('a full inbox', () => {
     const foreign = await arrive(OTHERS);
     expect(textOf(await dismiss([ids.at(-1), foreign.id]))).toContain('Nothing was changed.');
     expect(listed(await open(service, `${path}?worth=12`, admin))).toHaveLength(3);
+    const asked = await dismiss([...ids.slice(-2), ids[0]], { 'confirmation-sure': '' });
+    expect(textOf(asked)).toMatch(
+      /Dismiss 3 deposits\? Amounts .*ETH Worth \$12\.00, and 1 deposit of unknown worth/,
+    );
+    expect(asked.body).toContain(`action="${path}/dismiss?worth=12"`);
+    expect(listed(await open(service, `${path}?worth=12`, admin))).toHaveLength(3);
     const done = await dismiss(ids.slice(-2));
-    expect(done.headers.location).toBe(`${path}?worth=12.00`);
+    expect(done.headers.location).toBe(`${path}?worth=12`);
+    expect(noticeOf(done)).toEqual({ text: 'Dismissed: 2 deposits, worth $12.00.' });
     expect(listed(await open(service, `${path}?worth=12`, admin))).toEqual([ids.at(-3)]);
   });
 });
 
-test('an underpaid deposit is confirmed by a second admin, who types both amounts', async () => {
-  const checkout = await openCheckout(service, shop);
-  await checkout.pick('eth-test');
-  const deposit = await arrive(OWN, 1n);
-  const at = `${path}/${deposit.id}`;
-  const form = { payment: checkout.paymentId };
-  // Somebody whom another admin has just invited, perhaps under a second e-mail of their own.
-  const mallory = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Mallory' });
-  const early = await submit(service, `${at}/ask`, form, mallory);
-  expect(early.statusCode).toBe(422);
-  expect(textOf(early)).toContain('for long enough');
-  const refused = await submit(service, `${at}/assign`, form, admin);
-  expect(refused.statusCode).toBe(422);
-  expect(textOf(refused)).toContain('too little to settle the payment');
-  expect(textOf(refused)).toContain('Ask a second admin');
-  expect((await submit(service, `${at}/ask`, form, admin)).headers.location).toBe(at);
-  expect(textOf(await open(service, at, admin))).toContain('Another admin has to confirm that.');
-  const [, due = ''] = /due ([\d.]+) ETH/.exec(textOf(await open(service, at, admin))) ?? [];
-  const typed = { ...form, sure: '', arrived: '0.000000000000000001', due };
-  expect((await submit(service, `${at}/assign`, typed, admin)).statusCode).toBe(422);
-  const confirmed = await submit(service, `${at}/assign`, typed, mallory);
-  expect(confirmed.statusCode).toBe(422);
-  expect(textOf(confirmed)).toContain('for long enough');
-  expect(textOf(await open(service, at, grace))).toContain('Ada asked to assign it to $50.00');
-  expect((await checkout.payment()).status).toBe('pending');
-  expect((await submit(service, `${at}/assign`, typed, grace)).statusCode).toBe(303);
-  expect((await checkout.payment()).status).toBe('successful');
-});
+test.each([
+  ['too little', () => 1n, '0.000000000000000001', 'too little to settle the payment'],
+  ['too much', (due: bigint) => due * 633n, /arrived ([\d.]+) ETH/, 'too much for the payment'],
+] as const)(
+  'a deposit of %s is confirmed by a second admin, who types both amounts',
+  async (_, amountOf, typedAs, why) => {
+    const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 3' });
+    await checkout.pick('eth-test');
+    const asked = BigInt((await checkout.payment()).token_amount ?? 0);
+    const deposit = await arrive(OWN, amountOf(asked));
+    const at = `${path}/${deposit.id}`;
+    const form = { payment: checkout.paymentId };
+    // Somebody whom another admin has just invited, perhaps under a second e-mail of their own.
+    const mallory = await addMerchantUser(service, shop.merchant.id, 'admin', { name: 'Mallory' });
+    const early = await submit(service, `${at}/ask`, form, mallory);
+    expect(early.statusCode).toBe(422);
+    expect(textOf(early)).toContain('for long enough');
+    const refused = await submit(service, `${at}/assign`, form, admin);
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain(why);
+    expect(textOf(refused)).toContain('Ask a second admin');
+    const requested = await submit(service, `${at}/ask`, form, admin);
+    expect(requested.headers.location).toBe(at);
+    expect(noticeOf(requested)?.text).toContain('Another admin has to confirm it');
+    expect(textOf(await open(service, at, admin))).toContain('Another admin has to confirm that.');
+    const shown = textOf(await open(service, at, admin));
+    const [, due = ''] = /due ([\d.]+) ETH/.exec(shown) ?? [];
+    const arrived = typeof typedAs === 'string' ? typedAs : (typedAs.exec(shown)?.[1] ?? '');
+    const typed = { ...form, sure: '', arrived, due };
+    expect((await submit(service, `${at}/assign`, typed, admin)).statusCode).toBe(422);
+    const confirmed = await submit(service, `${at}/assign`, typed, mallory);
+    expect(confirmed.statusCode).toBe(422);
+    expect(textOf(confirmed)).toContain('for long enough');
+    expect(textOf(await open(service, at, grace))).toContain('Ada asked to assign it to $50.00');
+    const wrong = await settle(`${at}/assign`, { ...typed, due: '1' }, grace);
+    expect(wrong.statusCode).toBe(422);
+    expect(textOf(wrong)).toContain('The amounts that were typed are others.');
+    const question = await submit(service, `${at}/assign`, typed, grace);
+    expect(question.statusCode).toBe(200);
+    expect(textOf(question)).toContain(`Due ${due} ETH Arrived ${arrived} ETH Difference`);
+    expect((await checkout.payment()).status).toBe('pending');
+    expect((await settle(`${at}/assign`, typed, grace)).statusCode).toBe(303);
+    expect((await checkout.payment()).status).toBe('successful');
+  },
+);
 
 test('a late deposit and its payment link to each other, and it is assigned elsewhere only on purpose', async () => {
   const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 17' });
@@ -255,12 +355,22 @@ test('a late deposit and its payment link to each other, and it is assigned else
   const other = await openCheckout(service, shop, { amount: 4000 });
   await other.pick('eth-test');
   const form = { payment: other.paymentId };
-  const asked = await submit(service, `${path}/${deposit.id}/assign`, form, admin);
-  expect(asked.statusCode).toBe(422);
-  expect(textOf(asked)).toContain(`Payment ${checkout.paymentId}, which is cancelled, had asked`);
-  expect(textOf(asked)).toContain('Assign it to $40.00 all the same');
-  const sure = { ...form, sure: 'yes', arrived: '', due: '' };
-  expect((await submit(service, `${path}/${deposit.id}/assign`, sure, admin)).statusCode).toBe(303);
+  const at = `${path}/${deposit.id}/assign`;
+  // $50.00 is far more than $40.00: two people of the merchant decide.
+  await submit(service, `${path}/${deposit.id}/ask`, form, admin);
+  const [arrived = '', due = ''] = [amount, (await other.payment()).token_amount].map(units =>
+    formatBaseUnits(BigInt(units ?? 0), 18),
+  );
+  const typed = { ...form, sure: '', arrived, due };
+  const asked = await submit(service, at, typed, grace);
+  expect(asked.statusCode).toBe(200);
+  expect(textOf(asked)).toContain('$50.00 , order 17, which is cancelled, had asked for exactly');
+  expect(asked.body).toContain('<input type="hidden" name="sure" value="yes">');
+  // Without having read it.
+  const unread = await settle(at, typed, grace);
+  expect(unread.statusCode).toBe(422);
+  expect(textOf(unread)).toContain(`Payment ${checkout.paymentId}, which is cancelled, had asked`);
+  expect((await settle(at, { ...typed, sure: 'yes' }, grace)).statusCode).toBe(303);
   expect((await other.payment()).status).toBe('successful');
   expect(textOf(await open(service, ended, admin))).toContain('Assigned to another payment');
 });
@@ -278,25 +388,84 @@ test('a payer sees what became of a transfer that came too late', async () => {
   const arabic = await checkout.get(`${checkout.path}?lang=ar`);
   expect(arabic.body).toMatch(/<strong>\u20660[.,٫]\d+\u00a0ETH\u2069<\/strong>/);
   const returned = { remedy: 'returned', to: 'ada@example.com', hash: '0xback', note: 'secret' };
-  await submit(service, `${path}/${id}/dismiss`, returned, admin);
+  await settle(`${path}/${id}/dismiss`, returned);
   const settled = await checkout.get();
   expect(settled.body).toContain('It has been returned by this transaction:');
   expect(settled.body).toContain('0xback');
   expect(settled.body).not.toMatch(/ada@example|secret/);
 });
 
-test('a deposit is assigned to a payment that waits there, which is then paid', async () => {
+test('a deposit is assigned, once the question was answered, to a payment that waits there', async () => {
+  const other = await openCheckout(service, shop);
+  await other.pick('eth-test');
+  const checkout = await openCheckout(service, shop, { customerReferenceId: 'order 18' });
+  await checkout.pick('eth-test');
+  const amount = BigInt((await checkout.payment()).token_amount ?? 0);
+  const deposit = await arrive(OWN, amount + amount / 100n + 7n);
+  const at = `${path}/${deposit.id}`;
+  const page = await open(service, at, admin);
+  expect(textOf(page)).toContain('$50.00 , order 18 best fit due');
+  expect(textOf(page).match(/best fit/g)).toHaveLength(1);
+  expect(page.body).toContain(
+    `<code id="deposit-transaction">${deposit.transaction_hash}</code> <button type="button"`,
+  );
+  expect(page.body).toContain('ETH on Ethereum Sepolia <code>eth-test</code>');
+  const member = await addMerchantUser(service, shop.merchant.id, 'member');
+  expect((await open(service, at, member)).body).not.toContain('Assign<');
+  const form = { payment: checkout.paymentId };
+  const question = await submit(service, `${at}/assign`, form, admin);
+  expect(question.statusCode).toBe(200);
+  const [due, arrived, difference] = [amount, amount + amount / 100n + 7n, amount / 100n + 7n].map(
+    units => `${formatBaseUnits(units, 18)} ETH`,
+  );
+  expect(textOf(question)).toContain('Assign this deposit to $50.00, order 18?');
+  expect(textOf(question)).toContain(
+    `Due ${due} Arrived ${arrived} Difference ${difference} more than is due`,
+  );
+  expect(textOf(question)).toContain('Price $50.00 Worth – Reference order 18');
+  expect(textOf(question)).toContain('successful at once. That is final');
+  expect((await checkout.payment()).status).toBe('pending');
+  const done = await settle(`${at}/assign`, form);
+  expect(done.headers.location).toBe(path);
+  const payments = path.replace('unmatched', 'payments');
+  expect(noticeOf(done)).toEqual({
+    text: 'Assigned to $50.00, order 18.',
+    link: { path: `${payments}/${checkout.paymentId}`, text: 'Look at the payment' },
+  });
+  expect((await checkout.payment()).status).toBe('successful');
+  // Somebody else has the question open, or opens the deposit.
+  const again = await settle(`${at}/assign`, { payment: other.paymentId }, grace);
+  expect(again.statusCode).toBe(422);
+  expect(textOf(again)).toContain(`The deposit belongs to payment ${checkout.paymentId} already.`);
+  expect((await settle(`${at}/dismiss`, { ...KEPT }, grace)).statusCode).toBe(422);
+  const settled = await open(service, at, grace);
+  expect(textOf(settled)).toContain('It waits no more. What became of it It belongs to $50.00');
+  expect(settled.body).toContain(`href="${payments}/${checkout.paymentId}"`);
+  expect(settled.body).not.toMatch(/\/(assign|ask|dismiss)"/);
+  expect((await other.payment()).status).toBe('pending');
+});
+
+test('an admin whose second factor is old is asked for it with the question, and assigns nothing without it', async () => {
   const checkout = await openCheckout(service, shop);
   await checkout.pick('eth-test');
-  const { token_amount: amount } = await checkout.payment();
-  const deposit = await arrive(OWN, BigInt(amount ?? 0) * 2n + 7n);
-  const page = await open(service, `${path}/${deposit.id}`, admin);
-  expect(textOf(page)).toContain('It is far more than its payment asks for.');
-  expect(textOf(page)).toContain('$50.00');
-  const member = await addMerchantUser(service, shop.merchant.id, 'member');
-  expect((await open(service, `${path}/${deposit.id}`, member)).body).not.toContain('Assign<');
+  // Nobody else asked for this amount.
+  const { id } = await arrive(OWN, BigInt((await checkout.payment()).token_amount ?? 0) + 11n);
+  const url = `${path}/${id}/assign`;
   const form = { payment: checkout.paymentId };
-  expect((await submit(service, `${path}/${deposit.id}/assign`, form, admin)).statusCode).toBe(303);
+  const stale = { ...admin, cookie: await addSession(service, admin, 11) };
+  const asked = await submit(service, url, form, stale);
+  expect(asked.statusCode).toBe(200);
+  expect(textOf(asked)).toContain('Assign this deposit to $50.00?');
+  expect(asked.body).toContain('name="confirmation-code"');
+  expect(asked.body).toContain(`name="payment" value="${checkout.paymentId}"`);
+  for (const code of [{}, { 'confirmation-code': wrongCodeAt(admin.secret, service.clock.now) }]) {
+    const sent = await settle(url, { ...form, ...code }, stale);
+    expect(textOf(sent)).toContain('Assign this deposit to $50.00?');
+  }
+  expect((await checkout.payment()).status).toBe('pending');
+  const code = codeAt(admin.secret, service.clock.now);
+  const done = await settle(url, { ...form, 'confirmation-code': code }, stale);
+  expect(noticeOf(done)?.text).toBe('Assigned to $50.00.');
   expect((await checkout.payment()).status).toBe('successful');
 });
 
@@ -305,5 +474,8 @@ test('a deposit is assigned to no payment of another merchant', async () => {
   const checkout = await openCheckout(service, other);
   const { id } = await arrive(OWN);
   const form = { payment: checkout.paymentId };
-  expect((await submit(service, `${path}/${id}/assign`, form, admin)).statusCode).toBe(404);
+  for (const fields of [form, { ...form, ...SURE }]) {
+    const sent = await submit(service, `${path}/${id}/assign`, fields, admin);
+    expect(sent.statusCode).toBe(404);
+  }
 });

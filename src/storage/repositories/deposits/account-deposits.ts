@@ -28,8 +28,11 @@ export const IS_OWN = sql<SqlBool>`
 export const IS_IN_PERIOD = sql<SqlBool>`
   (own.since <= deposits.observed_at and deposits.observed_at < own.until)`;
 
-/** Written as in the index of the inbox. An unknown value counts as the highest. */
-const VALUE = sql<number>`coalesce(value_cents, 9223372036854775807)`;
+/** An unknown value counts as the highest. */
+const UNKNOWN = '9223372036854775807';
+
+/** Written as in the index of the inbox. */
+const VALUE = sql<number>`coalesce(value_cents, ${sql.raw(UNKNOWN)})`;
 
 /**
  * At most `limit` waiting deposits of each period in which a merchant had an address, as `deposits`, those of the
@@ -54,13 +57,17 @@ function ofEachAddress(
 /**
  * A merchant's deposits that no payment took and that are not settled, the most valuable first, and before
  * those the ones whose value is not known yet. Only those at addresses that no other merchant had at the time.
- * @param after ID of the last one of the page before.
+ * @param after The last one of the page before: its ID, or the deposit as it was read there. A deposit that was valued
+ * since then has moved; with its ID alone, those between its two places would be left out.
  */
 export async function listOwnUnmatched(
   db: Connection,
   merchantId: string,
   filters: InboxFilters,
-  { after, limit }: { after: string | undefined; limit: number },
+  {
+    after,
+    limit,
+  }: { after: string | Pick<Deposit, 'id' | 'value_cents'> | undefined; limit: number },
 ): Promise<Deposit[]> {
   const { outcome, blockchainId, valueMaximum } = filters;
   const all: Expression<SqlBool>[] = [];
@@ -68,7 +75,11 @@ export async function listOwnUnmatched(
   if (blockchainId !== undefined) all.push(eb('blockchain_id', '=', blockchainId));
   if (valueMaximum !== undefined) all.push(eb(VALUE, '<=', valueMaximum));
   if (after !== undefined) {
-    all.push(sql`(${VALUE}, id) < (select ${VALUE}, id from deposits where id = ${after})`);
+    const place =
+      typeof after === 'string'
+        ? sql`(select ${VALUE}, id from deposits where id = ${after})`
+        : sql`(${after.value_cents ?? UNKNOWN}::bigint, ${after.id}::uuid)`;
+    all.push(sql`(${VALUE}, id) < ${place}`);
   }
   const { rows } = await sql<Deposit>`
     select deposits.* ${ofEachAddress(merchantId, IS_OWN, limit, eb.and(all))}
@@ -76,27 +87,36 @@ export async function listOwnUnmatched(
   return rows;
 }
 
-/** Undefined also for a deposit of another merchant, and for one that no longer waits. */
-export async function findOwnUnmatched(
+/** A deposit at an address that this merchant alone had, whether it waits or not. */
+export async function findOwnDeposit(
   db: Connection,
   merchantId: string,
   id: string,
 ): Promise<Deposit | undefined> {
-  const [deposit] = await findOwnUnmatchedOf(db, merchantId, [id]);
+  const [deposit] = await findOwn(db, merchantId, [id], sql`true`);
   return deposit;
 }
 
 /** Those of the deposits that wait and are the merchant's. */
-export async function findOwnUnmatchedOf(
+export function findOwnUnmatchedOf(
   db: Connection,
   merchantId: string,
   ids: readonly string[],
+): Promise<Deposit[]> {
+  return findOwn(db, merchantId, ids, IS_WAITING);
+}
+
+async function findOwn(
+  db: Connection,
+  merchantId: string,
+  ids: readonly string[],
+  condition: RawBuilder<unknown>,
 ): Promise<Deposit[]> {
   const { rows } = await sql<Deposit>`
     select deposits.* from deposits
     join account_addresses as own
       on own.blockchain_id = deposits.blockchain_id and own.address = deposits.address
-    where deposits.id = any(${ids}::uuid[]) and ${IS_WAITING}
+    where deposits.id = any(${ids}::uuid[]) and ${condition}
       and own.merchant_id = ${merchantId} and ${IS_IN_PERIOD} and ${IS_OWN}`.execute(db);
   return rows;
 }

@@ -12,6 +12,9 @@ export interface FittingPayment {
 
 /** What an operator needs to know about a deposit, besides its own row. */
 export interface DepositContext {
+  networkName: string;
+  /** URL of a transaction's page on the network, with `{hash}` in it; null without a block explorer. */
+  explorer: string | null;
   assetSymbol: string;
   assetDecimals: number;
   /**
@@ -82,7 +85,7 @@ async function findContexts(
       from listed join account_addresses using (blockchain_id, address)
       where payee is null and since <= at and at < until group by 1
     )
-    select listed.id, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
+    select listed.id, networks.name as "networkName", explorer, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
            coalesce(case when payee is not null then array[payee::text] end,
                     owners."merchantIds", former."merchantIds", '{}') as "merchantIds",
            coalesce(open.fits, '[]') as fits

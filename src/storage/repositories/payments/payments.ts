@@ -1,4 +1,5 @@
 import type { Connection } from '../../database/connection.ts';
+import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 import { HAS_TRANSFERS } from '../deposits/transfers.ts';
 import { findById } from '../rows.ts';
@@ -25,23 +26,43 @@ export function findPaymentByCheckoutToken(
     .executeTakeFirst();
 }
 
-/** A payment with the asset of the network that the customer chose; null before the choice. */
-export type PaymentWithAsset = Payment & { asset_symbol: string | null };
+/** A payment with the network that the customer chose; null before the choice. */
+export type PaymentOnNetwork = Payment & {
+  network_name: string | null;
+  asset_symbol: string | null;
+  /** URL of a transaction's page, with `{hash}` in it; also null without a block explorer. */
+  explorer: string | null;
+  settled_by: Network['settled_by'] | null;
+};
 
 /** Everything of a merchant's payment; undefined for another merchant's, as for a missing one. */
 export function findOwnPayment(
   db: Connection,
   merchantId: string,
   id: string,
-): Promise<PaymentWithAsset | undefined> {
+): Promise<PaymentOnNetwork | undefined> {
+  return ownPayments(db, merchantId).where('payments.id', '=', id).executeTakeFirst();
+}
+
+/** Those of the payments that are a merchant's, by their IDs. */
+export async function findOwnPayments(
+  db: Connection,
+  merchantId: string,
+  ids: readonly string[],
+): Promise<Map<string, PaymentOnNetwork>> {
+  if (ids.length === 0) return new Map();
+  const rows = await ownPayments(db, merchantId).where('payments.id', 'in', ids).execute();
+  return new Map(rows.map(payment => [payment.id, payment]));
+}
+
+function ownPayments(db: Connection, merchantId: string) {
   return db
     .selectFrom('payments')
     .leftJoin('networks', 'networks.id', 'payments.blockchain_id')
     .selectAll('payments')
-    .select('networks.asset_symbol')
-    .where('payments.id', '=', id)
-    .where('merchant_id', '=', merchantId)
-    .executeTakeFirst();
+    .select(['networks.name as network_name', 'networks.asset_symbol', 'networks.explorer'])
+    .select('networks.settled_by')
+    .where('merchant_id', '=', merchantId);
 }
 
 /**

@@ -22,9 +22,7 @@ import { CSV, type Exports } from '../kit/exports.ts';
 import { renderSelect } from '../kit/form.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
-
-const words = texts.payments.accounting;
+import type { PanelTexts } from '../texts/index.ts';
 
 const PATH = '/merchants/:accountId/payments';
 const TYPES = { csv: CSV, jsonl: 'application/x-ndjson; charset=utf-8' };
@@ -70,6 +68,7 @@ export function registerAccounting(
 
 /** The form that asks for the file of a month; null while no month of the merchant's is finished. */
 export function renderAccounting(
+  { payments: { accounting: words } }: PanelTexts,
   membership: Membership,
   { url, docsUrl, now }: { readonly url: string; readonly docsUrl: string; readonly now: Date },
 ): Html | null {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
 import { readPaymentPage, readPaymentPages, type WantedPayments } from '#payments/payment-pages.ts';
+import { PART_MINIMUM } from '#payments/search-payments.ts';
 import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import { utcDay } from '#time/days.ts';
@@ -9,28 +10,20 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { auditedBounds, exportBounds, renderDownload } from '../kit/export-days.ts';
 import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
-import { faultOfDays, renderNoMatch } from '../kit/filters.ts';
+import { renderFilters } from '../kit/filters.ts';
 import { count } from '../kit/format.ts';
+import { filtersIn, renderList } from '../kit/list.ts';
 import { accountPath } from '../kit/navigation.ts';
+import { rememberNetworks } from '../kit/networks.ts';
+import { addressOf } from '../kit/page-address.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { receivedText, renderPayments } from '../kit/payment-table.ts';
-import { isFirstPage, renderNoneFurther } from '../kit/table.ts';
-import { texts } from '../texts/index.ts';
 import { renderAccounting } from './accounting.ts';
 import { type ExportedPayment, PAYMENT_COLUMNS } from './export-columns.ts';
-import {
-  isFiltered,
-  ListQuery,
-  listUrl,
-  renderListFilters,
-  renderListPaging,
-  strictBounds,
-  wantedBy,
-} from './list.ts';
-
-const { payments: paymentTexts } = texts;
+import { faultOfList, ListQuery, renderListFilters, strictBounds, wantedBy } from './list.ts';
 
 const PATH = '/merchants/:accountId/payments';
 const PAGE_SIZE = 25;
@@ -42,58 +35,68 @@ export function registerPaymentList(
   exports: Exports,
 ): void {
   const { clock, panelUrl, publicUrl, reports } = deps;
+  const readNetworks = rememberNetworks(reports);
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
   const schema = { querystring: ListQuery };
 
   app.get(PATH, withPermission('merchant', 'payments.read', schema), async request => {
-    const list = request.query;
+    const { query } = request;
+    const words = texts(request);
+    const { title, first, noMatch, noneSearched, short } = words.payments;
     const url = basePathOf(panelUrl) + pathOf(request);
-    const fault = faultOfDays(texts, list);
-    if (fault !== null) {
-      return { title: paymentTexts.title, fault, content: renderListFilters(url, list, fault) };
-    }
+    const fault = faultOfList(words, query);
+    const filters = renderListFilters(words, await readNetworks(), query, fault);
+    if (fault !== null) return { title, fault, content: renderFilters(words, url, filters) };
     const { accountId } = membershipOf(request);
-    const place = { ...list, limit: PAGE_SIZE };
-    const page = await readPaymentPage(reports, accountId, wantedBy(list), place);
-    const { data, isSearched, next } = page;
-    const ids = data.map(({ id }) => id);
-    const renderEmpty = () => {
-      if (isSearched && next !== null) {
-        return html`<p>${paymentTexts.noneSearched(count(texts, SEARCH_WINDOW))}</p>`;
-      }
-      if (!isFirstPage(list)) return renderNoneFurther(texts, listUrl(url, list));
-      return isFiltered(list)
-        ? renderNoMatch(texts, paymentTexts.noMatch, url)
-        : html`<p>${paymentTexts.first(`${publicUrl}/docs/quickstart`)}</p>`;
-    };
-    const hasNone = data.length === 0;
+    const place = { ...query, limit: PAGE_SIZE };
+    const found = await readPaymentPage(reports, accountId, wantedBy(query), place);
+    const { data: rows, isSearched, before, next } = found;
+    const ids = rows.map(({ id }) => id);
+    const arrivals = await readArrivals(reports, ids);
+    // A search leads from a page to older ones alone, and back to the newest.
+    const toNewest = isSearched && query.after !== undefined ? {} : null;
+    const isShort = query.search !== undefined && [...query.search].length < PART_MINIMUM;
+    const hint = isShort ? short(PART_MINIMUM) : null;
     const now = new Date(clock());
+    const file = addressOf(`${url}.csv`, filtersIn(query));
     return {
-      title: paymentTexts.title,
-      content: html`${(!hasNone || isFiltered(list)) && renderListFilters(url, list, null)}
-${hasNone ? renderEmpty() : renderPayments(texts, url, data, await readArrivals(reports, ids))}
-<div class="buttons">${renderListPaging(url, list, page)}
-${(!hasNone || next !== null) && renderDownload(texts, listUrl(`${url}.csv`, list), list, now)}</div>
-${renderAccounting(membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now })}`,
+      title,
+      content: html`${renderList(words, {
+        url,
+        query,
+        filters,
+        page: {
+          rows,
+          newer: before === null ? toNewest : { before },
+          older: next && { ...next },
+        },
+        render: payments =>
+          html`${hint !== null && html`<p class="quiet">${hint}</p>`}${renderPayments(words, url, payments, arrivals)}`,
+        none: first(`${publicUrl}/docs/quickstart`),
+        noMatch: hint ?? noMatch,
+        noneYet: noneSearched(count(words, SEARCH_WINDOW)),
+        download: renderDownload(words, file, query, now),
+      })}
+${renderAccounting(words, membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now })}`,
     };
   });
 
   const exporting = withPermission('merchant', 'payments.export', schema);
   app.get(`${PATH}.csv`, exporting, (request, reply) => {
-    const list = request.query;
+    const { query } = request;
     const { accountId } = membershipOf(request);
     const now = new Date(clock());
-    const bounds = exportBounds(list, now);
-    // The list says what is wrong with the days.
-    if (bounds === null || faultOfDays(texts, list) !== null) {
-      return redirectTo(listUrl(pathOf(request), list));
+    const bounds = exportBounds(query, now);
+    // The list says what is wrong with its filters.
+    if (bounds === null || faultOfList(texts(request), query) !== null) {
+      return redirectTo(addressOf(pathOf(request), filtersIn(query)));
     }
-    const { status, arrived: deviation, search } = list;
-    const { filters, text } = wantedBy(list);
+    const { status, arrived: deviation, network, minimum, maximum, search } = query;
+    const { filters, text } = wantedBy(query);
     const wanted = { filters: { ...filters, ...strictBounds(bounds) }, text };
     return exports.send(request, reply, {
       name: `payments-${utcDay(now)}.csv`,
-      filters: { status, ...auditedBounds(bounds), deviation, search },
+      filters: { status, ...auditedBounds(bounds), deviation, network, minimum, maximum, search },
       parts: csvParts(PAYMENT_COLUMNS, readAll(accountId, wanted)),
     });
   });

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PaymentPage, WantedPayments } from '#payments/payment-pages.ts';
-import type { SearchCursor } from '#payments/search-payments.ts';
+import { parseDollars } from '#payments/dollars.ts';
+import type { WantedPayments } from '#payments/payment-pages.ts';
+import { BlockchainIdSchema } from '#schemas/blockchain.ts';
 import { CUSTOMER_REFERENCE_MAXIMUM } from '#schemas/create-payment.ts';
 import { PAYMENT_STATUSES, PaymentStatusSchema } from '#schemas/payment.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
@@ -8,39 +9,46 @@ import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
 import {
   DaysQuery,
+  faultOfDays,
   renderChoice,
   renderDayFields,
-  renderFilters,
   renderSearch,
 } from '../kit/filters.ts';
-import type { FormFault } from '../kit/form.ts';
-import { addressOf } from '../kit/page-address.ts';
+import { type FormFault, renderField } from '../kit/form.ts';
+import { PlaceQuery } from '../kit/list.ts';
+import { type NamedNetworks, networkChoices } from '../kit/networks.ts';
 import { DEVIATIONS } from '../kit/payment-table.ts';
-import { renderPaging } from '../kit/table.ts';
-import { texts } from '../texts/index.ts';
-
-const { lists, payments: paymentTexts } = texts;
-const { facts } = paymentTexts;
+import type { PanelTexts } from '../texts/index.ts';
 
 /** The filters of a list, and its page. */
 export const ListQuery = Type.Object({
   status: Type.Optional(PaymentStatusSchema),
   ...DaysQuery.properties,
   arrived: Type.Optional(StringEnum(DEVIATIONS, 'How it differs.')),
+  network: Type.Optional(BlockchainIdSchema),
+  /** Dollars as people write them. */
+  minimum: Type.Optional(Type.String()),
+  maximum: Type.Optional(Type.String()),
   /** A payment's ID, reference, amount or address, or a transaction's hash. */
   search: Type.Optional(Type.String({ maxLength: CUSTOMER_REFERENCE_MAXIMUM })),
-  /** IDs of the payments right before and after the page. */
-  after: Type.Optional(Uuid('Only older ones.')),
-  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
+  ...PlaceQuery.properties,
   told: Type.Optional(Uuid('The oldest one that the search has shown on the pages before.')),
 });
 
 type ListRequest = Static<typeof ListQuery>;
 
 /** Which payments a list shows. */
-export function wantedBy({ status, from, to, arrived, search: text }: ListRequest): WantedPayments {
-  const bounds = strictBounds({ from: toDate(from), to: toInclusiveEnd(to) });
-  return { filters: { status, deviation: arrived, ...bounds }, text };
+export function wantedBy(list: ListRequest): WantedPayments {
+  const { status, from, to, arrived, network, minimum = '', maximum = '', search: text } = list;
+  const filters = {
+    status,
+    deviation: arrived,
+    blockchainId: network,
+    amountMinimum: parseDollars(minimum),
+    amountMaximum: parseDollars(maximum),
+    ...strictBounds({ from: toDate(from), to: toInclusiveEnd(to) }),
+  };
+  return { filters, text };
 }
 
 /** Converts a time range that includes its ends to the bounds of a list, which exclude them. */
@@ -51,46 +59,50 @@ export function strictBounds({ from, to }: { from: Date | undefined; to: Date | 
   };
 }
 
-/** Whether anything is filtered. */
-export function isFiltered({ status, from, to, arrived, search }: ListRequest): boolean {
-  return [status, from, to, arrived, search].some(value => value !== undefined);
-}
-
-/** The address of a list with its filters. */
-export function listUrl(
-  path: string,
-  { status, from, to, arrived, search }: ListRequest,
-  place: Pick<ListRequest, 'before'> | Partial<SearchCursor> = {},
-): string {
-  return addressOf(path, { status, from, to, arrived, search, ...place });
-}
-
-export function renderListFilters(url: string, list: ListRequest, fault: FormFault | null): Html {
-  const statuses = PAYMENT_STATUSES.map(status => [status, paymentTexts.statuses[status]] as const);
-  return renderFilters(texts, url, [
-    renderChoice(texts, 'status', facts.status, statuses, list.status),
-    renderChoice(
-      texts,
-      'arrived',
-      facts.received,
-      Object.entries(paymentTexts.deviations),
-      list.arrived,
-    ),
-    renderDayFields(texts, list, fault),
-    renderSearch(texts, paymentTexts.searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
-  ]);
-}
-
-/** Links to the pages before and after this one, if there are any. */
-export function renderListPaging(
-  path: string,
-  list: ListRequest,
-  { isSearched, before, next }: PaymentPage,
-): Html | null {
-  const older = next === null ? null : listUrl(path, list, next);
-  if (!isSearched) {
-    return renderPaging(texts, before === null ? null : listUrl(path, list, { before }), older);
+/** Why a list cannot be filtered like this; null if it can. */
+export function faultOfList(words: PanelTexts, list: ListRequest): FormFault | null {
+  const { minimum, maximum } = list;
+  const { noAmount, amountsReversed } = words.payments.filters;
+  for (const [field, text] of Object.entries({ minimum, maximum })) {
+    if (text !== undefined && parseDollars(text) === undefined) return { field, message: noAmount };
   }
-  return html`${list.after !== undefined && html`<a href="${listUrl(path, list)}">${lists.pages.newest}</a>`}
-${older !== null && html`<a href="${older}" rel="next">${lists.pages.older}</a>`}`;
+  const { amountMinimum = 0, amountMaximum = amountMinimum } = wantedBy(list).filters;
+  if (minimum !== undefined && maximum !== undefined && amountMinimum > amountMaximum) {
+    return { field: 'minimum', message: amountsReversed(minimum, maximum) };
+  }
+  return faultOfDays(words, list);
+}
+
+/** The fields that filter a list. */
+export function renderListFilters(
+  words: PanelTexts,
+  networks: NamedNetworks,
+  list: ListRequest,
+  fault: FormFault | null,
+): Html[] {
+  const { facts, filters, statuses, deviations, searchHint } = words.payments;
+  const isMore = [list.network, list.minimum, list.maximum].some(Boolean);
+  const choices = PAYMENT_STATUSES.map(status => [status, statuses[status]] as const);
+  const renderAmount = (name: 'minimum' | 'maximum') =>
+    renderField(
+      {
+        name,
+        label: filters[name],
+        value: list[name],
+        placeholder: filters.amountHint,
+        required: false,
+      },
+      fault,
+    );
+  return [
+    renderChoice(words, 'status', facts.status, choices, list.status),
+    renderChoice(words, 'arrived', facts.received, Object.entries(deviations), list.arrived),
+    renderDayFields(words, list, fault),
+    renderSearch(words, searchHint, list.search, CUSTOMER_REFERENCE_MAXIMUM),
+    html`<details${isMore && html` open`}><summary>${filters.more}</summary><div class="filters">
+${renderChoice(words, 'network', facts.network, networkChoices(words, networks), list.network)}
+${renderAmount('minimum')}
+${renderAmount('maximum')}
+</div></details>`,
+  ];
 }

@@ -3,11 +3,9 @@ import { Uuid } from '#schemas/scalars.ts';
 import type { HistoricDeposit } from '#storage/repositories/payments/history.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { amountOf } from './transfers.ts';
 import { ReturnForm, renderReturn } from './unmatched/remedy.ts';
-
-const { parts: partTexts } = texts.payments;
 
 /** Records that a part was given back. */
 export const PartForm = Type.Object({
@@ -28,6 +26,7 @@ export interface PartFormShown {
  * return.
  */
 export function renderPartForm(
+  { payments: { parts: texts } }: PanelTexts,
   url: string,
   deposits: readonly HistoricDeposit[],
   { fields, maySettle }: PartFormShown,
@@ -37,16 +36,14 @@ export function renderPartForm(
     ({ booked_at: bookedAt, returned_at: returnedAt }) => bookedAt !== null && returnedAt === null,
   );
   if (!maySettle || kept.length === 0) return null;
-  return html`<section aria-labelledby="parts"><h2 id="parts">${partTexts.title}</h2>
+  const choices = kept.map(
+    part => [part.id, texts.choice(amountOf(part), part.transaction_hash)] as const,
+  );
+  return html`<section aria-labelledby="parts"><h2 id="parts">${texts.title}</h2>
 <form method="post" action="${url}/return" class="stack">
-${renderSelect(
-  'deposit',
-  partTexts.part,
-  kept.map(part => [part.id, partTexts.choice(amountOf(part), part.transaction_hash)] as const),
-  fields?.deposit,
-)}
-${renderReturn(partTexts, true, fault, fields)}
-<p class="quiet">${partTexts.consequence}</p>
-<button>${partTexts.submit}</button>
+${renderSelect('deposit', texts.part, choices, fields?.deposit)}
+${renderReturn(texts, true, fault, fields)}
+<p class="quiet">${texts.consequence}</p>
+<button>${texts.submit}</button>
 </form></section>`;
 }

@@ -2,20 +2,19 @@ import type { PaymentFact } from '#payments/history.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { dateTime, dollars } from '../kit/format.ts';
-import { texts } from '../texts/index.ts';
-
-const { statuses, confirming, timeline } = texts.payments;
-
-const OUTCOMES: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
+import type { PanelTexts } from '../texts/index.ts';
 
 /** The history of a payment, oldest first. */
-export function renderTimeline(facts: readonly PaymentFact[]): Html {
+export function renderTimeline(words: PanelTexts, facts: readonly PaymentFact[]): Html {
   return html`<ol class="timeline">${facts.map(
-    fact => html`<li>${describe(fact)}${dateTime(texts, fact.at)}</li>`,
+    fact => html`<li>${describe(words, fact)}${dateTime(words, fact.at)}</li>`,
   )}</ol>`;
 }
 
-function describe(fact: PaymentFact): Html | string {
+function describe({ payments }: PanelTexts, fact: PaymentFact): Html | string {
+  const { statuses, confirming, timeline } = payments;
+  const outcomes: Readonly<Partial<Record<string, string>>> = timeline.outcomes;
+  const originOf = (url: string) => originIn(url) ?? timeline.formerEndpoint;
   switch (fact.kind) {
     case 'created':
       return timeline.created(dollars(fact.payment.amount), code(fact.payment.created_by));
@@ -23,7 +22,7 @@ function describe(fact: PaymentFact): Html | string {
       const { outcome, state, token_amount: units, transaction_hash: hash } = fact.deposit;
       const { asset_decimals: assetDecimals, asset_symbol: assetSymbol } = fact.deposit;
       const amount = `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
-      const how = OUTCOMES[outcome] ?? outcome;
+      const how = outcomes[outcome] ?? outcome;
       return timeline.deposit(amount, how, timeline.states[state], code(hash));
     }
     case 'transition': {
@@ -52,6 +51,6 @@ function code(text: string): Html {
 }
 
 /** Origin of a webhook URL, whose path and query may contain the merchant's secrets. */
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : timeline.formerEndpoint;
+function originIn(url: string): string | undefined {
+  return URL.parse(url)?.origin;
 }

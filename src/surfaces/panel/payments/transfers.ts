@@ -1,12 +1,15 @@
 import { explorerPage } from '#accounts/explorer-url.ts';
-import type { CountedTransfer, CountedTransfers } from '#payments/counted-transfers.ts';
+import type {
+  AmountOfAsset,
+  CountedTransfer,
+  CountedTransfers,
+} from '#payments/counted-transfers.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { dateTime } from '../kit/format.ts';
-import { texts } from '../texts/index.ts';
-
-const { transfers: words, timeline } = texts.payments;
+import type { PanelTexts } from '../texts/index.ts';
 
 export interface TransferParts {
   readonly transfers: CountedTransfers<MerchantTransfer>;
@@ -18,21 +21,28 @@ export interface TransferParts {
 /**
  * The transfers that arrived for the payment or were meant for it, what each was counted for, and what became of it.
  */
-export function renderTransfers(parts: TransferParts): Html | null {
-  const { listed, earlier } = parts.transfers;
+export function renderTransfers(words: PanelTexts, parts: TransferParts): Html | null {
+  const { listed, earlier, excess } = parts.transfers;
+  const { transfers: texts } = words.payments;
   if (listed.length === 0) return null;
-  return html`<section aria-labelledby="transfers"><h2 id="transfers">${words.title}</h2>
-<ul class="rows">${listed.map(each => renderTransfer(each, parts))}</ul>
-${earlier > 0 && html`<p class="quiet">${words.earlier(earlier)}</p>`}</section>`;
+  return html`<section aria-labelledby="transfers"><h2 id="transfers">${texts.title}</h2>
+<ul class="rows">${listed.map(each => renderTransfer(words, each, parts))}</ul>
+${earlier > 0 && html`<p class="quiet">${texts.earlier(earlier)}</p>`}
+${excess !== null && html`<p>${texts.excess(amountOf(excess))}</p>`}</section>`;
 }
 
-function renderTransfer(counted: CountedTransfer<MerchantTransfer>, parts: TransferParts): Html {
+function renderTransfer(
+  words: PanelTexts,
+  counted: CountedTransfer<MerchantTransfer>,
+  parts: TransferParts,
+): Html {
   const { transfer, countedFor, became } = counted;
   const { network_name: networkName, state, observed_at: at } = transfer;
-  const outcome = became === null ? null : becameOf(transfer, parts);
+  const { timeline, transfers: texts } = words.payments;
+  const outcome = became === null ? null : becameOf(words, transfer, parts);
   return html`<li><div>
-${words.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(texts, at))}: ${timeline.states[state]}<br>
-${words.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
+${texts.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(words, at))}: ${timeline.states[state]}<br>
+${texts.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
 ${hashOf(transfer)}</div></li>`;
 }
 
@@ -41,7 +51,7 @@ export function amountOf({
   token_amount: units,
   asset_decimals: assetDecimals,
   asset_symbol: assetSymbol,
-}: Pick<MerchantTransfer, 'token_amount' | 'asset_decimals' | 'asset_symbol'>): string {
+}: AmountOfAsset): string {
   return `${formatBaseUnits(BigInt(units), assetDecimals)} ${assetSymbol}`;
 }
 
@@ -52,24 +62,26 @@ function hashOf({ transaction_hash: hash, explorer }: MerchantTransfer): Html {
 }
 
 function becameOf(
+  words: PanelTexts,
   transfer: MerchantTransfer,
   { merchantId, accountUrl }: TransferParts,
 ): Html | string | null {
   const { id, payment_id: paymentId, stray_kind: strayKind } = transfer;
-  if (strayKind === null) return returnOf(transfer);
+  const { transfers: texts } = words.payments;
+  if (strayKind === null) return returnOf(words, transfer);
   if (paymentId !== null) {
     return transfer.taker_id === merchantId
-      ? words.assignedOwn(`${accountUrl}/payments/${paymentId}`)
-      : words.assigned;
+      ? texts.assignedOwn(`${accountUrl}/payments/${paymentId}`)
+      : texts.assigned;
   }
-  if (transfer.dismissed_at !== null) return remedyOf(transfer);
+  if (transfer.dismissed_at !== null) return remedyOf(words, transfer);
   return transfer.is_own
-    ? html`<a href="${accountUrl}/unmatched/${id}">${words.waits}</a>`
-    : words.waitsForOperator;
+    ? html`<a href="${accountUrl}/unmatched/${id}">${texts.waits}</a>`
+    : texts.waitsForOperator;
 }
 
 /** How a part of the payment was given back. */
-function returnOf(transfer: MerchantTransfer): Html | null {
+function returnOf(words: PanelTexts, transfer: MerchantTransfer): Html | null {
   const {
     returned_at: at,
     returned_to: returnedTo,
@@ -77,23 +89,28 @@ function returnOf(transfer: MerchantTransfer): Html | null {
     return_note: returnNote,
   } = transfer;
   if (at === null) return null;
-  const given = words.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(texts, at));
+  const { transfers: texts } = words.payments;
+  const given = texts.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(words, at));
   return html`${given}${returnNote !== null && html` ${returnNote}`}`;
 }
 
-function remedyOf({
-  remedy,
-  remedy_note: note,
-  remedy_to: to,
-  remedy_hash: hash,
-}: MerchantTransfer): Html {
+/** What was done with the money of a deposit. */
+export function remedyOf(
+  { payments: { transfers: texts } }: PanelTexts,
+  {
+    remedy,
+    remedy_note: note,
+    remedy_to: to,
+    remedy_hash: hash,
+  }: Pick<Deposit, 'remedy' | 'remedy_note' | 'remedy_to' | 'remedy_hash'>,
+): Html {
   const added = note !== null && html` ${note}`;
   switch (remedy) {
     case 'returned':
-      return html`${words.returned(to, html`<code>${hash}</code>`)}${added}`;
+      return html`${texts.returned(to, html`<code>${hash}</code>`)}${added}`;
     case 'kept':
-      return html`${words.kept}${added}`;
+      return html`${texts.kept}${added}`;
     default:
-      return html`${words.other}${added}`;
+      return html`${texts.other}${added}`;
   }
 }

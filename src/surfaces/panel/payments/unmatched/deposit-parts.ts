@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import { Uuid } from '#schemas/scalars.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -21,15 +20,7 @@ const consent = {
 };
 export const AssignForm = Type.Object({ ...AskForm.properties, ...consent });
 
-/** Fields of a form that assigns, without the payment. */
-export type AssignFields = Omit<Static<typeof AssignForm>, 'payment'>;
-
-/** An assignment that needs somebody's consent. */
-export interface Wanted {
-  readonly payment: Payment;
-  readonly refusal: ConsentNeeded;
-  readonly fields: AssignFields;
-}
+export type AssignFields = Static<typeof AssignForm>;
 
 export interface FittingPayment {
   readonly payment: Payment;
@@ -45,8 +36,11 @@ export interface DepositParts {
   readonly context: DepositContext;
   /** The payment of this merchant that had asked for exactly its amount; undefined without one. */
   readonly meant: MeantPayment | undefined;
+  /** The payment of this merchant that it belongs to; undefined while it waits, and for another merchant's. */
+  readonly taker: Payment | undefined;
+  /** The best fit first. */
   readonly fits: readonly FittingPayment[];
-  /** An assignment of too little that waits for a second person; undefined without one. */
+  /** An assignment of too little or too much that waits for a second person; undefined without one. */
   readonly asked:
     | (Pick<AskedAssignment, 'personId' | 'name'> & { readonly payment: Payment })
     | undefined;
@@ -55,8 +49,8 @@ export interface DepositParts {
   readonly fault: FormFault | null;
   /** What the form to dismiss it was sent with; undefined at first. */
   readonly fields: RemedyFields | undefined;
-  /** An assignment that needs consent; null at first. */
-  readonly wanted: Wanted | null;
+  /** An assignment that needs a second person; undefined at first. */
+  readonly wanted: AssignFields | undefined;
   /** Whether the reader may assign or dismiss it. */
   readonly maySettle: boolean;
 }

@@ -1,232 +1,132 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
-import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
-import {
-  askToAssign,
-  assignDeposit,
-  dismissDeposit,
-  dismissDeposits,
-} from '#onchain/settlement/inbox.ts';
-import { Uuid } from '#schemas/scalars.ts';
+import { csvParts } from '#payments/csv.ts';
+import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
-import type { Payment } from '#storage/database/payment-tables.ts';
 import { listSharedAddresses } from '#storage/repositories/accounts/address-holders.ts';
 import {
   countSharedUnmatched,
-  findOwnUnmatched,
-  findOwnUnmatchedOf,
+  type InboxFilters,
   listOwnUnmatched,
 } from '#storage/repositories/deposits/account-deposits.ts';
-import { findAskedAssignment } from '#storage/repositories/deposits/asked-assignments.ts';
-import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
-import { findMeantPayments } from '#storage/repositories/deposits/deviations.ts';
-import { findOwnPayment } from '#storage/repositories/payments/payments.ts';
+import { utcDay } from '#time/days.ts';
 import { basePathOf } from '../../../pages/base-path.ts';
-import { membershipOf, operatorOf, sessionOf, withPermission } from '../../hooks/access.ts';
+import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
-import { faultOf } from '../../kit/failures.ts';
-import type { FormFault } from '../../kit/form.ts';
+import { EXPORT_PAGE, type Exports } from '../../kit/exports.ts';
+import { filtersIn } from '../../kit/list.ts';
 import { accountPath } from '../../kit/navigation.ts';
+import { rememberNetworks } from '../../kit/networks.ts';
+import { addressOf } from '../../kit/page-address.ts';
 import { redirectTo } from '../../kit/pages.ts';
-import { texts } from '../../texts/index.ts';
-import { AskForm, AssignForm, type DepositParts } from './deposit-parts.ts';
+import { registerAssignments } from './assign.ts';
+import { createDepositPages, DEPOSIT_PATH, DepositParams, INBOX_PATH } from './deposit-page.ts';
+import { INBOX_PAGE_SIZE, registerDismissals } from './dismiss.ts';
+import { DEPOSIT_COLUMNS, type ExportedDeposit } from './export-columns.ts';
 import {
-  type InboxParts,
+  faultOfInbox,
   InboxQuery,
   type InboxRequest,
   inboxPage,
-  inboxUrl,
-  readInboxRequest,
+  type RefusedDismissal,
+  shownBy,
+  wronglyFilteredPage,
 } from './inbox.ts';
-import { RemedyForm, readRemedy } from './remedy.ts';
-import { depositPage } from './views.ts';
 
-const { faults } = texts.unmatched.dismissal;
-
-const PATH = '/merchants/:accountId/unmatched';
-const PAGE_SIZE = 25;
 /** Hidden deposits are counted up to this. */
 const HIDDEN_MAXIMUM = 100;
 
-const params = Type.Object({ depositId: Uuid('ID of the deposit.') });
-/** Dismisses the deposits that are ticked on a page of the inbox. */
-const DismissForm = Type.Object({
-  deposit: Type.Array(Uuid('ID of the deposit.'), { maxItems: PAGE_SIZE }),
-  ...RemedyForm.properties,
-});
-
-type DepositRequest = FastifyRequest & { params: Static<typeof params> };
-
-/** What a deposit's page shows beside the deposit. */
-type Extra = Partial<Pick<DepositParts, 'fault' | 'fields' | 'wanted'>>;
-
 /** Deposits that no payment took: an inbox to assign or dismiss them. */
-export function registerUnmatched(app: TypedApp, deps: PanelDependencies): void {
-  const { addressDelayMs, db, panelUrl, reports } = deps;
+export function registerUnmatched(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
+  const { clock, panelUrl, reports } = deps;
+  const readNetworks = rememberNetworks(reports);
+  const pages = createDepositPages(deps);
   const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/unmatched`;
-  const settling = <T extends TObject>(body: T) =>
-    withPermission('merchant', 'deposits.settle', { params, body });
 
-  const listed = { querystring: InboxQuery };
-  app.get(PATH, withPermission('merchant', 'deposits.read', listed), request =>
-    list(request, readInboxRequest(request.query), null),
-  );
+  registerAssignments(app, deps, pages);
+  registerDismissals(app, deps, pages, list);
 
-  const reading = withPermission('merchant', 'deposits.read', { params });
-  app.get(`${PATH}/:depositId`, reading, async request =>
-    show(request, await requireDeposit(request)),
-  );
+  const listing = withPermission('merchant', 'deposits.read', { querystring: InboxQuery });
+  app.get(INBOX_PATH, listing, request => list(request, request.query, null));
 
-  app.post(`${PATH}/:depositId/assign`, settling(AssignForm), async request => {
-    const deposit = await requireDeposit(request);
-    const { payment: id, ...fields } = request.body;
-    const payment = await requireOwnPayment(request, id);
-    const { sure, arrived, due } = fields;
-    const isTyped = arrived !== '' && due !== '';
-    const consent = {
-      otherOrder: sure === 'yes',
-      amounts: isTyped ? { arrived, due } : undefined,
-    };
-    try {
-      const operator = operatorOf(request, deps);
-      await assignDeposit(operator, deposit.id, payment.id, consent, addressDelayMs);
-    } catch (error) {
-      const fault = faultOf(error, request);
-      const wanted = error instanceof ConsentNeeded ? { payment, fields, refusal: error } : null;
-      return show(request, deposit, { fault, wanted });
+  const reading = withPermission('merchant', 'deposits.read', { params: DepositParams });
+  app.get(DEPOSIT_PATH, reading, request => pages.show(request));
+
+  app.get(`${INBOX_PATH}.csv`, listing, (request, reply) => {
+    const { query } = request;
+    // The list says what is wrong with its filters.
+    if (faultOfInbox(texts(request), query) !== null) {
+      return redirectTo(addressOf(pathOf(request), filtersIn(query)));
     }
-    return redirectTo(pathOf(request));
-  });
-
-  app.post(`${PATH}/:depositId/ask`, settling(AskForm), async request => {
-    const deposit = await requireDeposit(request);
-    const payment = await requireOwnPayment(request, request.body.payment);
-    const operator = { ...operatorOf(request, deps), personId: sessionOf(request).person.id };
-    try {
-      await askToAssign(operator, deposit.id, payment.id, addressDelayMs);
-    } catch (error) {
-      return show(request, deposit, { fault: faultOf(error, request) });
-    }
-    return redirectTo(`${pathOf(request)}/${deposit.id}`);
-  });
-
-  app.post(`${PATH}/:depositId/dismiss`, settling(RemedyForm), async request => {
-    const deposit = await requireDeposit(request);
-    const fields = request.body;
-    const remedy = readRemedy(fields);
-    if ('field' in remedy) return show(request, deposit, { fault: remedy, fields });
-    try {
-      await dismissDeposit(operatorOf(request, deps), deposit.id, remedy);
-    } catch (error) {
-      return show(request, deposit, { fault: faultOf(error, request) });
-    }
-    return redirectTo(pathOf(request));
-  });
-
-  const dismissing = { ...listed, body: DismissForm };
-  const permitted = withPermission('merchant', 'deposits.settle', dismissing);
-  app.post(`${PATH}/dismiss`, permitted, async request => {
-    const { deposit: chosen, ...fields } = request.body;
-    const remedy = readRemedy(fields);
-    const asked = { ...readInboxRequest(request.query), after: undefined };
-    const refuse = (fault: FormFault) => list(request, asked, { fault, chosen, fields });
-    if ('field' in remedy) return refuse(remedy);
-    const own = await findOwnUnmatchedOf(db, membershipOf(request).accountId, chosen);
-    if (own.length === 0) return refuse({ field: null, message: faults.noneTicked });
-    if (own.length < new Set(chosen).size) {
-      return refuse({ field: null, message: faults.someGone });
-    }
-    try {
-      await dismissDeposits(operatorOf(request, deps), chosen, remedy);
-    } catch (error) {
-      const { message } = faultOf(error, request);
-      return refuse({ field: null, message: faults.refused(message) });
-    }
-    return redirectTo(inboxUrl(pathOf(request), asked));
+    const { why, network, worth } = query;
+    const all = readAll(membershipOf(request).accountId, shownBy(query));
+    return exports.send(request, reply, {
+      name: `unmatched-${utcDay(new Date(clock()))}.csv`,
+      action: 'deposit.export',
+      filters: { why, network, worth },
+      parts: csvParts(DEPOSIT_COLUMNS, all),
+    });
   });
 
   async function list(
     request: FastifyRequest,
-    asked: InboxRequest,
-    refused: InboxParts['refused'],
+    query: InboxRequest,
+    refused: RefusedDismissal | null,
   ): Promise<PanelPage> {
+    const words = texts(request);
     const membership = membershipOf(request);
     const { accountId } = membership;
+    const networks = await readNetworks();
+    const frame = { url: basePathOf(panelUrl) + pathOf(request), query, networks };
+    const fault = faultOfInbox(words, query);
+    if (fault !== null) return wronglyFilteredPage(words, frame, fault);
+    // One more than is shown, to tell whether there are more.
+    const place = { after: query.after, limit: INBOX_PAGE_SIZE + 1 };
     const [deposits, hidden, sharedAddresses] = await Promise.all([
-      listOwnUnmatched(reports, accountId, asked, { after: asked.after, limit: PAGE_SIZE + 1 }),
+      listOwnUnmatched(reports, accountId, shownBy(query), place),
       countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
       listSharedAddresses(reports, accountId),
     ]);
-    const shown = deposits.slice(0, PAGE_SIZE);
-    return inboxPage({
-      request: asked,
+    const rows = deposits.slice(0, INBOX_PAGE_SIZE);
+    const after = deposits.length > rows.length ? rows.at(-1)?.id : undefined;
+    return inboxPage(words, {
+      ...frame,
+      page: { rows, newer: null, older: after === undefined ? null : { after } },
       refused,
       hidden,
       hiddenMaximum: HIDDEN_MAXIMUM,
       sharedAddresses,
-      url: basePathOf(panelUrl) + pathOf(request),
-      deposits: shown,
-      contexts: await findDepositContexts(reports, shown),
-      hasMore: deposits.length > PAGE_SIZE,
       maySettle: isChangeAllowed(membership, 'deposits.settle'),
     });
   }
 
-  async function requireDeposit(request: DepositRequest): Promise<Deposit> {
-    const { accountId } = membershipOf(request);
-    const deposit = await findOwnUnmatched(db, accountId, request.params.depositId);
-    if (deposit === undefined) throw new ApiError('E3001');
-    return deposit;
-  }
-
-  async function requireOwnPayment(request: FastifyRequest, id: string): Promise<Payment> {
-    const payment = await findOwnPayment(db, membershipOf(request).accountId, id);
-    if (payment === undefined) throw new ApiError('E3001');
-    return payment;
-  }
-
-  async function show(
-    request: FastifyRequest,
-    deposit: Deposit,
-    { fault = null, fields, wanted = null }: Extra = {},
-  ): Promise<PanelPage> {
-    const membership = membershipOf(request);
-    const { accountId } = membership;
-    const [contexts, meant, asked] = await Promise.all([
-      findDepositContexts(db, [deposit]),
-      findMeantPayments(db, [deposit.id]),
-      findAskedAssignment(db, deposit.id),
-    ]);
-    const context = contexts.get(deposit.id);
-    if (context === undefined) throw new ApiError('E3001');
-    const own = meant.get(deposit.id);
-    const askedFor = asked && (await findOwnPayment(db, accountId, asked.paymentId));
-    const fits = context.fits.filter(({ merchantId }) => merchantId === accountId);
-    const payments = await Promise.all(
-      fits.map(async ({ paymentId, tokenAmount }) => ({
-        tokenAmount,
-        payment: await findOwnPayment(db, accountId, paymentId),
-      })),
-    );
-    return depositPage({
-      url: `${basePathOf(panelUrl)}${pathOf(request)}/${deposit.id}`,
-      paymentsUrl: `${basePathOf(panelUrl)}${accountPath(membership)}/payments`,
-      deposit,
-      context,
-      fault,
-      fields,
-      wanted,
-      asked: asked && askedFor && { ...asked, payment: askedFor },
-      meant: own?.merchant_id === accountId ? own : undefined,
-      fits: payments.flatMap(({ payment, tokenAmount }) =>
-        payment === undefined ? [] : [{ payment, tokenAmount }],
-      ),
-      personId: sessionOf(request).person.id,
-      maySettle: isChangeAllowed(membership, 'deposits.settle'),
-    });
+  /** All deposits of the inbox, in pages. */
+  async function* readAll(
+    merchantId: string,
+    filters: InboxFilters,
+  ): AsyncGenerator<ExportedDeposit[]> {
+    const networks = await readNetworks();
+    // Once it is valued, such a deposit comes again, at its new place.
+    const unvalued = new Set<string>();
+    let after: Deposit | undefined;
+    do {
+      const page = await listOwnUnmatched(reports, merchantId, filters, {
+        after,
+        limit: EXPORT_PAGE,
+      });
+      const rows = page.filter(({ id }) => !unvalued.has(id));
+      for (const { id, value_cents: cents } of rows) if (cents === null) unvalued.add(id);
+      yield rows.map(deposit => {
+        const { asset_decimals: decimals, asset_symbol: asset = null } =
+          networks.get(deposit.blockchain_id) ?? {};
+        const units = BigInt(deposit.token_amount);
+        const amount = decimals === undefined ? null : formatBaseUnits(units, decimals);
+        return { ...deposit, amount, asset };
+      });
+      after = page.length < EXPORT_PAGE ? undefined : page.at(-1);
+    } while (after !== undefined);
   }
 }

@@ -1,19 +1,12 @@
-import type { UnmatchedReasons } from '#onchain/settlement/unmatched-reasons.ts';
-import type { Deposit, DepositOutcome } from '#storage/database/deposit-tables.ts';
+import type { DepositOutcome } from '#storage/database/deposit-tables.ts';
 import type { PanelTexts } from '../../texts/index.ts';
 
-/** Why no payment took a deposit: a word or two, and the text of a sentence. */
-export function reasonOf({ unmatched }: PanelTexts, outcome: DepositOutcome) {
-  const reasons: UnmatchedReasons = unmatched.reasons;
+/** Why no payment took a deposit: a word or two, and a sentence without its capital and its period. */
+export function reasonOf(
+  { unmatched }: PanelTexts,
+  outcome: DepositOutcome,
+): { readonly short: string; readonly text: string } {
+  const reasons: Readonly<Partial<Record<DepositOutcome, ReturnType<typeof reasonOf>>>> =
+    unmatched.reasons;
   return reasons[outcome] ?? { short: outcome, text: outcome };
-}
-
-/** Why a payment still waits after simulated transfers that it did not take. */
-export function wordUntaken(words: PanelTexts, untaken: readonly Deposit[]): string {
-  const { stillPending, inInbox } = words.payments.simulation;
-  const sentences = untaken.map(({ id, outcome }) => {
-    const { short, text } = reasonOf(words, outcome);
-    return inInbox(id, short, text);
-  });
-  return [stillPending, ...sentences].join(' ');
 }

@@ -3,11 +3,8 @@ import { NAME_MAXIMUM, parseName } from '#accounts/input.ts';
 import type { RemedyOf, Return } from '#onchain/settlement/inbox.ts';
 import type { Remedy } from '#storage/database/deposit-tables.ts';
 import { type Html, html } from '../../../pages/html.ts';
-import { type Field, type FormFault, renderField } from '../../kit/form.ts';
-import { texts } from '../../texts/index.ts';
-
-const { remedy: remedyTexts } = texts.unmatched;
-const { faults } = remedyTexts;
+import { type Field, type FormFault, FormRefused, renderField } from '../../kit/form.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 
 /** How money was returned. */
 export const ReturnForm = Type.Object({
@@ -28,54 +25,61 @@ const CHOICES: readonly Remedy[] = ['returned', 'kept', 'other'];
 
 const NO_FIELDS: RemedyFields = { remedy: '', to: '', hash: '', note: '' };
 
-/** How the money was returned, or why the form is refused. */
-export function readReturn(fields: ReturnFields): Return | FormFault {
-  const note = readNote(fields);
-  if (typeof note === 'object') return note;
+/**
+ * How the money was returned.
+ * @throws FormRefused
+ */
+export function readReturn(words: PanelTexts, fields: ReturnFields): Return {
+  const { faults } = words.unmatched.remedy;
+  const note = readNote(words, fields);
   const [to, hash] = [fields.to.trim(), fields.hash.trim()];
-  if (parseName(to) === undefined) return fault('to', faults.to);
-  if (parseName(hash) === undefined || /\s/.test(hash)) return fault('hash', faults.hash);
+  if (parseName(to) === undefined) throw new FormRefused('to', faults.to);
+  if (parseName(hash) === undefined || /\s/.test(hash)) throw new FormRefused('hash', faults.hash);
   return { to, hash, note };
 }
 
-/** What was done with the money, or why the form is refused. */
-export function readRemedy(fields: RemedyFields): RemedyOf | FormFault {
-  const note = readNote(fields);
-  if (typeof note === 'object') return note;
+/**
+ * What was done with the money.
+ * @throws FormRefused
+ */
+export function readRemedy(words: PanelTexts, fields: RemedyFields): RemedyOf {
+  const { faults } = words.unmatched.remedy;
+  const note = readNote(words, fields);
   switch (fields.remedy) {
-    case 'returned': {
-      const given = readReturn(fields);
-      return 'field' in given ? given : { remedy: 'returned', ...given };
-    }
+    case 'returned':
+      return { remedy: 'returned', ...readReturn(words, fields) };
     case 'kept':
       return { remedy: 'kept', note };
     case 'other':
-      return note === undefined ? fault('note', faults.noteNeeded) : { remedy: 'other', note };
+      if (note === undefined) throw new FormRefused('note', faults.noteNeeded);
+      return { remedy: 'other', note };
     default:
-      return fault('returned', faults.choice);
+      throw new FormRefused('returned', faults.choice);
   }
 }
 
 /** undefined for an empty note. */
-function readNote({ note: text }: Pick<ReturnFields, 'note'>): string | undefined | FormFault {
+function readNote({ unmatched }: PanelTexts, { note: text }: ReturnFields): string | undefined {
   const note = text.trim();
   if (note === '') return undefined;
-  return parseName(note) ?? fault('note', faults.note(NAME_MAXIMUM));
-}
-
-function fault(field: string, message: string): FormFault {
-  return { field, message };
+  const name = parseName(note);
+  if (name !== undefined) return name;
+  throw new FormRefused('note', unmatched.remedy.faults.note(NAME_MAXIMUM));
 }
 
 /** The questions of a form that dismisses. */
-export function renderRemedy(problem: FormFault | null, fields: RemedyFields = NO_FIELDS): Html {
-  return html`<fieldset><legend>${remedyTexts.question}</legend>
+export function renderRemedy(
+  { unmatched: { remedy: texts } }: PanelTexts,
+  problem: FormFault | null,
+  fields: RemedyFields = NO_FIELDS,
+): Html {
+  return html`<fieldset><legend>${texts.question}</legend>
 ${problem?.field === 'returned' && html`<p class="fault" id="remedy-fault">${problem.message}</p>`}
 ${CHOICES.map(
   value =>
-    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${remedyTexts.choices[value]}</label></p>`,
+    html`<p class="check"><input type="radio" id="${value}" name="remedy" value="${value}"${fields.remedy === value && html` checked`}> <label for="${value}">${texts.choices[value]}</label></p>`,
 )}
-${renderReturn(remedyTexts, false, problem, fields)}
+${renderReturn(texts, false, problem, fields)}
 </fieldset>`;
 }
 

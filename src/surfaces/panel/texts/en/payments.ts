@@ -10,6 +10,19 @@ export const payments = {
     html`No payment yet. Create one with your API key, as the <a href="${quickstart}">quickstart</a> shows.`,
   noMatch: 'No payment matches.',
   noneSearched: (searched: string) => `None among the ${searched} payments that were searched.`,
+  /** A search for fewer characters than a part has. */
+  short: (minimum: number) =>
+    `A part of a reference takes at least ${minimum} characters. Fewer find only a whole reference, or an amount.`,
+
+  filters: {
+    more: 'More filters',
+    minimum: 'Amount from',
+    maximum: 'Amount to',
+    amountHint: 'Dollars, as 10.00',
+    noAmount: 'Give an amount in dollars, as 10.00.',
+    amountsReversed: (from: string, to: string) =>
+      `Amount from, ${from}, is more than Amount to, ${to}.`,
+  },
 
   statuses: {
     pending: 'pending',
@@ -53,6 +66,9 @@ export const payments = {
     cancellation: 'Cancelled because',
   },
 
+  /** What the button beside the payment's ID copies. */
+  copied: { id: 'ID' },
+
   accounting: {
     title: 'For your books',
     lead: 'Payments, commission and settled deposits of a finished month, in UTC, a row for each movement.',
@@ -66,10 +82,11 @@ export const payments = {
     title: 'Simulate',
     case: 'What a customer and the chain do',
     submit: 'Simulate',
-    unknownCase: (name: string) => `There is no case ${name} for this payment.`,
-    stillPending: 'The payment is still pending.',
-    inInbox: (deposit: string, reason: string, explained: string) =>
-      `A transfer went to the inbox as ${reason} (${deposit}): ${explained}.`,
+    notAllowed: (name: string) => `There is no case ${name} for this payment as it is now.`,
+    done: (name: string) => `Simulated: ${name}.`,
+    /** @param reason Why no payment took the transfer. */
+    waits: (reason: string) =>
+      `The payment is still pending. A transfer went to the inbox: ${reason}.`,
   },
 
   timeline: {
@@ -116,6 +133,7 @@ export const payments = {
     title: 'What arrived',
     earlier: (count: number) => `${counted(count, 'earlier transfer')} not listed.`,
     arrived: (amount: Html, network: string, at: Html) => html`${amount} on ${network}, ${at}`,
+    excess: (amount: string) => `In all ${amount} more than was asked for.`,
     /** What it was counted for, or why it was not. */
     countedFor: {
       whole: 'The exact amount: it pays the payment.',
@@ -154,5 +172,8 @@ export const payments = {
     note: { label: 'Note', hint: 'For your own records and the audit log, for example: ticket 7.' },
     consequence: 'Your books have it from now on. That cannot be changed.',
     submit: 'Record that it was given back',
+    question: (amount: string) => `Was ${amount} given back?`,
+    given: (amount: string, to: string, hash: Html) => html`${amount} to ${to}, by ${hash}.`,
+    recorded: (amount: string, to: string) => `Recorded: ${amount} was given back to ${to}.`,
   },
 };

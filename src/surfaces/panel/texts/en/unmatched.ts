@@ -14,7 +14,7 @@ export const unmatched = {
   hidden: (deposits: number, isMaximum: boolean, command: Html) =>
     html`${counted(deposits, 'more deposit')} ${isMaximum ? 'or more ' : ''}${deposits === 1 ? 'is' : 'are'} not shown: another account had the same address when they arrived, so that it cannot be told from here whose the money is. Only your operator sees such deposits, with ${command}.`,
 
-  /** Why no payment took a deposit. */
+  /** Why no payment took a deposit: a word or two, and a sentence without its capital and its period. */
   reasons: UNMATCHED_REASONS,
   /** Names of what is known of a deposit. */
   facts: {
@@ -52,28 +52,50 @@ export const unmatched = {
   fits: {
     title: 'Payments that wait at its address',
     none: 'None. Settle it with the customer, then dismiss it.',
-    consequence:
-      'Assigning makes the payment successful once the deposit is final; that cannot be undone.',
+    best: 'best fit',
     amounts: (due: string, arrived: string) => `due ${due}, arrived ${arrived}`,
     submit: 'Assign',
   },
 
+  /** Before a deposit is assigned. */
+  assignment: {
+    title: (order: string) => `Assign this deposit to ${order}?`,
+    due: 'Due',
+    arrived: 'Arrived',
+    difference: 'Difference',
+    differences: {
+      none: 'none',
+      less: (amount: string) => `${amount} less than is due`,
+      more: (amount: string) => `${amount} more than is due`,
+    },
+    price: 'Price',
+    consequence: {
+      final: html`The payment becomes <strong>successful</strong> at once. That is final: it cannot be undone.`,
+      confirming: html`The payment becomes <strong>successful</strong> once the deposit is final. That cannot be undone then.`,
+    },
+    otherOrder: (payment: Html, status: string) =>
+      html`${payment}, which is ${status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
+    submit: 'Assign',
+    done: (order: string) => `Assigned to ${order}.`,
+    look: 'Look at the payment',
+  },
+
   /** Consent to an assignment that was refused without. */
   consent: {
-    otherOrder: (order: string) => `Assign it to ${order} all the same`,
     ask: 'Ask a second admin',
     arrived: 'What arrived',
     due: 'What is due',
     amountHint: 'Type the amount, without its asset.',
-    submit: 'Settle the payment with too little',
+    submit: 'Settle the payment with this amount',
+    asked: 'Asked. Another admin has to confirm it, on this page.',
   },
   /** An assignment that waits for a second person. */
   asked: {
     title: 'Waits for a second admin',
     own: (payment: Html) =>
-      html`You asked to assign it to ${payment}, though it is too little. Another admin has to confirm that.`,
+      html`You asked to assign it to ${payment}, though it is too little or too much. Another admin has to confirm that.`,
     other: (name: string, payment: Html) =>
-      html`${name} asked to assign it to ${payment}, though it is too little. That settles the payment, and cannot be undone.`,
+      html`${name} asked to assign it to ${payment}, though it is too little or too much. That settles the payment, and cannot be undone.`,
   },
 
   dismissal: {
@@ -81,11 +103,30 @@ export const unmatched = {
     several: 'Dismiss those that are ticked',
     tick: 'Dismiss this one',
     submit: 'Dismiss',
+    question: (deposits: number) => `Dismiss ${counted(deposits, 'deposit')}?`,
+    amounts: 'Amounts',
+    /** @param unknown How many deposits have a worth that is not known. */
+    worth: (sum: string, unknown: number) =>
+      unknown === 0 ? sum : `${sum}, and ${counted(unknown, 'deposit')} of unknown worth`,
+    worthUnknown: 'unknown',
+    remedy: 'What was done',
+    consequence: (deposits: number) =>
+      `${deposits === 1 ? 'It leaves' : 'They leave'} the inbox. That cannot be undone.`,
+    done: (deposits: number, worth: string) =>
+      `Dismissed: ${counted(deposits, 'deposit')}, worth ${worth}.`,
     faults: {
       noneTicked: 'Tick the deposits first.',
       someGone: 'Some of them wait no more. Nothing was changed.',
       refused: (reason: string) => `${reason} Nothing was changed.`,
     },
+  },
+
+  /** A deposit that waits no more. */
+  settled: {
+    lead: 'It waits no more.',
+    title: 'What became of it',
+    taken: (payment: Html) => html`It belongs to ${payment}.`,
+    takenElsewhere: 'It belongs to a payment of another account.',
   },
 
   /** What was done with the money. */

@@ -1,0 +1,79 @@
+import { Type } from '@sinclair/typebox';
+import { audited } from '#accounts/audit/audited-change.ts';
+import { ApiError } from '#errors/api-error.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import { listUntaken } from '#onchain/settlement/unmatched-reasons.ts';
+import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
+import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
+import { FormRefused } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
+import { redirectTo } from '../kit/pages.ts';
+import { PAYMENT_PATH, type PaymentPages, PaymentParams } from './payment-page.ts';
+import { casesOf } from './simulated-cases.ts';
+import { reasonOf } from './unmatched/reason.ts';
+
+/** Which cases there are depends on the payment. */
+const SimulateForm = Type.Object({ case: Type.String() });
+
+/** The form that simulates a case on a payment. */
+export function registerSimulation(
+  app: TypedApp,
+  deps: PanelDependencies,
+  { find, show, pathOf }: PaymentPages,
+): void {
+  const { clock, db, keyring, publicUrl, rates, simulation } = deps;
+
+  registerForm(app, deps, `${PAYMENT_PATH}/simulate`, {
+    rule: { for: 'merchant', permission: 'payments.simulate' },
+    params: PaymentParams,
+    body: SimulateForm,
+    change: async (request, operator) => {
+      if (!simulation) throw new ApiError('E3001');
+      const payment = await find(request);
+      const { body } = request;
+      const { notAllowed } = texts(request).payments.simulation;
+      const name = (await casesOf(deps, payment)).find(each => each === body.case);
+      if (name === undefined) throw new FormRefused('case', notAllowed(body.case));
+      const untaken = await play(payment, name);
+      await audited(operator, 'payment.simulate', async () => ({
+        result: undefined,
+        objectId: payment.id,
+        detail: { case: name },
+      }));
+      return { name, untaken };
+    },
+    again: (request, fault) => show(request, fault),
+    done: (request, { name, untaken }) => {
+      const words = texts(request);
+      const { done, waits } = words.payments.simulation;
+      const notice =
+        untaken === undefined ? done(name) : waits(reasonOf(words, untaken.outcome).text);
+      return redirectTo(pathOf(request), notice);
+    },
+  });
+
+  /** @returns A transfer of the case that no payment took, if the payment still waits. */
+  async function play(payment: Payment, name: SimulationCase): Promise<Deposit | undefined> {
+    try {
+      if (payment.flow === 'crypto') {
+        const now = new Date(clock());
+        return listUntaken(await simulate({ db, rates }, payment.id, name, now))[0];
+      }
+      const sandbox = createSandboxProcessor(keyring, publicUrl);
+      await simulateRegulated({ db, clock }, sandbox, payment, name);
+      return undefined;
+    } catch (error) {
+      throw isConflict(error) ? new FormRefused(null, error.message) : error;
+    }
+  }
+}
+
+/** Whether the payment has moved on, or its network cannot be offered just now. */
+function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode);
+}
