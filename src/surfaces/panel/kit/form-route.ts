@@ -2,6 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
 import { EmptyForm } from '#http/page-validation.ts';
+import type { PagePolicy } from '#http/security-headers.ts';
 import { operatorOf, type PanelRule } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { Question } from './confirmation.ts';
@@ -20,6 +21,8 @@ interface Sent<Body extends TObject, Params extends TObject, Query extends TObje
 /** A form: who may send it, what it changes, and what is shown then. */
 interface Form<Result, Body extends TObject, Params extends TObject, Query extends TObject> {
   readonly rule: PanelRule;
+  /** The Content Security Policy of its pages, where it is not that of the rest of the panel. */
+  readonly policy?: PagePolicy;
   /** Its fields; without any, it is a button. */
   readonly body?: Body;
   readonly params?: Params;
@@ -35,7 +38,7 @@ interface Form<Result, Body extends TObject, Params extends TObject, Query exten
    */
   readonly check?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<unknown>;
   /** The fresh second factor that it was sent with, which is used up in the transaction of the change. */
-  readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string;
+  readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string | Promise<string>;
   /** @throws What `faultOf` knows if the form is refused: then it is shown again. */
   readonly change: (
     request: FastifyRequest<Sent<Body, Params, Query>>,
@@ -66,6 +69,7 @@ export function registerForm<
   path: string,
   {
     rule,
+    policy,
     body,
     params,
     query,
@@ -77,7 +81,11 @@ export function registerForm<
     done,
   }: Form<Result, Body, Params, Query>,
 ): void {
-  const config = { panel: rule, ...(ask === undefined ? {} : { ask: unlessRefused(ask) }) };
+  const config = {
+    panel: rule,
+    ...(policy === undefined ? {} : { policy }),
+    ...(ask === undefined ? {} : { ask: unlessRefused(ask) }),
+  };
   const schema = {
     body: body ?? EmptyForm,
     ...(params === undefined ? {} : { params }),
@@ -90,7 +98,7 @@ export function registerForm<
       result =
         code === undefined
           ? await change(request, operatorOf(request, deps))
-          : await changeWithFactor(request, deps, code(request), operator =>
+          : await changeWithFactor(request, deps, await code(request), operator =>
               change(request, operator),
             );
     } catch (error) {
