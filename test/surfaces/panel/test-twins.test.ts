@@ -18,6 +18,7 @@ import {
   addPerson,
   addShop,
   codeAt,
+  follow,
   HOST,
   open,
   PASSWORD,
@@ -61,6 +62,9 @@ test('an admin creates a twin with the same people, and nothing else of the acco
   const twin = await twinOf(merchant);
   expect(made.statusCode).toBe(303);
   expect(made.headers.location).toBe(`/panel/merchants/${twin.id}`);
+  expect(textOf(await follow(service, made, ada))).toContain(
+    'You are in the test twin now: Tea (test).',
+  );
   expect(twin).toMatchObject({
     name: 'Tea (test)',
     environment: 'test',

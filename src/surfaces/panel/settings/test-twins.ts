@@ -10,14 +10,15 @@ import { findMembership, type Membership } from '#storage/repositories/people/me
 import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { faultOf } from '../kit/failures.ts';
-import type { FormFault } from '../kit/form.ts';
+import { type FormFault, FormRefused } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
 const PATH = '/merchants/:accountId/settings/test-twin';
 const TwinForm = Type.Object({ twin: StringEnum(['make'], 'What is done.') });
@@ -31,20 +32,20 @@ type ShowBusiness = (request: FastifyRequest, fault: FormFault | null) => Promis
  */
 export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: ShowBusiness) {
   const { db, panelUrl } = deps;
-  const words = texts.settings.twin;
   const basePath = basePathOf(panelUrl);
 
-  const making = withPermission('merchant', 'test-twin.make', { body: TwinForm });
-  app.post(PATH, making, async request => {
-    const { accountId } = membershipOf(request);
-    try {
-      const twin = await makeTestTwin(operatorOf(request, deps), accountId);
+  registerForm(app, deps, PATH, {
+    rule: { for: 'merchant', permission: 'test-twin.make' },
+    body: TwinForm,
+    change: async (request, operator) => {
+      const twin = await makeTestTwin(operator, membershipOf(request).accountId);
       const own = await membershipIn(request, twin.id);
-      if (own !== undefined) return redirectTo(accountPath(own));
-    } catch (error) {
-      return show(request, faultOf(error, request));
-    }
-    return show(request, { field: null, message: words.foreign });
+      if (own === undefined) throw new FormRefused(null, texts(request).settings.twin.foreign);
+      return own;
+    },
+    again: show,
+    done: (request, own) =>
+      redirectTo(accountPath(own), texts(request).settings.twin.entered(own.name)),
   });
 
   function membershipIn(request: FastifyRequest, merchantId: string) {
@@ -61,21 +62,23 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
 
   async function renderFor(request: FastifyRequest, merchant: Merchant): Promise<Html | null> {
     const membership = membershipOf(request);
+    const words = texts(request);
+    const { twin: own } = words.settings;
     const { test_of: liveId } = merchant;
     if (liveId !== null) {
       const live = await findMerchant(db, liveId);
-      return live === undefined ? null : section(words.of(await nameOf(request, live)));
+      return live === undefined ? null : section(words, own.of(await nameOf(request, live)));
     }
     if (merchant.environment === 'test') return null;
     const twin = await findTestTwin(db, merchant.id);
     const mayMake = isChangeAllowed(membership, 'test-twin.make');
     if (twin === undefined) {
-      return mayMake ? section(words.lead, renderButtonFor(membership, words.make)) : null;
+      return mayMake ? section(words, own.lead, renderButtonFor(membership, own.make)) : null;
     }
-    const present = words.present(await nameOf(request, twin));
-    if (!mayMake || (await hasAdmin(db, 'merchant', twin.id))) return section(present);
-    const enter = renderButtonFor(membership, words.enter);
-    return section(html`${present} ${words.abandoned}`, enter);
+    const present = own.present(await nameOf(request, twin));
+    if (!mayMake || (await hasAdmin(db, 'merchant', twin.id))) return section(words, present);
+    const enter = renderButtonFor(membership, own.enter);
+    return section(words, html`${present} ${own.abandoned}`, enter);
   }
 
   function renderButtonFor(membership: Membership, text: string): Html {
@@ -83,11 +86,15 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     return html`<form method="post" action="${action}"><button name="twin" value="make">${text}</button></form>`;
   }
 
-  function section(text: Html | string, form: Html | null = null): Html {
-    return html`<section aria-labelledby="twin"><h2 id="twin">${words.title}</h2>
+  return renderFor;
+}
+
+function section(
+  { settings: { twin } }: PanelTexts,
+  text: Html | string,
+  form: Html | null = null,
+): Html {
+  return html`<section aria-labelledby="twin"><h2 id="twin">${twin.title}</h2>
 <p>${text}</p>
 ${form}</section>`;
-  }
-
-  return renderFor;
 }

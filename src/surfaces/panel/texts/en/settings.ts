@@ -39,6 +39,7 @@ export const settings = {
     of: (name: Html) => html`This is the test twin of ${name}.`,
     abandoned: 'Nobody signs in as its admin any more.',
     enter: 'Let the people of this account in',
+    entered: (name: string) => `You are in the test twin now: ${name}.`,
     foreign: 'There is a test twin already. Ask one of its admins to invite you.',
   },
   branches: {
