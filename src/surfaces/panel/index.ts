@@ -15,6 +15,7 @@ import { registerWebhooks } from './developer/webhooks/index.ts';
 import { registerHome } from './home/index.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
+import { texts } from './hooks/language.ts';
 import { registerJoin } from './join/index.ts';
 import { PANEL_ASSETS } from './kit/assets.ts';
 import { registerConfirmation } from './kit/confirmation.ts';
@@ -50,7 +51,9 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     failUnknownRoutesIn(pages);
     registerFormBody(pages, FORM_LIMIT_BYTES);
     registerPageValidation(pages);
-    registerPanelAccess(pages, deps, (account, person) => readChangeNotices(deps, account, person));
+    registerPanelAccess(pages, deps, (request, account, person) =>
+      readChangeNotices(deps, texts(request), account, person),
+    );
     registerConfirmation(pages, deps);
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { register } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setAddress } from '#accounts/deposit-addresses.ts';
+import { addAddress, setAddress } from '#accounts/deposit-addresses.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { setUser } from '#accounts/users.ts';
 import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
@@ -14,6 +14,7 @@ import {
   addMerchantUser,
   addSession,
   codeAt,
+  follow,
   open,
   submit,
   textOf,
@@ -125,6 +126,9 @@ test('an address is compared with the current one in groups of four, and waits',
   const proposed = await propose(shop, { address, code, session });
   expect(proposed.statusCode).toBe(303);
   expect(proposed.headers.location).toMatch(/\/settings\/changes\/[0-9a-f-]{36}$/);
+  const told = textOf(await follow(service, proposed, session));
+  expect(told).toContain('Proposed. Until it takes effect, any admin can cancel it.');
+  expect(told).toContain('Network ETH on Ethereum Mainnet ( eth )');
   expect(await inForce(shop)).toEqual([shop.address]);
   const again = await submit(service, `${path}/review`, fields, session);
   expect(again.statusCode).toBe(200);
@@ -165,8 +169,10 @@ test('any admin can cancel one with one click, with a factor of hours ago', asyn
   const member = await submit(service, `${path}/cancel`, {}, await sessionOf(shop.cy));
   expect(member.statusCode).toBe(403);
   const session = await sessionOf(shop.bob);
-  expect((await submit(service, `${path}/cancel`, {}, session)).statusCode).toBe(303);
-  const page = textOf(await open(service, path, session));
+  const cancelled = await submit(service, `${path}/cancel`, {}, session);
+  expect(cancelled.statusCode).toBe(303);
+  const page = textOf(await follow(service, cancelled, session));
+  expect(page).toContain('Cancelled.');
   expect(page).toContain('It was cancelled. Nothing has changed.');
   expect(page).toContain(`Proposed instead ${fours(address)}`);
   const late = await submit(service, `${path}/cancel`, {}, session);
@@ -188,9 +194,11 @@ test('another admin approves it with a code, and it takes effect at once', async
   expect(refused.statusCode).toBe(422);
   const session = await sessionOf(shop.bob);
   const approval = { code: nextCode(shop.bob) };
-  expect((await submit(service, `${path}/approve`, approval, session)).statusCode).toBe(303);
+  const approved = await submit(service, `${path}/approve`, approval, session);
+  expect(approved.statusCode).toBe(303);
   expect(await inForce(shop)).toEqual([address]);
-  const page = textOf(await open(service, path, session));
+  const page = textOf(await follow(service, approved, session));
+  expect(page).toContain('Approved.');
   expect(page).toContain(`It has taken effect. Before ${fours(shop.address)}`);
   expect(page).toContain(`Since then ${fours(address)}`);
 });
@@ -262,6 +270,9 @@ test('while there is no successful payment, a change takes effect at once', asyn
   const { address, response } = await proposeOne(shop);
   expect(response.headers.location).toBe(`${shop.settings}/addresses/${NETWORK}`);
   expect(await inForce(shop)).toEqual([address]);
+  expect(textOf(await follow(service, response, await sessionOf(shop.bob)))).toContain(
+    `Payments for ETH on Ethereum Mainnet now go to ${address}.`,
+  );
   const page = await open(
     service,
     shop.settings.replace('/settings', ''),
@@ -270,19 +281,52 @@ test('while there is no successful payment, a change takes effect at once', asyn
   expect(textOf(page)).not.toContain('A new deposit address');
 });
 
-test('removing needs only a recent factor, and takes effect at once', async () => {
+test('removing asks first, with a recent factor, and takes effect at once', async () => {
   const shop = await openShop();
-  const path = `${shop.settings}/addresses/${NETWORK}/remove`;
+  const path = `${shop.settings}/addresses/${NETWORK}`;
   const fields = { branch: shop.branchId, address: shop.address };
-  const stale = await submit(service, path, fields, await sessionOf(shop.ada));
+  const stale = await submit(service, `${path}/remove`, fields, await sessionOf(shop.ada));
+  expect(textOf(stale)).toContain('Remove an address for ETH on Ethereum Mainnet?');
   expect(stale.body).toContain('name="confirmation-code"');
   const session = await sessionOf(shop.ada, 1);
-  expect((await submit(service, path, fields, session)).statusCode).toBe(303);
+  const asked = await submit(service, `${path}/remove`, fields, session);
+  expect(asked.body).not.toContain('name="confirmation-code"');
+  expect(asked.body).toContain('ETH on Ethereum Mainnet (<code>eth</code>)');
+  const question = textOf(asked);
+  expect(question).toContain(fours(shop.address));
+  expect(question).toContain('Main has no other address on this network');
+  expect(question).toContain('creating a payment for this network fails with E1020');
+  expect(question).toContain('Payments that are open keep the address that they show');
+  expect(question).not.toContain('lapses');
+  expect(asked.body).toContain(`href="${path}"`);
+  expect(await inForce(shop)).toEqual([shop.address]);
+
+  const sure = { ...fields, 'confirmation-sure': 'yes' };
+  const removed = await submit(service, `${path}/remove`, sure, session);
+  expect([removed.statusCode, removed.headers.location]).toEqual([303, path]);
+  expect(textOf(await follow(service, removed, session))).toContain(
+    `Removed for ETH on Ethereum Mainnet: ${shop.address}.`,
+  );
   expect(await inForce(shop)).toEqual([]);
   const page = textOf(await open(service, `${shop.settings}/addresses`, session));
   expect(page).toContain('While the main branch has none, creating a payment fails with E1020');
-  const again = await submit(service, path, fields, session);
-  expect(again.statusCode).toBe(422);
+  for (const again of [fields, sure]) {
+    expect((await submit(service, `${path}/remove`, again, session)).statusCode).toBe(422);
+  }
+});
+
+test('removing one of several addresses fails nothing, and any removal tells what it lets lapse', async () => {
+  const shop = await openShop();
+  const { merchantId, branchId, address } = shop;
+  const session = await sessionOf(shop.ada, 1);
+  const path = `${shop.settings}/addresses/${NETWORK}/remove`;
+  const ask = async () =>
+    textOf(await submit(service, path, { branch: branchId, address }, session));
+  await proposeOne(shop);
+  expect(await ask()).toContain('The change of these addresses that waits lapses');
+  await addAddress(operatorOf(service), { merchantId }, NETWORK, newAddress());
+  expect(await ask()).toContain('Remove this address');
+  expect(await ask()).not.toContain('E1020');
 });
 
 test('a change that an operator makes at once is shown on every page for a day', async () => {
@@ -351,8 +395,16 @@ test('a second admin can be required for every change, and that can be relaxed o
   const shop = await openShop();
   const session = await sessionOf(shop.ada, 1);
   const { settings } = shop;
-  const required = await submit(service, `${settings}/second-admin`, {}, session);
+  const asked = textOf(await submit(service, `${settings}/second-admin`, {}, session));
+  expect(asked).toContain('waits until another admin has approved it');
+  expect(asked).toContain('It waits for 24 hours');
+  expect(asked).not.toContain('always takes a second admin');
+  const sure = { 'confirmation-sure': 'yes' };
+  const required = await submit(service, `${settings}/second-admin`, sure, session);
   expect(required.statusCode).toBe(303);
+  expect(textOf(await follow(service, required, session))).toContain(
+    'What changes where money goes takes a second admin now.',
+  );
   const { path } = await proposeOne(shop);
   expect(textOf(await open(service, path, session))).toContain(
     'Takes effect when another admin has approved it',

@@ -1,11 +1,14 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createBranch } from '#accounts/branches.ts';
+import { setAddress } from '#accounts/deposit-addresses.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { addDomain, REDIRECT_DOMAINS_MAXIMUM } from '#accounts/redirect-domains.ts';
 import { listRedirectDomains } from '#storage/repositories/accounts/redirect-domains.ts';
 import { setPerson } from '#storage/repositories/people/memberships.ts';
 import { CURES } from '#surfaces/docs/error-pages.ts';
-import { addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
+import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import {
   addMerchantUser,
@@ -15,6 +18,7 @@ import {
   answer,
   codeAt,
   entryOf,
+  follow,
   open,
   submit,
   textOf,
@@ -102,7 +106,10 @@ describe('branches', () => {
     const path = `${settings}/branches`;
     const blank = await submit(service, path, { name: ' ' }, ada);
     expect(textOf(blank)).toContain('Give it a name');
-    expect((await submit(service, path, { name: 'Kiosk' }, ada)).statusCode).toBe(303);
+    const added = await submit(service, path, { name: 'Kiosk' }, ada);
+    expect(added.statusCode).toBe(303);
+    const told = await follow(service, added, ada);
+    expect(textOf(told)).toContain('Added: the branch Kiosk. Deposit addresses');
     const kiosk = await service.db
       .selectFrom('branches')
       .select(['id', 'is_main'])
@@ -110,13 +117,19 @@ describe('branches', () => {
       .where('name', '=', 'Kiosk')
       .executeTakeFirstOrThrow();
     expect(kiosk.is_main).toBe(false);
+    expect(told.body).toContain(
+      `href="${settings}/addresses?branch=${kiosk.id}">Deposit addresses`,
+    );
     const form = `${path}/${kiosk.id}/main`;
     expect(textOf(await open(service, form, ada))).toContain('Now Main From then on Kiosk');
     const wrong = await submit(service, form, { code: '1' }, ada);
     expect(textOf(wrong)).toContain('This code is not right');
     const code = codeAt(ada.secret, service.clock.now);
-    expect((await submit(service, form, { code }, ada)).headers.location).toBe(path);
-    expect(textOf(await open(service, path, ada))).toContain('Kiosk main');
+    const made = await submit(service, form, { code }, ada);
+    expect(made.headers.location).toBe(path);
+    const page = textOf(await follow(service, made, ada));
+    expect(page).toContain('Kiosk is the main branch now.');
+    expect(page).toContain('Kiosk main');
   });
 
   test('one with a name that is taken is refused, and the form keeps it', async () => {
@@ -135,13 +148,72 @@ describe('branches', () => {
   });
 });
 
-test('a US account is not told that payments fail without an address', async () => {
+describe('a branch that is to be the main one', () => {
+  async function openBoth(options: Parameters<typeof addShop>[2] = {}) {
+    const shop = await openShop({ addresses: ADDRESSES, ...options });
+    const operator = operatorOf(service);
+    const branch = await createBranch(operator, {
+      merchantId: shop.merchant.id,
+      name: 'Kiosk',
+      main: false,
+    });
+    return { ...shop, branch, form: `${shop.settings}/branches/${branch.id}/main` };
+  }
+
+  test('lacks addresses: the page says on which networks creations will fail', async () => {
+    const { merchant, ada, branch, form } = await openBoth();
+    const owner = { merchantId: merchant.id, branchId: branch.id };
+    await setAddress(operatorOf(service), owner, 'btc', ADDRESSES.btc);
+    const page = await open(service, form, ada);
+    expect(textOf(page)).toContain('creating a payment for any of them fails with E1020');
+    expect(page.body).toContain('<li>USDC on Ethereum Mainnet (<code>eth-usdc</code>)</li>');
+    expect(page.body).not.toContain('<code>btc</code>');
+    expect(page.body).toContain('>Make Kiosk the main branch</button>');
+    for (const [network, address] of Object.entries(ADDRESSES)) {
+      await setAddress(operatorOf(service), owner, network, address);
+    }
+    expect(textOf(await open(service, form, ada))).not.toContain('E1020');
+  });
+
+  test('waits: the button says so, and who approves it is told what will fail', async () => {
+    const { merchant, ada, form } = await openBoth();
+    const eve = await addMerchantUser(service, merchant.id, 'admin', { name: 'Eve' });
+    await sql`update merchants set needs_second_admin = true where id = ${merchant.id}`.execute(
+      service.db,
+    );
+    expect((await open(service, form, ada)).body).toContain(
+      '>Propose to make Kiosk the main branch</button>',
+    );
+    const proposed = await submit(
+      service,
+      form,
+      { code: codeAt(ada.secret, service.clock.now) },
+      ada,
+    );
+    const page = textOf(await open(service, String(proposed.headers.location), eve));
+    expect(page).toContain('Once Kiosk is the main branch');
+    expect(page).toContain('ETH on Ethereum Mainnet ( eth )');
+  });
+
+  test('of a US account lacks nothing', async () => {
+    const { ada, form } = await openBoth({ kind: 'us' });
+    expect(textOf(await open(service, form, ada))).not.toContain('E1020');
+  });
+});
+
+test('a US account is not advised to set addresses or domains, which its payments do not use', async () => {
   const { ada, settings } = await openShop({ kind: 'us', addresses: {} });
   for (const page of ['addresses', 'addresses/btc']) {
     const text = textOf(await open(service, `${settings}/${page}`, ada));
     expect(text).toContain('A US account needs no deposit address');
     expect(text).not.toContain('E1020');
   }
+  const domains = textOf(await open(service, `${settings}/domains`, ada));
+  expect(domains).toContain('Customers of a US account are not led back after paying');
+  expect(domains).not.toContain('E1010');
+  expect(textOf(await open(service, `${settings}/branches`, ada))).not.toContain('addresses.');
+  const added = await submit(service, `${settings}/branches`, { name: 'Kiosk' }, ada);
+  expect(textOf(await follow(service, added, ada))).not.toContain('Deposit addresses');
 });
 
 test('the business page shows the agreed terms, in words', async () => {

@@ -1,5 +1,5 @@
 import type { Connection } from '../../database/connection.ts';
-import type { SettledBy } from '../../database/network-tables.ts';
+import type { Network, SettledBy } from '../../database/network-tables.ts';
 
 export interface DepositAddress {
   blockchainId: string;
@@ -86,6 +86,23 @@ export function listConfiguredNetworks(
     .innerJoin('networks', 'networks.id', 'configured.blockchain_id')
     .select(CONFIGURED_NETWORK)
     .orderBy('networks.position')
+    .execute();
+}
+
+/** The networks on which a branch has no address but another one has, in the order of the documentation (at most 24). */
+export function listNetworksLacking(
+  db: Connection,
+  branchId: string,
+  otherId: string,
+): Promise<Network[]> {
+  const configured = (id: string) =>
+    db.selectFrom('deposit_addresses').select('blockchain_id').where('branch_id', '=', id);
+  return db
+    .selectFrom('networks')
+    .selectAll()
+    .where('id', 'in', configured(otherId))
+    .where('id', 'not in', configured(branchId))
+    .orderBy('position')
     .execute();
 }
 

@@ -70,6 +70,7 @@ export interface AccountNotice {
 
 /** Reads what the pages of an account say at their top to a person. */
 type ReadNotices = (
+  request: FastifyRequest,
   account: Membership,
   person: OpenSession['person'],
 ) => Promise<readonly AccountNotice[]>;
@@ -172,7 +173,8 @@ async function recognize(
   const seen = await visit(request, deps);
   const { kind, id } = ACCOUNT.exec(pathOf(request.url))?.groups ?? {};
   if (seen.session?.isComplete !== true) return;
-  const found = await findOwn(deps, readNotices, seen.session, kind as Membership['kind'], id);
+  const own = { kind: kind as Membership['kind'], id };
+  const found = await findOwn(request, deps, readNotices, seen.session, own);
   if (found !== undefined) logOwner(request, { accountId: found.membership.accountId });
   request.visit = { ...seen, ...(found ?? {}) };
 }
@@ -201,7 +203,8 @@ async function admit(
     return;
   }
   const { permission } = rule;
-  const found = await findOwn(deps, readNotices, session, rule.for, request.params.accountId);
+  const own = { kind: rule.for, id: request.params.accountId };
+  const found = await findOwn(request, deps, readNotices, session, own);
   if (found === undefined) {
     logRefusal(request, 'not-a-member');
     throw new ApiError('E3001');
@@ -226,16 +229,16 @@ function isStale(request: FastifyRequest, { isRecent }: OpenSession): boolean {
 
 /** @param id As it is in the path: any text. */
 async function findOwn(
+  request: FastifyRequest,
   { db }: PanelDependencies,
   readNotices: ReadNotices,
   { person }: OpenSession,
-  kind: Membership['kind'],
-  id = '',
+  { kind, id = '' }: { readonly kind: Membership['kind']; readonly id: string | undefined },
 ): Promise<OwnAccount | undefined> {
   if (!UUID.test(id)) return undefined;
   const membership = await findMembership(db, person.id, kind, id);
   if (membership === undefined) return undefined;
-  return { membership, notices: await readNotices(membership, person) };
+  return { membership, notices: await readNotices(request, membership, person) };
 }
 
 /** The visit of a request below the panel. */

@@ -7,6 +7,11 @@ export function isTest(membership: Membership | null): boolean {
   return membership?.kind === 'merchant' && membership.environment === 'test';
 }
 
+/** Whether an account's payments are collected by a processor: they need no deposit address, and lead nobody back. */
+export function isUs(membership: Membership | null): boolean {
+  return membership?.kind === 'merchant' && membership.accountKind === 'us';
+}
+
 /** Above each page of a test merchant. */
 export function renderTestBand({ shell: { test } }: PanelTexts): Html {
   return html`<aside class="test-band" aria-label="${test.tag}">${test.band}</aside>

@@ -12,20 +12,23 @@ import { listOpenChanges } from '#storage/repositories/accounts/address-changes.
 import { listBranches } from '#storage/repositories/accounts/merchants.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import { membershipOf, operatorOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { faultOf } from '../kit/failures.ts';
-import { type FormFault, renderField } from '../kit/form.ts';
+import { isUs } from '../kit/environment.ts';
+import { type FormFault, FormRefused, renderField } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { dateTime } from '../kit/format.ts';
-import { changeWithFactor, renderFactor } from '../kit/fresh-factor.ts';
+import { renderFactor } from '../kit/fresh-factor.ts';
+import { renderList } from '../kit/list.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import { pageAfter, renderNext, renderNoneFurther } from '../kit/table.ts';
-import { texts } from '../texts/index.ts';
+import { pageAfter } from '../kit/table.ts';
 import { renderComparison, renderWaiting } from './change-views.ts';
 import { FactorForm } from './changes.ts';
-import { renderDelay } from './delay.ts';
+import { isAtOnce, renderDelay } from './delay.ts';
+import { readLacking, renderLacking } from './lacking.ts';
 
 const PATH = '/merchants/:accountId/settings/branches';
 const PAGE_SIZE = 25;
@@ -37,61 +40,85 @@ const BranchesQuery = Type.Object({
 });
 const BranchForm = Type.Object({ name: Type.String() });
 
+type BranchRequest = FastifyRequest & { params: { readonly branchId: string } };
+
 /** A merchant's branches: adding one, and making one the main branch, which waits before it takes effect. */
 export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, db, panelUrl } = deps;
-  const words = texts.settings.branches;
   const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
   const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + settingsOf(request);
 
   const listing = withPermission('merchant', 'settings.read', { querystring: BranchesQuery });
-  app.get(PATH, listing, request => list(request, null, { after: request.query.after }));
+  app.get(PATH, listing, request => list(request, request.query, null));
 
-  app.post(
-    PATH,
-    withPermission('merchant', 'branches.add', { body: BranchForm }),
-    async request => {
+  registerForm(app, deps, PATH, {
+    rule: { for: 'merchant', permission: 'branches.add' },
+    body: BranchForm,
+    change: (request, operator) => {
       const { name } = request.body;
       if (parseName(name) === undefined) {
-        return list(request, { field: 'name', message: words.fault }, { name });
+        throw new FormRefused('name', texts(request).settings.branches.fault);
       }
       const { accountId: merchantId } = membershipOf(request);
-      try {
-        // Never as the main branch: that change has to wait.
-        await createBranch(operatorOf(request, deps), { merchantId, name, main: false });
-      } catch (error) {
-        return list(request, { ...faultOf(error, request), field: 'name' }, { name });
-      }
-      return redirectTo(`${settingsOf(request)}/branches`);
+      // Never as the main branch: that change has to wait.
+      return createBranch(operator, { merchantId, name, main: false });
     },
-  );
-
-  const opening = withPermission('merchant', 'money.change', { params });
-  app.get(`${PATH}/:branchId/main`, opening, request =>
-    showMain(request, request.params.branchId, null),
-  );
-
-  const proposing = withPermission('merchant', 'money.change', { params, body: FactorForm });
-  app.post(`${PATH}/:branchId/main`, proposing, async request => {
-    const { accountId: merchantId } = membershipOf(request);
-    const { branchId } = request.params;
-    requireBranch(await listBranches(db, merchantId), branchId);
-    try {
-      const change = await changeWithFactor(request, deps, request.body.code, operator =>
-        proposeMainBranch(operator, { merchantId, branchId }, addressDelayMs),
+    again: (request, fault) => list(request, {}, fault, request.body.name),
+    done: (request, { id, name }) => {
+      const { branches, addresses } = texts(request).settings;
+      const link = {
+        path: `${settingsOf(request)}/addresses?branch=${id}`,
+        text: addresses.title,
+      };
+      const text = branches.done.added(name);
+      return redirectTo(
+        `${settingsOf(request)}/branches`,
+        isUs(membershipOf(request)) ? text : { text, link },
       );
-      const isOpen = change.outcome === null;
-      return redirectTo(`${settingsOf(request)}/${isOpen ? `changes/${change.id}` : 'branches'}`);
-    } catch (error) {
-      return showMain(request, branchId, faultOf(error, request));
-    }
+    },
+  });
+
+  app.get(
+    `${PATH}/:branchId/main`,
+    withPermission('merchant', 'money.change', { params }),
+    request => showMain(request, null),
+  );
+
+  registerForm(app, deps, `${PATH}/:branchId/main`, {
+    rule: { for: 'merchant', permission: 'money.change' },
+    params,
+    body: FactorForm,
+    code: async request => {
+      await requireBranch(request);
+      return request.body.code;
+    },
+    change: (request, operator) => {
+      const { accountId: merchantId } = membershipOf(request);
+      const { branchId } = request.params;
+      return proposeMainBranch(operator, { merchantId, branchId }, addressDelayMs);
+    },
+    again: showMain,
+    done: async (request, { id, outcome }) => {
+      const { changes, settings } = texts(request);
+      if (outcome === null) {
+        return redirectTo(`${settingsOf(request)}/changes/${id}`, changes.done.proposed);
+      }
+      const { branch } = await requireBranch(request);
+      return redirectTo(
+        `${settingsOf(request)}/branches`,
+        settings.branches.done.main(branch.name),
+      );
+    },
   });
 
   async function list(
     request: FastifyRequest,
+    query: { readonly after?: string | undefined },
     fault: FormFault | null,
-    { after, name = '' }: { readonly after?: string | undefined; readonly name?: string },
+    typed = '',
   ): Promise<PanelPage> {
+    const words = texts(request);
+    const own = words.settings.branches;
     const membership = membershipOf(request);
     const { accountId } = membership;
     const [branches, open] = await Promise.all([
@@ -99,73 +126,80 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       listOpenChanges(db, accountId),
     ]);
     const url = urlOf(request);
-    const mayChange = isChangeAllowed(membership, 'money.change');
-    const { shown, last } = pageAfter(branches, after, PAGE_SIZE);
     const mains = open.filter(({ kind }) => kind === 'branch.main');
-    return {
-      title: words.title,
-      lead: words.lead,
-      fault,
-      content: html`${renderWaiting(`${url}/changes`, mains, isChangeAllowed(membership, 'money.cancel'))}
-${!branches.some(({ is_main }) => is_main) && html`<p class="notice">${words.none}</p>`}
-${after !== undefined && shown.length === 0 && renderNoneFurther(texts, `${url}/branches`)}
-${
-  shown.length > 0 &&
-  html`<ul class="rows">${shown.map(
-    ({ id, name: own, is_main: isMain, created_at: at }) =>
-      html`<li><div><strong>${own}</strong>${isMain && html` <span class="tag good">${words.main}</span>`}<br>
-<span class="quiet">${words.added} ${dateTime(texts, at)}</span></div>
-<div class="buttons"><a href="${url}/addresses?branch=${id}">${words.addresses}<span class="visually-hidden"> (${own})</span></a>${
-        mayChange &&
+    const mayCancel = isChangeAllowed(membership, 'money.cancel');
+    const mayMakeMain = isChangeAllowed(membership, 'money.change') && mains.length === 0;
+    const { shown, last } = pageAfter(branches, query.after, PAGE_SIZE);
+    const renderBranch = ({ id, name, is_main: isMain, created_at: at }: Branch) =>
+      html`<li><div><strong>${name}</strong>${isMain && html` <span class="tag good">${own.main}</span>`}<br>
+<span class="quiet">${own.added} ${dateTime(words, at)}</span></div>
+<div class="buttons"><a href="${url}/addresses?branch=${id}">${own.addresses}<span class="visually-hidden"> (${name})</span></a>${
+        mayMakeMain &&
         !isMain &&
-        mains.length === 0 &&
-        html` <a href="${url}/branches/${id}/main">${words.makeMain}<span class="visually-hidden"> (${own})</span></a>`
-      }</div></li>`,
-  )}</ul>`
-}
-${renderNext(texts, `${url}/branches`, last)}
+        html` <a href="${url}/branches/${id}/main">${own.makeMain}<span class="visually-hidden"> (${name})</span></a>`
+      }</div></li>`;
+    return {
+      title: own.title,
+      lead: leadFor(request),
+      fault,
+      content: html`${renderWaiting(words, `${url}/changes`, mains, mayCancel)}
+${branches.length > 0 && branches.every(({ is_main }) => !is_main) && html`<p class="notice">${own.none}</p>`}
+${renderList(words, {
+  url: `${url}/branches`,
+  query,
+  page: { rows: shown, newer: null, older: last === undefined ? null : { after: last } },
+  more: words.lists.pages.next,
+  render: rows => html`<ul class="rows">${rows.map(renderBranch)}</ul>`,
+  none: own.none,
+})}
 ${
   isChangeAllowed(membership, 'branches.add') &&
-  html`<section aria-labelledby="add"><h2 id="add">${words.add}</h2>
+  html`<section aria-labelledby="add"><h2 id="add">${own.add}</h2>
 <form method="post" action="${url}/branches" class="stack">
-${renderField({ name: 'name', label: words.name, value: name, maxlength: 200, autocomplete: 'off' }, fault)}
-<button>${words.add}</button>
+${renderField({ name: 'name', label: own.name, value: typed, maxlength: 200, autocomplete: 'off' }, fault)}
+<button>${own.add}</button>
 </form></section>`
 }`,
     };
   }
 
-  async function showMain(
-    request: FastifyRequest,
-    branchId: string,
-    fault: FormFault | null,
-  ): Promise<PanelPage> {
-    const { accountId } = membershipOf(request);
-    const [branches, delay] = await Promise.all([
-      listBranches(db, accountId),
-      readDelay(db, accountId, addressDelayMs),
+  /** What making a branch the main one does, and the form that proposes it with a code. */
+  async function showMain(request: BranchRequest, fault: FormFault | null): Promise<PanelPage> {
+    const words = texts(request);
+    const membership = membershipOf(request);
+    const { branch, branches } = await requireBranch(request);
+    const [delay, lacking] = await Promise.all([
+      readDelay(db, membership.accountId, addressDelayMs),
+      readLacking(db, membership, branches, branch.id),
     ]);
-    const { name } = requireBranch(branches, branchId);
+    const { name: branchName } = branch;
+    const { makeMainTitle, proposeMain } = words.settings.branches;
     const former = branches.filter(({ is_main }) => is_main).map(({ id }) => id);
-    const nameOf = (id: string) => branches.find(branch => branch.id === id)?.name ?? id;
-    const comparison = { kind: 'branch.main', former, address: null, branchName: name } as const;
+    const comparison = { kind: 'branch.main', former, address: null, branchName } as const;
     return {
-      title: words.makeMainTitle(name),
-      lead: words.lead,
+      title: makeMainTitle(branchName),
+      lead: leadFor(request),
       fault,
-      content: html`${renderComparison(comparison, nameOf)}
-<p>${renderDelay(delay)}</p>
-<form method="post" action="${urlOf(request)}/branches/${branchId}/main" class="stack">
-${renderFactor(texts, sessionOf(request).person.is_demo, fault)}
-<button>${texts.changes.propose}</button>
+      content: html`${renderComparison(words, comparison, branches)}
+${renderLacking(words, branchName, lacking)}
+<p>${renderDelay(words, delay)}</p>
+<form method="post" action="${urlOf(request)}/branches/${branch.id}/main" class="stack">
+${renderFactor(words, sessionOf(request).person.is_demo, fault)}
+<button>${isAtOnce(delay) ? makeMainTitle(branchName) : proposeMain(branchName)}</button>
 </form>
-<p><a href="${urlOf(request)}/branches">${texts.settings.addresses.back}</a></p>`,
+<p><a href="${urlOf(request)}/branches">${words.settings.addresses.back}</a></p>`,
     };
   }
-}
 
-function requireBranch(branches: readonly Branch[], id: string): Branch {
-  const found = branches.find(branch => branch.id === id);
-  if (found === undefined) throw new ApiError('E3001');
-  return found;
+  function leadFor(request: FastifyRequest): string {
+    const { lead, leadUs } = texts(request).settings.branches;
+    return isUs(membershipOf(request)) ? leadUs : lead;
+  }
+
+  async function requireBranch(request: BranchRequest) {
+    const branches = await listBranches(db, membershipOf(request).accountId);
+    const branch = branches.find(({ id }) => id === request.params.branchId);
+    if (branch === undefined) throw new ApiError('E3001');
+    return { branch, branches };
+  }
 }

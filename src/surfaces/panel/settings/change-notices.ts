@@ -7,7 +7,7 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 import type { AccountNotice } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { accountPath } from '../kit/navigation.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
 /** How long an operator's change is shown as a notice, in milliseconds: a day, since most people visit once a day. */
 const TOLD_MS = 24 * 60 * 60_000;
@@ -21,6 +21,7 @@ const TOLD_MAXIMUM = 3;
  */
 export async function readChangeNotices(
   { clock, db }: Pick<PanelDependencies, 'clock' | 'db'>,
+  words: PanelTexts,
   account: Membership,
   { created_at: joined }: Pick<Person, 'created_at'>,
 ): Promise<AccountNotice[]> {
@@ -29,11 +30,11 @@ export async function readChangeNotices(
   // One more than is shown, to tell whether there are more.
   const window = { since, limit: TOLD_MAXIMUM + 1 };
   const changes = await listToldChanges(db, account.accountId, window);
-  const { moreWait, severalByOperator } = texts.changes;
+  const { moreWait, severalByOperator } = words.changes;
   const settings = `${accountPath(account)}/settings`;
   const all = `${settings}/addresses`;
   const describe = (change: NamedChange): AccountNotice => ({
-    text: textOf(change),
+    text: textOf(words, change),
     href: `${settings}/changes/${change.id}`,
   });
   const waiting = changes.filter(({ outcome }) => outcome === null);
@@ -45,13 +46,8 @@ export async function readChangeNotices(
   return notices;
 }
 
-function textOf(change: NamedChange): string {
-  const { kind, outcome, branch_name: branchName } = change;
-  const words = texts.changes[outcome === null ? 'waitsFor' : 'byOperator'][kind];
-  return words(networkOf(change) ?? '', branchName ?? '');
-}
-
-/** The asset and network of a change; null if it is about none. */
-export function networkOf({ network_name: networkName, asset }: NamedChange): string | null {
-  return networkName === null || asset === null ? null : texts.changes.network(networkName, asset);
+function textOf({ changes }: PanelTexts, change: NamedChange): string {
+  const { kind, outcome, asset, branch_name: branchName, network_name: networkName } = change;
+  const network = networkName === null || asset === null ? '' : changes.network(networkName, asset);
+  return changes[outcome === null ? 'waitsFor' : 'byOperator'][kind](network, branchName ?? '');
 }

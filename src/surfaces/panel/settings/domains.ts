@@ -15,6 +15,7 @@ import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
+import { isUs } from '../kit/environment.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
@@ -51,9 +52,11 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     ask: async request => {
       const { removal } = texts(request).settings.domains;
       const { domain } = request.body;
+      const present = await listRedirectDomains(db, membershipOf(request).accountId);
+      const remains = present.some(other => other !== domain);
       return {
         title: removal.title(domain),
-        content: html`<p>${removal.consequence}</p>`,
+        content: html`<p>${removal.consequence(remains ? 'E1012' : 'E1010')}</p>`,
         submit: removal.submit,
         back: pathOf(request),
       };
@@ -79,11 +82,11 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     const mayManage = isChangeAllowed(membership, 'domains.manage');
     return {
       title: words.title,
-      lead: words.lead,
+      lead: isUs(membership) ? words.usAccount : words.lead,
       fault,
       content: html`${
         domains.length === 0
-          ? html`<p class="notice">${words.none}</p>`
+          ? !isUs(membership) && html`<p class="notice">${words.none}</p>`
           : html`<ul class="rows">${domains.map(
               domain =>
                 html`<li><code>${domain}</code>${

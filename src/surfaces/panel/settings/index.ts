@@ -5,6 +5,7 @@ import { registerBranches } from './branches.ts';
 import { registerBusiness } from './business.ts';
 import { registerChanges } from './changes.ts';
 import { registerDomains } from './domains.ts';
+import { registerSecondAdmin } from './second-admin.ts';
 
 /** What a merchant's people set up by themselves. */
 export function registerSettings(app: TypedApp, deps: PanelDependencies): void {
@@ -13,4 +14,5 @@ export function registerSettings(app: TypedApp, deps: PanelDependencies): void {
   registerAddresses(app, deps);
   registerChanges(app, deps);
   registerDomains(app, deps);
+  registerSecondAdmin(app, deps);
 }

@@ -42,6 +42,11 @@ export const changes = {
   notYours: 'Any admin can cancel it.',
   propose: 'Propose this change',
   setNow: 'Change it now',
+  done: {
+    proposed: 'Proposed. Until it takes effect, any admin can cancel it.',
+    approved: 'Approved.',
+    cancelled: 'Cancelled.',
+  },
   demo: 'The demo asks for no code here.',
   code: 'Code, or a recovery code',
   codeHint: 'A fresh one: each counts once.',

@@ -45,14 +45,23 @@ export const settings = {
   branches: {
     title: 'Branches',
     lead: 'Payments by the API are created on the main branch, and paid to its addresses.',
+    leadUs: 'Payments by the API are created on the main branch.',
     none: 'There is no main branch, so creating a payment fails with E1030. Add a branch, then make it the main one.',
     name: 'Name',
     main: 'main',
     makeMain: 'Make it the main branch',
     makeMainTitle: (name: string) => `Make ${name} the main branch`,
+    proposeMain: (name: string) => `Propose to make ${name} the main branch`,
+    /** Before a list of networks. */
+    lacking: (name: string) =>
+      `${name} has no address on these networks, on which the present main branch has one. Once ${name} is the main branch, creating a payment for any of them fails with E1020:`,
     addresses: 'Addresses',
     add: 'Add a branch',
     added: 'Created',
+    done: {
+      added: (name: string) => `Added: the branch ${name}.`,
+      main: (name: string) => `${name} is the main branch now.`,
+    },
     fault: 'Give it a name of 1 to 200 characters on one line.',
   },
   addresses: {
@@ -80,8 +89,20 @@ export const settings = {
     noneHere: 'No address: payments on this network fail with E1020.',
     isOff: 'Your operator has switched this network off: customers are not offered it.',
     remove: 'Remove',
-    removeHint:
-      'Removing takes effect at once: without an address, customers are not offered the network.',
+    removal: {
+      title: (network: string) => `Remove an address for ${network}?`,
+      isLast: (branch: string) =>
+        `${branch} has no other address on this network: while it is the main branch, creating a payment for this network fails with E1020.`,
+      lapses: 'The change of these addresses that waits lapses.',
+      submit: 'Remove this address',
+    },
+    done: {
+      'address.set': (network: string, address: string) =>
+        `Payments for ${network} now go to ${address}.`,
+      'address.add': (network: string, address: string) =>
+        `Payments for ${network} now go to ${address} too.`,
+      removed: (network: string, address: string) => `Removed for ${network}: ${address}.`,
+    },
     change: 'A new address',
     newAddress: 'Address',
     newAddressHint:
@@ -98,12 +119,22 @@ export const settings = {
     on: 'What changes where money goes always takes a second admin.',
     off: 'What changes where money goes needs no second admin; one may approve it sooner.',
     require: 'Always ask for a second admin',
+    requiring: {
+      title: 'Always ask for a second admin?',
+      consequence:
+        'From then on, what changes where money goes waits until another admin has approved it, what waits already included.',
+      back: 'No longer asking for one is a change of its own.',
+      submit: 'Always ask for one',
+      done: 'What changes where money goes takes a second admin now.',
+    },
     relax: 'No longer ask for a second admin',
   },
   domains: {
     title: 'Domains',
     lead: 'Where customers may be led back to after paying: each hostname by itself, without https://.',
     none: 'No domain yet: creating a payment with a redirectUrl fails with E1010.',
+    usAccount:
+      'Customers of a US account are not led back after paying: it needs no domain, and its payments no redirectUrl.',
     domain: 'Hostname',
     example: 'shop.example.com',
     add: 'Add',
@@ -114,8 +145,8 @@ export const settings = {
     removed: (domain: string) => `Removed: ${domain}.`,
     removal: {
       title: (domain: string) => `Remove ${domain}?`,
-      consequence:
-        'From then on, creating a payment with a redirectUrl there fails with E1010. Payments that exist keep where they lead.',
+      consequence: (code: string) =>
+        `From then on, creating a payment with a redirectUrl there fails with ${code}. Payments that exist keep where they lead.`,
       submit: 'Remove this domain',
     },
   },

@@ -1,0 +1,123 @@
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  checkAddress,
+  proposeAddress,
+  readDelay,
+  type WantedAddress,
+} from '#accounts/address-changes.ts';
+import { AddressTaken } from '#accounts/address-holders.ts';
+import { ADDRESSES_MAXIMUM } from '#accounts/deposit-addresses.ts';
+import { reportTaken } from '#accounts/report-taken.ts';
+import type { TypedApp } from '#http/typed-app.ts';
+import { StringEnum, Uuid } from '#schemas/scalars.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
+import type { PanelPage } from '../kit/document.ts';
+import { faultOf } from '../kit/failures.ts';
+import type { FormFault } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
+import { redirectTo } from '../kit/pages.ts';
+import {
+  ADDRESSES_PATH,
+  type AddressPages,
+  type NetworkRequest,
+  networkParams as params,
+} from './address-pages.ts';
+import { reviewPage } from './address-views.ts';
+
+const ReviewForm = Type.Object({
+  branch: Uuid('ID of the branch.'),
+  address: Type.String(),
+  kind: StringEnum(['address.set', 'address.add'], 'Whether it replaces what is there.'),
+});
+const ProposeForm = Type.Object({
+  ...ReviewForm.properties,
+  /** The addresses that the new one was compared with. */
+  seen: Type.Array(Type.String(), { maxItems: ADDRESSES_MAXIMUM }),
+  code: Type.String({ default: '' }),
+});
+
+type ReviewRequest = NetworkRequest & { body: Static<typeof ReviewForm> };
+
+/** A new address of a branch on a network: first compared with the present ones, then proposed. */
+export function registerProposal(
+  app: TypedApp,
+  deps: PanelDependencies,
+  { settingsOf, readFrame, showNetwork, requirePlace }: AddressPages,
+): void {
+  const { addressDelayMs, clock, db } = deps;
+  const rule = { for: 'merchant', permission: 'money.change' } as const;
+
+  registerForm(app, deps, `${ADDRESSES_PATH}/:blockchainId/review`, {
+    rule,
+    params,
+    body: ReviewForm,
+    change: check,
+    again: refuse,
+    done: (request, sent) => compare(request, sent, null),
+  });
+
+  registerForm(app, deps, `${ADDRESSES_PATH}/:blockchainId/propose`, {
+    rule,
+    params,
+    body: ProposeForm,
+    code: async request => {
+      await requirePlace(request);
+      return request.body.code;
+    },
+    change: (request, operator) =>
+      proposeAddress(operator, wantedBy(request), request.body.seen, addressDelayMs),
+    again: async (request, fault, error) => {
+      if (error instanceof AddressTaken) return refuse(request, fault, error);
+      try {
+        return await compare(request, await check(request), fault);
+      } catch (refusal) {
+        return refuse(request, faultOf(refusal, request), refusal);
+      }
+    },
+    done: async (request, { id, outcome, address }) => {
+      const { changes, settings } = texts(request);
+      if (outcome === null) {
+        return redirectTo(`${settingsOf(request)}/changes/${id}`, changes.done.proposed);
+      }
+      const { name, path } = await requirePlace(request);
+      return redirectTo(path, settings.addresses.done[request.body.kind](name, address ?? ''));
+    },
+  });
+
+  /** @throws OperationRefused for an address that cannot be proposed; ApiError E3001. */
+  async function check(request: ReviewRequest) {
+    const place = await requirePlace(request);
+    return { ...place, checked: await checkAddress(db, wantedBy(request), new Date(clock())) };
+  }
+
+  /** The page that has the new address beside the present ones, with the form that proposes it. */
+  async function compare(
+    request: ReviewRequest,
+    { network, branch, checked }: Awaited<ReturnType<typeof check>>,
+    fault: FormFault | null,
+  ): Promise<PanelPage> {
+    const { kind } = request.body;
+    const delay = await readDelay(db, membershipOf(request).accountId, addressDelayMs);
+    const frame = await readFrame(request, branch, network);
+    return reviewPage(texts(request), { ...frame, network, kind, checked, delay, fault });
+  }
+
+  /** The first form again. Reports an address that another merchant has to the operator. */
+  async function refuse(
+    request: ReviewRequest,
+    { message }: FormFault,
+    error: unknown,
+  ): Promise<PanelPage> {
+    if (error instanceof AddressTaken) await reportTaken(deps, error);
+    const { branch } = await requirePlace(request);
+    return showNetwork(request, branch, { field: 'address', message }, request.body);
+  }
+}
+
+function wantedBy(request: ReviewRequest): WantedAddress {
+  const { branch: branchId, kind, address: text } = request.body;
+  const { accountId: merchantId } = membershipOf(request);
+  return { merchantId, branchId, kind, blockchainId: request.params.blockchainId, text };
+}
