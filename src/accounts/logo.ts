@@ -2,8 +2,8 @@ import { Refused } from '#errors/refusals/refused.ts';
 import { cutPng } from './png.ts';
 import { cutWebp } from './webp.ts';
 
-/** Maximum bytes of a logo: with it, every checkout page stays below 50 KB. */
-export const LOGO_BYTES_MAXIMUM = 8 * 1024;
+/** Maximum bytes of a logo. Browsers load it once, since its URL names its hash. */
+export const LOGO_BYTES_MAXIMUM = 100 * 1024;
 /** Maximum pixels per side: four for each CSS pixel of the page. */
 export const LOGO_PIXELS_MAXIMUM = 512;
 

@@ -118,7 +118,11 @@ test.each([
   ['a PNG of no size', png(0), '0 × 2 pixels'],
   ['a PNG that is too wide', png(513), '513 × 2 pixels'],
   ['a PNG that is too high', png(1, 2 ** 32 - 1), '1 × 4294967295 pixels'],
-  ['a PNG with too many bytes', Buffer.concat([png(), Buffer.alloc(8192)]), 'at most 8192 are'],
+  [
+    'a PNG with too many bytes',
+    Buffer.concat([png(), Buffer.alloc(LOGO_BYTES_MAXIMUM)]),
+    `at most ${LOGO_BYTES_MAXIMUM} are`,
+  ],
   ['a WebP cut short', LOSSY.subarray(0, 29), 'neither PNG nor WebP'],
   ['a sound', Buffer.from('RIFF....WAVEfmt ..............'), 'neither PNG nor WebP'],
   ['a lossless WebP that is too wide', enlarged(LOSSLESS, 21, 'ffff3f00'), '16384 × 256 pixels'],

@@ -303,7 +303,9 @@ test.each([
     const example = page.frameLocator('iframe.preview:visible');
     const logo = Buffer.from('UklGRhwAAABXRUJQVlA4TBAAAAAvB8ABAAdQwChg/wMR0f8A', 'base64');
     await page.setInputFiles('#logo', { name: 'logo.webp', mimeType: 'image/webp', buffer: logo });
+    const picker = page.locator('[name="accent-picked"]');
     await page.fill('#accent', '#b91c1c');
+    expect(await picker.inputValue()).toBe(script ? '#b91c1c' : '#0f766e');
     if (!script) await page.click('text=Paying');
     const wallet = example.locator('text=Open wallet');
     await example.locator('link[href$="/b91c1c.css"]').waitFor({ state: 'attached' });
@@ -333,7 +335,8 @@ test.each([
 
     if (script) {
       const steps = await page.evaluate('history.length');
-      await page.fill('#accent', '#7c3aed');
+      await picker.fill('#7c3aed');
+      expect(await page.inputValue('#accent')).toBe('#7c3aed');
       await expect.poll(colour).toBe('rgb(124, 58, 237)');
       expect(await page.evaluate('history.length')).toBe(steps);
       expect(await page.locator('iframe').count()).toBe(1);

@@ -1,15 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOGO_BYTES_MAXIMUM } from '#accounts/logo.ts';
 import { requireMerchant, setMerchant } from '#accounts/merchants.ts';
 import { InvalidAddress, parseAddress } from '#chains/address.ts';
 import { findMerchantLogo } from '#storage/repositories/accounts/merchant-logos.ts';
+import { BASE_STYLE } from '#surfaces/pages/assets.ts';
 import { EXAMPLE_ADDRESS, EXAMPLE_STAGES } from '#surfaces/panel/appearance/example.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import {
   addMerchantUser,
   addShop,
+  codeAt,
+  follow,
   HOST,
   open,
   submit,
@@ -19,6 +23,8 @@ import {
 
 /** 8 × 8 pixels, written by libwebp. */
 const LOGO = Buffer.from('UklGRhwAAABXRUJQVlA4TBAAAAAvB8ABAAdQwChg/wMR0f8A', 'base64');
+/** Bytes of a file that no form takes. */
+const TOO_LARGE = 8 * LOGO_BYTES_MAXIMUM;
 const EMPTY = { support: '', accent: '' };
 
 let service: TestApp;
@@ -38,15 +44,21 @@ async function upload(
   url: string,
   fields: Readonly<Record<string, string>>,
   logo: Buffer | undefined,
+  visitor: Visitor,
+): Promise<LightMyRequestResponse> {
+  // If no file is chosen, browsers send one without name and content.
+  const file = new File(logo === undefined ? [] : [Uint8Array.from(logo)], logo ? 'l.png' : '');
+  return send(url, { ...fields, logo: file }, visitor);
+}
+
+/** Sends a form of the encoding for files. */
+async function send(
+  url: string,
+  fields: Readonly<Record<string, string | File>>,
   { cookie }: Visitor,
 ): Promise<LightMyRequestResponse> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  // If no file is chosen, browsers send one without name and content.
-  form.set(
-    'logo',
-    new File(logo === undefined ? [] : [Uint8Array.from(logo)], logo ? 'l.png' : ''),
-  );
   const request = new Response(form);
   return service.app.inject({
     method: 'POST',
@@ -59,6 +71,23 @@ async function upload(
     },
     payload: Buffer.from(await request.arrayBuffer()),
   });
+}
+
+/** The hidden fields of a page's form. */
+function hiddenIn({ body }: LightMyRequestResponse): Record<string, string> {
+  const [, form = ''] = /<form[^>]*class="stack"[^>]*>([\s\S]*?)<\/form>/.exec(body) ?? [];
+  const fields = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
+  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** The logo with a further chunk of pixels, which browsers ignore, up to the most bytes. */
+function largest(): Buffer {
+  const chunk = Buffer.alloc(LOGO_BYTES_MAXIMUM - LOGO.length, 7);
+  chunk.write('VP8L');
+  chunk.writeUInt32LE(chunk.length - 8, 4);
+  const image = Buffer.concat([LOGO, chunk]);
+  image.writeUInt32LE(image.length - 8, 4);
+  return image;
 }
 
 const detailsOf = async (objectId: string) => {
@@ -78,6 +107,7 @@ describe('the form', () => {
     const fields = { support: ' help@shop.example ', accent: '#7C3AED', 'shows-note': 'on' };
     const response = await upload(path, fields, LOGO, ada);
     expect([response.statusCode, response.headers.location]).toEqual([303, path]);
+    expect(textOf(await follow(service, response, ada))).toContain('Saved: your customers see it');
     expect(await read()).toMatchObject({
       support_contact: 'help@shop.example',
       accent_color: '#7c3aed',
@@ -119,8 +149,65 @@ describe('the form', () => {
 
   test('that changes nothing leaves no entry', async () => {
     const { merchant, ada, path } = await openShop();
-    expect((await upload(path, EMPTY, undefined, ada)).statusCode).toBe(303);
+    const response = await upload(path, EMPTY, undefined, ada);
+    expect(response.statusCode).toBe(303);
+    expect(textOf(await follow(service, response, ada))).toContain('Nothing was changed.');
     expect(await detailsOf(merchant.id)).toEqual([]);
+  });
+
+  test.each([
+    ['as it is', LOGO],
+    ['of the most bytes', largest()],
+  ])(
+    'of an old factor keeps the logo %s and what was typed, until the code is given',
+    async (_, chosen) => {
+      const { merchant, path, read } = await openShop();
+      const bea = await addMerchantUser(service, merchant.id, 'admin', { factorMinutesAgo: 60 });
+      const asked = await upload(path, { ...EMPTY, support: 'help@shop.example' }, chosen, bea);
+      expect(asked.statusCode).toBe(200);
+      expect(asked.body).toContain('enctype="multipart/form-data"');
+      expect(await detailsOf(merchant.id)).toEqual([]);
+
+      const code = codeAt(bea.secret, service.clock.now);
+      const sent = { ...hiddenIn(asked), 'confirmation-code': code };
+      const saved = await send(path, sent, bea);
+      expect([saved.statusCode, saved.headers.location]).toEqual([303, path]);
+      expect((await read()).support_contact).toBe('help@shop.example');
+      expect(await findMerchantLogo(service.db, merchant.id)).toEqual({
+        type: 'image/webp',
+        content: chosen,
+      });
+    },
+  );
+
+  test.each([
+    ['is picked', { accent: '', 'accent-shown': '', 'accent-picked': '#b91c1c' }, '#b91c1c'],
+    ['is not picked', { accent: '', 'accent-shown': '', 'accent-picked': '#0f766e' }, null],
+    [
+      'is written',
+      { accent: '#b91c1c', 'accent-shown': '', 'accent-picked': '#0f766e' },
+      '#b91c1c',
+    ],
+    [
+      'is written and another one picked',
+      { accent: '#b91c1c', 'accent-shown': '', 'accent-picked': '#7c3aed' },
+      '#b91c1c',
+    ],
+    ['is taken away', { accent: '', 'accent-shown': '#7C3AED', 'accent-picked': '#7c3aed' }, null],
+  ])('sets the accent colour that %s', async (_, fields, accent) => {
+    const { ada, path, read } = await openShop();
+    await upload(path, { ...fields, support: '' }, undefined, ada);
+    expect((await read()).accent_color).toBe(accent);
+  });
+
+  test('shows the accent colour beside its text, and the usual one where there is none', async () => {
+    const { merchant, ada, path } = await openShop();
+    const picker = async () =>
+      /name="accent-picked" value="(#\w+)"/.exec((await open(service, path, ada)).body)?.[1];
+    const usual = await picker();
+    expect(await readFile(BASE_STYLE, 'utf8')).toContain(`--accent: light-dark(${usual}, `);
+    await setMerchant(operatorOf(service), merchant.id, { accentColor: '#7c3aed' });
+    expect(await picker()).toBe('#7c3aed');
   });
 
   const png = (width: number, height: number) => {
@@ -137,7 +224,11 @@ describe('the form', () => {
     ],
     ['with too many pixels', png(513, 1), 'has 513 × 1 pixels: at most 512 × 512'],
     ['without pixels', png(0, 8), 'has 0 × 8 pixels'],
-    ['with a byte too many', Buffer.alloc(LOGO_BYTES_MAXIMUM + 1), 'has 8193 bytes: at most 8192'],
+    [
+      'with a byte too many',
+      Buffer.alloc(LOGO_BYTES_MAXIMUM + 1),
+      `has ${LOGO_BYTES_MAXIMUM + 1} bytes: at most ${LOGO_BYTES_MAXIMUM}`,
+    ],
   ])('refuses an image %s at its field, and keeps what was typed', async (_, image, reason) => {
     const { merchant, ada, path } = await openShop();
     const fields = { support: 'help@shop.example', accent: '#7c3aed', 'shows-note': 'on' };
@@ -153,13 +244,15 @@ describe('the form', () => {
 
   test('refuses a file that is too large to read, and says so at its field', async () => {
     const { merchant, ada, path } = await openShop();
-    const response = await upload(path, EMPTY, Buffer.alloc(300_000), ada);
+    const response = await upload(path, EMPTY, Buffer.alloc(TOO_LARGE), ada);
     expect(response.statusCode).toBe(422);
-    expect(textOf(response)).toContain('This image has too many bytes: at most 8192 are taken.');
+    expect(textOf(response)).toContain(
+      `This image has too many bytes: at most ${LOGO_BYTES_MAXIMUM} are taken.`,
+    );
     const shown = await upload(
       `${path}/preview`,
       { ...EMPTY, stage: 'paid' },
-      Buffer.alloc(300_000),
+      Buffer.alloc(TOO_LARGE),
       ada,
     );
     expect(shown.statusCode).toBe(200);

@@ -31,6 +31,8 @@ const INPUTS = runs(2_000);
 /** Routes that are tested concurrently: hashing passwords and the database leave time for others. */
 const LANES = 4;
 
+const ACCENT = ['accent', 'accent-picked', 'accent-shown'];
+
 /** The fields of each form; a form without a line here fails the test. */
 const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sign-in$/, ['email', 'password']],
@@ -59,8 +61,8 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/:memberId\/status$/, ['status', 'code']],
   [/:memberId\/link$/, ['intent', 'purpose', 'code']],
   [/domains\/(add|remove)$/, ['domain']],
-  [/appearance$/, ['support', 'accent', 'shows-note', 'logo', 'removes-logo']],
-  [/preview$/, ['support', 'accent', 'shows-note', 'logo', 'removes-logo', 'stage']],
+  [/appearance$/, ['support', ...ACCENT, 'shows-note', 'logo', 'removes-logo']],
+  [/preview$/, ['support', ...ACCENT, 'shows-note', 'logo', 'removes-logo', 'stage']],
   [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
   [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
   [/return$/, ['deposit', 'to', 'hash', 'note']],

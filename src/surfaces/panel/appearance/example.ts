@@ -7,7 +7,7 @@ import { NO_TRANSFERS } from '#storage/repositories/deposits/transfers.ts';
 import type { Checkout, Shop } from '../../checkout/checkout.ts';
 import { NO_PROGRESS } from '../../checkout/progress.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
 /** Stages of which the panel shows an example. Only the page of a payment that failed shows the contact. */
 export const EXAMPLE_STAGES = [
@@ -43,6 +43,7 @@ const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /** An example checkout in a stage. Only the names of its networks are from the database. */
 export function exampleCheckout(
+  words: PanelTexts,
   stage: ExampleStage,
   shop: Shop,
   networks: readonly Network[],
@@ -51,7 +52,10 @@ export function exampleCheckout(
   const offered = networks.filter(({ id }) => id in PRICES).map(exampleNetwork);
   const chosen = offered.find(({ id }) => id === CHOSEN) ?? null;
   const network = stage === 'waiting' || stage === 'paid' ? chosen : null;
-  const payment = { ...examplePayment(now), ...(network === null ? {} : quoteOn(network, now)) };
+  const payment = {
+    ...examplePayment(words, now),
+    ...(network === null ? {} : quoteOn(network, now)),
+  };
   const isOpen = stage === 'choose' || stage === 'waiting';
   return {
     payment: stage === 'paid' ? { ...payment, ...paidAt(now) } : payment,
@@ -89,8 +93,8 @@ function paidAt(now: Date): Partial<Payment> {
   return { status: 'successful', transaction_hash: '0'.repeat(64), paid_at: now };
 }
 
-function examplePayment(now: Date): Payment {
-  const { reference, noteText } = texts.appearance.preview;
+function examplePayment({ appearance }: PanelTexts, now: Date): Payment {
+  const { reference, noteText } = appearance.preview;
   return {
     id: NO_ID,
     merchant_id: NO_ID,

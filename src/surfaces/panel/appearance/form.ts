@@ -6,15 +6,19 @@ import { wordRefusal } from '#errors/refusals/wording.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { FormFault } from '../kit/form.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 
-const { faults: faultTexts } = texts.appearance;
+/** Where a merchant has chosen no accent colour: that of light pages in base.css. */
+const USUAL_ACCENT = '#0f766e';
 
 const ticked = Type.Optional(StringEnum(['', 'on'], 'Whether it is so.'));
 
 export const AppearanceForm = Type.Object({
   support: Type.String(),
   accent: Type.String(),
+  /** The colour of the picker beside the text, and the text that the form was shown with. */
+  'accent-picked': Type.Optional(Type.String()),
+  'accent-shown': Type.Optional(Type.String()),
   'shows-note': ticked,
   /** The file in base64; empty if none was chosen. */
   logo: Type.String({ default: '' }),
@@ -44,6 +48,7 @@ export function fieldsOf({
 
 /** What a form changes, and its faults in the order of the page. A field with a fault changes nothing. */
 export function readAppearance(
+  { appearance: { faults: sentences } }: PanelTexts,
   fields: AppearanceFields,
   saved: Merchant,
 ): { readonly change: AppearanceChange; readonly faults: readonly FormFault[] } {
@@ -51,11 +56,11 @@ export function readAppearance(
   const refuse = (field: keyof AppearanceFields, message: string) => {
     faults.push({ field, message });
   };
-  const logo = readLogo(fields, reason => refuse('logo', faultTexts.logo(reason)));
-  const accent = orNone(fields.accent, parseColor);
-  if (accent === undefined) refuse('accent', faultTexts.accent);
+  const logo = readLogo(fields, reason => refuse('logo', sentences.logo(reason)));
+  const accent = orNone(accentOf(fields), parseColor);
+  if (accent === undefined) refuse('accent', sentences.accent);
   const support = orNone(fields.support, parseContact);
-  if (support === undefined) refuse('support', faultTexts.support);
+  if (support === undefined) refuse('support', sentences.support);
   const showsNote = fields['shows-note'] === 'on';
   const change = {
     logo,
@@ -64,6 +69,23 @@ export function readAppearance(
     showsNote: showsNote === saved.shows_note ? undefined : showsNote,
   };
   return { change, faults };
+}
+
+/**
+ * The accent colour as text. The picker's colour counts if it was changed and the text beside it was not: without a
+ * script they do not follow each other.
+ */
+export function accentOf({
+  accent,
+  'accent-shown': shown = '',
+  'accent-picked': picked = pickerColor(shown),
+}: AppearanceFields): string {
+  return accent === shown && picked !== pickerColor(shown) ? picked : accent;
+}
+
+/** What the picker beside a text shows, which has no empty state. */
+export function pickerColor(text: string): string {
+  return parseColor(text.trim()) ?? USUAL_ACCENT;
 }
 
 /** null for an empty field, undefined for one that is not accepted. */

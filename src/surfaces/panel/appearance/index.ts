@@ -12,13 +12,14 @@ import { findLogoHash, findMerchantLogo } from '#storage/repositories/accounts/m
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import { registerAccents } from '../../checkout/page/accent.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { FOR_PERSON, membershipOf, operatorOf, withPermission } from '../hooks/access.ts';
+import { FOR_PERSON, membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
-import type { FormFault } from '../kit/form.ts';
+import { type FormFault, FormRefused } from '../kit/form.ts';
+import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo, WITH_FRAME } from '../kit/pages.ts';
-import { texts } from '../texts/index.ts';
 import { EXAMPLE_STAGES, type ExampleStage, FIRST_STAGE } from './example.ts';
 import { type AppearanceFields, AppearanceForm, fieldsOf, readAppearance } from './form.ts';
 import { CHECKOUT_FILES, PREVIEW_POLICY, renderPreview } from './preview.ts';
@@ -28,9 +29,10 @@ const PATH = '/merchants/:accountId/settings/appearance';
 
 /**
  * Size of the largest form, in bytes. It is well above LOGO_BYTES_MAXIMUM, so that most pictures that are too large
- * for a logo can be refused without losing what was typed beside them.
+ * for a logo can be refused without losing what was typed beside them: also when they come back from a confirmation,
+ * in base64.
  */
-const FORM_LIMIT_BYTES = 256 * 1024;
+const FORM_LIMIT_BYTES = 8 * LOGO_BYTES_MAXIMUM;
 
 const stage = StringEnum(EXAMPLE_STAGES, 'Which page of the checkout is shown.');
 const PreviewQuery = Type.Object({ stage: Type.Optional(stage) });
@@ -39,11 +41,13 @@ const PreviewForm = Type.Object({ ...AppearanceForm.properties, stage });
 /** What payers see of a merchant, with examples of the pages that show it. */
 export function registerAppearance(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, panelUrl, reports } = deps;
-  const words = texts.appearance;
   const basePath = basePathOf(panelUrl);
   const pathOf = (request: FastifyRequest) =>
     `${accountPath(membershipOf(request))}/settings/appearance`;
-  const tooLarge = { field: 'logo', message: words.faults.logoTooLarge(LOGO_BYTES_MAXIMUM) };
+  const tooLarge = (request: FastifyRequest) => {
+    const { faults } = texts(request).appearance;
+    return { field: 'logo', message: faults.logoTooLarge(LOGO_BYTES_MAXIMUM) };
+  };
 
   const showing = withPolicy(withPermission('merchant', 'settings.read'), WITH_FRAME);
   app.get(PATH, showing, request => show(request, null, null));
@@ -60,25 +64,27 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
   app.register(async (forms: TypedApp) => {
     registerMultipartForm(forms, FORM_LIMIT_BYTES);
 
-    const setting = withPermission('merchant', 'appearance.set', { body: AppearanceForm });
-    const onTooLarge = unlessTooLarge(request => show(request, null, tooLarge));
-    forms.post(
-      PATH,
-      { ...withPolicy(setting, WITH_FRAME), errorHandler: onTooLarge },
-      async request => {
+    forms.setErrorHandler(unlessTooLarge(request => show(request, null, tooLarge(request))));
+    registerForm(forms, deps, PATH, {
+      rule: { for: 'merchant', permission: 'appearance.set' },
+      policy: WITH_FRAME,
+      body: AppearanceForm,
+      change: async (request, operator) => {
         const { accountId } = membershipOf(request);
-        const { change, faults } = readAppearance(
-          request.body,
-          await requireMerchant(db, accountId),
-        );
+        const saved = await requireMerchant(db, accountId);
+        const { change, faults } = readAppearance(texts(request), request.body, saved);
         const [fault] = faults;
-        if (fault !== undefined) return show(request, request.body, fault);
-        if (Object.values(change).some(value => value !== undefined)) {
-          await setMerchant(operatorOf(request, deps), accountId, change);
-        }
-        return redirectTo(pathOf(request));
+        if (fault !== undefined) throw new FormRefused(fault.field, fault.message);
+        const isChanged = Object.values(change).some(value => value !== undefined);
+        if (isChanged) await setMerchant(operator, accountId, change);
+        return isChanged;
       },
-    );
+      again: (request, fault) => show(request, request.body, fault),
+      done: (request, isChanged) => {
+        const { saved, unchanged } = texts(request).appearance;
+        return redirectTo(pathOf(request), isChanged ? saved : unchanged);
+      },
+    });
 
     const trying = withPermission('merchant', 'settings.read', { body: PreviewForm });
     forms.post(
@@ -86,7 +92,7 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
       {
         ...withPolicy(trying, PREVIEW_POLICY),
         errorHandler: unlessTooLarge((request, reply) =>
-          sendPreview(request, reply, FIRST_STAGE, null, [tooLarge]),
+          sendPreview(request, reply, FIRST_STAGE, null, [tooLarge(request)]),
         ),
       },
       (request, reply) => sendPreview(request, reply, request.body.stage, request.body),
@@ -103,7 +109,7 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     const { accountId } = membership;
     const merchant = await requireMerchant(db, accountId);
     const hasLogo = (await findLogoHash(db, accountId)) !== null;
-    return appearancePage({
+    return appearancePage(texts(request), {
       fields: fields ?? fieldsOf(merchant),
       fault,
       hasLogo,
@@ -121,12 +127,13 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
     fields: AppearanceFields | null = null,
     further: readonly FormFault[] = [],
   ): Promise<FastifyReply> {
+    const words = texts(request);
     const { accountId } = membershipOf(request);
     const merchant = await requireMerchant(db, accountId);
-    const { change, faults } = readAppearance(fields ?? fieldsOf(merchant), merchant);
+    const { change, faults } = readAppearance(words, fields ?? fieldsOf(merchant), merchant);
     const { supportContact, accentColor, showsNote, logo } = change;
     const { name, support_contact: contact, accent_color: color, shows_note: shows } = merchant;
-    const page = renderPreview({
+    const page = renderPreview(words, {
       isTest: merchant.environment === 'test',
       stage,
       name,

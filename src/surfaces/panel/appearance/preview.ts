@@ -6,7 +6,7 @@ import { renderCheckout } from '../../checkout/page/checkout-page.ts';
 import { ENGLISH } from '../../checkout/page/locale.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { FormFault } from '../kit/form.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { type ExampleStage, exampleCheckout } from './example.ts';
 
 /** Where the checkout's files are served below the panel, whose host may serve nothing else. */
@@ -37,12 +37,12 @@ interface PreviewParts {
 /**
  * An example of a checkout page, rendered by the code of the real ones. It has no script, and nothing on it works.
  */
-export function renderPreview(parts: PreviewParts): string {
+export function renderPreview(words: PanelTexts, parts: PreviewParts): string {
   const { stage, logo, faults, networks, now, ...shop } = parts;
   const basePath = `${parts.basePath}${PANEL_PREFIX}${FILES_BASE}`;
-  const { example } = texts.appearance.preview;
+  const { example } = words.appearance.preview;
   return renderCheckout({
-    checkout: exampleCheckout(stage, { ...shop, logoHash: null }, networks, now),
+    checkout: exampleCheckout(words, stage, { ...shop, logoHash: null }, networks, now),
     logoUrl: logo && `data:${logo.type};base64,${logo.content.toString('base64')}`,
     example: [example, ...faults.map(({ message }) => message)].join(' '),
     path: `${basePath}${CHECKOUT_PREFIX}/example`,

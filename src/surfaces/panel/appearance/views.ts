@@ -4,11 +4,9 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { renderFacts } from '../kit/table.ts';
-import { texts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/index.ts';
 import { EXAMPLE_STAGES, FIRST_STAGE } from './example.ts';
-import type { AppearanceFields } from './form.ts';
-
-const words = texts.appearance;
+import { type AppearanceFields, accentOf, pickerColor } from './form.ts';
 
 /** Names the frame, for the forms that open in it. */
 const FRAME = 'preview';
@@ -25,21 +23,26 @@ interface AppearanceParts {
   readonly url: string;
 }
 
-export function appearancePage(parts: AppearanceParts): PanelPage {
+export function appearancePage(words: PanelTexts, parts: AppearanceParts): PanelPage {
   const { fault, mayChange, usesCheckout } = parts;
+  const { title, lead, usAccount } = words.appearance;
   return {
-    title: words.title,
-    lead: words.lead,
+    title,
+    lead,
     fault,
-    content: html`${!usesCheckout && html`<p class="notice">${words.usAccount}</p>`}
+    content: html`${!usesCheckout && html`<p class="notice">${usAccount}</p>`}
 <div class="beside">
-${mayChange ? renderForm(parts) : renderSaved(parts)}
-${renderPreviewFrame(parts)}
+${mayChange ? renderForm(words, parts) : renderSaved(words, parts)}
+${renderPreviewFrame(words, parts)}
 </div>`,
   };
 }
 
-function renderForm({ fields, fault, hasLogo, url }: AppearanceParts): Html {
+function renderForm(
+  { appearance: words }: PanelTexts,
+  { fields, fault, hasLogo, url }: AppearanceParts,
+): Html {
+  const accent = accentOf(fields);
   const note = fields['shows-note'] === 'on';
   const isRemoved = fields['removes-logo'] === 'on';
   const optional = { required: false, autocomplete: 'off' };
@@ -47,11 +50,17 @@ function renderForm({ fields, fault, hasLogo, url }: AppearanceParts): Html {
 ${renderField({ ...optional, name: 'logo', label: words.logo, type: 'file', accept: 'image/png,image/webp', hint: words.logoHint(LOGO_BYTES_MAXIMUM / 1024, LOGO_PIXELS_MAXIMUM) }, fault)}
 ${fields.logo !== '' && html`<p class="quiet">${words.chooseAgain}</p>`}
 ${hasLogo && renderTick('removes-logo', words.removeLogo, isRemoved)}
-${renderField({ ...optional, name: 'accent', label: words.accent, value: fields.accent, hint: words.accentHint, placeholder: words.accentExample }, fault)}
+${renderField({ ...optional, name: 'accent', label: words.accent, value: accent, hint: words.accentHint, placeholder: words.accentExample, beside: renderPicker(words.accentPicker, accent) }, fault)}
+<input type="hidden" name="accent-shown" value="${accent}">
 ${renderField({ ...optional, name: 'support', label: words.support, value: fields.support, hint: words.supportHint, placeholder: words.supportExample, maxlength: EMAIL_MAXIMUM }, fault)}
 ${renderTick('shows-note', words.showsNote, note)}
 <button>${words.save}</button>
 </form>`;
+}
+
+/** The same colour to pick. The script makes it and the text follow each other. */
+function renderPicker(label: string, accent: string): Html {
+  return html`<input type="color" name="accent-picked" value="${pickerColor(accent)}" aria-label="${label}" data-text="accent">`;
 }
 
 function renderTick(name: keyof AppearanceFields, label: string, isTicked: boolean): Html {
@@ -59,7 +68,10 @@ function renderTick(name: keyof AppearanceFields, label: string, isTicked: boole
 }
 
 /** What is saved, for people who may not change it. */
-function renderSaved({ fields, hasLogo }: AppearanceParts): Html {
+function renderSaved(
+  { appearance: words }: PanelTexts,
+  { fields, hasLogo }: AppearanceParts,
+): Html {
   const { accent, support, 'shows-note': note } = fields;
   return renderFacts([
     [words.logo, hasLogo ? words.has.logo : words.none],
@@ -73,8 +85,10 @@ function renderSaved({ fields, hasLogo }: AppearanceParts): Html {
  * The example in a frame, with a button for each page that it can show. A button sends the form as it is, into the
  * frame.
  */
-function renderPreviewFrame({ mayChange, url }: AppearanceParts): Html {
-  const { preview } = words;
+function renderPreviewFrame(
+  { appearance: { preview } }: PanelTexts,
+  { mayChange, url }: AppearanceParts,
+): Html {
   const target =
     mayChange && html` form="${FORM}" formaction="${url}/preview" formtarget="${FRAME}"`;
   const buttons = EXAMPLE_STAGES.map(

@@ -42,12 +42,14 @@ export interface Field {
   readonly accept?: string;
   /** What may be entered, for a form without room for a hint. */
   readonly placeholder?: string;
+  /** Another control for the same value, at the input's side. */
+  readonly beside?: Html;
 }
 
 /** A labelled input, with the reason if the form was refused for its value. */
 export function renderField(field: Field, fault: FormFault | null = null): Html {
   const { name, label, type = 'text', value = '', hint, required = true } = field;
-  const { accept, autocomplete, inputmode, maxlength, placeholder } = field;
+  const { accept, autocomplete, inputmode, maxlength, placeholder, beside } = field;
   const isWrong = fault?.field === name;
   const described = [hint && `${name}-hint`, isWrong && `${name}-fault`].filter(Boolean).join(' ');
   const given = type === 'file' ? undefined : value;
@@ -56,9 +58,11 @@ export function renderField(field: Field, fault: FormFault | null = null): Html 
 <label for="${name}">${label}</label>
 ${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
 ${isWrong && html`<span class="fault" id="${name}-fault">${fault.message}</span>`}
-<input id="${name}" name="${name}" type="${type}"${Object.entries(optional).map(
+${beside !== undefined && html`<span class="together">${beside}`}<input id="${name}" name="${name}" type="${type}"${Object.entries(
+    optional,
+  ).map(
     ([attribute, given]) => given !== undefined && html` ${attribute}="${given}"`,
-  )}${required && html` required`}${described !== '' && html` aria-describedby="${described}"`}${isWrong && html` aria-invalid="true"`}>
+  )}${required && html` required`}${described !== '' && html` aria-describedby="${described}"`}${isWrong && html` aria-invalid="true"`}>${beside !== undefined && html`</span>`}
 </p>`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes pages of the panel more convenient: times in the reader's zone, copy buttons, no form sent twice, and updates
- * of a pending payment. Every page works without it.
+ * Makes pages of the panel more convenient: times in the reader's zone, copy buttons, no form sent twice, colours
+ * beside their text, and updates of a pending payment. Every page works without it.
  */
 
 /** Timeout of a refresh, in milliseconds. */
@@ -30,6 +30,7 @@ document.getElementById('fault')?.focus();
 document.addEventListener('click', copy);
 document.addEventListener('submit', refuseSecondSubmit);
 document.addEventListener('submit', openPreview);
+document.addEventListener('input', followColor);
 document.addEventListener('input', schedulePreview);
 // A page restored from the back/forward cache still has its forms marked as sent.
 addEventListener('pageshow', event => {
@@ -73,6 +74,16 @@ function refuseSecondSubmit(event) {
   if (event.submitter?.formTarget) return;
   if (event.target.dataset.sent !== undefined) event.preventDefault();
   else if (event.target.method === 'post') event.target.dataset.sent = '';
+}
+
+/** Makes a colour and its text follow each other. Beside a text that is no colour is the one that was there first. */
+function followColor({ target }) {
+  const text = document.getElementById(target.dataset.text);
+  if (text !== null) text.value = target.value;
+  const picker = document.querySelector(`[data-text="${target.id}"]`);
+  if (picker === null) return;
+  const color = target.value.trim();
+  picker.value = /^#[0-9a-f]{6}$/i.test(color) ? color : picker.defaultValue;
 }
 
 /** The button whose page the preview shows. */

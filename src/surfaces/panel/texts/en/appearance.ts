@@ -11,14 +11,17 @@ export const appearance = {
   chooseAgain: 'Choose the logo again: your browser does not keep it.',
   accent: 'Accent colour',
   accentHint:
-    'On buttons and links, as #rrggbb. Where it could not be read, a darker or lighter shade of it is used. Empty for the usual colour.',
+    'On buttons and links: pick it, or write it as #rrggbb. Where it could not be read, a darker or lighter shade of it is used. Empty for the usual colour.',
   accentExample: '#7c3aed',
+  accentPicker: 'Pick the accent colour',
   support: 'Support contact',
   supportHint:
     'Whom customers ask when a payment has failed: an e-mail address or an https address. Empty for none.',
   supportExample: 'help@shop.example.com',
   showsNote: 'Show customers the note of a payment',
   save: 'Save',
+  saved: 'Saved: your customers see it on the next page that they open.',
+  unchanged: 'Nothing was changed.',
   none: 'none',
   usualColor: 'the usual one',
   has: { logo: 'shown', note: 'shown', noNote: 'not shown' },
