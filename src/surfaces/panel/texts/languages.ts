@@ -1,5 +1,6 @@
 import { en } from './en/index.ts';
-import type { PanelTexts } from './index.ts';
+import { es } from './es/index.ts';
+import type { PanelTexts } from './panel-texts.ts';
 
 interface Language {
   /** The language's name in the language itself. */
@@ -10,6 +11,7 @@ interface Language {
 /** By their BCP 47 tags, in the order in which they are offered. */
 export const LANGUAGES: Readonly<Record<string, Language>> = {
   en: { name: 'English', texts: en },
+  es: { name: 'Español', texts: es },
 };
 
 export const LANGUAGE_TAGS = Object.keys(LANGUAGES);

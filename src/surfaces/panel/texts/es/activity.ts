@@ -92,6 +92,7 @@ const fields: PanelTexts['activity']['fields'] = {
   hash: 'transacción',
   immediately: 'de inmediato',
   isTooLittle: 'importe insuficiente',
+  isTooMuch: 'importe excesivo',
   keyId: 'clave',
   kind: 'tipo de cuenta',
   logo: 'SHA-256 del logotipo',

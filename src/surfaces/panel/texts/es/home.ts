@@ -26,6 +26,9 @@ export const home: PanelTexts['home'] = {
 
   attention: {
     title: 'Requiere atención',
+    putAside: 'Apartar',
+    isAside: 'Apartado para usted: se vuelve a mostrar cuando haya novedades.',
+    isShown: 'Se muestra de nuevo.',
     unmatched: (deposits, isMaximum) =>
       `${counted(deposits, 'depósito', 'depósitos')} ${isMaximum ? 'o más ' : ''}sin asignar a ningún pago`,
     keyExpires: (key, day) => `La clave de API ${key} vence el ${day}`,
@@ -68,15 +71,20 @@ export const home: PanelTexts['home'] = {
   },
 
   steps: {
-    beforeLive: 'Antes de pasar a producción',
-    cannotSettle: 'Ningún pago puede completarse',
-    beforeFirst: 'Hasta que pueda completarse un primer pago',
+    titles: {
+      beforeLive: 'Antes de pasar a producción',
+      cannotSettle: 'Ningún pago puede completarse',
+      beforeFirst: 'Hasta que pueda completarse un primer pago',
+      advised: 'Aún por configurar',
+    },
     advised: 'recomendado',
-    addBranch: 'Agregar una sucursal',
-    setAddress: 'Establecer una dirección',
-    addDomain: 'Agregar un dominio',
-    createKey: 'Crear una clave',
-    addEndpoint: 'Agregar un endpoint',
+    remedies: {
+      addBranch: 'Agregar una sucursal',
+      setAddress: 'Establecer una dirección',
+      addDomain: 'Agregar un dominio',
+      createKey: 'Crear una clave',
+      addEndpoint: 'Agregar un endpoint',
+    },
     askAdmin: 'Pídalo a un admin del comercio de esta cuenta.',
     askOperator: command => html`Pídalo al operador: ${command}`,
   },

@@ -16,6 +16,7 @@ export const join: PanelTexts['join'] = {
     text: (email, account) =>
       `Ha iniciado sesión con ${email}. ${account} será una de sus cuentas.`,
     submit: person => `Unirse como ${person}`,
+    accepted: account => `Se ha unido a ${account}.`,
     otherPerson: '¿Es otra persona? Cierre sesión primero y abra el enlace de nuevo.',
   },
 
@@ -29,6 +30,11 @@ export const join: PanelTexts['join'] = {
     presentPassword: 'Su contraseña',
     account: 'su cuenta',
     submit: 'Guardar',
+    renewed: {
+      password: 'Se cambió su contraseña; se han cerrado todas sus sesiones.',
+      factors: 'Se reemplazó su aplicación de autenticación; se han cerrado todas sus sesiones.',
+      both: 'Se reemplazaron su contraseña y su aplicación de autenticación; se han cerrado todas sus sesiones.',
+    },
   },
 
   demo: {
@@ -56,6 +62,7 @@ export const join: PanelTexts['join'] = {
     title: 'Aplicación de autenticación',
     lead: 'Escanee esto con una aplicación como Aegis, 1Password o Google Authenticator y escriba el código que muestre.',
     qrCode: 'Código QR para una aplicación de autenticación',
+    open: '¿En este dispositivo? Abra la aplicación de autenticación',
     typed: '¿No tiene cámara? Escriba la clave',
     code: 'Código',
   },

@@ -13,9 +13,8 @@ export const partner: PanelTexts['partner'] = {
     actionRequired: 'Requieren acción',
     trend: 'Volumen por día',
     chart: 'Volumen de los últimos 30 días',
-    attention: 'Requiere atención',
-    onboarding: merchant => html`El proceso de alta de ${merchant} está pendiente`,
-    since: at => html`desde el ${at}`,
+    onboarding: (merchant, since) =>
+      html`El proceso de alta de ${merchant} está pendiente desde el ${since}`,
     none: 'Aún no hay comercios en producción. El operador vincula los comercios a un socio.',
   },
 
@@ -105,6 +104,15 @@ export const partner: PanelTexts['partner'] = {
       `Desactivado: las claves de API de sus comercios se rechazan con E2103. ${concerned(merchants)}`,
     switchOn: 'Activar',
     switchOff: 'Desactivar',
+    question: {
+      title: '¿Desactivar las claves de API de sus comercios?',
+      consequence: merchants =>
+        merchants === 0
+          ? 'Ningún comercio tiene una clave de API que funcione. Desde entonces, también las nuevas se rechazan con E2103.'
+          : `Desde entonces, las claves de API de ${counted(merchants, 'comercio', 'comercios')} se rechazan con E2103: no pueden crear pagos ni consultarlos. Los pagos que ya existen aún se pueden pagar.`,
+    },
+    switchedOn: 'Activado: las claves de API de sus comercios funcionan.',
+    switchedOff: 'Desactivado: las claves de API de sus comercios se rechazan con E2103.',
   },
 };
 

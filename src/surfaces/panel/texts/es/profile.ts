@@ -27,7 +27,20 @@ export const profile: PanelTexts['profile'] = {
     unknownBrowser: 'Navegador desconocido',
     device: (browser, system) => `${browser} en ${system}`,
     end: 'Cerrar',
+    ended: 'La sesión se ha cerrado.',
     endOthers: 'Cerrar todas las demás',
+    othersEnded: ended =>
+      `${ended === 1 ? 'Se ha cerrado' : 'Se han cerrado'} ${counted(ended, 'sesión más', 'sesiones más')}.`,
+  },
+
+  language: {
+    title: 'Idioma',
+    label: 'Idioma de estas páginas',
+    byBrowser: 'El que pida mi navegador',
+    hint: 'El correo que recibe también se envía en este idioma, y en inglés mientras decida su navegador.',
+    submit: 'Guardar',
+    changed: 'Desde ahora, estas páginas están en español.',
+    changedByBrowser: 'Desde ahora, estas páginas están en el idioma de su navegador.',
   },
 
   changes: {
@@ -35,6 +48,13 @@ export const profile: PanelTexts['profile'] = {
     password: 'Cambiar la contraseña',
     app: 'Cambiar la aplicación de autenticación',
     'recovery-codes': 'Crear nuevos códigos de recuperación',
+  },
+  changed: {
+    email: 'Se cambió su correo electrónico; se han cerrado todas sus demás sesiones.',
+    password: 'Se cambió su contraseña; se han cerrado todas sus demás sesiones.',
+    app: 'Se reemplazó su aplicación de autenticación; se han cerrado todas sus demás sesiones.',
+    'recovery-codes':
+      'Se reemplazaron sus códigos de recuperación; se han cerrado todas sus demás sesiones.',
   },
   form: {
     lead: 'Se cierran todas sus demás sesiones.',

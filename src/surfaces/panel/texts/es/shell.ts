@@ -13,6 +13,9 @@ export const shell: PanelTexts['shell'] = {
   docs: 'Documentación',
   signOut: 'Cerrar sesión',
   copy: 'Copiar',
+  undo: 'Deshacer',
+  copied: 'Copiado',
+  copyRefused: 'Aquí no se permite copiar: seleccione el texto en su lugar.',
   kept: 'Ya están guardados',
   menu: {
     home: 'Inicio',

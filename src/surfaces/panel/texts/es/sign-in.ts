@@ -9,8 +9,11 @@ export const signIn: PanelTexts['signIn'] = {
   forgottenLink: '¿Olvidó su contraseña?',
   noAccount:
     '¿No tiene cuenta, o perdió el teléfono? Pida un enlace a quien administra la cuenta, o al operador.',
+  demo: html`Las personas de la demo inician sesión con un enlace, sin contraseña. <code>npx --no mp user demo-link</code> muestra uno.`,
   refused:
     'El correo o la contraseña no son correctos, o hubo demasiados intentos. Inténtelo de nuevo y, si sigue igual, pasado un cuarto de hora.',
+  signedOut: 'Ha cerrado sesión.',
+  sessionEnded: 'Su sesión ha terminado. Inicie sesión de nuevo.',
 
   forgotten: {
     title: 'Una nueva contraseña',

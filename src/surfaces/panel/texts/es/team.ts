@@ -1,5 +1,6 @@
 import { html } from '../../../pages/html.ts';
 import type { PanelTexts } from '../panel-texts.ts';
+import { counted } from './formats.ts';
 
 export const team: PanelTexts['team'] = {
   title: 'Equipo',
@@ -48,18 +49,34 @@ export const team: PanelTexts['team'] = {
     emailHint: 'Con el que iniciará sesión. No se le envía nada.',
     role: 'Rol',
     submit: 'Invitar',
+    done: (name, role) => `Invitación creada: ${name}, con el rol de ${role}.`,
   },
   role: {
     action: 'Cambiar el rol',
     title: name => `Cambiar el rol de ${name}`,
     now: role => `Ahora: ${role}.`,
-    role: 'Rol',
-    submit: 'Cambiar el rol',
+    submit: (name, role) => `Dar a ${name} el rol de ${role}`,
     effects: {
-      merchant:
-        'Se aplica a partir de su próxima solicitud. Una clave del contrato anterior solo funciona mientras su usuario sea admin. Un admin que pasa a ser miembro también lo es en el gemelo de prueba de la cuenta, si lo hay.',
-      partner: 'Se aplica a partir de su próxima solicitud, también para sus claves de API.',
+      admin: name =>
+        `Como admin del comercio, ${name} también puede cambiar direcciones, claves de API, webhooks, la configuración y el equipo, resolver los depósitos sin asignar a ningún pago y ver la actividad.`,
+      member: name =>
+        `Como miembro, ${name} sigue viendo los pagos y la configuración, simula pagos y reenvía webhooks, pero ya no puede cambiar direcciones, claves de API, webhooks, la configuración ni el equipo, resolver depósitos ni ver la actividad.`,
+      owner: name =>
+        `Con el rol de propietario, ${name} también ve los comercios, sus pagos y su comisión, la actividad y las claves de API de todos, y puede cambiar el equipo y el autoservicio; sus propias claves de API pueden leer todos los informes y crear pagos.`,
+      developer: name =>
+        `Con el rol de desarrollador, ${name} solo ve el resumen, sus propias claves de API y las solicitudes hechas con ellas, y esas claves solo pueden leer el resumen.`,
     },
+    alsoLost: {
+      merchant:
+        'Una clave suya del contrato anterior deja de funcionar, y pasa a ser miembro también en el gemelo de prueba de la cuenta, si lo hay.',
+      partner: '',
+    },
+    when: 'Se aplica a partir de su próxima solicitud.',
+    done: (name, role) => `${name} tiene ahora el rol de ${role}.`,
+  },
+  remaining: {
+    merchant: others => remain(others, 'admin del comercio', 'admins del comercio'),
+    partner: others => remain(others, 'propietario', 'propietarios'),
   },
   status: {
     deactivate: 'Desactivar',
@@ -68,19 +85,22 @@ export const team: PanelTexts['team'] = {
       inactive: name => `Desactivar el acceso de ${name}`,
       active: name => `Activar el acceso de ${name}`,
     },
-    effects: {
-      inactive: {
-        merchant:
-          'Sus sesiones, su invitación abierta y los enlaces que haya creado para otras personas terminan de inmediato, y su acceso se desactiva también en el gemelo de prueba de la cuenta, si lo hay. Las claves de API de la cuenta siguen funcionando; una clave suya del contrato anterior, no.',
-        partner:
-          'Sus sesiones, su invitación abierta y los enlaces que haya creado para otras personas terminan de inmediato, y sus claves de API se rechazan.',
-      },
-      active: {
-        merchant:
-          'Puede entrar de nuevo en la cuenta, con la contraseña y la aplicación que tenía. En su gemelo de prueba, si lo hay, su acceso sigue desactivado hasta que se active allí.',
-        partner:
-          'Puede entrar de nuevo en la cuenta, con la contraseña y la aplicación que tenía, y sus claves de API vuelven a funcionar.',
-      },
+    leaves: (name, role) =>
+      `${name} tiene el rol de ${role}, y su sesión se cierra de inmediato. También terminan su invitación abierta y los enlaces que haya creado para otras personas.`,
+    keys: 'Su acceso se desactiva también en el gemelo de prueba de la cuenta, si lo hay. Las claves de API de la cuenta siguen funcionando; una clave suya del contrato anterior, no.',
+    ownKeys: keys =>
+      keys === 0
+        ? 'No tiene ninguna clave de API que funcione.'
+        : `Desde entonces se ${keys === 1 ? 'rechaza' : 'rechazan'} ${counted(keys, 'clave de API suya', 'claves de API suyas')}.`,
+    returns: {
+      merchant:
+        'Puede entrar de nuevo en la cuenta, con la contraseña y la aplicación que tenía. En su gemelo de prueba, si lo hay, su acceso sigue desactivado hasta que se active allí.',
+      partner:
+        'Puede entrar de nuevo en la cuenta, con la contraseña y la aplicación que tenía, y sus claves de API vuelven a funcionar.',
+    },
+    done: {
+      inactive: name => `El acceso de ${name} está desactivado, y su sesión, cerrada.`,
+      active: name => `El acceso de ${name} está activo de nuevo.`,
     },
   },
   link: {
@@ -103,9 +123,16 @@ export const team: PanelTexts['team'] = {
     until: at => html`Funciona hasta el ${at}.`,
     label: 'Enlace',
     sent: 'Ya está copiado',
+    done: name => `Creado: un enlace para ${name}. El anterior ha terminado.`,
   },
   done: {
     title: 'Esto ya se hizo',
     text: 'El formulario ya se había enviado. Su enlace se mostró entonces y no se puede volver a mostrar: si nadie lo guardó, cree otro.',
   },
 };
+
+/** @param role Of those who decide. */
+function remain(others: number, role: string, roles: string): string {
+  if (others === 0) return `Nadie más inicia sesión con el rol de ${role}.`;
+  return `${others === 1 ? 'Queda' : 'Quedan'} ${counted(others, role, roles)}.`;
+}

@@ -94,13 +94,13 @@ export const webhooks: PanelTexts['webhooks'] = {
   },
   disabling: {
     title: 'Desactivar',
-    text: 'Al endpoint ya no se le envía nada, y lo que tiene pendiente se cancela. Se puede activar de nuevo, para los eventos posteriores.',
+    text: 'Al endpoint ya no se le envía nada, y lo que tiene pendiente queda cancelado hasta que se active de nuevo.',
     submit: 'Desactivar este endpoint',
     by: name => `Lo desactivó ${name}.`,
   },
   enabling: {
     title: 'Activar',
-    text: 'El endpoint recibe los eventos a partir de entonces. Lo que se perdió no se envía.',
+    text: 'El endpoint recibe los eventos a partir de entonces, y los que se cancelaron al desactivarlo. Lo que ocurrió entretanto no se envía.',
     submit: 'Activar este endpoint',
   },
 
@@ -130,7 +130,7 @@ export const webhooks: PanelTexts['webhooks'] = {
   redelivery: {
     title: 'Reenviar lo que falló',
     text: most =>
-      `Envía de nuevo lo que se creó desde una hora dada y ha fallado definitivamente, como máximo ${most}, lo más antiguo primero. Se omite un evento que ya se reenvió desde entonces.`,
+      `Envía de nuevo lo que se creó desde una hora dada y ha fallado definitivamente o se canceló, como máximo ${most}, lo más antiguo primero. Se omite un evento que ya se reenvió desde entonces.`,
     since: 'Desde (UTC)',
     submit: 'Reenviar todo lo fallido',
     noTime: 'Escriba una fecha y una hora.',

@@ -8,6 +8,9 @@ export const addresses: Translation<typeof ADDRESSES> = {
   'branch-unknown': ({ branchId }) => `No existe la sucursal ${branchId}.`,
   'branch-of-other': ({ branchId }) => `El comercio no tiene la sucursal ${branchId}.`,
   'main-branch-missing': 'El comercio no tiene sucursal principal.',
+  'too-many-branches': ({ maximum }) =>
+    `Un comercio puede tener como máximo ${counted(maximum, 'sucursal', 'sucursales')}.`,
+  'branch-name-taken': ({ name }) => `El comercio ya tiene una sucursal con el nombre ${name}.`,
   'branch-already-main': 'Ya es la sucursal principal.',
 
   'address-invalid': ({ problem }) => refused(wordRefusal(addressProblems, problem)),

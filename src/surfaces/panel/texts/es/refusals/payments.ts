@@ -27,12 +27,12 @@ export const payments: Translation<typeof PAYMENTS> = {
   'deposit-suffices': 'El depósito es suficiente: se puede asignar de inmediato.',
   'deposit-for-other-payment': ({ paymentId, status }) =>
     `El pago ${paymentId}, que está ${statuses[status]}, pedía exactamente esta cantidad. Asegúrese de que no es el dinero de ese cliente.`,
-  'too-little-unasked': tooLittle('Un segundo admin, o el operador, tiene que confirmarlo.'),
-  'too-little-asked-by-former-admin': tooLittle(
+  'amount-unasked': wrongAmount('Un segundo admin, o el operador, tiene que confirmarlo.'),
+  'amount-asked-by-former-admin': wrongAmount(
     'Quien lo pidió ya no puede hacerlo: otro admin tiene que pedirlo de nuevo.',
   ),
-  'too-little-untyped': tooLittle('Escriba las dos cantidades para confirmarlo.'),
-  'too-little-mistyped': tooLittle('Las cantidades que se escribieron son otras.'),
+  'amount-untyped': wrongAmount('Escriba las dos cantidades para confirmarlo.'),
+  'amount-mistyped': wrongAmount('Las cantidades que se escribieron son otras.'),
   'too-many-dismissals': ({ maximum }) =>
     `Como máximo se descartan ${counted(maximum, 'depósito', 'depósitos')} a la vez.`,
 
@@ -62,8 +62,12 @@ export const payments: Translation<typeof PAYMENTS> = {
     `El reloj de un pago en ${blockchainId} no se puede adelantar, porque ${chain} tiene un nodo: puede que haya una transferencia real en camino.`,
 };
 
-/** @returns The sentence of an underpayment, whose amounts are decimals of the asset. */
-function tooLittle(hint: string) {
-  return ({ arrived, due }: { arrived: string; due: string }) =>
-    `Recibido: ${arrived}; por pagar: ${due}. Es insuficiente para saldar el pago. ${hint}`;
+/** @returns The sentence of a wrong amount. Amounts are decimals of the asset. */
+function wrongAmount(hint: string) {
+  const texts = {
+    tooLittle: 'Es insuficiente para saldar el pago.',
+    tooMuch: 'Es demasiado para el pago.',
+  };
+  return (values: { arrived: string; due: string; difference: 'tooLittle' | 'tooMuch' }) =>
+    `Recibido: ${values.arrived}; por pagar: ${values.due}. ${texts[values.difference]} ${hint}`;
 }

@@ -18,6 +18,7 @@ export const webhooks: Translation<typeof WEBHOOKS> = {
     `El endpoint de webhook ${endpointId} está desactivado: ${reason} Actívelo primero.`,
   'endpoint-url-in-use': ({ endpointId }) =>
     `El endpoint de webhook ${endpointId} del comercio ya tiene esta URL.`,
+  'types-exclude-all': 'Elija todos los eventos de un pago (all), o bien algunos de sus tipos.',
   'too-many-endpoints': ({ maximum }) =>
     `Un comercio puede tener como máximo ${counted(maximum, 'endpoint', 'endpoints')} de webhook.`,
   'delivery-unknown': ({ deliveryId }) => `No existe la entrega ${deliveryId}.`,
