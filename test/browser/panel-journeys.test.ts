@@ -189,7 +189,7 @@ test('an invitation, signing in with a code and a recovery code, and a new app',
   const { token } = await inviteUser(operatorOf(service), user.id);
   const submitCode = async (page: Page, code: string) => {
     await page.fill('#code', code);
-    await page.click('main button');
+    await page.click('main button:not([type])');
   };
   const join = async (page: Page, password: string) => {
     await page.goto(`${origin}/panel/join/${token}`);
@@ -210,6 +210,11 @@ test('an invitation, signing in with a code and a recovery code, and a new app',
   await join(page, 'short');
   await page.waitForSelector('#password-fault:has-text("at least 15")');
   await expectAccessible(page, seenKinds);
+  await page.click('text=Type the key');
+  await page.click('[data-copy=app-key]');
+  await page.waitForSelector('[data-copy=app-key]:has-text("Copied")');
+  const copied = await page.evaluate('navigator.clipboard.readText()');
+  expect(copied).toBe(await page.inputValue('[name=secret]'));
   const plain = await openFor(null, { viewport: PHONE, javaScriptEnabled: false });
   const secret = await join(plain, PASSWORD);
   const [first = '', second = ''] = (await read(plain, 'recovery-codes')).split('\n');

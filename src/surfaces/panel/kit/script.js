@@ -12,8 +12,9 @@ const PREVIEW_MS = 500;
 /** Holds the texts that the script shows, in the language of the page. */
 const announcer = document.getElementById('announcer');
 const { lang } = document.documentElement;
+const { locale } = new Intl.DateTimeFormat().resolvedOptions();
 /** The page's language, as it is written where the reader lives. */
-const LOCALE = navigator.languages.find(each => each.split('-')[0] === lang) ?? lang;
+const LOCALE = locale.split('-')[0] === lang ? locale : lang;
 const TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 /** With its zone, for which tables have no room. */
 const TIME_AND_ZONE = new Intl.DateTimeFormat(LOCALE, {
