@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { revokeKey } from '#accounts/keys/manage-keys.ts';
@@ -182,6 +183,22 @@ test('a key’s page has its errors by code and only its last requests', async (
   expect(textOf(filled)).toMatch(/E2004 41 The key ID is unknown.* E1002 2 /);
   expect(listed(filled)).toEqual(ids.toReversed().slice(0, 100));
   expect(filled.body.length).toBeLessThan(100_000);
+});
+
+test('the errors of a key are counted up to a bound', async () => {
+  const { keyId } = await addKey(service, { merchantId: shop.merchant.id });
+  const url = `${developerPath}/keys/${keyId}`;
+  const fail = (requests: number) =>
+    sql`
+      insert into request_log (id, at, account_id, key_id, verified, requests, method, target, status,
+                               error_code, milliseconds, address, replayed)
+      select (left(${uuidv7()}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${new Date(service.clock.now)},
+             ${shop.merchant.id}, ${keyId}, true, 1, 'GET', '/', 400, 'E1001', 3, '192.0.2.1', false
+      from generate_series(1, ${requests}::integer) as n`.execute(service.db);
+  await fail(1_000);
+  expect(textOf(await open(service, url, member))).toContain('E1001 1,000 A parameter');
+  await fail(1);
+  expect(textOf(await open(service, url, member))).toContain('E1001 more than 1,000 A parameter');
 });
 
 describe('of a partner', () => {

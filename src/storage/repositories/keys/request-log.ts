@@ -157,25 +157,38 @@ export function findRequest(
     .executeTakeFirst();
 }
 
-/** How often a key's requests have failed with each error, the most frequent first. */
-export function countErrors(
+/** How often a key's requests have failed with an error. */
+export interface ErrorCount {
+  readonly errorCode: string;
+  readonly requests: number;
+  /** Whether there are more than were counted. */
+  readonly isMore: boolean;
+}
+
+/**
+ * How often a key's requests have failed with each of these errors since a time, the most frequent first. At most
+ * `most` entries of each are counted, the newest: a key that always fails has 100,000.
+ */
+export async function countErrors(
   db: Connection,
   accountId: string,
   keyId: string,
-  since: Date,
-): Promise<{ errorCode: string; requests: number }[]> {
-  return db
-    .selectFrom('request_log')
-    .select(({ cast, fn, ref }) => [
-      ref('error_code').$notNull().as('errorCode'),
-      cast<number>(fn.sum('requests'), 'bigint').as('requests'),
-    ])
-    .where('account_id', '=', accountId)
-    .where('key_id', '=', keyId)
-    .where('error_code', 'is not', null)
-    .where('id', '>=', firstIdOf(since.getTime()))
-    .groupBy('error_code')
-    .orderBy('requests', 'desc')
-    .orderBy('error_code')
-    .execute();
+  {
+    codes,
+    since,
+    most,
+  }: { readonly codes: readonly string[]; readonly since: Date; readonly most: number },
+): Promise<ErrorCount[]> {
+  const { rows } = await sql<ErrorCount>`
+    select code as "errorCode", sum(entry.requests)::bigint as requests, count(*) > ${most} as "isMore"
+    from unnest(${codes}::text[]) as code
+    -- Looks each code up in the index, and reads no further than the limit.
+    cross join lateral (
+      select requests from request_log
+      where account_id = ${accountId} and key_id = ${keyId} and error_code = code
+        and id >= ${firstIdOf(since.getTime())}
+      order by id desc limit ${most + 1}) as entry
+    group by code
+    order by requests desc, code`.execute(db);
+  return rows;
 }

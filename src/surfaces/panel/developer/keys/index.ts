@@ -9,6 +9,7 @@ import { createKey, type IssuedKey, revokeKey, rotateKey } from '#accounts/keys/
 import { MERCHANT_SCOPES } from '#accounts/keys/scopes.ts';
 import { REQUEST_RETENTION_MS } from '#accounts/requests/stored-fields.ts';
 import { ApiError } from '#errors/api-error.ts';
+import { ERROR_CODES } from '#errors/catalogue.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import {
   findHeldKey,
@@ -32,7 +33,7 @@ import { PLACES } from '../../kit/places.ts';
 import { alreadyDonePage, issueOnce } from '../../kit/secrets.ts';
 import { texts } from '../../texts/index.ts';
 import { holderOf } from '../requests/index.ts';
-import { renderKeyRequests } from '../requests/key-requests.ts';
+import { ERRORS_COUNTED, renderKeyRequests } from '../requests/key-requests.ts';
 import {
   KeyParams,
   KeysQuery,
@@ -207,7 +208,8 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const since = new Date(clock() - REQUEST_RETENTION_MS);
     const url = `${basePathOf(panelUrl)}${accountPath(membership)}${PLACES[kind].developer}/requests`;
     const rows = await listRequests(reports, holder, { keyId }, undefined, REQUESTS_SHOWN);
-    const errors = await countErrors(reports, holder.accountId, keyId, since);
+    const counted = { codes: ERROR_CODES, since, most: ERRORS_COUNTED };
+    const errors = await countErrors(reports, holder.accountId, keyId, counted);
     return renderKeyRequests(rows, errors, { url, publicUrl, keyId });
   }
 

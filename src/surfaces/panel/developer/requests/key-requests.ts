@@ -1,5 +1,5 @@
 import { REQUEST_RETENTION_DAYS } from '#accounts/requests/stored-fields.ts';
-import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
+import type { ErrorCount, RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { count } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
@@ -17,10 +17,8 @@ interface KeyRequestsFrame {
   readonly keyId: string;
 }
 
-interface ErrorCount {
-  readonly errorCode: string;
-  readonly requests: number;
-}
+/** Most failed requests that are counted of a key and error: more cost milliseconds, and tell nothing new. */
+export const ERRORS_COUNTED = 1_000;
 
 /** How often a key's requests failed and with what, and its last requests. */
 export function renderKeyRequests(
@@ -43,8 +41,8 @@ ${
           {
             title: text.requestsCount,
             number: true,
-            cell: ({ errorCode: code, requests }) =>
-              html`<a href="${addressOf(url, { key, code })}">${count(texts, requests)}</a>`,
+            cell: ({ errorCode: code, requests, isMore }) =>
+              html`<a href="${addressOf(url, { key, code })}">${isMore ? texts.lists.moreThan(count(texts, ERRORS_COUNTED)) : count(texts, requests)}</a>`,
           },
           { title: text.meaning, cell: ({ errorCode }) => meaningOf(errorCode) },
         ],

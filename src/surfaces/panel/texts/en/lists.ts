@@ -1,6 +1,8 @@
 /** Lists with their filters and pages, and charts. */
 export const lists = {
   total: (count: string) => `${count} in all`,
+  /** What was counted up to a bound. */
+  moreThan: (count: string) => `more than ${count}`,
   download: 'Download as CSV',
   /** What a file of a list leaves out. */
   file: {
