@@ -283,6 +283,8 @@ test('a key is rotated with grace: both pairs work for a day', async () => {
   await choose(page, 'API keys');
   await page.click('table a');
   await page.click('text=Rotate with grace');
+  await titled(page, 'Rotate Test key?');
+  await page.click('text=Rotate with grace');
   const rotated = await readKey(page);
   expect(rotated.keyId).toBe(shop.keyId);
   expect([await statusOf(shop), await statusOf(rotated)]).toEqual([200, 200]);

@@ -37,6 +37,7 @@ import { listUnpricedNetworks, priceDeposits } from '#storage/repositories/depos
 import { deleteExcessRequests } from '#storage/repositories/keys/excess-requests.ts';
 import {
   countErrors,
+  countRequests,
   findRequest,
   listRequests,
   type RequestFilters,
@@ -515,6 +516,15 @@ describe('the request log', () => {
   test('a request is read by its ID', async () => {
     const nodes = await plansOf(db => findRequest(db, ofMerchant(), requestId));
     expect([...indexesOf(nodes)]).toContain('request_log_pkey');
+  });
+
+  test('the last requests of a key are counted along an index', async () => {
+    const since = new Date(now.getTime() - aMonth);
+    const counted = { since, limit: LIMIT };
+    const nodes = await plansOf(db => countRequests(db, merchantId, keyId, counted));
+    expect(indexesOf(nodes)).toEqual(new Set(['request_log_key']));
+    const reads = nodes.filter(node => node['Index Name'] !== undefined);
+    for (const read of reads) expect(read['Index Cond']).toMatch(/key_id.*\bid >=/);
   });
 
   test('each error of a key is counted from the index alone', async () => {

@@ -104,7 +104,9 @@ test('branches and endpoints are named, and no path of an endpoint is shown', as
   const text = textOf(page);
   expect(text).toContain('Made a branch the main one : Kiosk instead of: Main');
   expect(text).toContain('Rotated the secret of a webhook endpoint : https://new.example.com');
-  expect(text).toMatch(/Created a webhook endpoint : \S+ .*?at: https:\/\/user\.example\.com:8443 /);
+  expect(text).toMatch(
+    /Created a webhook endpoint : \S+ .*?at: https:\/\/user\.example\.com:8443 /,
+  );
   expect(page.body).not.toMatch(/secret-path|unseen/);
   for (const { id } of [kiosk, endpoint]) expect(page.body).not.toContain(id);
 });

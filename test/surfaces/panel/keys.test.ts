@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Credentials } from '#client/index.ts';
+import { writeKeyUses } from '#storage/repositories/keys/usage.ts';
 import { addKey, addMerchant, addPartner, type MerchantWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addRequest } from '../../helpers/logged-requests.ts';
 import {
   addMerchantUser,
   addPartnerUser,
@@ -11,6 +14,7 @@ import {
   textOf,
   type Visitor,
 } from '../../helpers/panel.ts';
+import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
 import { send } from '../../helpers/signed-request.ts';
 import { SOON } from '../../helpers/soon.ts';
 
@@ -47,6 +51,12 @@ function credentialsOf({ body }: { body: string }): Credentials {
   const read = (id: string) => new RegExp(`id="${id}">([^<]+)<`).exec(body)?.[1] ?? '';
   return { keyId: read('key-id'), secret: read('key-secret'), passphrase: read('key-passphrase') };
 }
+
+const rotation = (grace: string, answer: Record<string, string> = {}) => ({
+  intent: randomUUID(),
+  grace,
+  ...answer,
+});
 
 const statusWith = async (key: Credentials) =>
   (await send(service, key, { path: '/external/v1/payments' })).statusCode;
@@ -142,11 +152,41 @@ test('a key without any ticked scope may do everything, as the form says', async
 test('rotating with grace keeps both pairs valid, without grace only the new one', async () => {
   const former = await addKey(service, { merchantId: shop.merchant.id }, { name: 'rotated' });
   const rotate = (grace: string) =>
-    submit(service, `${path}/${former.keyId}/rotate`, { intent: randomUUID(), grace }, admin);
+    submit(service, `${path}/${former.keyId}/rotate`, rotation(grace, SURE), admin);
   const next = credentialsOf(await rotate('yes'));
   expect([await statusWith(former), await statusWith(next)]).toEqual([200, 200]);
   const last = credentialsOf(await rotate('no'));
   expect([await statusWith(next), await statusWith(last)]).toEqual([401, 200]);
+});
+
+test('rotating says first what ends when, and changes nothing until that is answered', async () => {
+  const { merchant } = shop;
+  const key = await addKey(service, { merchantId: merchant.id }, { name: 'asked' });
+  const url = `${path}/${key.keyId}/rotate`;
+  const used = { at: new Date(service.clock.now - 120_000), address: '192.0.2.1', errorCode: null };
+  await writeKeyUses(service.db, [{ keyId: key.keyId, ...used }]);
+  for (const minutes of [1, 59, 61]) {
+    const msecs = service.clock.now - minutes * 60_000;
+    await addRequest(service, { keyId: key.keyId, id: uuidv7({ msecs }), at: new Date(msecs) });
+  }
+  const [withGrace, atOnce] = [
+    await submit(service, url, rotation('yes'), admin),
+    await submit(service, url, rotation('no'), admin),
+  ];
+  const use =
+    'It was last used on 17 May 2026, 11:58 UTC . The request log has 2 requests with it from the last hour.';
+  expect(textOf(withGrace)).toMatch(/^ Rotate asked\? .* work until 18 May 2026, 12:00 UTC/);
+  expect(textOf(atOnce)).toContain('are refused at once');
+  for (const question of [withGrace, atOnce]) expect(textOf(question)).toContain(use);
+  expect(textOf(await open(service, `${path}/${key.keyId}`, admin))).toContain(`undone. ${use}`);
+  expect(await statusWith(key)).toBe(200);
+  const others = await submit(
+    service,
+    `${path}/mpk_${'0'.repeat(24)}/rotate`,
+    rotation('no'),
+    admin,
+  );
+  expect(others.statusCode).toBe(404);
 });
 
 test('a key is revoked by typing its name, and by no other', async () => {
@@ -155,7 +195,9 @@ test('a key is revoked by typing its name, and by no other', async () => {
   const wrong = await revoke('to stay');
   expect(wrong.statusCode).toBe(422);
   expect(await statusWith(key)).toBe(200);
-  expect((await revoke('to go')).statusCode).toBe(303);
+  const revoked = await revoke('to go');
+  expect(revoked.statusCode).toBe(303);
+  expect(noticeOf(revoked)?.text).toBe('Revoked: requests with to go are refused from now on.');
   expect(await statusWith(key)).toBe(401);
   const again = await revoke('to go');
   expect(textOf(again)).toContain('already revoked');
@@ -206,12 +248,7 @@ test('a partnerâ€™s developer has only own keys, its owner can revoke everybodyâ
   const key = credentialsOf(created);
   expect((await open(service, `${own}/${keyId}`, developer)).statusCode).toBe(404);
   expect((await open(service, `${own}/${keyId}`, owner)).statusCode).toBe(200);
-  const rotated = await submit(
-    service,
-    `${own}/${key.keyId}/rotate`,
-    { intent: randomUUID(), grace: 'no' },
-    owner,
-  );
+  const rotated = await submit(service, `${own}/${key.keyId}/rotate`, rotation('no', SURE), owner);
   expect(rotated.statusCode).toBe(404);
   const revoked = await submit(service, `${own}/${key.keyId}/revoke`, { name: 'mine' }, owner);
   expect(revoked.statusCode).toBe(303);

@@ -49,6 +49,15 @@ afterAll(() => service.close());
 const listed = ({ body }: { body: string }) =>
   [...body.matchAll(/requests\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
 
+/** Adds many failed requests of a key. */
+const fillLog = (accountId: string, keyId: string, requests: number) =>
+  sql`
+    insert into request_log (id, at, account_id, key_id, verified, requests, method, target, status,
+                             error_code, milliseconds, address, replayed)
+    select (left(${uuidv7()}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${new Date(service.clock.now)},
+           ${accountId}, ${keyId}, true, 1, 'GET', '/', 400, 'E1001', 3, '192.0.2.1', false
+    from generate_series(1, ${requests}::integer) as n`.execute(service.db);
+
 test('without requests the log says what it stores, and for how long', async () => {
   const { merchant } = await addMerchant(service);
   const admin = await addMerchantUser(service, merchant.id, 'admin');
@@ -188,17 +197,22 @@ test('a key’s page has its errors by code and only its last requests', async (
 test('the errors of a key are counted up to a bound', async () => {
   const { keyId } = await addKey(service, { merchantId: shop.merchant.id });
   const url = `${developerPath}/keys/${keyId}`;
-  const fail = (requests: number) =>
-    sql`
-      insert into request_log (id, at, account_id, key_id, verified, requests, method, target, status,
-                               error_code, milliseconds, address, replayed)
-      select (left(${uuidv7()}, 24) || lpad(to_hex(n), 12, '0'))::uuid, ${new Date(service.clock.now)},
-             ${shop.merchant.id}, ${keyId}, true, 1, 'GET', '/', 400, 'E1001', 3, '192.0.2.1', false
-      from generate_series(1, ${requests}::integer) as n`.execute(service.db);
-  await fail(1_000);
+  await fillLog(shop.merchant.id, keyId, 1_000);
   expect(textOf(await open(service, url, member))).toContain('E1001 1,000 A parameter');
-  await fail(1);
+  await fillLog(shop.merchant.id, keyId, 1);
   expect(textOf(await open(service, url, member))).toContain('E1001 more than 1,000 A parameter');
+});
+
+test('times of requests have seconds', async () => {
+  const { merchant, keyId } = await addMerchant(service);
+  const visitor = await addMerchantUser(service, merchant.id, 'member');
+  const developer = `/panel/merchants/${merchant.id}/settings/developer`;
+  const id = await addRequest(service, { keyId, at: new Date('2026-05-17T11:58:07.250Z') });
+  const time =
+    '<time datetime="2026-05-17T11:58:07.250Z" data-exact>17 May 2026, 11:58:07 UTC</time>';
+  for (const page of ['requests', `requests/${id}`, `keys/${keyId}`]) {
+    expect((await open(service, `${developer}/${page}`, visitor)).body).toContain(time);
+  }
 });
 
 describe('of a partner', () => {

@@ -3,6 +3,7 @@ import { type BoundColumns, selectRows } from '../../database/bound-rows.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { RequestLogTable, SignatureExplanation } from '../../database/key-tables.ts';
 import { firstIdOf } from '../payments/events.ts';
+import { countRows } from '../rows.ts';
 import { type KeyHolder, keysHeldBy } from './api-keys.ts';
 
 /** A verified request, or the unverified ones of a key, error and minute. */
@@ -155,6 +156,25 @@ export function findRequest(
     .where('entry.id', '=', id)
     .where('entry.account_id', '=', accountId)
     .executeTakeFirst();
+}
+
+/** How many verified requests of a key the log has since a time, at most `limit`. */
+export function countRequests(
+  db: Connection,
+  accountId: string,
+  keyId: string,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<number> {
+  const found = db
+    .selectFrom('request_log')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('key_id', '=', keyId)
+    .where('verified', '=', true)
+    .where('id', '>=', firstIdOf(since.getTime()))
+    .orderBy('id', 'desc')
+    .limit(limit);
+  return countRows(db.selectFrom(found.as('found')));
 }
 
 /** How often a key's requests have failed with an error. */

@@ -9,6 +9,11 @@ export function dateTime({ formats }: PanelTexts, date: Date | string): Html {
   return html`<time datetime="${at.toISOString()}">${formats.dateTime(at)}</time>`;
 }
 
+/** A time of a log, with its seconds. */
+export function exactTime({ formats }: PanelTexts, date: Date): Html {
+  return html`<time datetime="${date.toISOString()}" data-exact>${formats.exactTime(date)}</time>`;
+}
+
 /** 123456 cents is $1,234.56. */
 export const dollars = formatDollars;
 

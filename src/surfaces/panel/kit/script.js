@@ -16,15 +16,18 @@ const { locale } = new Intl.DateTimeFormat().resolvedOptions();
 /** The page's language, as it is written where the reader lives. */
 const LOCALE = locale.split('-')[0] === lang ? locale : lang;
 const TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
-/** With its zone, for which tables have no room. */
-const TIME_AND_ZONE = new Intl.DateTimeFormat(LOCALE, {
+const EXACT_TIME = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const ZONED = {
   year: 'numeric',
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
   minute: '2-digit',
   timeZoneName: 'short',
-});
+};
+/** With its zone, for which tables have no room. */
+const TIME_AND_ZONE = new Intl.DateTimeFormat(LOCALE, ZONED);
+const EXACT_TIME_AND_ZONE = new Intl.DateTimeFormat(LOCALE, { ...ZONED, second: '2-digit' });
 
 activate(document);
 document.getElementById('fault')?.focus();
@@ -47,7 +50,9 @@ function activate(root) {
     const date = new Date(time.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     time.title = time.textContent;
-    time.textContent = (time.closest('table') ? TIME : TIME_AND_ZONE).format(date);
+    const [inTable, alone] =
+      time.dataset.exact === undefined ? [TIME, TIME_AND_ZONE] : [EXACT_TIME, EXACT_TIME_AND_ZONE];
+    time.textContent = (time.closest('table') ? inTable : alone).format(date);
   }
 }
 

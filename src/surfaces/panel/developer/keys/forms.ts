@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { KEY_ID } from '#accounts/input.ts';
 import type { MERCHANT_SCOPES } from '#accounts/keys/scopes.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
@@ -26,6 +26,7 @@ const scopes: Record<(typeof MERCHANT_SCOPES)[number], typeof ticked> = {
 };
 /** A new key with the scopes that are ticked. */
 export const MerchantKeyForm = Type.Object({ ...PartnerKeyForm.properties, ...scopes });
+export type KeyForm = Static<typeof PartnerKeyForm> & Partial<Static<typeof MerchantKeyForm>>;
 export const RotateForm = Type.Object({
   intent,
   grace: StringEnum(['yes', 'no'], 'Whether the former secret works a while longer.'),

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Static } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
-import { ownerOf, ownKeysOf, visibleKeysOf } from '#accounts/access/key-holders.ts';
+import { ownKeysOf, visibleKeysOf } from '#accounts/access/key-holders.ts';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
-import type { Operator } from '#accounts/audit/audited-change.ts';
-import { parseName } from '#accounts/input.ts';
-import { createKey, type IssuedKey, revokeKey, rotateKey } from '#accounts/keys/manage-keys.ts';
-import { MERCHANT_SCOPES } from '#accounts/keys/scopes.ts';
-import { REQUEST_RETENTION_MS } from '#accounts/requests/stored-fields.ts';
+import { revokeKey, rotateKey } from '#accounts/keys/manage-keys.ts';
 import { ApiError } from '#errors/api-error.ts';
-import { ERROR_CODES } from '#errors/catalogue.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import {
   findHeldKey,
@@ -17,171 +11,141 @@ import {
   type KeyWithUse,
   listKeysWithUse,
 } from '#storage/repositories/keys/api-keys.ts';
-import { countErrors, listRequests } from '#storage/repositories/keys/request-log.ts';
+import { countRequests } from '#storage/repositories/keys/request-log.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { parseDateBound } from '#time/date-bound.ts';
 import { basePathOf } from '../../../pages/base-path.ts';
-import type { Html } from '../../../pages/html.ts';
-import { membershipOf, operatorOf, withPermission } from '../../hooks/access.ts';
+import { html } from '../../../pages/html.ts';
+import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
-import { faultOf } from '../../kit/failures.ts';
-import type { FormFault } from '../../kit/form.ts';
+import { type FormFault, FormRefused } from '../../kit/form.ts';
+import { registerForm } from '../../kit/form-route.ts';
+import { renderList } from '../../kit/list.ts';
 import { accountPath } from '../../kit/navigation.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { PLACES } from '../../kit/places.ts';
-import { alreadyDonePage, issueOnce } from '../../kit/secrets.ts';
-import { texts } from '../../texts/index.ts';
+import { issueOnce } from '../../kit/secrets.ts';
+import { pageAfter } from '../../kit/table.ts';
 import { holderOf } from '../requests/index.ts';
-import { ERRORS_COUNTED, renderKeyRequests } from '../requests/key-requests.ts';
+import { readKeyRequests, renderKeyRequests } from '../requests/key-requests.ts';
+import { KeyParams, KeysQuery, RevokeForm, RotateForm } from './forms.ts';
+import { registerNewKey } from './new-key.ts';
+import { keysPath, keysRoute } from './paths.ts';
 import {
-  KeyParams,
-  KeysQuery,
-  MerchantKeyForm,
-  PartnerKeyForm,
-  RevokeForm,
-  RotateForm,
-} from './forms.ts';
-import {
-  EMPTY_FORM,
-  EXPIRIES,
+  isOver,
   issuedKeyPage,
   keyPage,
-  keysPage,
-  type NewKeyForm,
-  newKeyPage,
+  RECENT_COUNTED,
+  renderKeys,
+  rotationQuestion,
 } from './views.ts';
 
-const {
-  form: { faults },
-  issued: issuedTexts,
-  revocation,
-} = texts.keys;
-
-const DAY_MS = 24 * 60 * 60_000;
-/** Requests that a key's page shows. */
-const REQUESTS_SHOWN = 100;
-
-type KeyRequest = FastifyRequest & { params: Static<typeof KeyParams> };
+const HOUR_MS = 60 * 60_000;
+const PAGE_SIZE = 25;
 
 /**
  * API keys of a merchant, or of a partner's members. A form that is sent twice makes one secret, which is shown once.
  */
 export function registerKeys(app: TypedApp, deps: PanelDependencies): void {
-  registerKeysOf('merchant', app, deps);
-  registerKeysOf('partner', app, deps);
+  for (const kind of ['merchant', 'partner'] as const) {
+    registerKeysOf(kind, app, deps);
+    registerNewKey(kind, app, deps);
+  }
 }
 
 function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, keyring, panelUrl, publicUrl, reports } = deps;
-  const ownPath = `${PLACES[kind].developer}/keys`;
-  const path = `/${kind}s/:accountId${ownPath}`;
-  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request)) + ownPath;
-  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + pathOf(request);
+  const path = keysRoute(kind);
+  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + keysPath(request);
+  const rule = { for: kind, permission: 'keys.manage' } as const;
+  const params = KeyParams;
 
   const listing = withPermission(kind, 'keys.read', { querystring: KeysQuery });
   app.get(path, listing, async request => {
+    const words = texts(request);
+    const { title, lead, create, none } = words.keys;
+    const { query } = request;
     const membership = membershipOf(request);
-    const { after } = request.query;
+    const url = urlOf(request);
     const keys = await listKeysWithUse(db, visibleKeysOf(membership));
-    return keysPage(keys, {
-      after,
-      url: urlOf(request),
-      publicUrl,
-      now: new Date(clock()),
-      mayManage: isChangeAllowed(membership, 'keys.manage'),
-    });
-  });
-
-  app.get(`${path}/new`, withPermission(kind, 'keys.manage'), request =>
-    showForm(request, EMPTY_FORM, null),
-  );
-
-  const body = kind === 'merchant' ? MerchantKeyForm : PartnerKeyForm;
-  app.post(`${path}/new`, withPermission(kind, 'keys.manage', { body }), async request => {
-    const { intent, name, expiry, date, ...boxes } = request.body;
-    const ticks: Readonly<Record<string, string | undefined>> = boxes;
-    const scopes = MERCHANT_SCOPES.filter(scope => ticks[scope] === 'on');
-    const form = { name, expiry, date, scopes };
-    const fault = findFault(form);
-    if (fault !== null) return showForm(request, form, fault);
-    const key = {
-      owner: ownerOf(membershipOf(request)),
-      name,
-      // Without a ticked scope the key gets all of them, as the specification says.
-      ...(kind === 'merchant' && scopes.length > 0 ? { scopes } : {}),
-      expiresAt: expiryOf(form),
+    const { shown: rows, last } = pageAfter(keys, query.after, PAGE_SIZE);
+    const frame = { url, now: new Date(clock()), withOwner: kind === 'partner' };
+    const mayManage = isChangeAllowed(membership, rule.permission);
+    return {
+      title,
+      lead: lead(`${publicUrl}/docs/quickstart`),
+      content: html`${mayManage && html`<p><a class="button" href="${url}/new">${create}</a></p>`}
+${renderList(words, {
+  url,
+  query,
+  page: { rows, newer: null, older: last === undefined ? null : { after: last } },
+  render: shown => renderKeys(words, shown, frame),
+  none,
+})}`,
     };
-    try {
-      return await issue(request, intent, issuedTexts.created, operator =>
-        createKey(operator, keyring, key),
-      );
-    } catch (error) {
-      return showForm(request, form, faultOf(error, request));
-    }
   });
 
-  const params = KeyParams;
   app.get(`${path}/:keyId`, withPermission(kind, 'keys.read', { params }), async request =>
     show(request, await requireKey(request, visibleKeysOf), null),
   );
 
-  const rotating = withPermission(kind, 'keys.manage', { params, body: RotateForm });
-  app.post(`${path}/:keyId/rotate`, rotating, async request => {
-    const key = await requireKey(request, ownKeysOf);
-    const { intent, grace } = request.body;
-    try {
-      return await issue(request, intent, issuedTexts.rotated(key.name), operator =>
-        rotateKey(operator, keyring, key.id, grace === 'no'),
+  registerForm(app, deps, `${path}/:keyId/rotate`, {
+    rule,
+    params,
+    body: RotateForm,
+    ask: async request => {
+      const key = await requireKey(request, ownKeysOf);
+      const now = new Date(clock());
+      // The change is refused.
+      if (isOver(key, now)) return null;
+      return rotationQuestion(texts(request), key, {
+        isAtOnce: request.body.grace === 'no',
+        now,
+        recent: await countRecent(request, key),
+        back: `${keysPath(request)}/${key.id}`,
+      });
+    },
+    change: async request => {
+      const { id, name } = await requireKey(request, ownKeysOf);
+      const { intent, grace } = request.body;
+      const issued = await issueOnce(request, deps, intent, operator =>
+        rotateKey(operator, keyring, id, grace === 'no'),
       );
-    } catch (error) {
-      return show(request, key, faultOf(error, request));
-    }
+      return { name, issued };
+    },
+    again: async (request, fault) => show(request, await requireKey(request, ownKeysOf), fault),
+    done: (request, { name, issued }) => {
+      const words = texts(request);
+      const frame = { listUrl: urlOf(request), publicUrl };
+      return issuedKeyPage(words, words.keys.issued.rotated(name), issued, frame);
+    },
   });
 
-  const revoking = withPermission(kind, 'keys.manage', { params, body: RevokeForm });
-  app.post(`${path}/:keyId/revoke`, revoking, async request => {
-    const key = await requireKey(request, visibleKeysOf);
-    if (request.body.name.trim() !== key.name.trim()) {
-      return show(request, key, { field: 'name', message: revocation.wrongName });
-    }
-    try {
-      await revokeKey(operatorOf(request, deps), key.id);
-    } catch (error) {
-      return show(request, key, faultOf(error, request));
-    }
-    return redirectTo(`${pathOf(request)}/${key.id}`);
+  registerForm(app, deps, `${path}/:keyId/revoke`, {
+    rule,
+    params,
+    body: RevokeForm,
+    change: async (request, operator) => {
+      const key = await requireKey(request, visibleKeysOf);
+      if (request.body.name.trim() !== key.name.trim()) {
+        throw new FormRefused('name', texts(request).keys.revocation.wrongName);
+      }
+      return revokeKey(operator, key.id);
+    },
+    again: async (request, fault) => show(request, await requireKey(request, visibleKeysOf), fault),
+    done: (request, { id, name }) =>
+      redirectTo(`${keysPath(request)}/${id}`, texts(request).keys.revocation.revoked(name)),
   });
 
+  /** @throws ApiError E3001 for a missing key, and for one of others. */
   async function requireKey(
-    request: KeyRequest,
-    holderOf: (membership: Membership) => KeyHolder,
+    request: FastifyRequest & { readonly params: { readonly keyId: string } },
+    holder: (membership: Membership) => KeyHolder,
   ): Promise<KeyWithUse> {
-    const key = await findHeldKey(db, holderOf(membershipOf(request)), request.params.keyId);
+    const key = await findHeldKey(db, holder(membershipOf(request)), request.params.keyId);
     if (key === undefined) throw new ApiError('E3001');
     return key;
-  }
-
-  /** Makes a secret and shows it, unless the form was sent before: then says so. */
-  async function issue(
-    request: FastifyRequest,
-    intent: string,
-    title: string,
-    make: (operator: Operator) => Promise<IssuedKey>,
-  ): Promise<PanelPage> {
-    const issued = await issueOnce(request, deps, intent, make);
-    const listUrl = urlOf(request);
-    return issued === undefined
-      ? alreadyDonePage(texts.keys.done, { url: listUrl, text: texts.keys.title })
-      : issuedKeyPage(title, issued, { listUrl, publicUrl });
-  }
-
-  function showForm(request: FastifyRequest, form: NewKeyForm, fault: FormFault | null): PanelPage {
-    return newKeyPage(form, fault, {
-      url: urlOf(request),
-      intent: randomUUID(),
-      withScopes: kind === 'merchant',
-    });
   }
 
   async function show(
@@ -189,48 +153,30 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     key: KeyWithUse,
     fault: FormFault | null,
   ): Promise<PanelPage> {
+    const words = texts(request);
     const membership = membershipOf(request);
-    const mayManage = isChangeAllowed(membership, 'keys.manage');
+    const mayManage = isChangeAllowed(membership, rule.permission);
     const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
-    return keyPage(key, fault, {
+    const [recent, requests] = await Promise.all([
+      countRecent(request, key),
+      readKeyRequests(deps, holderOf(membership), key.id),
+    ]);
+    const url = `${basePathOf(panelUrl)}${accountPath(membership)}${PLACES[kind].developer}/requests`;
+    return keyPage(words, key, fault, {
       url: `${urlOf(request)}/${key.id}`,
       intent: randomUUID(),
       now: new Date(clock()),
       mayRotate: mayManage && isOwn,
       mayRevoke: mayManage,
-      activity: await readActivity(membership, key),
+      recent,
+      activity: renderKeyRequests(words, requests, { url, publicUrl, keyId: key.id }),
     });
   }
 
-  /** The key's errors, and its last requests. */
-  async function readActivity(membership: Membership, { id: keyId }: KeyWithUse): Promise<Html> {
-    const holder = holderOf(membership);
-    const since = new Date(clock() - REQUEST_RETENTION_MS);
-    const url = `${basePathOf(panelUrl)}${accountPath(membership)}${PLACES[kind].developer}/requests`;
-    const rows = await listRequests(reports, holder, { keyId }, undefined, REQUESTS_SHOWN);
-    const counted = { codes: ERROR_CODES, since, most: ERRORS_COUNTED };
-    const errors = await countErrors(reports, holder.accountId, keyId, counted);
-    return renderKeyRequests(rows, errors, { url, publicUrl, keyId });
-  }
-
-  function findFault({ name, expiry, date }: NewKeyForm): FormFault | null {
-    if (parseName(name) === undefined) return { field: 'name', message: faults.name };
-    if (!EXPIRIES.some(each => each === expiry)) {
-      return { field: 'expiry', message: faults.expiry };
-    }
-    if (expiry === 'date' && !/^\d{4}-\d{2}-\d{2}$/.test(date)) {
-      return { field: 'date', message: faults.date };
-    }
-    const expiresAt = expiryOf({ expiry, date });
-    if (expiry === 'date' && (expiresAt === undefined || expiresAt.getTime() <= clock())) {
-      return { field: 'date', message: faults.pastDate };
-    }
-    return null;
-  }
-
-  function expiryOf({ expiry, date }: Pick<NewKeyForm, 'expiry' | 'date'>): Date | undefined {
-    if (expiry === 'never') return undefined;
-    if (expiry === 'date') return parseDateBound(date);
-    return new Date(clock() + Number(expiry) * DAY_MS);
+  /** How many requests were made with a key in the last hour. */
+  function countRecent(request: FastifyRequest, { id }: KeyWithUse): Promise<number> {
+    const { accountId } = membershipOf(request);
+    const since = new Date(clock() - HOUR_MS);
+    return countRequests(reports, accountId, id, { since, limit: RECENT_COUNTED + 1 });
   }
 }

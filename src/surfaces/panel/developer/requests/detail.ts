@@ -3,14 +3,12 @@ import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
-import { count, dateTime } from '../../kit/format.ts';
+import { count, exactTime } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderFacts } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 import { renderFindings } from './findings.ts';
 import { renderOutcome } from './list.ts';
-
-const text = texts.requests;
 
 interface RequestFrame {
   /** Path of the account's pages for developers, with the base path. */
@@ -20,7 +18,8 @@ interface RequestFrame {
   readonly publicUrl: string;
 }
 
-export function requestPage(row: RequestRow, frame: RequestFrame): PanelPage {
+export function requestPage(words: PanelTexts, row: RequestRow, frame: RequestFrame): PanelPage {
+  const { requests: text } = words;
   const { developerUrl, paymentsUrl, publicUrl } = frame;
   const { payment_id: paymentId, key_id: keyId, requests, verified } = row;
   const payment =
@@ -29,21 +28,21 @@ export function requestPage(row: RequestRow, frame: RequestFrame): PanelPage {
       : html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`;
   return {
     title: `${row.method} ${row.target.split('?', 1)[0]}`,
-    lead: renderOutcome({ ...row, requests: 1 }),
+    lead: renderOutcome(words, { ...row, requests: 1 }),
     content: html`${renderFacts([
       [text.error, row.error_code && renderError(row.error_code, publicUrl)],
       [text.parameter, row.param && html`<code>${row.param}</code>`],
       [text.payment, paymentId && payment],
       [text.replayed, row.replayed ? text.replayedText : null],
-      [verified ? text.time : text.minuteFrom, dateTime(texts, row.at)],
+      [verified ? text.time : text.minuteFrom, exactTime(words, row.at)],
       [text.counted, verified ? null : text.countedText(requests)],
       [text.key, html`<a href="${developerUrl}/keys/${keyId}">${row.key_name}</a>`],
       [text.request, html`<code>${row.method} ${row.target}</code>`],
       [text.address, row.address],
-      [text.took, text.milliseconds(count(texts, row.milliseconds))],
+      [text.took, text.milliseconds(count(words, row.milliseconds))],
       [text.id, html`<code>${row.id}</code>`],
     ])}
-${row.error_code === 'E2007' && renderSignature(row, developerUrl)}`,
+${row.error_code === 'E2007' && renderSignature(words, row, developerUrl)}`,
   };
 }
 
@@ -58,11 +57,12 @@ export function meaningOf(code: string): string {
 }
 
 function renderSignature(
+  words: PanelTexts,
   { explanation, key_id: key, method, target: url }: RequestRow,
   developerUrl: string,
 ): Html {
-  const { signature, notExplained, explainThis } = text;
+  const { signature, notExplained, explainThis } = words.requests;
   return html`<section aria-labelledby="signature"><h2 id="signature">${signature}</h2>
-${explanation === null ? html`<p>${notExplained(KEY_PAUSE_MS / 1000)}</p>` : renderFindings({ ...explanation, matches: false })}
+${explanation === null ? html`<p>${notExplained(KEY_PAUSE_MS / 1000)}</p>` : renderFindings(words, { ...explanation, matches: false })}
 <p><a href="${addressOf(`${developerUrl}/explain`, { key, method, url })}">${explainThis}</a></p></section>`;
 }

@@ -1,15 +1,14 @@
 import { TIMESTAMP_WINDOW_SECONDS } from '#signing/canonical.ts';
 import type { Explanation } from '#signing/explain-mismatch.ts';
 import { type Html, html } from '../../../pages/html.ts';
-import { texts } from '../../texts/index.ts';
-
-const text = texts.requests.explain;
+import type { PanelTexts } from '../../texts/index.ts';
 
 /**
  * What is wrong with a signature, and what to do; never the signature that would be right.
  * @param tried Mistakes that were tried and ruled out, if known.
  */
 export function renderFindings(
+  { requests: { explain: text } }: PanelTexts,
   { matches, readable, findings }: Explanation,
   tried: readonly string[] = [],
 ): Html {

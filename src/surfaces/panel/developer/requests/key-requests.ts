@@ -1,14 +1,30 @@
-import { REQUEST_RETENTION_DAYS } from '#accounts/requests/stored-fields.ts';
-import type { ErrorCount, RequestRow } from '#storage/repositories/keys/request-log.ts';
+import { REQUEST_RETENTION_DAYS, REQUEST_RETENTION_MS } from '#accounts/requests/stored-fields.ts';
+import { ERROR_CODES } from '#errors/catalogue.ts';
+import {
+  countErrors,
+  type ErrorCount,
+  type LogHolder,
+  listRequests,
+  type RequestRow,
+} from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { count } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderTable } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 import { meaningOf } from './detail.ts';
 import { renderRequests } from './list.ts';
 
-const text = texts.requests;
+/** Requests that are shown. */
+const REQUESTS_SHOWN = 100;
+/** Most failed requests that are counted of a key and error: more cost milliseconds, and tell nothing new. */
+const ERRORS_COUNTED = 1_000;
+
+interface KeyRequests {
+  readonly rows: readonly RequestRow[];
+  readonly errors: readonly ErrorCount[];
+}
 
 interface KeyRequestsFrame {
   /** Of the request log, with the base path. */
@@ -17,15 +33,28 @@ interface KeyRequestsFrame {
   readonly keyId: string;
 }
 
-/** Most failed requests that are counted of a key and error: more cost milliseconds, and tell nothing new. */
-export const ERRORS_COUNTED = 1_000;
+/** Reads what `renderKeyRequests` shows. */
+export async function readKeyRequests(
+  { clock, reports }: Pick<PanelDependencies, 'clock' | 'reports'>,
+  holder: LogHolder,
+  keyId: string,
+): Promise<KeyRequests> {
+  const since = new Date(clock() - REQUEST_RETENTION_MS);
+  const counted = { codes: ERROR_CODES, since, most: ERRORS_COUNTED };
+  const [rows, errors] = await Promise.all([
+    listRequests(reports, holder, { keyId }, undefined, REQUESTS_SHOWN),
+    countErrors(reports, holder.accountId, keyId, counted),
+  ]);
+  return { rows, errors };
+}
 
 /** How often a key's requests failed and with what, and its last requests. */
 export function renderKeyRequests(
-  rows: readonly RequestRow[],
-  errors: readonly ErrorCount[],
+  words: PanelTexts,
+  { rows, errors }: KeyRequests,
   { url, publicUrl, keyId: key }: KeyRequestsFrame,
 ): Html {
+  const { requests: text } = words;
   return html`<section aria-labelledby="errors"><h2 id="errors">${text.errorsTitle(REQUEST_RETENTION_DAYS)}</h2>
 ${
   errors.length === 0
@@ -42,7 +71,7 @@ ${
             title: text.requestsCount,
             number: true,
             cell: ({ errorCode: code, requests, isMore }) =>
-              html`<a href="${addressOf(url, { key, code })}">${isMore ? texts.lists.moreThan(count(texts, ERRORS_COUNTED)) : count(texts, requests)}</a>`,
+              html`<a href="${addressOf(url, { key, code })}">${isMore ? words.lists.moreThan(count(words, ERRORS_COUNTED)) : count(words, requests)}</a>`,
           },
           { title: text.meaning, cell: ({ errorCode }) => meaningOf(errorCode) },
         ],
@@ -53,7 +82,7 @@ ${
 ${
   rows.length === 0
     ? html`<p>${text.lastEmpty}</p>`
-    : html`${renderRequests(url, rows, false)}
+    : html`${renderRequests(words, url, rows, false)}
 <p><a href="${addressOf(url, { key })}">${text.more}</a></p>`
 }</section>`;
 }

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
+import { countedUpTo } from './formats.ts';
 
 /** API keys of a merchant, or of a partner's members. */
 export const keys = {
@@ -80,11 +81,25 @@ export const keys = {
   },
   usedFrom: (at: Html, address: string | null) => html`${at} from ${address}`,
 
+  /** What stops when the key does. */
+  use: {
+    neverUsed: 'It was never used.',
+    lastUsed: (at: Html) => html`It was last used on ${at}.`,
+    lastHour: (requests: number, most: number) =>
+      `The request log has ${countedUpTo(requests, most, 'request')} with it from the last hour.`,
+  },
+
   rotation: {
     title: 'Rotate',
     text: 'A new secret and passphrase under the same key ID. With grace the former ones work for another 24 hours, while you put the new ones in place.',
     withGrace: 'Rotate with grace',
     atOnce: 'Rotate at once',
+    /** What is asked before. */
+    question: (key: string) => `Rotate ${key}?`,
+    endsAt: (until: Html) =>
+      html`The key gets a new secret and passphrase. The former ones work until ${until}, and are refused then.`,
+    endsAtOnce:
+      'The key gets a new secret and passphrase. The former ones are refused at once, until your server has the new ones.',
   },
 
   revocation: {
@@ -93,5 +108,6 @@ export const keys = {
     name: (key: string) => `Type the key's name to revoke it: ${key}`,
     submit: 'Revoke',
     wrongName: 'This is not the name of the key. Nothing was revoked.',
+    revoked: (key: string) => `Revoked: requests with ${key} are refused from now on.`,
   },
 };
