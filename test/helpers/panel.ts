@@ -228,6 +228,16 @@ export async function answer(
   return submit(service, action, fields, visitor);
 }
 
+/** Downloads a file by a link on one of the panel's own pages. */
+export function download(
+  { app }: TestApp,
+  url: string,
+  { cookie }: { readonly cookie: string },
+): Promise<LightMyRequestResponse> {
+  const headers = { host: HOST, cookie, 'sec-fetch-site': 'same-origin' };
+  return app.inject({ remoteAddress: nextAddress(), url, headers });
+}
+
 /** The form of a page that asks before a change: where it goes, and what it repeats. */
 export function askedForm({ body }: LightMyRequestResponse): {
   readonly action: string;

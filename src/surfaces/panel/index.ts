@@ -72,7 +72,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerAppearance(pages, deps);
     registerKeys(pages, deps);
     registerWebhooks(pages, deps);
-    registerRequests(pages, deps);
+    registerRequests(pages, deps, exports);
     registerPartner(pages, deps, exports);
   });
 }

@@ -20,6 +20,7 @@ import {
   addMerchantUser,
   addPartnerUser,
   addSession,
+  download,
   entryOf,
   open,
   submit,
@@ -203,6 +204,61 @@ test('the errors of a key are counted up to a bound', async () => {
   expect(textOf(await open(service, url, member))).toContain('E1001 more than 1,000 A parameter');
 });
 
+describe('the file', () => {
+  const linesOf = ({ body }: { body: string }) => body.trimEnd().split('\r\n');
+
+  test('has what the list shows, with its filters, and is audited', async () => {
+    const { merchant, keyId } = await addMerchant(service);
+    const visitor = await addMerchantUser(service, merchant.id, 'member');
+    const url = `/panel/merchants/${merchant.id}/settings/developer/requests`;
+    const paymentId = uuidv7();
+    const made = { keyId, method: 'POST', status: 201, errorCode: null, param: null, paymentId };
+    const ids = [
+      await addRequest(service, { ...made, target: '=1+1' }),
+      await addRequest(service, { keyId, at: new Date('2026-05-17T11:58:07.250Z') }),
+    ];
+    const page = await open(service, `${url}?code=E1001`, visitor);
+    expect(page.body).toContain(`href="${url}.csv?code=E1001" download`);
+    const whole = await download(service, `${url}.csv`, visitor);
+    expect(whole.headers['content-disposition']).toBe(
+      'attachment; filename="requests-2026-05-17.csv"',
+    );
+    const [titles, ...rows] = linesOf(whole);
+    expect(titles).toMatch(/^\uFEFF"id","time","keyId","keyName","method","target","status",/);
+    expect(rows).toEqual([
+      `"${ids[1]}","2026-05-17T11:58:07.250Z","${keyId}","Test key","GET","/external/v1/payments?limit=0",400,"E1001","limit",3,"192.0.2.1","false",,"true",1`,
+      expect.stringContaining(`"POST","'=1+1",201,,,3,"192.0.2.1","false","${paymentId}","true",1`),
+    ]);
+    const filtered = await download(service, `${url}.csv?code=E1001&key=${keyId}`, visitor);
+    expect(linesOf(filtered).slice(1)).toEqual([rows[0]]);
+    const entries = await service.db
+      .selectFrom('audit_log')
+      .select(['actor', 'account_id', 'object_id', 'detail'])
+      .where('action', '=', 'request.export')
+      .orderBy('id')
+      .execute();
+    const entry = { actor: visitor.email, account_id: merchant.id, object_id: merchant.id };
+    expect(entries).toEqual([
+      { ...entry, detail: { filters: {}, rows: 2 } },
+      { ...entry, detail: { filters: { code: 'E1001', key: keyId }, rows: 1 } },
+    ]);
+  });
+
+  test('has all requests of several keys, the newest first', async () => {
+    const { merchant } = await addMerchant(service);
+    const visitor = await addMerchantUser(service, merchant.id, 'member');
+    const owner = { merchantId: merchant.id };
+    const keys = [await addKey(service, owner), await addKey(service, owner)];
+    for (const { keyId } of keys) await fillLog(merchant.id, keyId, 1_250);
+    const url = `/panel/merchants/${merchant.id}/settings/developer/requests.csv`;
+    const ids = linesOf(await download(service, url, visitor))
+      .slice(1)
+      .map(line => line.slice(1, 37));
+    expect(ids).toEqual([...new Set(ids)].sort().reverse());
+    expect(ids).toHaveLength(2_500);
+  });
+});
+
 test('times of requests have seconds', async () => {
   const { merchant, keyId } = await addMerchant(service);
   const visitor = await addMerchantUser(service, merchant.id, 'member');
@@ -242,6 +298,9 @@ describe('of a partner', () => {
     expect(listed(await open(service, url, owner))).toEqual([ids.developers, ids.owners]);
     expect(listed(await open(service, url, developer))).toEqual([ids.developers]);
     expect(listed(await open(service, `${url}?key=${partner.keyId}`, developer))).toEqual([]);
+    const file = await download(service, `${url}.csv`, developer);
+    expect(file.body).toContain(ids.developers);
+    expect(file.body).not.toContain(ids.owners);
     expect(await status(owner, ids.developers)).toBe(200);
     expect(await status(developer, ids.developers)).toBe(200);
     expect(await status(developer, ids.owners)).toBe(404);

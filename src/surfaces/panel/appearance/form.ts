@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { parseColor, parseContact } from '#accounts/input.ts';
 import { ImageRefused, type Logo, parseLogo } from '#accounts/logo.ts';
 import type { MerchantChange } from '#accounts/merchants.ts';
+import type { Refusal } from '#errors/refusals/refused.ts';
 import { wordRefusal } from '#errors/refusals/wording.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
@@ -48,7 +49,7 @@ export function fieldsOf({
 
 /** What a form changes, and its faults in the order of the page. A field with a fault changes nothing. */
 export function readAppearance(
-  { appearance: { faults: sentences } }: PanelTexts,
+  { appearance: { faults: sentences }, refusals }: PanelTexts,
   fields: AppearanceFields,
   saved: Merchant,
 ): { readonly change: AppearanceChange; readonly faults: readonly FormFault[] } {
@@ -56,7 +57,9 @@ export function readAppearance(
   const refuse = (field: keyof AppearanceFields, message: string) => {
     faults.push({ field, message });
   };
-  const logo = readLogo(fields, reason => refuse('logo', sentences.logo(reason)));
+  const logo = readLogo(fields, refusal =>
+    refuse('logo', sentences.logo(wordRefusal(refusals, refusal))),
+  );
   const accent = orNone(accentOf(fields), parseColor);
   if (accent === undefined) refuse('accent', sentences.accent);
   const support = orNone(fields.support, parseContact);
@@ -96,18 +99,18 @@ function orNone(text: string, parse: (text: string) => string | undefined) {
 
 /**
  * The logo that was chosen; null to remove the present one, undefined to leave it.
- * @param refuse Called with what is wrong with the image, as the end of a sentence.
+ * @param refuse Called with what is wrong with the image.
  */
 function readLogo(
   { logo, 'removes-logo': removes }: AppearanceFields,
-  refuse: (reason: string) => void,
+  refuse: (refusal: Refusal) => void,
 ): Logo | null | undefined {
   if (logo === '') return removes === 'on' ? null : undefined;
   try {
     return parseLogo(Buffer.from(logo, 'base64'));
   } catch (error) {
     if (!(error instanceof ImageRefused)) throw error;
-    refuse(wordRefusal(texts.refusals, error.refusal));
+    refuse(error.refusal);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import type { Signed } from '#reports/evidence/sign.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
+import type { ReadRows } from './list.ts';
 
 /** Rows that are read from the database at once. */
 export const EXPORT_PAGE = 1_000;
@@ -21,7 +22,13 @@ interface ExportFile {
   /** CSV unless given. */
   readonly type?: string;
   /** What the audit log calls it. */
-  readonly action?: 'payment.export' | 'deposit.export' | 'commission.export' | 'accounting.export';
+  readonly action?:
+    | 'payment.export'
+    | 'deposit.export'
+    | 'commission.export'
+    | 'accounting.export'
+    | 'delivery.export'
+    | 'request.export';
   /** For the audit log. */
   readonly filters: Readonly<Record<string, unknown>>;
   /** Backpressure: the next part is made once the client has taken the previous one. */
@@ -36,6 +43,20 @@ interface SignedFile {
   /** For the audit log, besides the ID of the key that signed it. */
   readonly detail?: Readonly<Record<string, unknown>>;
   readonly sign: () => Promise<Signed<unknown>>;
+}
+
+/** All rows of a list, the newest first, for its file. */
+export async function* readAll<Row extends { readonly id: string }>(
+  read: ReadRows<Row>,
+): AsyncGenerator<readonly Row[]> {
+  let cursor: Parameters<ReadRows<Row>>[0];
+  let rows: readonly Row[];
+  do {
+    rows = await read(cursor, EXPORT_PAGE);
+    yield rows;
+    const last = rows.at(-1);
+    cursor = last && { direction: 'older', id: last.id };
+  } while (rows.length === EXPORT_PAGE);
 }
 
 /**

@@ -26,18 +26,20 @@ export interface ListPage<Row> {
   readonly older: Place | null;
 }
 
+/** Reads at most `limit` rows of a list next to one, the nearest first; without a cursor the newest. */
+export type ReadRows<Row> = (
+  cursor: { readonly direction: 'newer' | 'older'; readonly id: string } | undefined,
+  limit: number,
+) => Promise<readonly Row[]>;
+
 /**
  * Reads the page of a list that a query asks for, newest first.
  * @param size Most rows of a page.
- * @param read Reads the rows next to one, the nearest first; without a cursor the newest.
  */
 export async function readPage<Row extends { readonly id: string }>(
   { after, before }: { readonly after?: string | undefined; readonly before?: string | undefined },
   size: number,
-  read: (
-    cursor: { readonly direction: 'newer' | 'older'; readonly id: string } | undefined,
-    limit: number,
-  ) => Promise<readonly Row[]>,
+  read: ReadRows<Row>,
 ): Promise<ListPage<Row>> {
   const id = after ?? before;
   const direction = after === undefined && before !== undefined ? 'newer' : 'older';

@@ -8,33 +8,40 @@ import {
 } from '#accounts/requests/stored-fields.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
+import { csvParts } from '#payments/csv.ts';
 import { Uuid } from '#schemas/scalars.ts';
 import { listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
 import {
   findRequest,
   type LogHolder,
   listRequests,
+  type RequestRow,
 } from '#storage/repositories/keys/request-log.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { utcDay } from '#time/days.ts';
 import { basePathOf } from '../../../pages/base-path.ts';
+import { html } from '../../../pages/html.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
+import { type Exports, readAll } from '../../kit/exports.ts';
 import { count } from '../../kit/format.ts';
-import { readPage, renderList } from '../../kit/list.ts';
+import { filtersIn, type ReadRows, readPage, renderList } from '../../kit/list.ts';
 import { accountPath } from '../../kit/navigation.ts';
+import { addressOf } from '../../kit/page-address.ts';
 import { PLACES } from '../../kit/places.ts';
 import { requestPage } from './detail.ts';
 import { registerExplanations } from './explain.ts';
-import { RequestsQuery, renderRequests, requestFilters } from './list.ts';
+import { REQUEST_COLUMNS } from './export-columns.ts';
+import { RequestsQuery, renderRequests, requestFilters, type WantedRequests } from './list.ts';
 
 const PAGE_SIZE = 25;
 const params = Type.Object({ requestId: Uuid('ID of the request.') });
 
 /** The request log of a merchant's, or a partner's members', API keys; signatures explained. */
-export function registerRequests(app: TypedApp, deps: PanelDependencies): void {
+export function registerRequests(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   for (const kind of ['merchant', 'partner'] as const) {
-    registerRequestsOf(kind, app, deps);
+    registerRequestsOf(kind, app, deps, exports);
     registerExplanations(kind, app, deps);
   }
 }
@@ -42,7 +49,8 @@ export function registerRequests(app: TypedApp, deps: PanelDependencies): void {
 function registerRequestsOf(
   kind: Membership['kind'],
   app: TypedApp,
-  { panelUrl, publicUrl, reports, requestsKept }: PanelDependencies,
+  { clock, panelUrl, publicUrl, reports, requestsKept }: PanelDependencies,
+  exports: Exports,
 ): void {
   const path = `/${kind}s/:accountId${PLACES[kind].developer}/requests`;
   const accountUrl = (request: FastifyRequest) =>
@@ -57,15 +65,7 @@ function registerRequestsOf(
     const holder = holderOf(membershipOf(request));
     const url = `${developerUrl(request)}/requests`;
     const [page, keys] = await Promise.all([
-      readPage(query, PAGE_SIZE, (cursor, limit) =>
-        listRequests(
-          reports,
-          holder,
-          { keyId: query.key, errorCode: query.code, status: query.status },
-          cursor,
-          limit,
-        ),
-      ),
+      readPage(query, PAGE_SIZE, readerOf(holder, query)),
       listKeysWithUse(reports, holder.keys),
     ]);
     return {
@@ -83,8 +83,20 @@ function registerRequestsOf(
           count(words, REQUESTS_PER_ACCOUNT_MAXIMUM),
         ),
         noMatch,
+        download: html`<a href="${addressOf(`${url}.csv`, filtersIn(query))}" download>${words.lists.download}</a>`,
       }),
     };
+  });
+
+  app.get(`${path}.csv`, reading, (request, reply) => {
+    const { query } = request;
+    const read = readerOf(holderOf(membershipOf(request)), query);
+    return exports.send(request, reply, {
+      name: `requests-${utcDay(new Date(clock()))}.csv`,
+      action: 'request.export',
+      filters: { key: query.key, code: query.code, status: query.status },
+      parts: csvParts(REQUEST_COLUMNS, readAll(read)),
+    });
   });
 
   app.get(
@@ -102,6 +114,14 @@ function registerRequestsOf(
       });
     },
   );
+
+  function readerOf(
+    holder: LogHolder,
+    { key: keyId, code: errorCode, status }: WantedRequests,
+  ): ReadRows<RequestRow> {
+    return (cursor, limit) =>
+      listRequests(reports, holder, { keyId, errorCode, status }, cursor, limit);
+  }
 }
 
 /** The keys whose requests somebody sees. */
