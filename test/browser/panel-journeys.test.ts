@@ -13,6 +13,7 @@ import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, PHONE, windowOf } from '../helpers/browser.ts';
+import { addRequest } from '../helpers/logged-requests.ts';
 import { addMerchantUser, addPartnerUser, codeAt, PASSWORD } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
@@ -290,6 +291,17 @@ test('a key is rotated with grace: both pairs work for a day', async () => {
   expect([await statusOf(shop), await statusOf(rotated)]).toEqual([200, 200]);
   service.clock.now += DAY_MS + 1;
   expect([await statusOf(shop), await statusOf(rotated)]).toEqual([401, 200]);
+});
+
+test('the times of a log keep their seconds in the zone of the reader', async () => {
+  const { merchant, keyId } = await addMerchant(service);
+  await addRequest(service, { keyId, at: new Date('2026-05-17T11:58:07.250Z') });
+  const bob = await addMerchantUser(service, merchant.id, 'member');
+  const page = await openFor(bob.cookie, { timezoneId: 'Europe/Madrid', locale: 'en-GB' });
+  await page.goto(`${origin}/panel/merchants/${merchant.id}/settings/developer/requests`);
+  await page.waitForSelector('table a:has-text("17 May 2026, 13:58:07")');
+  await page.click('table a');
+  await page.waitForSelector('dd:has-text("17 May 2026, 13:58:07 CEST")');
 });
 
 test('a wrong signature is found in the request log, with what it was made with', async () => {

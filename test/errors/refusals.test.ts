@@ -59,7 +59,11 @@ test.each([
     'The address is refused: a Tron address has 34 characters, and this has 33.',
   ],
   [
-    new ConsentNeeded('amounts', 'amount-untyped', { difference: 'tooLittle', arrived: '0.4', due: '0.5' }),
+    new ConsentNeeded('amounts', 'amount-untyped', {
+      difference: 'tooLittle',
+      arrived: '0.4',
+      due: '0.5',
+    }),
     '0.4 arrived, and 0.5 is due: too little to settle the payment. Type both amounts to confirm it.',
   ],
   [

@@ -9,6 +9,7 @@ import { createUser } from '#accounts/users.ts';
 import type { PartnerRole, UserRole } from '#storage/database/account-tables.ts';
 import { setPerson } from '#storage/repositories/people/memberships.ts';
 import { insertPerson } from '#storage/repositories/people/people.ts';
+import { type Notice, readNotice } from '#surfaces/panel/kit/notice.ts';
 import type { Clock } from '#time/clock.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from './accounts.ts';
 import type { TestApp } from './app.ts';
@@ -17,7 +18,7 @@ import type { TestApp } from './app.ts';
 export const HOST = 'pay.example.test';
 export const SESSION_COOKIE = '__Host-mp_panel';
 export const DEVICE_COOKIE = '__Host-mp_device';
-const NOTICE_COOKIE = '__Host-mp_notice';
+export const NOTICE_COOKIE = '__Host-mp_notice';
 export const PASSWORD = 'a password that nobody else has';
 
 /** What people are added to. */
@@ -210,6 +211,14 @@ export async function submit(
   const given = response.cookies.find(({ name, value }) => name === SESSION_COOKIE && value !== '');
   if (cookie !== undefined && given !== undefined) sender.cookie = cookieOf(response);
   return response;
+}
+
+/** The field of a form whose question was read and answered. */
+export const SURE = { 'confirmation-sure': 'yes' } as const;
+
+/** What the next page says of the change that a response tells of; undefined for nothing. */
+export function noticeOf({ cookies }: LightMyRequestResponse): Notice | undefined {
+  return readNotice(cookies.find(({ name }) => name === NOTICE_COOKIE)?.value);
 }
 
 /**

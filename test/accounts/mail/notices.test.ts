@@ -32,6 +32,7 @@ import {
   cookieOf,
   DEVICE_COOKIE,
   PASSWORD,
+  SURE,
   submit,
   wrongCodeAt,
 } from '../../helpers/panel.ts';
@@ -614,7 +615,7 @@ describe('webhook endpoints', () => {
     const ada = await addMerchantUser(service, merchant.id, 'admin', { name });
     const { endpoint } = await addEndpoint(service, merchant.id);
     const path = `/panel/merchants/${merchant.id}/settings/developer/webhooks/${endpoint.id}/disable`;
-    expect((await submit(service, path, {}, ada)).statusCode).toBe(303);
+    expect((await submit(service, path, SURE, ada)).statusCode).toBe(303);
     const mails = await receive();
     expect(mails).toHaveLength(3);
     for (const { text } of mails) {

@@ -79,6 +79,7 @@ import {
   listTroubledEndpoints,
 } from '#storage/repositories/webhooks/endpoints.ts';
 import {
+  countPending,
   type DeliveryFilters,
   findOldestPending,
   findOwnDelivery,
@@ -576,7 +577,7 @@ describe('deliveries to an endpoint of a merchant', () => {
     }
   });
 
-  test('one is read by its ID, and the oldest waiting one by its outcome', async () => {
+  test('one is read by its ID, and those that wait by their outcome', async () => {
     // Their IDs contain no time, so they are first looked for in their month.
     const one = await plansOf(db => findOwnDelivery(db, own, deliveryId), 2);
     expect([...indexesOf(one)]).toEqual(
@@ -584,6 +585,8 @@ describe('deliveries to an endpoint of a merchant', () => {
     );
     const oldest = await plansOf(db => findOldestPending(db, own));
     expect([...indexesOf(oldest)]).toContain('webhook_deliveries_outcome');
+    const waiting = await plansOf(db => countPending(db, own, LIMIT));
+    expect([...indexesOf(waiting)]).toContain('webhook_deliveries_outcome');
   });
 });
 

@@ -92,7 +92,6 @@ const QUERY = [
     'method',
     'url',
     'branch',
-    'redelivered',
   ],
   ...['month', 'action', 'payment', 'name', 'address', 'hash'],
 ];

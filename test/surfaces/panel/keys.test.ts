@@ -9,12 +9,13 @@ import { addRequest } from '../../helpers/logged-requests.ts';
 import {
   addMerchantUser,
   addPartnerUser,
+  noticeOf,
   open,
+  SURE,
   submit,
   textOf,
   type Visitor,
 } from '../../helpers/panel.ts';
-import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
 import { send } from '../../helpers/signed-request.ts';
 import { SOON } from '../../helpers/soon.ts';
 

@@ -18,12 +18,12 @@ import {
   addMerchantUser,
   addShop,
   HOST,
+  noticeOf,
   open,
   submit,
   textOf,
   type Visitor,
 } from '../../helpers/panel.ts';
-import { noticeOf } from '../../helpers/panel-notice.ts';
 import { addPayment, copyPayment } from '../../helpers/payments.ts';
 import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 

@@ -4,8 +4,15 @@ import { addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { openCheckout } from '../../helpers/checkout.ts';
 import { releaseAll } from '../../helpers/open-payment.ts';
-import { addMerchantUser, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
-import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
+import {
+  addMerchantUser,
+  noticeOf,
+  open,
+  SURE,
+  submit,
+  textOf,
+  type Visitor,
+} from '../../helpers/panel.ts';
 
 /** How the parts of an ended payment are shown, and how their return is recorded. */
 

@@ -18,6 +18,7 @@ import {
   cookieOf,
   open,
   PASSWORD,
+  SURE,
   submit,
   textOf,
   type Visitor,
@@ -139,12 +140,12 @@ test('it reveals no secret', async () => {
       `${settings()}/developer/keys/new`,
       { intent: intent(), name: 'mine', expiry: 'never', date: '', 'payment_prompts:read': 'on' },
     ],
-    [`${settings()}/developer/keys/${keyId}/rotate`, { intent: intent(), grace: 'yes' }],
+    [`${settings()}/developer/keys/${keyId}/rotate`, { intent: intent(), grace: 'yes', ...SURE }],
     [
       `${settings()}/developer/webhooks/new`,
       { intent: intent(), url: 'https://mine.example.com/', type: 'all' },
     ],
-    [`${settings()}/developer/webhooks/${endpointId}/rotate`, { intent: intent() }],
+    [`${settings()}/developer/webhooks/${endpointId}/rotate`, { intent: intent(), ...SURE }],
     [
       `${settings()}/team/invite`,
       { intent: intent(), name: 'Eve', email: `${randomUUID()}@example.com`, role: 'admin', code },

@@ -14,13 +14,14 @@ import {
   addSession,
   codeAt,
   HOST,
+  noticeOf,
   open,
+  SURE,
   submit,
   textOf,
   type Visitor,
   wrongCodeAt,
 } from '../../helpers/panel.ts';
-import { noticeOf, SURE } from '../../helpers/panel-notice.ts';
 import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 
 const OWN = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

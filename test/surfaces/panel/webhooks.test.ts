@@ -7,7 +7,17 @@ import type { Payment } from '#storage/database/payment-tables.ts';
 import { addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addDelivery, addEndpoint } from '../../helpers/deliveries.ts';
-import { addMerchantUser, open, submit, textOf, type Visitor } from '../../helpers/panel.ts';
+import {
+  addMerchantUser,
+  cookieOf,
+  NOTICE_COOKIE,
+  noticeOf,
+  open,
+  SURE,
+  submit,
+  textOf,
+  type Visitor,
+} from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { recordEvent } from '../../helpers/record-event.ts';
 import { attemptDue } from '../../payments/webhooks/attempt-due.ts';
@@ -126,11 +136,19 @@ describe('an endpoint', () => {
     ['no URL', 'shop', ['all'], 'it is not a URL'],
     ['a user in the URL', 'https://a:b@shop.example/', ['all'], 'it must not hold a user'],
     ['no type', 'https://shop.example/', [], 'Tick at least one'],
+    [
+      'every type and one of them',
+      'https://shop.example/',
+      ['all', 'payment_prompt.expired'],
+      'Every event of a payment is ticked, and some of them as well.',
+    ],
   ])('is refused with %s, and the form keeps what was entered', async (_, url, type, reason) => {
     const refused = await create(newForm(url, type));
     expect(refused.statusCode).toBe(422);
     expect(textOf(refused)).toContain(reason);
     expect(refused.body).toContain(`value="${url}"`);
+    const ticked = [...refused.body.matchAll(/value="([^"]+)" checked/g)].map(([, each]) => each);
+    expect(ticked).toEqual(type);
     expect(await endpoints()).toEqual([]);
   });
 
@@ -210,7 +228,7 @@ describe('an endpoint', () => {
       expect(body).toContain('http://127.0.0.1:1');
       expect(body).not.toMatch(/unseen|127\.0\.0\.1:1\/hooks|\/(test|rotate|disable)"/);
     }
-    expect((await submit(service, `${url}/disable`, {}, member)).statusCode).toBe(403);
+    expect((await submit(service, `${url}/disable`, SURE, member)).statusCode).toBe(403);
   });
 
   test('of others looks like a missing one, and so do its deliveries', async () => {
@@ -235,7 +253,8 @@ describe('an endpoint', () => {
     const before = await snapshot();
     for (const verb of ['test', 'disable', 'enable', 'rotate', 'redeliver-failed']) {
       const fields = {
-        rotate: { intent: randomUUID() },
+        rotate: { intent: randomUUID(), ...SURE },
+        disable: SURE,
         'redeliver-failed': { since: '2026-01-01T00:00' },
       };
       const form: Record<string, string> = fields[verb as keyof typeof fields] ?? {};
@@ -265,7 +284,9 @@ test('a rotated secret signs together with the previous one for a day, and its a
   service.clock.now += 40 * 24 * HOUR_MS;
   admin = await addMerchantUser(service, shop.merchant.id, 'admin');
   expect(textOf(await open(service, `${path}/${id}`, admin))).toContain('(40 days)');
-  const form = { intent: randomUUID() };
+  const form = { intent: randomUUID(), ...SURE };
+  const asked = await submit(service, `${path}/${id}/rotate`, { intent: form.intent }, admin);
+  expect(textOf(asked)).toContain('The former one signs as well until 27 Jun 2026, 12:00 UTC');
   const rotated = await submit(service, `${path}/${id}/rotate`, form, admin);
   const secret = secretOf(rotated);
   expect(secret).toMatch(/^whsec_/);
@@ -316,7 +337,9 @@ test('an endpoint is disabled with a reason, which cancels pending deliveries un
   const { endpoint } = await addEndpoint(service, shop.merchant.id);
   const id = await addDelivery(service, payment, { endpointId: endpoint.id, status: 'pending' });
   const url = `${path}/${endpoint.id}`;
-  expect((await submit(service, `${url}/disable`, {}, admin)).headers.location).toBe(url);
+  const disabled = await submit(service, `${url}/disable`, SURE, admin);
+  expect(disabled.headers.location).toBe(url);
+  expect(noticeOf(disabled)?.text).toBe('Disabled: http://127.0.0.1:1 is sent nothing any more.');
   const page = textOf(await open(service, url, member));
   expect(page).toContain('This endpoint is disabled, and is sent nothing. Disabled by Ada.');
   expect(textOf(await open(service, `${url}/deliveries/${id}`, member))).toContain('cancelled');
@@ -327,7 +350,11 @@ test('an endpoint is disabled with a reason, which cancels pending deliveries un
     expect({ each, code: refused.statusCode }).toEqual({ each, code: 422 });
     expect(textOf(refused)).toContain('is disabled: Disabled by Ada.');
   }
-  await submit(service, `${url}/enable`, {}, admin);
+  const cookie = `${admin.cookie}; ${cookieOf(disabled, NOTICE_COOKIE)}`;
+  const [, undo = ''] =
+    /class="done".*?action="([^"]+)"/s.exec((await open(service, url, { cookie })).body) ?? [];
+  const enabled = await submit(service, undo, {}, admin);
+  expect(noticeOf(enabled)?.text).toBe('Enabled: http://127.0.0.1:1 receives events again.');
   expect(textOf(await open(service, url, admin))).not.toContain('This endpoint is disabled');
   expect(textOf(await open(service, `${url}/deliveries/${id}`, member))).toContain('pending');
   expect((await submit(service, `${url}/enable`, {}, admin)).statusCode).toBe(422);
@@ -335,6 +362,43 @@ test('an endpoint is disabled with a reason, which cancels pending deliveries un
     'webhook.disable',
     'webhook.enable',
   ]);
+});
+
+describe('disabling says first', () => {
+  const ask = async (endpointId: string) => {
+    const page = await submit(service, `${path}/${endpointId}/disable`, {}, admin);
+    expect(page.statusCode).toBe(200);
+    expect(await endpoints()).toMatchObject([{ disabled_at: null }]);
+    return textOf(page);
+  };
+
+  test('which events stop, and that none waits', async () => {
+    const types = ['payment_prompt.successful', 'payment_prompt.expired'] as const;
+    const { endpoint } = await addEndpoint(service, shop.merchant.id, receiver.url, types);
+    await addDelivery(service, payment, { endpointId: endpoint.id });
+    const page = await ask(endpoint.id);
+    expect(page).toContain(`Disable ${new URL(receiver.url).origin}? No event waits for it.`);
+    expect(page).toMatch(
+      /not sent to it any more: payment_prompt\.successful , payment_prompt\.expired \. Enabling it queues again/,
+    );
+  });
+
+  test('how many wait, up to a bound', async () => {
+    const { endpoint } = await addEndpoint(service, shop.merchant.id);
+    const id = await addDelivery(service, payment, { endpointId: endpoint.id, status: 'pending' });
+    const wait = (deliveries: number) =>
+      sql`
+        insert into webhook_deliveries (id, event_id, endpoint_id, redelivery_of, status,
+                                        next_attempt_at, created_at)
+        select gen_random_uuid(), event_id, endpoint_id, id, status, next_attempt_at, created_at
+        from webhook_deliveries, generate_series(1, ${deliveries}::integer)
+        where id = ${id}`.execute(service.db);
+    expect(await ask(endpoint.id)).toContain('1 event waits for it, and will be cancelled.');
+    await wait(999);
+    expect(await ask(endpoint.id)).toContain('1,000 events wait for it');
+    await wait(1);
+    expect(await ask(endpoint.id)).toContain('more than 1,000 events wait for it');
+  });
 });
 
 describe('before and after an endpoint stops getting events', () => {
@@ -383,7 +447,7 @@ describe('before and after an endpoint stops getting events', () => {
 
   test('an endpoint that somebody disabled is mentioned for a while', async () => {
     const { endpoint } = await addEndpoint(service, shop.merchant.id);
-    await submit(service, `${path}/${endpoint.id}/disable`, {}, admin);
+    await submit(service, `${path}/${endpoint.id}/disable`, SURE, admin);
     expect(textOf(await home())).toContain('is disabled: Disabled by Ada.');
     service.clock.now += 15 * 24 * HOUR_MS;
     member = await addMerchantUser(service, shop.merchant.id, 'member');
@@ -423,6 +487,7 @@ test('a member redelivers one delivery, and is led to the new one', async () => 
   const again = await submit(service, `${url}/${id}/redeliver`, {}, member);
   const location = String(again.headers.location);
   expect(location).toMatch(new RegExp(`^${url}/[0-9a-f-]{36}$`));
+  expect(noticeOf(again)?.text).toBe('Sent again. This is the new delivery.');
   expect((await open(service, location, member)).body).toContain(`href="${url}/${id}"`);
   expect((await open(service, `${url}/${id}`, member)).body).toContain(`href="${location}"`);
   await attempt();
@@ -464,14 +529,8 @@ describe('all that failed since a time', () => {
       await addDelivery(service, payment, { endpointId: endpoint.id, created_at: at });
     }
     const since = new Date(service.clock.now - 48 * HOUR_MS).toISOString().slice(0, 16);
-    const led = await ask(endpoint.id, since);
-    expect(textOf(await open(service, String(led.headers.location), member))).toContain(
-      '3 events are sent again.',
-    );
-    const twice = await ask(endpoint.id, since);
-    expect(textOf(await open(service, String(twice.headers.location), member))).toContain(
-      'Nothing has failed since then.',
-    );
+    expect(noticeOf(await ask(endpoint.id, since))).toBe('3 events are sent again.');
+    expect(noticeOf(await ask(endpoint.id, since))).toBe('Nothing has failed since then.');
     await attempt();
     expect(receiver.requests).toHaveLength(3);
     expect((await audited()).map(({ action, detail }) => ({ action, detail }))).toMatchObject([
@@ -556,6 +615,33 @@ test('pages lead through all deliveries and back, and filters are exact', async 
   const reversed = await open(service, `${url}?from=2026-05-16&to=2026-05-15`, member);
   expect(reversed.statusCode).toBe(422);
   expect(textOf(reversed)).toContain('is after To');
+});
+
+test('each delivery of the list has its last response in words, and its seconds', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const logs = [
+    [],
+    [{ error: 'something new' }],
+    [{ status_code: 503 }, { error: 'no answer within 15 seconds' }],
+    [{ error: 'connect ECONNREFUSED' }, { status_code: 503 }],
+  ];
+  for (const [minutes, log] of logs.entries()) {
+    await addDelivery(service, payment, {
+      endpointId: endpoint.id,
+      created_at: new Date(NOW - minutes * 60_000 - 1_000),
+      status: log.length === 0 ? 'pending' : 'failed',
+      log,
+    });
+  }
+  const page = await open(service, `${path}/${endpoint.id}`, member);
+  const outcomes = [...page.body.matchAll(/<td>(<span class="tag[^<]*<\/span>.*?)<\/td>/g)];
+  expect(outcomes.map(([, cell = '']) => textOf({ body: cell }).trim())).toEqual([
+    'pending',
+    'failed no response',
+    'failed no answer in time',
+    'failed HTTP 503',
+  ]);
+  expect(page.body).toContain('data-exact>17 May 2026, 11:59:59 UTC</time>');
 });
 
 test('the page says what is at stake in a withheld delivery', async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
+import { countRows } from '../rows.ts';
 import type { DeliveryWithEventType } from './deliveries.ts';
 import { ALL_MONTHS, type IdRange, isIn, monthsOf } from './event-months.ts';
 
@@ -133,4 +134,23 @@ export function findOldestPending(
     .orderBy('delivery.id')
     .limit(1)
     .executeTakeFirst();
+}
+
+/** How many deliveries of an endpoint are pending, at most `limit`. */
+export function countPending(
+  db: Connection,
+  { merchantId, endpointId }: OwnEndpoint,
+  limit: number,
+): Promise<number> {
+  const pending = db
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'endpoint_id')
+    .select('delivery.id')
+    .where('endpoint_id', '=', endpointId)
+    .where('endpoint.merchant_id', '=', merchantId)
+    .where('status', '=', 'pending')
+    .orderBy('delivery.created_at')
+    .orderBy('delivery.id')
+    .limit(limit);
+  return countRows(db.selectFrom(pending.as('pending')));
 }

@@ -1,92 +1,174 @@
-import type { FastifyRequest } from 'fastify';
-import { audited, type Operator } from '#accounts/audit/audited-change.ts';
-import { EmptyForm } from '#http/page-validation.ts';
+import { audited } from '#accounts/audit/audited-change.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { guardedConnector } from '#outbound/guarded-connector.ts';
 import { problemOf } from '#payments/webhooks/attempt-problem.ts';
 import { disableEndpoint, enableEndpoint } from '#payments/webhooks/change-endpoint.ts';
+import {
+  originOf,
+  rotateEndpointSecret,
+  SECRET_GRACE_MS,
+} from '#payments/webhooks/manage-endpoints.ts';
 import { redeliverFailed } from '#payments/webhooks/redeliver.ts';
 import { ATTEMPT_TIMEOUT_MS } from '#payments/webhooks/send.ts';
 import { testEndpoint } from '#payments/webhooks/test-endpoint.ts';
+import { countPending } from '#storage/repositories/webhooks/own-deliveries.ts';
 import { parseDateBound } from '#time/date-bound.ts';
-import { operatorOf, sessionOf, withPermission } from '../../hooks/access.ts';
+import { basePathOf } from '../../../pages/base-path.ts';
+import { html } from '../../../pages/html.ts';
+import { sessionOf } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
-import { faultOf } from '../../kit/failures.ts';
-import { type PageOrRedirect, redirectTo } from '../../kit/pages.ts';
-import { texts } from '../../texts/index.ts';
+import { texts } from '../../hooks/language.ts';
+import { type FormFault, FormRefused } from '../../kit/form.ts';
+import { registerForm } from '../../kit/form-route.ts';
+import { dateTime } from '../../kit/format.ts';
+import { redirectTo } from '../../kit/pages.ts';
+import { issueOnce } from '../../kit/secrets.ts';
 import type { EndpointPages } from './endpoint.ts';
-import { EndpointParams, RedeliverFailedForm } from './forms.ts';
-import { WEBHOOKS_PATH, webhooksPath } from './paths.ts';
+import { EndpointParams, RedeliverFailedForm, RotateForm } from './forms.ts';
+import { issuedPage, renderTypes } from './list.ts';
+import { type EndpointRequest, endpointPath, WEBHOOKS_PATH, webhooksPath } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId`;
-const { disabling, redelivery } = texts.webhooks;
+/** How long the former secret signs after a rotation. */
+const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
+/** Most waiting deliveries that are counted before an endpoint is disabled. */
+const WAITING_COUNTED = 1_000;
 
-type EndpointRequest = FastifyRequest & { readonly params: { readonly endpointId: string } };
-
-/** Tests an endpoint, disables and enables it, and redelivers what failed. */
+/** Tests an endpoint, rotates its secret, disables and enables it, and redelivers what failed. */
 export function registerEndpointChanges(
   app: TypedApp,
   deps: PanelDependencies,
   pages: EndpointPages,
 ): void {
-  const { allowsLoopback: allowPrivateAddresses, clock, db, keyring, limits } = deps;
-  const params = EndpointParams;
-  const managing = withPermission('merchant', 'webhooks.manage', { params, body: EmptyForm });
+  const { allowsLoopback: allowPrivateAddresses, clock, db, keyring, limits, panelUrl } = deps;
   const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });
+  const again = async (request: EndpointRequest, fault: FormFault) =>
+    pages.show(request, await pages.require(request), { fault });
+  const managing = {
+    rule: { for: 'merchant', permission: 'webhooks.manage' },
+    params: EndpointParams,
+    again,
+  } as const;
 
-  app.post(`${PATH}/test`, managing, async request => {
-    const endpoint = await pages.require(request);
-    await limits.countWebhookTest(request);
-    const sending = { db, keyring, connect, allowPrivateAddresses, logger: request.log };
-    const test = await testEndpoint(sending, endpoint.id, new Date(clock()));
-    const { statusCode, error } = test;
-    const problem = problemOf({ status_code: statusCode, error });
-    await audited(operatorOf(request, deps), 'webhook.test', async () => ({
-      result: undefined,
-      objectId: endpoint.id,
-      detail: { statusCode, problem },
-    }));
-    return pages.show(request, endpoint, { test });
+  registerForm(app, deps, `${PATH}/test`, {
+    ...managing,
+    change: async (request, operator) => {
+      const endpoint = await pages.require(request);
+      await limits.countWebhookTest(request);
+      const sending = { db, keyring, connect, allowPrivateAddresses, logger: request.log };
+      const test = await testEndpoint(sending, endpoint.id, new Date(clock()));
+      const { statusCode, error } = test;
+      const problem = problemOf({ status_code: statusCode, error });
+      const detail = { statusCode, problem };
+      await audited(operator, 'webhook.test', async () => ({
+        result: undefined,
+        objectId: endpoint.id,
+        detail,
+      }));
+      return { endpoint, test };
+    },
+    done: (request, { endpoint, test }) => pages.show(request, endpoint, { test }),
   });
 
-  app.post(`${PATH}/disable`, managing, request =>
-    change(request, (operator, id) =>
-      disableEndpoint(operator, id, disabling.by(sessionOf(request).person.name)),
-    ),
-  );
-
-  app.post(`${PATH}/enable`, managing, request => change(request, enableEndpoint));
-
-  const schema = { params, body: RedeliverFailedForm };
-  const redelivering = withPermission('merchant', 'webhooks.redeliver', schema);
-  app.post(`${PATH}/redeliver-failed`, redelivering, async request => {
-    const endpoint = await pages.require(request);
-    const text = request.body.since.trim();
-    const since = parseDateBound(text);
-    const refuse = (message: string) =>
-      pages.show(request, endpoint, { fault: { field: 'since', message }, since: text });
-    if (since === undefined) return refuse(redelivery.noTime);
-    if (since.getTime() > clock()) return refuse(redelivery.future);
-    try {
-      const { deliveries } = await limits.countBulkRedelivery(endpoint.id, () =>
-        redeliverFailed(operatorOf(request, deps), endpoint.id, since),
+  registerForm(app, deps, `${PATH}/rotate`, {
+    ...managing,
+    body: RotateForm,
+    ask: async request => {
+      const words = texts(request);
+      const { rotation } = words.webhooks;
+      const { url, disabled_at: disabled } = await pages.require(request);
+      // The change is refused.
+      if (disabled !== null) return null;
+      const until = dateTime(words, new Date(clock() + SECRET_GRACE_MS));
+      return {
+        title: rotation.question(originOf(url)),
+        content: html`<p>${rotation.signsUntil(until)}</p>`,
+        submit: rotation.submit,
+        back: endpointPath(request),
+      };
+    },
+    change: async request => {
+      const { id, url } = await pages.require(request);
+      const issued = await issueOnce(request, deps, request.body.intent, operator =>
+        rotateEndpointSecret(operator, keyring, id),
       );
-      return redirectTo(`${webhooksPath(request)}/${endpoint.id}?redelivered=${deliveries}`);
-    } catch (error) {
-      return pages.show(request, endpoint, { fault: faultOf(error, request), since: text });
-    }
+      return { url, issued };
+    },
+    done: (request, { url, issued }) => {
+      const words = texts(request);
+      const { rotated, rotatedLead } = words.webhooks.issued;
+      return issuedPage(words, issued, {
+        title: rotated(originOf(url)),
+        lead: rotatedLead(GRACE_HOURS),
+        url: basePathOf(panelUrl) + webhooksPath(request),
+      });
+    },
   });
 
-  async function change(
-    request: EndpointRequest,
-    perform: (operator: Operator, id: string) => Promise<unknown>,
-  ): Promise<PageOrRedirect> {
-    const endpoint = await pages.require(request);
-    try {
-      await perform(operatorOf(request, deps), endpoint.id);
-    } catch (error) {
-      return pages.show(request, endpoint, { fault: faultOf(error, request) });
-    }
-    return redirectTo(`${webhooksPath(request)}/${endpoint.id}`);
-  }
+  registerForm(app, deps, `${PATH}/disable`, {
+    ...managing,
+    ask: async request => {
+      const words = texts(request);
+      const { disabling } = words.webhooks;
+      const endpoint = await pages.require(request);
+      if (endpoint.disabled_at !== null) return null;
+      const own = { merchantId: endpoint.merchant_id, endpointId: endpoint.id };
+      const waiting = await countPending(db, own, WAITING_COUNTED + 1);
+      return {
+        title: disabling.question(originOf(endpoint.url)),
+        content: html`<p>${disabling.waiting(waiting, WAITING_COUNTED)}</p>
+<p>${disabling.stops(renderTypes(words, endpoint))} ${disabling.undone}</p>`,
+        submit: disabling.submit,
+        back: endpointPath(request),
+      };
+    },
+    change: async (request, operator) => {
+      const { disabling } = texts(request).webhooks;
+      const { id } = await pages.require(request);
+      return disableEndpoint(operator, id, disabling.by(sessionOf(request).person.name));
+    },
+    done: (request, { url }) => {
+      const { disabled, undo } = texts(request).webhooks.disabling;
+      const path = endpointPath(request);
+      return redirectTo(path, {
+        text: disabled(originOf(url)),
+        undo: { path: `${path}/enable`, text: undo, fields: {} },
+      });
+    },
+  });
+
+  registerForm(app, deps, `${PATH}/enable`, {
+    ...managing,
+    change: async (request, operator) =>
+      enableEndpoint(operator, (await pages.require(request)).id),
+    done: (request, { endpoint, deliveries, hasMore }) =>
+      redirectTo(
+        endpointPath(request),
+        texts(request).webhooks.enabling.enabled(originOf(endpoint.url), deliveries, hasMore),
+      ),
+  });
+
+  registerForm(app, deps, `${PATH}/redeliver-failed`, {
+    rule: { for: 'merchant', permission: 'webhooks.redeliver' },
+    params: EndpointParams,
+    body: RedeliverFailedForm,
+    change: async (request, operator) => {
+      const { redelivery } = texts(request).webhooks;
+      const { id } = await pages.require(request);
+      const since = parseDateBound(request.body.since.trim());
+      if (since === undefined) throw new FormRefused('since', redelivery.noTime);
+      if (since.getTime() > clock()) throw new FormRefused('since', redelivery.future);
+      return limits.countBulkRedelivery(id, () => redeliverFailed(operator, id, since));
+    },
+    again: async (request, fault) =>
+      pages.show(request, await pages.require(request), {
+        fault,
+        since: request.body.since.trim(),
+      }),
+    done: (request, { deliveries, hasMore }) =>
+      redirectTo(
+        endpointPath(request),
+        texts(request).webhooks.redelivery.redelivered(deliveries, hasMore),
+      ),
+  });
 }

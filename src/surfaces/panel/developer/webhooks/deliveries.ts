@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { isAllowed, isChangeAllowed } from '#accounts/access/permissions.ts';
 import { ApiError } from '#errors/api-error.ts';
-import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { redeliver } from '#payments/webhooks/redeliver.ts';
 import { eventEnvelope } from '#payments/webhooks/send-event.ts';
@@ -13,26 +12,25 @@ import {
   findOwnDelivery,
 } from '#storage/repositories/webhooks/own-deliveries.ts';
 import { basePathOf } from '../../../pages/base-path.ts';
-import { membershipOf, operatorOf, withPermission } from '../../hooks/access.ts';
+import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import { requireOwnPage } from '../../hooks/same-origin.ts';
 import type { PanelPage } from '../../kit/document.ts';
-import { faultOf } from '../../kit/failures.ts';
 import type { FormFault } from '../../kit/form.ts';
+import { registerForm } from '../../kit/form-route.ts';
 import { accountPath } from '../../kit/navigation.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { deliveryPage } from './delivery-view.ts';
 import type { EndpointPages } from './endpoint.ts';
 import { DeliveryParams } from './forms.ts';
-import { WEBHOOKS_PATH, webhooksPath } from './paths.ts';
+import { type EndpointRequest, endpointPath, WEBHOOKS_PATH, webhooksPath } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId/deliveries/:deliveryId`;
 /** Most attempts on a page: ten are made, plus repeats of those that a killed worker left. */
 const ATTEMPTS_SHOWN = 100;
 
-type DeliveryRequest = FastifyRequest & {
-  readonly params: { readonly endpointId: string; readonly deliveryId: string };
-};
+type DeliveryRequest = EndpointRequest & { readonly params: { readonly deliveryId: string } };
 
 /** One delivery: its page, its payload, and its redelivery. */
 export function registerDeliveries(
@@ -57,18 +55,19 @@ export function registerDeliveries(
     return reply.send(payloadOf(delivery));
   });
 
-  const schema = { params, body: EmptyForm };
-  const redelivering = withPermission('merchant', 'webhooks.redeliver', schema);
-  app.post(`${PATH}/redeliver`, redelivering, async request => {
-    const found = await requireDelivery(request);
-    try {
-      const { id } = await limits.countRedelivery(found.endpoint.id, () =>
-        redeliver(operatorOf(request, deps), found.delivery.id),
-      );
-      return redirectTo(`${webhooksPath(request)}/${found.endpoint.id}/deliveries/${id}`);
-    } catch (error) {
-      return show(request, found, faultOf(error, request));
-    }
+  registerForm(app, deps, `${PATH}/redeliver`, {
+    rule: { for: 'merchant', permission: 'webhooks.redeliver' },
+    params,
+    change: async (request, operator) => {
+      const { endpoint, delivery } = await requireDelivery(request);
+      return limits.countRedelivery(endpoint.id, () => redeliver(operator, delivery.id));
+    },
+    again: async (request, fault) => show(request, await requireDelivery(request), fault),
+    done: (request, { id }) =>
+      redirectTo(
+        `${endpointPath(request)}/deliveries/${id}`,
+        texts(request).webhooks.redelivery.sentAgain,
+      ),
   });
 
   /** @throws ApiError E3001 for a missing delivery or endpoint, and for one of another merchant. */
@@ -87,7 +86,7 @@ export function registerDeliveries(
   ): Promise<PanelPage> {
     const membership = membershipOf(request);
     const basePath = basePathOf(panelUrl);
-    return deliveryPage(delivery, {
+    return deliveryPage(texts(request), delivery, {
       endpoint,
       endpointUrl: `${basePath}${webhooksPath(request)}/${endpoint.id}`,
       paymentsUrl: `${basePath}${accountPath(membership)}/payments`,

@@ -1,75 +1,97 @@
 import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import type { DeliveryStatus, WebhookAttempt } from '#storage/database/webhook-tables.ts';
+import { listAttempts } from '#storage/repositories/webhooks/attempts.ts';
 import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliveries.ts';
+import {
+  type DeliveryFilters,
+  listOwnDeliveries,
+  type OwnEndpoint,
+} from '#storage/repositories/webhooks/own-deliveries.ts';
 import { breakable, type Html, html } from '../../../pages/html.ts';
-import { renderChoice, renderDayFields, renderFilters, renderNoMatch } from '../../kit/filters.ts';
+import { renderChoice, renderDayFields } from '../../kit/filters.ts';
 import type { FormFault } from '../../kit/form.ts';
-import { count, dateTime } from '../../kit/format.ts';
-import { addressOf } from '../../kit/page-address.ts';
-import { isFirstPage, renderNoneFurther, renderPaging, renderTable } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import { count, exactTime } from '../../kit/format.ts';
+import { type ListPage, type ReadRows, renderList } from '../../kit/list.ts';
+import { renderTable } from '../../kit/table.ts';
+import type { PanelTexts } from '../../texts/index.ts';
+import { responseOf } from './attempts.ts';
 import type { WantedDeliveries } from './forms.ts';
 
-const text = texts.webhooks.deliveries;
+/** Most attempts at a delivery that are read; an attempt of a killed worker is repeated. */
+const ATTEMPTS_READ = 20;
 
-export interface DeliveryPage {
-  readonly rows: readonly DeliveryWithEventType[];
-  /** The last attempt by ID of the delivery. */
-  readonly last: ReadonlyMap<string, WebhookAttempt>;
-  readonly hasNewer: boolean;
-  readonly hasOlder: boolean;
-}
+/** A delivery with its last attempt; null before the first one. */
+export type ListedDelivery = DeliveryWithEventType & { readonly last: WebhookAttempt | null };
 
-/**
- * Deliveries of an endpoint with their filters.
- * @param url Of the endpoint's page, with the base path.
- */
-export function renderDeliveries(
-  url: string,
-  wanted: WantedDeliveries,
-  page: DeliveryPage,
-  fault: FormFault | null,
-): Html {
-  const { status, from, to } = wanted;
-  const isFiltered = [status, from, to].some(each => each !== undefined);
-  const renderEmpty = () => {
-    if (!isFirstPage(wanted)) return renderNoneFurther(texts, addressOf(url, { status, from, to }));
-    return isFiltered ? renderNoMatch(texts, text.noMatch, url) : html`<p>${text.none}</p>`;
+/** Reads deliveries to an endpoint with their last attempts. */
+export function deliveriesOf(
+  db: Connection,
+  endpoint: OwnEndpoint,
+  filters: DeliveryFilters,
+): ReadRows<ListedDelivery> {
+  return async (cursor, limit) => {
+    const rows = await listOwnDeliveries(db, endpoint, filters, cursor, limit);
+    const attempts = await listAttempts(db, rows, rows.length * ATTEMPTS_READ);
+    const last = new Map(attempts.map(attempt => [attempt.delivery_id, attempt]));
+    return rows.map(row => ({ ...row, last: last.get(row.id) ?? null }));
   };
-  const outcomes = DELIVERY_STATUSES.map(each => [each, text.outcomes[each]] as const);
-  const filters = renderFilters(texts, url, [
-    renderChoice(texts, 'status', text.outcome, outcomes, status),
-    renderDayFields(texts, wanted, fault),
-  ]);
-  return html`${(page.rows.length > 0 || isFiltered) && filters}
-${page.rows.length > 0 ? renderRows(url, page) : renderEmpty()}
-${renderPages(url, wanted, page)}`;
 }
 
-function renderRows(url: string, { rows, last }: DeliveryPage): Html {
-  return renderTable<DeliveryWithEventType>(
-    text.title,
+interface DeliveriesFrame {
+  /** Of the endpoint's page, with the base path. */
+  readonly url: string;
+  readonly wanted: WantedDeliveries;
+  readonly page: ListPage<ListedDelivery>;
+  readonly fault: FormFault | null;
+}
+
+/** Deliveries of an endpoint with their filters. */
+export function renderDeliveries(
+  words: PanelTexts,
+  { url, wanted, page, fault }: DeliveriesFrame,
+): Html {
+  const { outcome, outcomes, none, noMatch } = words.webhooks.deliveries;
+  const statuses = DELIVERY_STATUSES.map(each => [each, outcomes[each]] as const);
+  return renderList(words, {
+    url,
+    query: wanted,
+    filters: [
+      renderChoice(words, 'status', outcome, statuses, wanted.status),
+      renderDayFields(words, wanted, fault),
+    ],
+    page,
+    render: rows => renderRows(words, url, rows),
+    none,
+    noMatch,
+  });
+}
+
+function renderRows(words: PanelTexts, url: string, rows: readonly ListedDelivery[]): Html {
+  const { title, columns } = words.webhooks.deliveries;
+  return renderTable<ListedDelivery>(
+    title,
     [
       {
-        title: text.columns.time,
+        title: columns.time,
         cell: ({ id, created_at: at }) =>
-          html`<a href="${url}/deliveries/${id}">${dateTime(texts, at)}</a>`,
+          html`<a href="${url}/deliveries/${id}">${exactTime(words, at)}</a>`,
       },
       {
-        title: text.columns.event,
+        title: columns.outcome,
+        cell: ({ status, last }) =>
+          html`${renderOutcome(words, status)}${last !== null && ` ${responseOf(words, last)}`}`,
+      },
+      {
+        title: columns.event,
+        secondary: true,
         cell: delivery => html`<code>${breakable(delivery.event_type)}</code>`,
       },
-      { title: text.columns.outcome, cell: ({ status }) => renderOutcome(status) },
       {
-        title: text.columns.attempts,
+        title: columns.attempts,
         number: true,
         secondary: true,
-        cell: ({ attempts }) => count(texts, attempts),
-      },
-      {
-        title: text.columns.last,
-        secondary: true,
-        cell: ({ id }) => responseOf(last.get(id)),
+        cell: ({ attempts }) => count(words, attempts),
       },
     ],
     rows,
@@ -77,27 +99,7 @@ function renderRows(url: string, { rows, last }: DeliveryPage): Html {
 }
 
 /** The outcome of a delivery in a word. */
-export function renderOutcome(status: DeliveryStatus): Html {
+export function renderOutcome({ webhooks }: PanelTexts, status: DeliveryStatus): Html {
   const look = status === 'succeeded' ? ' good' : status === 'failed' ? ' bad' : '';
-  return html`<span class="tag${look}">${text.outcomes[status]}</span>`;
-}
-
-function responseOf(attempt: WebhookAttempt | undefined): string | null {
-  if (attempt === undefined) return null;
-  return attempt.status_code === null ? text.noResponse : text.httpStatus(attempt.status_code);
-}
-
-function renderPages(
-  url: string,
-  { status, from, to }: WantedDeliveries,
-  { rows, hasNewer, hasOlder }: DeliveryPage,
-): Html | null {
-  const [first, last] = [rows[0], rows.at(-1)];
-  const place = (cursor: Pick<WantedDeliveries, 'after' | 'before'>) =>
-    addressOf(url, { status, from, to, ...cursor });
-  return renderPaging(
-    texts,
-    hasNewer && first !== undefined ? place({ before: first.id }) : null,
-    hasOlder && last !== undefined ? place({ after: last.id }) : null,
-  );
+  return html`<span class="tag${look}">${webhooks.deliveries.outcomes[status]}</span>`;
 }

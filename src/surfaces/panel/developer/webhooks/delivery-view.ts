@@ -3,15 +3,12 @@ import type { DeliveredEvent } from '#storage/repositories/webhooks/own-deliveri
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderButton } from '../../kit/form.ts';
-import { dateTime } from '../../kit/format.ts';
+import { exactTime } from '../../kit/format.ts';
 import { renderFacts } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 import { renderAttempts } from './attempts.ts';
 import { renderOutcome } from './delivery-list.ts';
 import { shownUrl } from './list.ts';
-
-const { delivery: text, redelivery } = texts.webhooks;
-const { facts: names } = text;
 
 /** How often the page of a pending delivery looks for news, in seconds. */
 const REFRESH_SECONDS = 5;
@@ -30,18 +27,24 @@ interface DeliveryFrame {
   readonly mayRedeliver: boolean;
 }
 
-export function deliveryPage(delivery: DeliveredEvent, frame: DeliveryFrame): PanelPage {
+export function deliveryPage(
+  words: PanelTexts,
+  delivery: DeliveredEvent,
+  frame: DeliveryFrame,
+): PanelPage {
+  const { delivery: text, redelivery } = words.webhooks;
+  const { facts: names } = text;
   const { endpoint, endpointUrl, paymentsUrl, attempts, payload, fault, seesPaths } = frame;
   const { id, status, payment_id: paymentId, redelivered_as: redeliveredAs } = delivery;
   const url = `${endpointUrl}/deliveries/${id}`;
-  const time = (date: Date | null) => (date === null ? null : dateTime(texts, date));
+  const time = (date: Date | null) => (date === null ? null : exactTime(words, date));
   const other = (deliveryId: string | null) =>
     deliveryId &&
     html`<a href="${endpointUrl}/deliveries/${deliveryId}">${text.otherDelivery}</a> <code>${deliveryId}</code>`;
   const isPending = status === 'pending';
   return {
     title: text.title,
-    lead: html`${renderOutcome(status)} <code>${delivery.event_type}</code>`,
+    lead: html`${renderOutcome(words, status)} <code>${delivery.event_type}</code>`,
     ...(isPending ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
     content: html`${status === 'withheld' && html`<p class="notice">${text.withheld}</p>`}
@@ -52,7 +55,7 @@ ${renderFacts([
     paymentId && html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`,
   ],
   [names.eventId, html`<code>${delivery.event_id}</code>`],
-  [names.made, dateTime(texts, delivery.created_at)],
+  [names.made, exactTime(words, delivery.created_at)],
   [names.next, time(delivery.next_attempt_at)],
   [names.ended, time(delivery.finished_at)],
   [names.repeats, other(delivery.redelivery_of)],
@@ -66,13 +69,17 @@ ${
 ${renderButton(`${url}/redeliver`, redelivery.one)}`
 }
 <section aria-labelledby="attempts"><h2 id="attempts">${text.attempts}</h2>
-${attempts.length === 0 ? html`<p>${text.noAttempt}</p>` : renderAttempts(attempts, seesPaths)}
+${attempts.length === 0 ? html`<p>${text.noAttempt}</p>` : renderAttempts(words, attempts, seesPaths)}
 ${!seesPaths && attempts.length > 0 && html`<p class="quiet">${text.noExcerpts}</p>`}</section>
-${renderPayload(payload, url)}`,
+${renderPayload(words, payload, url)}`,
   };
 }
 
-function renderPayload(payload: string, url: string): Html {
+function renderPayload(
+  { webhooks: { delivery: text } }: PanelTexts,
+  payload: string,
+  url: string,
+): Html {
   return html`<section aria-labelledby="payload"><h2 id="payload">${text.payload}</h2>
 <pre tabindex="0"><code>${JSON.stringify(JSON.parse(payload), null, 2)}</code></pre>
 <p class="quiet">${text.payloadText}</p>

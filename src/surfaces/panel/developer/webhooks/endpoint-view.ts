@@ -6,14 +6,14 @@ import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderButton, renderField } from '../../kit/form.ts';
 import { count, dateTime } from '../../kit/format.ts';
+import type { ListPage } from '../../kit/list.ts';
 import { renderFacts } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 import { renderResponse } from './attempts.ts';
-import { type DeliveryPage, renderDeliveries } from './delivery-list.ts';
+import { type ListedDelivery, renderDeliveries } from './delivery-list.ts';
 import type { WantedDeliveries } from './forms.ts';
 import { renderSecretAge, renderState, renderTypes, shownUrl } from './list.ts';
 
-const text = texts.webhooks;
 const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 const GONE = 410;
 
@@ -24,9 +24,9 @@ interface EndpointFrame {
   /** ID under which a secret is made once, however often the form is sent. */
   readonly intent: string;
   readonly wanted: WantedDeliveries;
-  readonly page: DeliveryPage;
+  readonly page: ListPage<ListedDelivery>;
   readonly fault: FormFault | null;
-  readonly test: EndpointTest | null;
+  readonly test: EndpointTest | undefined;
   readonly since: string | undefined;
   readonly isFailing: boolean;
   /** When the service gives up on the oldest event that waits. */
@@ -36,34 +36,38 @@ interface EndpointFrame {
   readonly mayRedeliver: boolean;
 }
 
-export function endpointPage(endpoint: WebhookEndpoint, frame: EndpointFrame): PanelPage {
-  const { url, now, intent, wanted, page, fault, test, isFailing, seesPaths, mayManage } = frame;
+export function endpointPage(
+  words: PanelTexts,
+  endpoint: WebhookEndpoint,
+  frame: EndpointFrame,
+): PanelPage {
+  const { webhooks: text } = words;
+  const { url, now, intent, fault, test, isFailing, seesPaths, mayManage } = frame;
   const { disabled_at: disabled, previous_valid_until: previous } = endpoint;
   const isEnabled = disabled === null;
   return {
     title: originOf(endpoint.url),
-    lead: renderState(endpoint, isFailing),
+    lead: renderState(words, endpoint, isFailing),
     fault,
-    content: html`${test !== null && renderTest(test)}
-${wanted.redelivered !== undefined && html`<p class="notice">${text.redelivery.redelivered(wanted.redelivered, wanted.redelivered === REDELIVERIES_MAXIMUM)}</p>`}
+    content: html`${test !== undefined && renderTest(words, test)}
 ${!isEnabled && html`<p class="notice">${text.disabled(endpoint.disabled_reason ?? '')}</p>`}
 ${isEnabled && isFailing && html`<p class="notice">${text.failing(frame.givenUpAt)}</p>`}
 ${renderFacts([
   [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],
-  [text.facts.types, renderTypes(endpoint)],
-  [text.facts.secret, renderSecretAge(endpoint, now)],
-  [text.facts.formerSecret, previous !== null && previous > now ? dateTime(texts, previous) : null],
-  [text.facts.created, dateTime(texts, endpoint.created_at)],
-  [text.facts.disabled, disabled === null ? null : dateTime(texts, disabled)],
+  [text.facts.types, renderTypes(words, endpoint)],
+  [text.facts.secret, renderSecretAge(words, endpoint, now)],
+  [text.facts.formerSecret, previous !== null && previous > now ? dateTime(words, previous) : null],
+  [text.facts.created, dateTime(words, endpoint.created_at)],
+  [text.facts.disabled, disabled === null ? null : dateTime(words, disabled)],
   [text.facts.id, html`<code>${endpoint.id}</code>`],
 ])}
 ${!seesPaths && html`<p class="quiet">${text.originOnly}</p>`}
 ${mayManage && renderSection('test', text.test, renderButton(`${url}/test`, text.test.submit))}
 <section aria-labelledby="deliveries"><h2 id="deliveries">${text.deliveries.title}</h2>
-${renderDeliveries(url, wanted, page, fault)}</section>
-${isEnabled && frame.mayRedeliver && renderRedelivery(frame)}
-${mayManage && isEnabled && renderRotation(url, intent)}
-${mayManage && renderSwitch(url, isEnabled)}`,
+${renderDeliveries(words, frame)}</section>
+${isEnabled && frame.mayRedeliver && renderRedelivery(words, frame)}
+${mayManage && isEnabled && renderRotation(words, url, intent)}
+${mayManage && renderSwitch(words, url, isEnabled)}`,
   };
 }
 
@@ -77,21 +81,24 @@ function renderSection(
 ${form}</section>`;
 }
 
-function renderTest({ statusCode, error, excerpt, durationMs }: EndpointTest): Html {
-  const { result, received, gone } = text.test;
+function renderTest(
+  words: PanelTexts,
+  { statusCode, error, excerpt, durationMs }: EndpointTest,
+): Html {
+  const { result, received, gone } = words.webhooks.test;
   const isReceived = statusCode !== null && statusCode >= 200 && statusCode <= 299;
   return html`<section class="notice" aria-labelledby="result"><h2 id="result">${result}</h2>
 ${isReceived && html`<p>${received}</p>`}
-${renderResponse({ status_code: statusCode, error, response_excerpt: excerpt, duration_ms: durationMs }, true)}
+${renderResponse(words, { status_code: statusCode, error, response_excerpt: excerpt, duration_ms: durationMs }, true)}
 ${statusCode === GONE && html`<p>${gone}</p>`}</section>`;
 }
 
-function renderRedelivery({ url, fault, now, since }: EndpointFrame): Html {
-  const { title, text: lead, since: label, submit } = text.redelivery;
+function renderRedelivery(words: PanelTexts, { url, fault, now, since }: EndpointFrame): Html {
+  const { title, text: lead, since: label, submit } = words.webhooks.redelivery;
   const aDayAgo = new Date(now.getTime() - 24 * 3_600_000).toISOString().slice(0, 16);
   return renderSection(
     'redelivery',
-    { title, text: lead(count(texts, REDELIVERIES_MAXIMUM)) },
+    { title, text: lead(count(words, REDELIVERIES_MAXIMUM)) },
     html`<form method="post" action="${url}/redeliver-failed" class="filters">
 ${renderField({ name: 'since', label, type: 'datetime-local', value: since ?? aDayAgo }, fault)}
 <button>${submit}</button>
@@ -99,8 +106,8 @@ ${renderField({ name: 'since', label, type: 'datetime-local', value: since ?? aD
   );
 }
 
-function renderRotation(url: string, intent: string): Html {
-  const { title, text: lead, submit } = text.rotation;
+function renderRotation({ webhooks }: PanelTexts, url: string, intent: string): Html {
+  const { title, text: lead, submit } = webhooks.rotation;
   return renderSection(
     'rotation',
     { title, text: lead(GRACE_HOURS) },
@@ -111,12 +118,12 @@ function renderRotation(url: string, intent: string): Html {
   );
 }
 
-function renderSwitch(url: string, isEnabled: boolean): Html {
-  const words = isEnabled ? text.disabling : text.enabling;
+function renderSwitch({ webhooks }: PanelTexts, url: string, isEnabled: boolean): Html {
+  const text = isEnabled ? webhooks.disabling : webhooks.enabling;
   const verb = isEnabled ? 'disable' : 'enable';
   return renderSection(
     'switch',
-    words,
-    renderButton(`${url}/${verb}`, words.submit, isEnabled ? 'danger' : 'primary'),
+    text,
+    renderButton(`${url}/${verb}`, text.submit, isEnabled ? 'danger' : 'primary'),
   );
 }

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ALL_TYPES } from '#payments/webhooks/manage-endpoints.ts';
-import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
 import { EVENT_TYPES } from '#schemas/event.ts';
 import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { DaysQuery } from '../../kit/filters.ts';
+import { PlaceQuery } from '../../kit/list.ts';
 
 /** Paths of an endpoint, and of a delivery to it. */
 export const EndpointParams = Type.Object({ endpointId: Uuid('ID of the endpoint.') });
@@ -17,11 +17,7 @@ export const DeliveryParams = Type.Object({
 export const DeliveriesQuery = Type.Object({
   ...DaysQuery.properties,
   status: Type.Optional(StringEnum(DELIVERY_STATUSES, 'Outcome of the deliveries.')),
-  /** IDs of the deliveries right before and after the page. */
-  after: Type.Optional(Uuid('Only older ones.')),
-  before: Type.Optional(Uuid('Only newer ones, where there is no `after`.')),
-  /** How many were just redelivered. */
-  redelivered: Type.Optional(Type.Integer({ minimum: 0, maximum: REDELIVERIES_MAXIMUM })),
+  ...PlaceQuery.properties,
 });
 export type WantedDeliveries = Static<typeof DeliveriesQuery>;
 

@@ -5,20 +5,14 @@ import {
   originOf,
   subscriptionOf,
 } from '#payments/webhooks/manage-endpoints.ts';
-import type { EventType } from '#schemas/event.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
 import { breakable, type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
-import { type FormFault, renderField } from '../../kit/form.ts';
 import { dateTime } from '../../kit/format.ts';
-import { renderSecret } from '../../kit/secrets.ts';
+import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
 import { renderTable } from '../../kit/table.ts';
-import { texts } from '../../texts/index.ts';
-import { type EndpointFields, TYPE_CHOICES } from './forms.ts';
+import type { PanelTexts } from '../../texts/index.ts';
 
-const text = texts.webhooks;
-/** What each type of event reports. */
-const TYPES: Readonly<Record<EventType, string>> = text.types;
 /** Longest part of a URL that the list shows, in characters. */
 const URL_SHOWN = 50;
 const DAY_MS = 24 * 60 * 60_000;
@@ -38,9 +32,11 @@ interface EndpointsFrame {
 }
 
 export function endpointsPage(
+  words: PanelTexts,
   endpoints: readonly WebhookEndpoint[],
   { url, publicUrl, now, failing, left, seesPaths, mayManage }: EndpointsFrame,
 ): PanelPage {
+  const { webhooks: text } = words;
   const add =
     left > 0
       ? html`<p><a class="button" href="${url}/new">${text.create}</a></p>`
@@ -62,7 +58,7 @@ ${
           },
           {
             title: text.columns.state,
-            cell: endpoint => renderState(endpoint, failing.has(endpoint.id)),
+            cell: endpoint => renderState(words, endpoint, failing.has(endpoint.id)),
           },
           {
             title: text.columns.types,
@@ -71,7 +67,7 @@ ${
           },
           {
             title: text.columns.secret,
-            cell: endpoint => renderSecretAge(endpoint, now),
+            cell: endpoint => renderSecretAge(words, endpoint, now),
             secondary: true,
           },
         ],
@@ -94,70 +90,53 @@ export function shownUrl({ url }: Pick<WebhookEndpoint, 'url'>, seesPaths: boole
 
 /** The state in a word. */
 export function renderState(
+  { webhooks: { states } }: PanelTexts,
   { disabled_at: disabled }: Pick<WebhookEndpoint, 'disabled_at'>,
   isFailing: boolean,
 ): Html {
-  if (disabled !== null) return html`<span class="tag bad">${text.states.disabled}</span>`;
-  if (isFailing) return html`<span class="tag bad">${text.states.failing}</span>`;
-  return html`<span class="tag good">${text.states.enabled}</span>`;
+  if (disabled !== null) return html`<span class="tag bad">${states.disabled}</span>`;
+  if (isFailing) return html`<span class="tag bad">${states.failing}</span>`;
+  return html`<span class="tag good">${states.enabled}</span>`;
 }
 
-export function renderTypes(endpoint: WebhookEndpoint): Html {
+export function renderTypes({ webhooks }: PanelTexts, endpoint: WebhookEndpoint): Html {
   const types = subscriptionOf(endpoint).map((type, index) => {
-    const name = type === ALL_TYPES ? text.allTypes : html`<code>${type}</code>`;
+    const name = type === ALL_TYPES ? webhooks.allTypes : html`<code>${type}</code>`;
     return html`${index > 0 && ', '}${name}`;
   });
   return html`${types}`;
 }
 
 /** Since when an endpoint has its secret. */
-export function renderSecretAge(endpoint: WebhookEndpoint, now: Date): Html {
+export function renderSecretAge(words: PanelTexts, endpoint: WebhookEndpoint, now: Date): Html {
   const since = endpoint.rotated_at ?? endpoint.created_at;
   const days = Math.floor((now.getTime() - since.getTime()) / DAY_MS);
-  return text.secretAge(dateTime(texts, since), Math.max(0, days));
+  return words.webhooks.secretAge(dateTime(words, since), Math.max(0, days));
 }
 
-interface NewEndpointFrame {
+interface IssuedFrame {
+  readonly title: string;
+  readonly lead: string;
   /** Of the list, with the base path. */
   readonly url: string;
-  /** ID under which the endpoint is made once, however often the form is sent. */
-  readonly intent: string;
-  readonly isHttpAllowed: boolean;
 }
 
-export function newEndpointPage(
-  { url: given, type: ticked }: EndpointFields,
-  fault: FormFault | null,
-  { url, intent, isHttpAllowed }: NewEndpointFrame,
-): PanelPage {
-  const words = text.form;
-  const field = { name: 'url', label: words.url, type: 'url', value: given } as const;
-  return {
-    title: words.title,
-    fault,
-    content: html`<form method="post" action="${url}/new" class="stack">
-<input type="hidden" name="intent" value="${intent}">
-${renderField({ ...field, hint: words.urlHint(isHttpAllowed), autocomplete: 'off', maxlength: 2048, placeholder: words.urlExample }, fault)}
-<fieldset id="types"><legend>${words.types}</legend>${
-      fault?.field === 'types' && html`<p class="fault">${fault.message}</p>`
-    }${TYPE_CHOICES.map(
-      type =>
-        html`<p class="check"><input type="checkbox" id="${type}" name="type" value="${type}"${ticked.includes(type) && html` checked`}><label for="${type}">${type === ALL_TYPES ? text.everyType : html`${TYPES[type]} <code>${breakable(type)}</code>`}</label></p>`,
-    )}</fieldset>
-<button>${words.submit}</button>
-</form>`,
-  };
-}
-
-/** A secret, shown once. */
+/**
+ * A secret, shown once.
+ * @param issued undefined if its form was sent before: then the page says so.
+ */
 export function issuedPage(
-  { secret }: IssuedEndpoint,
-  { title, lead, url }: { readonly title: string; readonly lead: string; readonly url: string },
+  words: PanelTexts,
+  issued: IssuedEndpoint | undefined,
+  { title, lead, url }: IssuedFrame,
 ): PanelPage {
+  const { done, issued: text, title: listTitle } = words.webhooks;
+  if (issued === undefined) return alreadyDonePage(done, { url, text: listTitle });
+  const { secret, endpoint } = issued;
   return {
     title,
     lead,
-    content: html`${renderSecret(texts, 'webhook-secret', text.issued.secret, secret)}${renderSecret(texts, 'webhook-line', text.issued.environment, `WEBHOOK_SECRET=${secret}`)}
-<p><a class="button" href="${url}">${texts.shell.kept}</a></p>`,
+    content: html`${renderSecret(words, 'webhook-secret', text.secret, secret)}${renderSecret(words, 'webhook-line', text.environment, `WEBHOOK_SECRET=${secret}`)}
+<p><a class="button" href="${url}/${endpoint.id}">${words.shell.kept}</a></p>`,
   };
 }

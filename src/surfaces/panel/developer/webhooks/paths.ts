@@ -12,3 +12,13 @@ export const WEBHOOKS_PATH = `/merchants/:accountId${OWN_PATH}`;
 export function webhooksPath(request: FastifyRequest): string {
   return accountPath(membershipOf(request)) + OWN_PATH;
 }
+
+/** A request for an endpoint's pages. */
+export type EndpointRequest = FastifyRequest & {
+  readonly params: { readonly endpointId: string };
+};
+
+/** Path of an endpoint, without the base path. */
+export function endpointPath(request: EndpointRequest): string {
+  return `${webhooksPath(request)}/${request.params.endpointId}`;
+}

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../pages/html.ts';
-import { counted, minuteOf } from './formats.ts';
+import { counted, countedUpTo, minuteOf } from './formats.ts';
 
 /** Webhook endpoints of a merchant, and what was delivered to them. */
 export const webhooks = {
@@ -37,6 +37,8 @@ export const webhooks = {
     types: 'What it receives',
     submit: 'Add',
     noType: 'Tick at least one of what it receives.',
+    everyAndSome:
+      'Every event of a payment is ticked, and some of them as well. Untick either the first or the others.',
   },
   everyType: 'Every event of a payment, also of types to come',
   types: {
@@ -94,17 +96,35 @@ export const webhooks = {
     text: (hours: number) =>
       `Events are signed with the new secret at once, and with the former one too for another ${hours} hours.`,
     submit: 'Rotate',
+    /** What is asked before. */
+    question: (origin: string) => `Rotate the secret of ${origin}?`,
+    signsUntil: (until: Html) =>
+      html`The endpoint gets a new secret, which is shown once. The former one signs as well until ${until}, and no more then.`,
   },
   disabling: {
     title: 'Disable',
-    text: 'The endpoint is sent nothing any more, and what waits for it is cancelled until you enable it again.',
+    text: 'The endpoint is sent nothing any more, and what waits for it is cancelled, until you enable it again.',
     submit: 'Disable this endpoint',
     by: (name: string) => `Disabled by ${name}.`,
+    /** What is asked before. */
+    question: (origin: string) => `Disable ${origin}?`,
+    waiting: (deliveries: number, most: number) =>
+      deliveries === 0
+        ? 'No event waits for it.'
+        : `${countedUpTo(deliveries, most, 'event')} ${deliveries === 1 ? 'waits' : 'wait'} for it, and will be cancelled.`,
+    stops: (types: Html) => html`These events are not sent to it any more: ${types}.`,
+    undone:
+      'Enabling it queues again what is cancelled now. Events of the time in between are not sent.',
+    disabled: (origin: string) => `Disabled: ${origin} is sent nothing any more.`,
+    undo: 'Undo',
   },
   enabling: {
     title: 'Enable',
-    text: 'The endpoint receives the events from then on, and what disabling it cancelled. What happened meanwhile is not sent.',
+    text: 'The endpoint receives the events from then on, and those that disabling cancelled. What happened in between is not sent.',
     submit: 'Enable this endpoint',
+    /** @param deliveries How many that disabling cancelled are queued again. */
+    enabled: (origin: string, deliveries: number, hasMore: boolean) =>
+      `Enabled: ${origin} receives events again.${deliveries > 0 ? ` ${counted(deliveries, 'event')} ${deliveries === 1 ? 'is' : 'are'} queued again.` : ''}${hasMore ? ' There are more: redeliver what failed for the rest.' : ''}`,
   },
 
   /** What was, or is to be, sent to an endpoint. */
@@ -117,7 +137,6 @@ export const webhooks = {
       event: 'Event',
       outcome: 'Outcome',
       attempts: 'Attempts',
-      last: 'Last response',
     },
     outcome: 'Outcome',
     outcomes: {
@@ -127,8 +146,25 @@ export const webhooks = {
       cancelled: 'cancelled',
       withheld: 'withheld',
     },
-    noResponse: 'none',
     httpStatus: (status: number) => `HTTP ${status}`,
+    /** Why there was no response, in a few words. */
+    errors: {
+      'private-address': 'not a public address',
+      'plain-http': 'not https',
+      secret: 'secret cannot be opened',
+      timeout: 'no answer in time',
+      'certificate-expired': 'certificate expired',
+      'certificate-name': 'certificate for another name',
+      'certificate-unknown': 'certificate not trusted',
+      tls: 'TLS failed',
+      'no-name': 'unknown name',
+      'name-server': 'name servers failed',
+      'closed-port': 'connection refused',
+      unreachable: 'unreachable',
+      'hung-up': 'connection closed',
+      'not-http': 'response not HTTP',
+      other: 'no response',
+    },
   },
 
   redelivery: {
@@ -139,10 +175,11 @@ export const webhooks = {
     submit: 'Redeliver all failed',
     noTime: 'Enter a date and a time.',
     future: 'Enter a time that has passed.',
-    redelivered: (deliveries: number, isMost: boolean) =>
+    redelivered: (deliveries: number, hasMore: boolean) =>
       deliveries === 0
         ? 'Nothing has failed since then.'
-        : `${counted(deliveries, 'event')} ${deliveries === 1 ? 'is' : 'are'} sent again.${isMost ? ' There may be more: redeliver once more for the rest.' : ''}`,
+        : `${counted(deliveries, 'event')} ${deliveries === 1 ? 'is' : 'are'} sent again.${hasMore ? ' There are more: redeliver once more for the rest.' : ''}`,
+    sentAgain: 'Sent again. This is the new delivery.',
     one: 'Redeliver',
     oneText: 'Sends the same event again, with attempts of its own.',
     instead:
