@@ -71,7 +71,7 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerActivity(pages, deps);
     registerAppearance(pages, deps);
     registerKeys(pages, deps);
-    registerWebhooks(pages, deps);
+    registerWebhooks(pages, deps, exports);
     registerRequests(pages, deps, exports);
     registerPartner(pages, deps, exports);
   });

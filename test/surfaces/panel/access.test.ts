@@ -131,6 +131,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   [`POST ${M}/settings/developer/webhooks/:endpointId/disable`, 'admin'],
   [`POST ${M}/settings/developer/webhooks/:endpointId/enable`, 'admin'],
   [`POST ${M}/settings/developer/webhooks/:endpointId/redeliver-failed`, 'admin and member'],
+  [`GET ${M}/settings/developer/webhooks/:endpointId/deliveries.csv`, 'admin and member'],
   [`GET ${M}/settings/developer/webhooks/:endpointId/deliveries/:deliveryId`, 'admin and member'],
   [
     `GET ${M}/settings/developer/webhooks/:endpointId/deliveries/:deliveryId/payload.json`,

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addMerchant, type MerchantWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addEndpoint } from '../../helpers/deliveries.ts';
 import { addMerchantUser, HOST } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 
@@ -90,6 +91,19 @@ test('one at a time', async () => {
   gate.resolve();
   expect(await first).toBe(200);
   expect(await download()).toBe(200);
+});
+
+test('files of all kinds count together', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const developer = 'settings/developer';
+  const files = [
+    'payments',
+    `${developer}/requests`,
+    `${developer}/webhooks/${endpoint.id}/deliveries`,
+  ];
+  for (const file of [...files, ...files])
+    expect(await download('nothing', `${file}.csv`)).toBe(200);
+  for (const file of files) expect(await download('nothing', `${file}.csv`)).toBe(429);
 });
 
 test('six an hour, and the next hour six again', async () => {

@@ -10,6 +10,7 @@ import { addDelivery, addEndpoint } from '../../helpers/deliveries.ts';
 import {
   addMerchantUser,
   cookieOf,
+  download,
   NOTICE_COOKIE,
   noticeOf,
   open,
@@ -229,6 +230,9 @@ describe('an endpoint', () => {
       expect(body).not.toMatch(/unseen|127\.0\.0\.1:1\/hooks|\/(test|rotate|disable)"/);
     }
     expect((await submit(service, `${url}/disable`, SURE, member)).statusCode).toBe(403);
+    const file = await download(service, `${url}/deliveries.csv`, member);
+    expect(file.body).toContain(id);
+    expect(file.body).not.toMatch(/unseen|hooks/);
   });
 
   test('of others looks like a missing one, and so do its deliveries', async () => {
@@ -529,8 +533,8 @@ describe('all that failed since a time', () => {
       await addDelivery(service, payment, { endpointId: endpoint.id, created_at: at });
     }
     const since = new Date(service.clock.now - 48 * HOUR_MS).toISOString().slice(0, 16);
-    expect(noticeOf(await ask(endpoint.id, since))).toBe('3 events are sent again.');
-    expect(noticeOf(await ask(endpoint.id, since))).toBe('Nothing has failed since then.');
+    expect(noticeOf(await ask(endpoint.id, since))?.text).toBe('3 events are sent again.');
+    expect(noticeOf(await ask(endpoint.id, since))?.text).toBe('Nothing has failed since then.');
     await attempt();
     expect(receiver.requests).toHaveLength(3);
     expect((await audited()).map(({ action, detail }) => ({ action, detail }))).toMatchObject([
@@ -642,6 +646,54 @@ test('each delivery of the list has its last response in words, and its seconds'
     'failed HTTP 503',
   ]);
   expect(page.body).toContain('data-exact>17 May 2026, 11:59:59 UTC</time>');
+});
+
+test('deliveries can be downloaded, with the filters of their list', async () => {
+  const { endpoint } = await addEndpoint(service, shop.merchant.id);
+  const endpointId = endpoint.id;
+  const old = await addDelivery(service, payment, {
+    endpointId,
+    created_at: new Date(NOW - 400 * 24 * HOUR_MS),
+  });
+  const taken = await addDelivery(service, payment, {
+    endpointId,
+    status: 'succeeded',
+    created_at: new Date(NOW - 1_000),
+  });
+  const failed = await addDelivery(service, payment, {
+    endpointId,
+    log: [{ status_code: 503 }, { error: 'connect ECONNREFUSED' }],
+  });
+  const url = `${path}/${endpointId}`;
+  const list = await open(service, `${url}?status=failed&to=2026-05-17`, member);
+  const [, link = ''] = /href="([^"]+)" download/.exec(list.body) ?? [];
+  expect(link).toBe(`${url}/deliveries.csv?to=2026-05-17&amp;status=failed`);
+  const linesOf = async (query: string) =>
+    (await download(service, `${url}/deliveries.csv${query}`, admin)).body.trimEnd().split('\r\n');
+  const [titles, ...rows] = await linesOf('');
+  expect(titles).toMatch(/^\uFEFF"id","createdAt","eventId","eventType","paymentId","status",/);
+  expect(rows.map(row => row.slice(1, 37))).toEqual([failed, taken]);
+  expect(rows[0]).toContain(
+    `"payment_prompt.created","${payment.id}","failed",2,"2026-05-17T12:01:00.000Z",,"connect ECONNREFUSED",12,,"2026-05-17T12:00:00.000Z",`,
+  );
+  expect((await linesOf('?status=failed')).slice(1)).toEqual([rows[0]]);
+  expect((await linesOf('?to=2025-12-31'))[1]).toContain(old);
+  for (const query of ['?from=2024-01-01', '?from=2026-05-17&to=2026-05-16']) {
+    const refused = await download(service, `${url}/deliveries.csv${query}`, admin);
+    expect(refused.headers.location).toBe(url + query);
+  }
+  const entries = await service.db
+    .selectFrom('audit_log')
+    .select(['object_id', 'detail'])
+    .where('action', '=', 'delivery.export')
+    .where('account_id', '=', shop.merchant.id)
+    .orderBy('id')
+    .execute();
+  expect(entries.map(({ detail }) => detail)).toMatchObject([
+    { filters: { endpoint: endpointId, to: '2026-05-17T12:00:00.000Z' }, rows: 2 },
+    { filters: { status: 'failed' }, rows: 1 },
+    { filters: { to: '2025-12-31T23:59:59.999Z' }, rows: 1 },
+  ]);
 });
 
 test('the page says what is at stake in a withheld delivery', async () => {

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { DeliveryStatus, WebhookDelivery } from '../../database/webhook-tables.ts';
 import { countRows } from '../rows.ts';
-import type { DeliveryWithEventType } from './deliveries.ts';
 import { ALL_MONTHS, type IdRange, isIn, monthsOf } from './event-months.ts';
 
 /** An endpoint, and the merchant that has to own it. */
@@ -24,13 +23,17 @@ interface DeliveryCursor {
   readonly id: string;
 }
 
-/** A delivery with the event that it sends. */
-export interface DeliveredEvent extends WebhookDelivery {
+/** A delivery, and what its event is about. */
+export interface OwnDelivery extends WebhookDelivery {
   event_type: string;
+  payment_id: string | null;
+}
+
+/** A delivery with the event that it sends. */
+export interface DeliveredEvent extends OwnDelivery {
   event_created_at: Date;
   /** JSON, as it is sent. */
   event_data: string;
-  payment_id: string | null;
   /** The last delivery that repeated this one by hand. */
   redelivered_as: string | null;
 }
@@ -40,7 +43,7 @@ function deliveriesOf(db: Connection, { merchantId, endpointId }: OwnEndpoint) {
     .selectFrom('webhook_deliveries as delivery')
     .innerJoin('events', 'events.id', 'delivery.event_id')
     .selectAll('delivery')
-    .select('events.type as event_type')
+    .select(['events.type as event_type', 'events.payment_id'])
     .where('delivery.endpoint_id', '=', endpointId)
     .where(({ exists, selectFrom }) =>
       exists(
@@ -62,7 +65,7 @@ export function listOwnDeliveries(
   { status, createdFrom, createdTo }: DeliveryFilters,
   cursor: DeliveryCursor | undefined,
   limit: number,
-): Promise<DeliveryWithEventType[]> {
+): Promise<OwnDelivery[]> {
   const order = cursor?.direction === 'newer' ? 'asc' : 'desc';
   let query = deliveriesOf(db, endpoint);
   if (status !== undefined) query = query.where('status', '=', status);
@@ -109,7 +112,6 @@ function findInMonths(
     .where(sql<boolean>`${isIn('events.id', months)}`)
     .select(({ cast, selectFrom }) => [
       'events.created_at as event_created_at',
-      'events.payment_id',
       cast<string>('events.data', 'text').as('event_data'),
       selectFrom('webhook_deliveries as again')
         .select('again.id')

@@ -2,17 +2,19 @@ import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { DeliveryStatus, WebhookAttempt } from '#storage/database/webhook-tables.ts';
 import { listAttempts } from '#storage/repositories/webhooks/attempts.ts';
-import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliveries.ts';
 import {
   type DeliveryFilters,
   listOwnDeliveries,
+  type OwnDelivery,
   type OwnEndpoint,
 } from '#storage/repositories/webhooks/own-deliveries.ts';
 import { breakable, type Html, html } from '../../../pages/html.ts';
+import { renderDownload } from '../../kit/export-days.ts';
 import { renderChoice, renderDayFields } from '../../kit/filters.ts';
 import type { FormFault } from '../../kit/form.ts';
 import { count, exactTime } from '../../kit/format.ts';
-import { type ListPage, type ReadRows, renderList } from '../../kit/list.ts';
+import { filtersIn, type ListPage, type ReadRows, renderList } from '../../kit/list.ts';
+import { addressOf } from '../../kit/page-address.ts';
 import { renderTable } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/index.ts';
 import { responseOf } from './attempts.ts';
@@ -22,7 +24,7 @@ import type { WantedDeliveries } from './forms.ts';
 const ATTEMPTS_READ = 20;
 
 /** A delivery with its last attempt; null before the first one. */
-export type ListedDelivery = DeliveryWithEventType & { readonly last: WebhookAttempt | null };
+export type ListedDelivery = OwnDelivery & { readonly last: WebhookAttempt | null };
 
 /** Reads deliveries to an endpoint with their last attempts. */
 export function deliveriesOf(
@@ -44,15 +46,17 @@ interface DeliveriesFrame {
   readonly wanted: WantedDeliveries;
   readonly page: ListPage<ListedDelivery>;
   readonly fault: FormFault | null;
+  readonly now: Date;
 }
 
 /** Deliveries of an endpoint with their filters. */
 export function renderDeliveries(
   words: PanelTexts,
-  { url, wanted, page, fault }: DeliveriesFrame,
+  { url, wanted, page, fault, now }: DeliveriesFrame,
 ): Html {
   const { outcome, outcomes, none, noMatch } = words.webhooks.deliveries;
   const statuses = DELIVERY_STATUSES.map(each => [each, outcomes[each]] as const);
+  const file = addressOf(`${url}/deliveries.csv`, filtersIn(wanted));
   return renderList(words, {
     url,
     query: wanted,
@@ -64,6 +68,7 @@ export function renderDeliveries(
     render: rows => renderRows(words, url, rows),
     none,
     noMatch,
+    download: renderDownload(words, file, wanted, now),
   });
 }
 

@@ -6,8 +6,10 @@ import { basePathOf } from '../../../pages/base-path.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
+import type { Exports } from '../../kit/exports.ts';
 import { registerEndpointChanges } from './changes.ts';
 import { registerDeliveries } from './deliveries.ts';
+import { registerDeliveryFile } from './delivery-file.ts';
 import { EndpointPages, readTroubled } from './endpoint.ts';
 import { DeliveriesQuery, EndpointParams } from './forms.ts';
 import { endpointsPage } from './list.ts';
@@ -18,7 +20,7 @@ import { WEBHOOKS_PATH as PATH, webhooksPath } from './paths.ts';
 const ENDPOINTS_SHOWN = 100;
 
 /** The webhook endpoints of a merchant, and what was delivered to them. */
-export function registerWebhooks(app: TypedApp, deps: PanelDependencies): void {
+export function registerWebhooks(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
   const { clock, db, panelUrl, publicUrl } = deps;
   const pages = new EndpointPages(deps);
 
@@ -50,4 +52,5 @@ export function registerWebhooks(app: TypedApp, deps: PanelDependencies): void {
   registerNewEndpoint(app, deps);
   registerEndpointChanges(app, deps, pages);
   registerDeliveries(app, deps, pages);
+  registerDeliveryFile(app, deps, pages, exports);
 }
