@@ -9,7 +9,7 @@ interface Reason {
 }
 
 /** Reasons in some language; an outcome that does not lead to the inbox has none. */
-export type UnmatchedReasons = Readonly<Partial<Record<DepositOutcome, Reason>>>;
+type UnmatchedReasons = Readonly<Partial<Record<DepositOutcome, Reason>>>;
 
 /** Why no payment took a transfer, so that it is in the inbox, in English. */
 export const UNMATCHED_REASONS = {

@@ -203,7 +203,7 @@ describe('an endpoint', () => {
       expect((await create(newForm(`${receiver.url}&${n}`))).statusCode).toBe(200);
     }
     const [{ id = '' } = {}] = await endpoints();
-    const rotation = { intent: randomUUID() };
+    const rotation = { intent: randomUUID(), ...SURE };
     expect((await create(newForm(`${receiver.url}&10`))).statusCode).toBe(429);
     expect((await submit(service, `${path}/${id}/rotate`, rotation, admin)).statusCode).toBe(429);
     expect(await endpoints()).toHaveLength(10);
@@ -358,7 +358,9 @@ test('an endpoint is disabled with a reason, which cancels pending deliveries un
   const [, undo = ''] =
     /class="done".*?action="([^"]+)"/s.exec((await open(service, url, { cookie })).body) ?? [];
   const enabled = await submit(service, undo, {}, admin);
-  expect(noticeOf(enabled)?.text).toBe('Enabled: http://127.0.0.1:1 receives events again.');
+  expect(noticeOf(enabled)?.text).toBe(
+    'Enabled: http://127.0.0.1:1 receives events again. 1 event is queued again.',
+  );
   expect(textOf(await open(service, url, admin))).not.toContain('This endpoint is disabled');
   expect(textOf(await open(service, `${url}/deliveries/${id}`, member))).toContain('pending');
   expect((await submit(service, `${url}/enable`, {}, admin)).statusCode).toBe(422);
@@ -508,7 +510,7 @@ test('an endpoint is redelivered to sixty times an hour one by one; refusals do 
     return (await submit(service, url, {}, member)).statusCode;
   };
   const id = await addDelivery(service, payment, { endpointId: endpoint.id });
-  await submit(service, `${path}/${endpoint.id}/disable`, {}, admin);
+  await submit(service, `${path}/${endpoint.id}/disable`, SURE, admin);
   expect(await redeliver(endpoint.id, id)).toBe(422);
   await submit(service, `${path}/${endpoint.id}/enable`, {}, admin);
   const sixty = Array.from({ length: 60 }, () => redeliver(endpoint.id, id));

@@ -1,6 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
 import type { PanelTexts } from '../texts/index.ts';
-import { addressOf } from './page-address.ts';
 
 export interface Column<T> {
   readonly title: string;
@@ -76,26 +75,6 @@ export function pageAfter<T extends { readonly id: string }>(
   const rest = after === undefined ? rows : index === -1 ? [] : rows.slice(index + 1);
   const shown = rest.slice(0, size);
   return { shown, last: rest.length > size ? shown.at(-1)?.id : undefined };
-}
-
-/** A link to the page that follows, if there is one. */
-export function renderNext(
-  { lists: { pages } }: PanelTexts,
-  url: string,
-  last: string | undefined,
-): Html | false {
-  const next = addressOf(url, { after: last });
-  return last !== undefined && html`<p><a href="${next}" rel="next">${pages.next}</a></p>`;
-}
-
-/** IDs of the rows right before and after a page; the first has neither. */
-interface PagePlace {
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-}
-
-export function isFirstPage({ after, before }: PagePlace): boolean {
-  return after === undefined && before === undefined;
 }
 
 /**
