@@ -222,10 +222,16 @@ function shownAs(mark: string): object {
 /** Sentences by code, whose values have names. */
 const CODED = /^(addressProblems|refusals|setupFindings)\.(?<code>.*)/;
 
+const WRONG_AMOUNTS = ['tooLittle', 'tooMuch'].map(difference => ({ difference }));
+
 /** Values that sentences by code distinguish. */
 const DISTINGUISHED: Readonly<Record<string, readonly object[]>> = {
   'account-not-approved': [{ status: 'pending' }, { status: 'rejected' }],
   'address-invalid': [{ problem: { code: 'address-empty' } }],
+  'amount-asked-by-former-admin': WRONG_AMOUNTS,
+  'amount-mistyped': WRONG_AMOUNTS,
+  'amount-unasked': WRONG_AMOUNTS,
+  'amount-untyped': WRONG_AMOUNTS,
   'clock-without-events': Object.keys(en.payments.statuses).map(status => ({ status })),
   'deposit-for-other-payment': Object.keys(en.payments.statuses).map(status => ({ status })),
   'deposit-without-funds': Object.keys(en.payments.timeline.states).map(state => ({ state })),
@@ -324,7 +330,7 @@ function isBalanced(text: Text): boolean {
 
 describe('the texts in Spanish', () => {
   const SAME_AS_ENGLISH = [
-    ...['External Payments Service', 'Webhooks', 'URL', 'Endpoint', 'Error', 'no'],
+    ...['External Payments Service', 'Webhooks', 'URL', 'Endpoint', 'Error', 'ID', 'no'],
     ...['HTTP «a»', '«a» ms', '#7c3aed'],
     ...['X-MP-TIMESTAMP', 'X-MP-NONCE', 'X-MP-SIGNATURE'],
   ];

@@ -100,7 +100,9 @@ function renderFirstPayment(
 ): Html {
   // Without `--as`, the command signs with the key of the demo's standard account.
   const isUs = membership.kind === 'merchant' && membership.accountKind === 'us';
-  const command = `npx --no mp request POST /external/v1/payments/prompt --body '{"amount":5000}'${isUs ? ' --as us' : ''}`;
+  const request = ['npx', '--no', 'mp', 'request', 'POST', '/external/v1/payments/prompt'];
+  const options = ['--body', `'{"amount":5000}'`, ...(isUs ? ['--as', 'us'] : [])];
+  const command = [...request, ...options].join(' ');
   return html`<p>${latest.none(keys, `${publicUrl}/docs/quickstart`)}</p>
 ${
   isDemo &&

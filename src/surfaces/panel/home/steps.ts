@@ -9,19 +9,19 @@ import type { PanelTexts } from '../texts/index.ts';
 
 interface Place {
   readonly path: string;
-  readonly text: keyof PanelTexts['home']['steps']['remedies'];
+  readonly remedy: keyof PanelTexts['home']['steps']['remedies'];
   readonly permission: Permission;
 }
 
 /** The page for what an operator does by `mp NOUN`, below an account's settings. */
 const PLACES: Readonly<Partial<Record<string, Place>>> = {
-  branch: { path: '/branches', text: 'addBranch', permission: 'branches.add' },
-  address: { path: '/addresses', text: 'setAddress', permission: 'money.change' },
-  domain: { path: '/domains', text: 'addDomain', permission: 'domains.manage' },
-  key: { path: '/developer/keys/new', text: 'createKey', permission: 'keys.manage' },
+  branch: { path: '/branches', remedy: 'addBranch', permission: 'branches.add' },
+  address: { path: '/addresses', remedy: 'setAddress', permission: 'money.change' },
+  domain: { path: '/domains', remedy: 'addDomain', permission: 'domains.manage' },
+  key: { path: '/developer/keys/new', remedy: 'createKey', permission: 'keys.manage' },
   webhook: {
     path: '/developer/webhooks/new',
-    text: 'addEndpoint',
+    remedy: 'addEndpoint',
     permission: 'webhooks.manage',
   },
 };
@@ -74,5 +74,5 @@ function renderRemedy(
     return html`<p class="quiet">${steps.askAdmin}</p>`;
   }
   const url = `${basePath}${accountPath(membership)}/settings${place.path}`;
-  return html`<p><a href="${url}">${steps.remedies[place.text]}</a></p>`;
+  return html`<p><a href="${url}">${steps.remedies[place.remedy]}</a></p>`;
 }

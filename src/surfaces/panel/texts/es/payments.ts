@@ -10,6 +10,17 @@ export const payments: PanelTexts['payments'] = {
     html`Aún no hay pagos. Cree uno con su clave de API: la <a href="${quickstart}">guía de inicio rápido</a> muestra cómo.`,
   noMatch: 'Ningún pago coincide.',
   noneSearched: searched => `Ninguno entre los ${searched} pagos en los que se buscó.`,
+  short: minimum =>
+    `Una parte de una referencia necesita al menos ${minimum} caracteres. Con menos solo se encuentra una referencia completa, o un importe.`,
+
+  filters: {
+    more: 'Más filtros',
+    minimum: 'Importe desde',
+    maximum: 'Importe hasta',
+    amountHint: 'Dólares, como 10.00',
+    noAmount: 'Indique un importe en dólares, como 10.00.',
+    amountsReversed: (from, to) => `Importe desde, ${from}, es mayor que Importe hasta, ${to}.`,
+  },
 
   statuses: {
     pending: 'pendiente',
@@ -49,6 +60,8 @@ export const payments: PanelTexts['payments'] = {
     cancellation: 'Motivo de la cancelación',
   },
 
+  copied: { id: 'ID' },
+
   accounting: {
     title: 'Para la contabilidad',
     lead: 'Pagos, comisión y depósitos resueltos de un mes terminado, en UTC, con una fila por movimiento.',
@@ -62,10 +75,10 @@ export const payments: PanelTexts['payments'] = {
     title: 'Simular',
     case: 'Qué hacen un cliente y la cadena',
     submit: 'Simular',
-    unknownCase: name => `No hay ningún caso ${name} para este pago.`,
-    stillPending: 'El pago sigue pendiente.',
-    inInbox: (deposit, reason, explained) =>
-      `Quedó sin asignar un depósito (${deposit}), ${reason}: ${explained}.`,
+    notAllowed: name => `No hay ningún caso ${name} para este pago tal como está ahora.`,
+    done: name => `Simulado: ${name}.`,
+    waits: reason =>
+      `El pago sigue pendiente. Una transferencia quedó entre los depósitos sin asignar: ${reason}.`,
   },
 
   timeline: {
@@ -111,6 +124,7 @@ export const payments: PanelTexts['payments'] = {
     earlier: count =>
       `${counted(count, 'transferencia anterior', 'transferencias anteriores')} sin listar.`,
     arrived: (amount, network, at) => html`${amount} en ${network}, ${at}`,
+    excess: amount => `En total, ${amount} más de lo solicitado.`,
     countedFor: {
       whole: 'La cantidad exacta: salda el pago.',
       tolerated: 'Un poco menos de lo solicitado, lo que se acepta: salda el pago.',
@@ -149,5 +163,8 @@ export const payments: PanelTexts['payments'] = {
     },
     consequence: 'Desde ahora consta en su contabilidad. Eso no se puede cambiar.',
     submit: 'Registrar la devolución',
+    question: amount => `¿Se devolvió ${amount}?`,
+    given: (amount, to, hash) => html`${amount} a ${to}, con ${hash}.`,
+    recorded: (amount, to) => `Registrado: se devolvió ${amount} a ${to}.`,
   },
 };

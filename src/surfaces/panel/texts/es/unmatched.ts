@@ -63,26 +63,47 @@ export const unmatched: PanelTexts['unmatched'] = {
   fits: {
     title: 'Pagos que esperan en su dirección',
     none: 'Ninguno. Resuélvalo con el cliente y descártelo.',
-    consequence:
-      'Al asignarlo, el pago se completa cuando el depósito sea definitivo; eso no se puede deshacer.',
+    best: 'el más adecuado',
     amounts: (due, arrived) => `por pagar ${due}, recibido ${arrived}`,
     submit: 'Asignar',
   },
 
+  assignment: {
+    title: order => `¿Asignar este depósito a ${order}?`,
+    due: 'Por pagar',
+    arrived: 'Recibido',
+    difference: 'Diferencia',
+    differences: {
+      none: 'ninguna',
+      less: amount => `${amount} menos de lo que falta por pagar`,
+      more: amount => `${amount} más de lo que falta por pagar`,
+    },
+    price: 'Precio',
+    consequence: {
+      final: html`El pago queda <strong>completado</strong> de inmediato. Es definitivo: no se puede deshacer.`,
+      confirming: html`El pago queda <strong>completado</strong> cuando el depósito sea definitivo. Entonces ya no se puede deshacer.`,
+    },
+    otherOrder: (payment, status) =>
+      html`${payment}, que está ${status}, pedía exactamente esta cantidad. Asegúrese de que no es el dinero de ese cliente.`,
+    submit: 'Asignar',
+    done: order => `Asignado a ${order}.`,
+    look: 'Ver el pago',
+  },
+
   consent: {
-    otherOrder: order => `Asignar a ${order} de todos modos`,
     ask: 'Pedirlo a un segundo admin',
     arrived: 'Lo que llegó',
     due: 'Lo que falta por pagar',
     amountHint: 'Escriba la cantidad, sin su moneda.',
-    submit: 'Completar el pago con importe insuficiente',
+    submit: 'Completar el pago con esta cantidad',
+    asked: 'Pedido. Otro admin tiene que confirmarlo, en esta página.',
   },
   asked: {
     title: 'Pendiente de un segundo admin',
     own: payment =>
-      html`Pidió asignarlo a ${payment}, aunque es insuficiente. Otro admin tiene que confirmarlo.`,
+      html`Pidió asignarlo a ${payment}, aunque es insuficiente o excesivo. Otro admin tiene que confirmarlo.`,
     other: (name, payment) =>
-      html`${name} pidió asignarlo a ${payment}, aunque es insuficiente. Eso completa el pago y no se puede deshacer.`,
+      html`${name} pidió asignarlo a ${payment}, aunque es insuficiente o excesivo. Eso completa el pago y no se puede deshacer.`,
   },
 
   dismissal: {
@@ -90,11 +111,30 @@ export const unmatched: PanelTexts['unmatched'] = {
     several: 'Descartar los marcados',
     tick: 'Descartar este',
     submit: 'Descartar',
+    question: deposits => `¿Descartar ${counted(deposits, 'depósito', 'depósitos')}?`,
+    amounts: 'Cantidades',
+    worth: (sum, unknown) =>
+      unknown === 0
+        ? sum
+        : `${sum}, y ${counted(unknown, 'depósito', 'depósitos')} de valor desconocido`,
+    worthUnknown: 'desconocido',
+    remedy: 'Qué se hizo',
+    consequence: deposits =>
+      `${deposits === 1 ? 'Deja' : 'Dejan'} de figurar entre los depósitos sin asignar. Eso no se puede deshacer.`,
+    done: (deposits, worth) =>
+      `Descartado: ${counted(deposits, 'depósito', 'depósitos')}, por un valor de ${worth}.`,
     faults: {
       noneTicked: 'Marque primero los depósitos.',
       someGone: 'Algunos ya no están pendientes. No se ha cambiado nada.',
       refused: reason => `${reason} No se ha cambiado nada.`,
     },
+  },
+
+  settled: {
+    lead: 'Ya no está pendiente.',
+    title: 'Qué fue de él',
+    taken: payment => html`Es de ${payment}.`,
+    takenElsewhere: 'Es de un pago de otra cuenta.',
   },
 
   remedy: {
