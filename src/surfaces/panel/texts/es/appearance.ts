@@ -12,14 +12,17 @@ export const appearance: PanelTexts['appearance'] = {
   chooseAgain: 'Elija de nuevo el logotipo: el navegador no lo conserva.',
   accent: 'Color de acento',
   accentHint:
-    'En botones y enlaces, como #rrggbb. Donde no se leería bien, se usa un tono más oscuro o más claro. Vacío para el color habitual.',
+    'En botones y enlaces: elíjalo, o escríbalo como #rrggbb. Donde no se leería bien, se usa un tono más oscuro o más claro. Vacío para el color habitual.',
   accentExample: '#7c3aed',
+  accentPicker: 'Elegir el color de acento',
   support: 'Contacto de soporte',
   supportHint:
     'A quién acuden los clientes cuando un pago falla: un correo electrónico o una dirección https. Vacío para no indicar ninguno.',
   supportExample: 'ayuda@tienda.example.com',
   showsNote: 'Mostrar a los clientes la nota de un pago',
   save: 'Guardar',
+  saved: 'Guardado: sus clientes lo ven en la siguiente página que abran.',
+  unchanged: 'No se ha cambiado nada.',
   none: 'ninguno',
   usualColor: 'el habitual',
   has: { logo: 'visible', note: 'visible', noNote: 'oculta' },

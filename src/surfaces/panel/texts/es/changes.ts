@@ -43,6 +43,11 @@ export const changes: PanelTexts['changes'] = {
   notYours: 'Cualquier admin puede cancelarlo.',
   propose: 'Proponer este cambio',
   setNow: 'Cambiar ahora',
+  done: {
+    proposed: 'Propuesto. Hasta que entre en vigor, cualquier admin puede cancelarlo.',
+    approved: 'Aprobado.',
+    cancelled: 'Cancelado.',
+  },
   demo: 'La demo no pide ningún código aquí.',
   code: 'Código, o un código de recuperación',
   codeHint: 'Uno nuevo: cada uno sirve una sola vez.',

@@ -1,5 +1,6 @@
 import { html } from '../../../pages/html.ts';
 import type { PanelTexts } from '../panel-texts.ts';
+import { countedUpTo } from './formats.ts';
 
 export const keys: PanelTexts['keys'] = {
   title: 'Claves de API',
@@ -80,11 +81,23 @@ export const keys: PanelTexts['keys'] = {
   },
   usedFrom: (at, address) => html`${at} desde ${address}`,
 
+  use: {
+    neverUsed: 'No se ha usado nunca.',
+    lastUsed: at => html`Se usó por última vez el ${at}.`,
+    lastHour: (requests, most) =>
+      `En el registro de solicitudes hay ${countedUpTo(requests, most, 'solicitud', 'solicitudes')} con ella de la última hora.`,
+  },
+
   rotation: {
     title: 'Rotar',
     text: 'Un nuevo secreto y una nueva frase de contraseña con el mismo ID de clave. Con margen, los anteriores funcionan 24 horas más, mientras se instalan los nuevos.',
     withGrace: 'Rotar con margen',
     atOnce: 'Rotar de inmediato',
+    question: key => `¿Rotar ${key}?`,
+    endsAt: until =>
+      html`La clave recibe un nuevo secreto y una nueva frase de contraseña. Los anteriores funcionan hasta el ${until}, y a partir de entonces se rechazan.`,
+    endsAtOnce:
+      'La clave recibe un nuevo secreto y una nueva frase de contraseña. Los anteriores se rechazan de inmediato: las solicitudes de su servidor fallan hasta que tenga los nuevos.',
   },
 
   revocation: {
@@ -93,5 +106,6 @@ export const keys: PanelTexts['keys'] = {
     name: key => `Escriba el nombre de la clave para revocarla: ${key}`,
     submit: 'Revocar',
     wrongName: 'Este no es el nombre de la clave. No se ha revocado nada.',
+    revoked: key => `Revocada: desde ahora se rechazan las solicitudes con ${key}.`,
   },
 };

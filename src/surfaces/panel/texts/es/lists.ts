@@ -3,6 +3,7 @@ import { counted } from './formats.ts';
 
 export const lists: PanelTexts['lists'] = {
   total: count => `${count} en total`,
+  moreThan: count => `más de ${count}`,
   download: 'Descargar como CSV',
   file: {
     begins: (day, days) =>

@@ -39,19 +39,28 @@ export const settings: PanelTexts['settings'] = {
     of: name => html`Este es el gemelo de prueba de ${name}.`,
     abandoned: 'Ya nadie inicia sesión como su admin.',
     enter: 'Dar acceso a las personas de esta cuenta',
+    entered: name => `Ahora está en el gemelo de prueba: ${name}.`,
     foreign: 'Ya hay un gemelo de prueba. Pida una invitación a uno de sus admins.',
   },
   branches: {
     title: 'Sucursales',
     lead: 'Los pagos mediante la API se crean en la sucursal principal y se pagan a sus direcciones.',
+    leadUs: 'Los pagos mediante la API se crean en la sucursal principal.',
     none: 'No hay sucursal principal, por lo que crear un pago falla con E1030. Agregue una sucursal y hágala principal.',
     name: 'Nombre',
     main: 'principal',
     makeMain: 'Hacerla principal',
     makeMainTitle: name => `Hacer de ${name} la sucursal principal`,
+    proposeMain: name => `Proponer que ${name} sea la sucursal principal`,
+    lacking: name =>
+      `${name} no tiene ninguna dirección en estas redes, en las que la sucursal principal actual sí la tiene. Cuando ${name} sea la sucursal principal, crear un pago para cualquiera de ellas fallará con E1020:`,
     addresses: 'Direcciones',
     add: 'Agregar una sucursal',
     added: 'Creada',
+    done: {
+      added: name => `Agregada: la sucursal ${name}.`,
+      main: name => `${name} es ahora la sucursal principal.`,
+    },
     fault: 'Escriba un nombre de 1 a 200 caracteres, en una sola línea.',
   },
   addresses: {
@@ -80,8 +89,19 @@ export const settings: PanelTexts['settings'] = {
     noneHere: 'No hay dirección: los pagos en esta red fallan con E1020.',
     isOff: 'El operador ha desactivado esta red: no se ofrece a los clientes.',
     remove: 'Quitar',
-    removeHint:
-      'Quitar una dirección se aplica de inmediato: sin dirección, la red no se ofrece a los clientes.',
+    removal: {
+      title: network => `¿Quitar una dirección para ${network}?`,
+      isLast: branch =>
+        `La sucursal ${branch} no tiene otra dirección en esta red: mientras sea la sucursal principal, crear un pago para esta red falla con E1020.`,
+      lapses: 'El cambio pendiente de estas direcciones caduca.',
+      submit: 'Quitar esta dirección',
+    },
+    done: {
+      'address.set': (network, address) => `Los pagos para ${network} van ahora a ${address}.`,
+      'address.add': (network, address) =>
+        `Los pagos para ${network} van ahora también a ${address}.`,
+      removed: (network, address) => `Quitada para ${network}: ${address}.`,
+    },
     change: 'Una nueva dirección',
     newAddress: 'Dirección',
     newAddressHint:
@@ -98,24 +118,34 @@ export const settings: PanelTexts['settings'] = {
     on: 'Lo que cambia adónde va el dinero siempre requiere un segundo admin.',
     off: 'Lo que cambia adónde va el dinero no requiere un segundo admin; uno puede aprobarlo antes.',
     require: 'Exigir siempre un segundo admin',
+    requiring: {
+      title: '¿Exigir siempre un segundo admin?',
+      consequence:
+        'Desde entonces, lo que cambia adónde va el dinero queda pendiente hasta que otro admin lo apruebe, incluido lo que ya está pendiente.',
+      back: 'Dejar de exigirlo es un cambio aparte.',
+      submit: 'Exigirlo siempre',
+      done: 'Lo que cambia adónde va el dinero requiere ahora un segundo admin.',
+    },
     relax: 'Dejar de exigir un segundo admin',
   },
   domains: {
     title: 'Dominios',
     lead: 'Adónde se puede llevar de vuelta a los clientes después de pagar: cada nombre de host por separado, sin https://.',
     none: 'Aún no hay dominios: crear un pago con una redirectUrl falla con E1010.',
+    usAccount:
+      'A los clientes de una cuenta de EE. UU. no se los lleva de vuelta después de pagar: no necesita ningún dominio, ni sus pagos una redirectUrl.',
     domain: 'Nombre de host',
     example: 'tienda.example.com',
     add: 'Agregar',
     remove: 'Quitar',
     left: domains => `Puede agregar ${counted(domains, 'dominio más', 'dominios más')}.`,
     full: 'Ya se usan todos. Quite uno para agregar otro.',
-    added: (domain: string) => `Agregado: se puede llevar de vuelta a los clientes a ${domain}.`,
-    removed: (domain: string) => `Quitado: ${domain}.`,
+    added: domain => `Agregado: se puede llevar de vuelta a los clientes a ${domain}.`,
+    removed: domain => `Quitado: ${domain}.`,
     removal: {
-      title: (domain: string) => `¿Quitar ${domain}?`,
-      consequence:
-        'Desde entonces, crear un pago con una redirectUrl de ese dominio falla con E1010. Los pagos que ya existen conservan adónde llevan.',
+      title: domain => `¿Quitar ${domain}?`,
+      consequence: code =>
+        `Desde entonces, crear un pago con una redirectUrl de ese dominio falla con ${code}. Los pagos que ya existen conservan adónde llevan.`,
       submit: 'Quitar este dominio',
     },
   },

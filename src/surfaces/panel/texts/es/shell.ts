@@ -16,6 +16,7 @@ export const shell: PanelTexts['shell'] = {
   undo: 'Deshacer',
   copied: 'Copiado',
   copyRefused: 'Aquí no se permite copiar: seleccione el texto en su lugar.',
+  copyWhat: what => `Copiar: ${what}`,
   kept: 'Ya están guardados',
   menu: {
     home: 'Inicio',

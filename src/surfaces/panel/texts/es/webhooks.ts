@@ -1,6 +1,6 @@
 import { html } from '../../../pages/html.ts';
 import type { PanelTexts } from '../panel-texts.ts';
-import { counted, minuteOf } from './formats.ts';
+import { counted, countedUpTo, minuteOf } from './formats.ts';
 
 export const webhooks: PanelTexts['webhooks'] = {
   title: 'Webhooks',
@@ -35,6 +35,8 @@ export const webhooks: PanelTexts['webhooks'] = {
     types: 'Qué recibe',
     submit: 'Agregar',
     noType: 'Marque al menos una de las cosas que recibe.',
+    everyAndSome:
+      'Están marcados todos los eventos de un pago y, además, algunos de ellos. Desmarque lo primero o los demás.',
   },
   everyType: 'Todos los eventos de un pago, también los de tipos futuros',
   types: {
@@ -91,17 +93,32 @@ export const webhooks: PanelTexts['webhooks'] = {
     text: hours =>
       `Los eventos se firman de inmediato con el nuevo secreto, y también con el anterior durante ${counted(hours, 'hora', 'horas')} más.`,
     submit: 'Rotar',
+    question: origin => `¿Rotar el secreto de ${origin}?`,
+    signsUntil: until =>
+      html`El endpoint recibe un nuevo secreto, que se muestra una sola vez. El anterior firma también hasta el ${until}, y a partir de entonces ya no.`,
   },
   disabling: {
     title: 'Desactivar',
     text: 'Al endpoint ya no se le envía nada, y lo que tiene pendiente queda cancelado hasta que se active de nuevo.',
     submit: 'Desactivar este endpoint',
     by: name => `Lo desactivó ${name}.`,
+    question: origin => `¿Desactivar ${origin}?`,
+    waiting: (deliveries, most) =>
+      deliveries === 0
+        ? 'No tiene ningún evento pendiente.'
+        : `Tiene ${countedUpTo(deliveries, most, 'evento pendiente, que se cancelará', 'eventos pendientes, que se cancelarán')}.`,
+    stops: types => html`Estos eventos ya no se le envían: ${types}.`,
+    undone:
+      'Al activarlo se vuelve a poner en cola lo que se cancela ahora. Los eventos que ocurran entretanto no se envían.',
+    disabled: origin => `Desactivado: a ${origin} ya no se le envía nada.`,
+    undo: 'Deshacer',
   },
   enabling: {
     title: 'Activar',
     text: 'El endpoint recibe los eventos a partir de entonces, y los que se cancelaron al desactivarlo. Lo que ocurrió entretanto no se envía.',
     submit: 'Activar este endpoint',
+    enabled: (origin, deliveries, hasMore) =>
+      `Activado: ${origin} vuelve a recibir eventos.${deliveries > 0 ? ` ${counted(deliveries, 'evento vuelve', 'eventos vuelven')} a la cola.` : ''}${hasMore ? ' Hay más: reenvíe lo que falló para el resto.' : ''}`,
   },
 
   deliveries: {
@@ -113,7 +130,6 @@ export const webhooks: PanelTexts['webhooks'] = {
       event: 'Evento',
       outcome: 'Resultado',
       attempts: 'Intentos',
-      last: 'Última respuesta',
     },
     outcome: 'Resultado',
     outcomes: {
@@ -123,8 +139,24 @@ export const webhooks: PanelTexts['webhooks'] = {
       cancelled: 'cancelada',
       withheld: 'retenida',
     },
-    noResponse: 'ninguna',
     httpStatus: status => `HTTP ${status}`,
+    errors: {
+      'private-address': 'dirección no pública',
+      'plain-http': 'no es https',
+      secret: 'no se puede abrir el secreto',
+      timeout: 'sin respuesta a tiempo',
+      'certificate-expired': 'certificado vencido',
+      'certificate-name': 'certificado para otro nombre',
+      'certificate-unknown': 'certificado no reconocido',
+      tls: 'falló TLS',
+      'no-name': 'nombre desconocido',
+      'name-server': 'fallaron los servidores de nombres',
+      'closed-port': 'conexión rechazada',
+      unreachable: 'inaccesible',
+      'hung-up': 'conexión cerrada',
+      'not-http': 'la respuesta no es HTTP',
+      other: 'sin respuesta',
+    },
   },
 
   redelivery: {
@@ -135,10 +167,11 @@ export const webhooks: PanelTexts['webhooks'] = {
     submit: 'Reenviar todo lo fallido',
     noTime: 'Escriba una fecha y una hora.',
     future: 'Escriba una hora que ya haya pasado.',
-    redelivered: (deliveries, isMost) =>
+    redelivered: (deliveries, hasMore) =>
       deliveries === 0
         ? 'Desde entonces no ha fallado nada.'
-        : `${counted(deliveries, 'evento se envía', 'eventos se envían')} de nuevo.${isMost ? ' Puede que haya más: reenvíe otra vez para el resto.' : ''}`,
+        : `${counted(deliveries, 'evento se envía', 'eventos se envían')} de nuevo.${hasMore ? ' Hay más: reenvíe otra vez para el resto.' : ''}`,
+    sentAgain: 'Reenviado. Esta es la nueva entrega.',
     one: 'Reenviar',
     oneText: 'Envía de nuevo el mismo evento, con intentos propios.',
     instead:
