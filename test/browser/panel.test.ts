@@ -250,8 +250,10 @@ async function sendEach(page: Page, visitor: Visitor, forms: readonly FoundForm[
     }
     const [response] = await Promise.all([
       page.waitForResponse(each => each.request().isNavigationRequest()),
-      form.locator('button:not([formaction])').first().click(),
-    ]);
+      form.locator('button:not([formaction]):not([type=button])').first().click(),
+    ]).catch(error => {
+      throw new Error(`${action} on ${path} was not sent`, { cause: error });
+    });
     expect([200, 303, 422], `${response.status()} for ${action}`).toContain(response.status());
     expect(response.headers().location ?? '', action).not.toMatch(/\/(confirm|sign-in)/);
     await page.waitForLoadState('domcontentloaded');

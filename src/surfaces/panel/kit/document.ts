@@ -73,11 +73,11 @@ ${marked && renderTestBand(words)}${simulation && SIMULATION_NOTICE}${renderBar(
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&
-  html`${page.title !== membership?.name && html`<p class="here">${named}</p>`}<details class="contents"><summary>${shell.menuTitle}</summary><nav class="links" aria-label="${shell.menuTitle}">${navigation}</nav></details>
+  html`<details class="contents"><summary>${shell.menuTitle}</summary><nav class="links" aria-label="${shell.menuTitle}">${navigation}</nav></details>
 <nav class="side links" aria-label="${shell.account}"><p>${named}</p>${navigation}</nav>`
 }
 <main id="content"${refresh !== undefined && html` data-refresh="${refresh}"`}>
-${frame.notice !== undefined && renderNotice(frame.notice, basePath)}${renderNotices(frame)}
+${membership !== null && page.title !== membership.name && html`<p class="here">${named}</p>`}${frame.notice !== undefined && renderNotice(frame.notice, basePath)}${renderNotices(frame)}
 ${banner !== null && html`<p class="notice">${banner}</p>`}
 <h1>${breakable(page.title)}</h1>
 ${page.lead !== undefined && html`<p class="lead">${page.lead}</p>`}
