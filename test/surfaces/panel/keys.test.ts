@@ -176,7 +176,7 @@ test('rotating says first what ends when, and changes nothing until that is answ
   ];
   const use =
     'It was last used on 17 May 2026, 11:58 UTC . The request log has 2 requests with it from the last hour.';
-  expect(textOf(withGrace)).toMatch(/^ Rotate asked\? .* work until 18 May 2026, 12:00 UTC/);
+  expect(textOf(withGrace)).toMatch(/Rotate asked\? .* work until 18 May 2026, 12:00 UTC/);
   expect(textOf(atOnce)).toContain('are refused at once');
   for (const question of [withGrace, atOnce]) expect(textOf(question)).toContain(use);
   expect(textOf(await open(service, `${path}/${key.keyId}`, admin))).toContain(`undone. ${use}`);
