@@ -10,7 +10,7 @@ import { dateTime, percent } from './kit/format.ts';
 import { PlaceQuery, readPage, renderList } from './kit/list.ts';
 import { accountPath } from './kit/navigation.ts';
 import { PLACES } from './kit/places.ts';
-import type { PanelTexts } from './texts/index.ts';
+import type { PanelTexts } from './texts/panel-texts.ts';
 
 const PAGE_SIZE = 25;
 /** Longest value that is shown, in characters, and most values of an entry, so that a page stays small. */

@@ -7,8 +7,8 @@ import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { ClaimedMail } from '#storage/repositories/mails.ts';
 import { accountPath } from './kit/navigation.ts';
 import { PLACES, PROFILE } from './kit/places.ts';
-import type { PanelTexts } from './texts/index.ts';
 import { textsIn } from './texts/languages.ts';
+import type { PanelTexts } from './texts/panel-texts.ts';
 
 /** The content of a mail about something: paragraphs, and the page that shows it. */
 interface Draft {

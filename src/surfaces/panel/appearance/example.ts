@@ -7,7 +7,7 @@ import { NO_TRANSFERS } from '#storage/repositories/deposits/transfers.ts';
 import type { Checkout, Shop } from '../../checkout/checkout.ts';
 import { NO_PROGRESS } from '../../checkout/progress.ts';
 import type { CheckoutStage } from '../../checkout/stage.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Stages of which the panel shows an example. Only the page of a payment that failed shows the contact. */
 export const EXAMPLE_STAGES = [

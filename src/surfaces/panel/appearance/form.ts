@@ -7,7 +7,7 @@ import { wordRefusal } from '#errors/refusals/wording.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { FormFault } from '../kit/form.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Where a merchant has chosen no accent colour: that of light pages in base.css. */
 const USUAL_ACCENT = '#0f766e';

@@ -6,7 +6,7 @@ import { renderCheckout } from '../../checkout/page/checkout-page.ts';
 import { ENGLISH } from '../../checkout/page/locale.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { FormFault } from '../kit/form.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type ExampleStage, exampleCheckout } from './example.ts';
 
 /** Where the checkout's files are served below the panel, whose host may serve nothing else. */

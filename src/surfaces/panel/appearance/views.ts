@@ -4,7 +4,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { renderFacts } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { EXAMPLE_STAGES, FIRST_STAGE } from './example.ts';
 import { type AppearanceFields, accentOf, pickerColor } from './form.ts';
 

@@ -11,7 +11,7 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { PLACES } from '../kit/places.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import {
   day,
   describeGuesses,

@@ -14,7 +14,7 @@ import { renderDays } from '../kit/chart.ts';
 import { count, dollars } from '../kit/format.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { renderPayments } from '../kit/payment-table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { readAttention } from './attention.ts';
 import { renderAttention } from './put-aside.ts';
 import { renderSteps } from './steps.ts';

@@ -16,7 +16,7 @@ import { renderDays } from '../kit/chart.ts';
 import { count, dateTime, money } from '../kit/format.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES } from '../kit/places.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import {
   describeGuesses,
   describeKeys,

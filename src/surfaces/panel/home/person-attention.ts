@@ -12,7 +12,7 @@ import { PANEL_PREFIX } from '../kit/assets.ts';
 import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/closed-codes.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES } from '../kit/places.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { Attention } from './put-aside.ts';
 
 /** The page that shows a person's own sign-ins. */

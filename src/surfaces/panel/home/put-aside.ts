@@ -11,7 +11,7 @@ import { texts } from '../hooks/language.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Something that needs a person's attention, and where to look at it. */
 export interface Attention {

@@ -5,7 +5,7 @@ import type { Step } from '#onchain/settlement/setup-steps.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { accountPath } from '../kit/navigation.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface Place {
   readonly path: string;

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { preferredLanguage } from '../../pages/preferred-language.ts';
-import type { PanelTexts } from '../texts/index.ts';
 import { LANGUAGE_TAGS, textsIn } from '../texts/languages.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** The texts of a page, in the language of the person who requested it. */
 export function texts(request: FastifyRequest): PanelTexts {

@@ -6,7 +6,7 @@ import { type Html, html } from '../../pages/html.ts';
 import { newPasswordField, renderAppSecret } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField } from '../kit/form.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** What a link renews for somebody who signs in already. */
 export type Renewal = Exclude<LinkPurpose, 'invitation' | 'demo'>;

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { count, dollars } from './format.ts';
 import { renderTable } from './table.ts';
 

@@ -1,7 +1,7 @@
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import { ATTEMPT_LIMITS } from '#accounts/people/throttle.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PROFILE } from './places.ts';
 
 /** How long the warning is shown, unless the password is changed before, in milliseconds. */

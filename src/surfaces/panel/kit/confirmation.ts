@@ -6,7 +6,7 @@ import { sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { PanelPage } from './document.ts';
 import { faultOf } from './failures.ts';
 import { type FormFault, renderField } from './form.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /**
  * A button that copies a text of the page. It needs the script, which shows it.

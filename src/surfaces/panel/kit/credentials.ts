@@ -1,7 +1,7 @@
 import { codeUri } from '#accounts/people/codes.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderQrCode } from '../../pages/qr-code.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { PanelPage } from './document.ts';
 import { type FormFault, renderField } from './form.ts';
 import { inGroups } from './groups.ts';

@@ -3,7 +3,7 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { breakable, type Html, html } from '../../pages/html.ts';
 import { SIMULATION_NOTICE } from '../../pages/simulation-notice.ts';
 import type { AccountNotice } from '../hooks/access.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
 import { isTest, renderTestBand, renderTestTag } from './environment.ts';
 import { type FormFault, renderFault } from './form.ts';

@@ -1,6 +1,6 @@
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Whether an account is a test merchant, all of whose pages say so. */
 export function isTest(membership: Membership | null): boolean {

@@ -1,7 +1,7 @@
 import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { endOfDay, utcDay } from '#time/days.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { Days } from './filters.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

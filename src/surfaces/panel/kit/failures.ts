@@ -17,7 +17,7 @@ import { visitOf } from '../hooks/access.ts';
 import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
 import { PanelRefusal, type PanelRefusalReason } from '../hooks/refusal.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import type { PanelPage } from './document.ts';
 import { type FormFault, FormRefused } from './form.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type Choices, type FormFault, renderField, renderSelect } from './form.ts';
 
 /** A UTC day, YYYY-MM-DD. */

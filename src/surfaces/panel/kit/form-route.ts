@@ -38,7 +38,7 @@ interface Form<Result, Body extends TObject, Params extends TObject, Query exten
    */
   readonly check?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<unknown>;
   /** The fresh second factor that it was sent with, which is used up in the transaction of the change. */
-  readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string | Promise<string>;
+  readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string;
   /** @throws What `faultOf` knows if the form is refused: then it is shown again. */
   readonly change: (
     request: FastifyRequest<Sent<Body, Params, Query>>,
@@ -98,7 +98,7 @@ export function registerForm<
       result =
         code === undefined
           ? await change(request, operatorOf(request, deps))
-          : await changeWithFactor(request, deps, await code(request), operator =>
+          : await changeWithFactor(request, deps, code(request), operator =>
               change(request, operator),
             );
     } catch (error) {

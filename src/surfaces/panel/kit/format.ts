@@ -1,7 +1,7 @@
 import { toCents } from '#payments/dollars.ts';
 import { formatDollars } from '../../pages/format-dollars.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** A time in UTC, which the script puts into the reader's time zone. */
 export function dateTime({ formats }: PanelTexts, date: Date | string): Html {

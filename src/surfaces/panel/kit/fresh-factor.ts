@@ -7,7 +7,7 @@ import { transact } from '#storage/database/transaction.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type FormFault, renderField } from './form.ts';
 
 /**

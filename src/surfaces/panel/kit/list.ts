@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Uuid } from '#schemas/scalars.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderFilters, renderNoMatch } from './filters.ts';
 import { addressOf } from './page-address.ts';
 import { renderNoneFurther, renderPaging } from './table.ts';

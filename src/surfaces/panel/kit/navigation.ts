@@ -1,6 +1,6 @@
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { PLACES } from './places.ts';
 

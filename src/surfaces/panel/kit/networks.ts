@@ -2,7 +2,7 @@ import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import type { Choices } from './form.ts';
 
 /** What pages say of networks, by their IDs, in the order of the documentation. */

@@ -6,7 +6,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import type { PanelCookies } from '../hooks/cookies.ts';
 import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type PanelPage, renderPage } from './document.ts';
 import { type Notice, readNotice, writeNotice } from './notice.ts';
 

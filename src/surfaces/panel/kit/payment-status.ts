@@ -1,6 +1,6 @@
 import type { PaymentStatus, SessionStatus } from '#storage/database/payment-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface ShownStatus {
   readonly status: PaymentStatus;

@@ -3,7 +3,7 @@ import type { PaymentObject } from '#schemas/payment.ts';
 import type { Deviation } from '#storage/database/deposit-tables.ts';
 import type { Arrivals } from '#storage/repositories/deposits/deviations.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { dateTime, dollars } from './format.ts';
 import { renderStatus } from './payment-status.ts';
 import { renderTable } from './table.ts';

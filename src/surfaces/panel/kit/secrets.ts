@@ -6,7 +6,7 @@ import { useIntent } from '#storage/repositories/people/intents.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderCopyButton } from './copy.ts';
 import type { PanelPage } from './document.ts';
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 export interface Column<T> {
   readonly title: string;

@@ -6,7 +6,7 @@ import { count, dollars } from '../kit/format.ts';
 import { renderList } from '../kit/list.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { renderTable } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface ShownMonth extends CommissionPage {
   /** YYYY-MM. */

@@ -5,7 +5,7 @@ import type { PanelPage } from '../kit/document.ts';
 import { renderTestTag } from '../kit/environment.ts';
 import { count, dateTime, money } from '../kit/format.ts';
 import { renderFacts, renderTable } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderPartnerPayments } from './payment-views.ts';
 
 /** The word for a value of a report whose schema does not list its values. */

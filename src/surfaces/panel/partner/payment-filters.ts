@@ -8,7 +8,7 @@ import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { DaysQuery, renderChoice, renderDayFields, renderSearch } from '../kit/filters.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 const PAGE_MAXIMUM = 100_000;
 

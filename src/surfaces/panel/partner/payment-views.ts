@@ -5,7 +5,7 @@ import { renderTestTag } from '../kit/environment.ts';
 import { dateTime, money } from '../kit/format.ts';
 import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts, renderTable } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /**
  * @param path Of the partner's pages, with the base path.

@@ -22,7 +22,7 @@ import { CSV, type Exports } from '../kit/exports.ts';
 import { renderSelect } from '../kit/form.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 const PATH = '/merchants/:accountId/payments';
 const TYPES = { csv: CSV, jsonl: 'application/x-ndjson; charset=utf-8' };

@@ -9,7 +9,7 @@ import { type Choices, type FormFault, renderSelect } from '../kit/form.ts';
 import { dateTime, dollars } from '../kit/format.ts';
 import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type PartFormShown, renderPartForm } from './parts.ts';
 import { renderTimeline } from './timeline.ts';
 import { renderTransfers, type TransferParts } from './transfers.ts';

@@ -18,7 +18,7 @@ import { type FormFault, renderField } from '../kit/form.ts';
 import { PlaceQuery } from '../kit/list.ts';
 import { type NamedNetworks, networkChoices } from '../kit/networks.ts';
 import { DEVIATIONS } from '../kit/payment-table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** The filters of a list, and its page. */
 export const ListQuery = Type.Object({

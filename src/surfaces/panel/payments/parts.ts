@@ -3,7 +3,7 @@ import { Uuid } from '#schemas/scalars.ts';
 import type { HistoricDeposit } from '#storage/repositories/payments/history.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { amountOf } from './transfers.ts';
 import { ReturnForm, renderReturn } from './unmatched/remedy.ts';
 

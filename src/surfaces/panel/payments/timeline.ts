@@ -2,7 +2,7 @@ import type { PaymentFact } from '#payments/history.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { dateTime, dollars } from '../kit/format.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** The history of a payment, oldest first. */
 export function renderTimeline(words: PanelTexts, facts: readonly PaymentFact[]): Html {

@@ -9,7 +9,7 @@ import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { dateTime } from '../kit/format.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 export interface TransferParts {
   readonly transfers: CountedTransfers<MerchantTransfer>;

@@ -5,8 +5,8 @@ import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { PROFILE } from '../kit/places.ts';
-import type { PanelTexts } from '../texts/index.ts';
 import { LANGUAGES } from '../texts/languages.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface ProfileParts {
   readonly basePath: string;

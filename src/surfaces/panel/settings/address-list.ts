@@ -7,7 +7,7 @@ import { renderButton } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { inGroups } from '../kit/groups.ts';
 import { renderTable } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type AddressFrame, networkUrl, queryOf } from './address-views.ts';
 import { networkName } from './network-name.ts';
 

@@ -9,7 +9,7 @@ import { type FormFault, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
 import { inGroups } from '../kit/groups.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderComparison } from './change-views.ts';
 import { isAtOnce, renderDelay } from './delay.ts';
 import { networkName, renderNetwork } from './network-name.ts';

@@ -88,10 +88,8 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     rule: { for: 'merchant', permission: 'money.change' },
     params,
     body: FactorForm,
-    code: async request => {
-      await requireBranch(request);
-      return request.body.code;
-    },
+    check: requireBranch,
+    code: request => request.body.code,
     change: (request, operator) => {
       const { accountId: merchantId } = membershipOf(request);
       const { branchId } = request.params;

@@ -7,7 +7,7 @@ import type { Membership } from '#storage/repositories/people/memberships.ts';
 import type { AccountNotice } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { accountPath } from '../kit/navigation.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** How long an operator's change is shown as a notice, in milliseconds: a day, since most people visit once a day. */
 const TOLD_MS = 24 * 60 * 60_000;

@@ -8,7 +8,7 @@ import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
 import { inGroups } from '../kit/groups.ts';
 import { renderFacts } from '../kit/table.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderLacking } from './lacking.ts';
 import { renderNetwork } from './network-name.ts';
 

@@ -50,10 +50,8 @@ export function registerChanges(app: TypedApp, deps: PanelDependencies): void {
     rule: { for: 'merchant', permission: 'money.change' },
     params,
     body: FactorForm,
-    code: async request => {
-      await requireChange(request);
-      return request.body.code;
-    },
+    check: requireChange,
+    code: request => request.body.code,
     change: (request, operator) => {
       const { accountId } = membershipOf(request);
       return approveChange(operator, accountId, request.params.changeId, addressDelayMs);

@@ -1,5 +1,5 @@
 import type { Delay } from '#accounts/address-changes.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 const HOUR_MS = 60 * 60_000;
 

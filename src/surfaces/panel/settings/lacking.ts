@@ -5,7 +5,7 @@ import { listNetworksLacking } from '#storage/repositories/accounts/deposit-addr
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { isUs } from '../kit/environment.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { renderNetwork } from './network-name.ts';
 
 /** The networks on which the main branch has an address, and the branch that is to replace it has none. */

@@ -1,6 +1,6 @@
 import type { Network } from '#storage/database/network-tables.ts';
 import { type Html, html } from '../../pages/html.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 type Named = Pick<Network, 'id' | 'name' | 'asset_symbol'>;
 

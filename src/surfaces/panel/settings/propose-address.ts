@@ -62,10 +62,8 @@ export function registerProposal(
     rule,
     params,
     body: ProposeForm,
-    code: async request => {
-      await requirePlace(request);
-      return request.body.code;
-    },
+    check: requirePlace,
+    code: request => request.body.code,
     change: (request, operator) =>
       proposeAddress(operator, wantedBy(request), request.body.seen, addressDelayMs),
     again: async (request, fault, error) => {

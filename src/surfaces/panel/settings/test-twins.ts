@@ -18,7 +18,7 @@ import { type FormFault, FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 const PATH = '/merchants/:accountId/settings/test-twin';
 const TwinForm = Type.Object({ twin: StringEnum(['make'], 'What is done.') });

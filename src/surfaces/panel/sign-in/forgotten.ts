@@ -10,7 +10,7 @@ import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { renderField } from '../kit/form.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Below the panel. */
 export const FORGOTTEN_PATH = '/forgotten-password';

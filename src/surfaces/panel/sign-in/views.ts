@@ -3,7 +3,7 @@ import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { withNext } from '../kit/next.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { FORGOTTEN_PATH } from './forgotten.ts';
 
 interface SignInParts {

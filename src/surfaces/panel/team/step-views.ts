@@ -3,7 +3,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { LINK_PURPOSES, TEAM_ROLES } from './forms.ts';
 import type { TeamFrame } from './frame.ts';
 

@@ -5,7 +5,7 @@ import { type FormFault, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
 import { type ListPage, renderList } from '../kit/list.ts';
-import type { PanelTexts } from '../texts/index.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { TEAM_ROLES } from './forms.ts';
 import type { TeamFrame } from './frame.ts';
 

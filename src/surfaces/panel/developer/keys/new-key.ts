@@ -16,7 +16,7 @@ import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, FormRefused, renderField, renderSelect } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
 import { issueOnce } from '../../kit/secrets.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { type KeyForm, MerchantKeyForm, PartnerKeyForm } from './forms.ts';
 import { keysPath, keysRoute } from './paths.ts';
 import { issuedKeyPage } from './views.ts';

@@ -9,7 +9,7 @@ import { type FormFault, renderField } from '../../kit/form.ts';
 import { dateTime } from '../../kit/format.ts';
 import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
 import { type Column, renderFacts, renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /** Most requests of the last hour that are counted of a key. */
 export const RECENT_COUNTED = 1_000;

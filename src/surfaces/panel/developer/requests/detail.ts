@@ -6,7 +6,7 @@ import type { PanelPage } from '../../kit/document.ts';
 import { count, exactTime } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderFindings } from './findings.ts';
 import { renderOutcome } from './list.ts';
 

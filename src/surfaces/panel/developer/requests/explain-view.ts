@@ -3,7 +3,7 @@ import type { KeyWithUse } from '#storage/repositories/keys/api-keys.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderArea, renderField, renderSelect } from '../../kit/form.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { KEYS_SHOWN } from './list.ts';
 
 export const ExplainForm = Type.Object({

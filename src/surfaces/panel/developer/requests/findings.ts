@@ -1,7 +1,7 @@
 import { TIMESTAMP_WINDOW_SECONDS } from '#signing/canonical.ts';
 import type { Explanation } from '#signing/explain-mismatch.ts';
 import { type Html, html } from '../../../pages/html.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /**
  * What is wrong with a signature, and what to do; never the signature that would be right.

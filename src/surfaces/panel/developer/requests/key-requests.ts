@@ -12,7 +12,7 @@ import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { count } from '../../kit/format.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { meaningOf } from './detail.ts';
 import { renderRequests } from './list.ts';
 

@@ -8,7 +8,7 @@ import { renderChoice } from '../../kit/filters.ts';
 import { count, exactTime } from '../../kit/format.ts';
 import { PlaceQuery } from '../../kit/list.ts';
 import { type Column, renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /** Longest part of a target that a list shows, in characters. */
 const TARGET_SHOWN = 60;

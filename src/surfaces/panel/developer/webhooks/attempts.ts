@@ -2,7 +2,7 @@ import { type AttemptProblem, problemOf } from '#payments/webhooks/attempt-probl
 import type { WebhookAttempt } from '#storage/database/webhook-tables.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { count, exactTime } from '../../kit/format.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 type Response = Pick<WebhookAttempt, 'status_code' | 'error' | 'response_excerpt' | 'duration_ms'>;
 

@@ -16,7 +16,7 @@ import { count, exactTime } from '../../kit/format.ts';
 import { filtersIn, type ListPage, type ReadRows, renderList } from '../../kit/list.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { responseOf } from './attempts.ts';
 import type { WantedDeliveries } from './forms.ts';
 

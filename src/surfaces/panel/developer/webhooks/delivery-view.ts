@@ -5,7 +5,7 @@ import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderButton } from '../../kit/form.ts';
 import { exactTime } from '../../kit/format.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderAttempts } from './attempts.ts';
 import { renderOutcome } from './delivery-list.ts';
 import { shownUrl } from './list.ts';

@@ -8,7 +8,7 @@ import { type FormFault, renderButton, renderField } from '../../kit/form.ts';
 import { count, dateTime } from '../../kit/format.ts';
 import type { ListPage } from '../../kit/list.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderResponse } from './attempts.ts';
 import { type ListedDelivery, renderDeliveries } from './delivery-list.ts';
 import type { WantedDeliveries } from './forms.ts';

@@ -11,7 +11,7 @@ import type { PanelPage } from '../../kit/document.ts';
 import { dateTime } from '../../kit/format.ts';
 import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
 import { renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /** Longest part of a URL that the list shows, in characters. */
 const URL_SHOWN = 50;

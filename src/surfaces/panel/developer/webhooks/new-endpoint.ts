@@ -12,7 +12,7 @@ import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, FormRefused, renderField } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
 import { issueOnce } from '../../kit/secrets.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { type EndpointFields, NewEndpointForm, TYPE_CHOICES } from './forms.ts';
 import { issuedPage } from './list.ts';
 import { WEBHOOKS_PATH, webhooksPath } from './paths.ts';

@@ -5,7 +5,7 @@ import type { Question } from '../../kit/confirmation.ts';
 import { dollars } from '../../kit/format.ts';
 import { type NamedNetworks, nameAmount, nameNetwork } from '../../kit/networks.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderOrder } from './views.ts';
 
 interface AssignmentParts extends Pick<Question, 'back'> {

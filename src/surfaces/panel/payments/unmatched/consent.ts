@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../pages/html.ts';
 import { renderField } from '../../kit/form.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import type { AssignFields, DepositParts } from './deposit-parts.ts';
 
 /** What follows on an assignment that one person alone cannot make: the request, or its confirmation. */

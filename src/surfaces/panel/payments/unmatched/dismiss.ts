@@ -21,7 +21,7 @@ import { type NamedNetworks, nameAmount, rememberNetworks } from '../../kit/netw
 import { addressOf } from '../../kit/page-address.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { remedyOf } from '../transfers.ts';
 import { DEPOSIT_PATH, type DepositPages, DepositParams, INBOX_PATH } from './deposit-page.ts';
 import { InboxQuery, type InboxRequest, type RefusedDismissal } from './inbox.ts';

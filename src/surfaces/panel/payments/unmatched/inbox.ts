@@ -14,7 +14,7 @@ import { filtersIn, type ListPage, renderList } from '../../kit/list.ts';
 import { type NamedNetworks, nameAmount, nameNetwork, networkChoices } from '../../kit/networks.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { type Column, renderTable } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { reasonOf } from './reason.ts';
 import { type RemedyFields, renderRemedy } from './remedy.ts';
 

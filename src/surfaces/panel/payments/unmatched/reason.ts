@@ -1,5 +1,5 @@
 import type { DepositOutcome } from '#storage/database/deposit-tables.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /** Why no payment took a deposit: a word or two, and a sentence without its capital and its period. */
 export function reasonOf(

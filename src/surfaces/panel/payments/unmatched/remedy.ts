@@ -4,7 +4,7 @@ import type { RemedyOf, Return } from '#onchain/settlement/inbox.ts';
 import type { Remedy } from '#storage/database/deposit-tables.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { type Field, type FormFault, FormRefused, renderField } from '../../kit/form.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 
 /** How money was returned. */
 export const ReturnForm = Type.Object({

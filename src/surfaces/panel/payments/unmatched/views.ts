@@ -8,7 +8,7 @@ import { renderCopied } from '../../kit/copy.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { dateTime, dollars } from '../../kit/format.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/index.ts';
+import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { remedyOf } from '../transfers.ts';
 import { renderConsent, renderTyped } from './consent.ts';
 import type { DepositParts } from './deposit-parts.ts';
