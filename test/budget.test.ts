@@ -31,10 +31,24 @@ test('a test over the budget is named only without a reason', () => {
   expect(named.slice(1, -1)).toEqual([`     3.1 s  ${FILE} > dawdles`]);
 });
 
-test('a run fails for what no busy machine explains, and for a reason without a test', () => {
-  const waits = timed('waits', 15);
-  expect(judge([waits, timed('dawdles', 9.9)], REASONS).fails).toBe(false);
-  expect(judge([waits, timed('dawdles', 10.1)], REASONS).fails).toBe(true);
+test('a whole run fails for a test that takes a hundredth of its time, however slow the machine is', () => {
+  const fails = (dawdling: number, slowness: number) => {
+    const others = Array.from({ length: 5_000 }, (_, index) => timed(`test ${index}`, 0.2));
+    const tests = [timed('waits', 15), timed('dawdles', dawdling), ...others];
+    return judge(
+      tests.map(({ name, milliseconds }) => ({ name, milliseconds: milliseconds * slowness })),
+      REASONS,
+    ).fails;
+  };
+  for (const slowness of [1, 10]) {
+    expect(fails(9.9, slowness)).toBe(false);
+    expect(fails(11, slowness)).toBe(true);
+  }
+  // Of a single file any test may be most of the time.
+  expect(judge([timed('dawdles', 100)], {}).fails).toBe(false);
+});
+
+test('a run fails for a reason without a test', () => {
   const { lines, fails } = judge([timed('is quick', 1)], REASONS);
   expect(fails).toBe(true);
   expect(lines.at(-2)).toBe(`  ${FILE} > waits`);

@@ -2,8 +2,13 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 /** The longest that a test may take unless `LONG` says why it takes longer, in milliseconds. */
 const BUDGET_MS = 3_000;
-/** A test that takes this long fails the run: no busy machine makes so much of a test within the budget. */
-const FAILING_MS = 10_000;
+/**
+ * A test that takes this share of the time of all tests fails the run, about three times the budget: a slow machine makes
+ * all of them longer alike.
+ */
+const FAILING_SHARE = 0.01;
+/** Fewer tests than this are no whole run, whose time could be shared. */
+const WHOLE_RUN = 5_000;
 /** How many of the slowest tests are reported. */
 const TOLD = 10;
 
@@ -88,6 +93,8 @@ export function judge(
     ({ name, milliseconds }) =>
       milliseconds > BUDGET_MS && !(name in reasons) && !(fileOf(name) in reasons),
   );
+  const all = tests.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  const longest = tests.length < WHOLE_RUN ? Number.POSITIVE_INFINITY : all * FAILING_SHARE;
   const names = new Set(tests.map(({ name }) => name));
   const files = new Set(tests.map(({ name }) => fileOf(name)));
   const gone = Object.keys(reasons).filter(
@@ -102,7 +109,7 @@ export function judge(
       ),
       ...section('In test/budget.ts, and gone:', gone),
     ],
-    fails: gone.length > 0 || over.some(({ milliseconds }) => milliseconds > FAILING_MS),
+    fails: gone.length > 0 || over.some(({ milliseconds }) => milliseconds > longest),
   };
 }
 

@@ -56,9 +56,6 @@ export type AmountOfAsset = Pick<Transfer, 'token_amount' | 'asset_decimals' | '
 /** What transfers are compared with. */
 type Expected = Pick<Payment, 'status' | 'blockchain_id' | 'token_amount'>;
 
-/** More than anybody sends for one payment, and few enough to be read. */
-const LISTED_MAXIMUM = 10;
-
 const UNCOUNTED: readonly CountedFor[] = ['too_little', 'late', 'former', 'again', 'unclear'];
 
 /** Determines what each transfer of a payment was counted for. */
@@ -69,7 +66,7 @@ export function countTransfers<T extends Transfer>(
   const isCompleted = newest.some(
     each => each.stray_kind === null && each.outcome === 'rest' && hasArrived(each),
   );
-  const listed = newest.slice(-LISTED_MAXIMUM).map(transfer => {
+  const listed = newest.map(transfer => {
     const countedFor = countedForOf(transfer, payment, isCompleted);
     const became = UNCOUNTED.includes(countedFor) ? becameOf(transfer) : null;
     const returnHash = became === 'returned' ? returnHashOf(transfer) : null;

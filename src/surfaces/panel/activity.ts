@@ -6,7 +6,7 @@ import { type Html, html } from '../pages/html.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
 import { texts } from './hooks/language.ts';
-import { dateTime, percent } from './kit/format.ts';
+import { dateTime, exactTime, percent } from './kit/format.ts';
 import { PlaceQuery, readPage, renderList } from './kit/list.ts';
 import { accountPath } from './kit/navigation.ts';
 import { PLACES } from './kit/places.ts';
@@ -60,7 +60,7 @@ function renderEntry(words: PanelTexts, row: ActivityRow): Html {
   const { actor, address, at, person_name: personName } = row;
   const who = personName === null ? actor : words.activity.person(personName, actor);
   return html`<li><div>${renderChange(words, row)}
-<span class="quiet">${words.activity.made(who, dateTime(words, at), originOf(words, row), address)}</span></div></li>`;
+<span class="quiet">${words.activity.made(who, exactTime(words, at), originOf(words, row), address)}</span></div></li>`;
 }
 
 /** What was done, to what, and the details that were recorded. */

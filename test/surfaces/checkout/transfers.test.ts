@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setNetwork } from '#accounts/networks.ts';
 import { solanaReference } from '#chains/solana-reference.ts';
@@ -262,12 +263,25 @@ describe('a page', () => {
     expect((await read(late)).told).toEqual([expect.stringContaining(LATE)]);
   });
 
-  test('lists the newest ten, and says how many more there are', async () => {
+  test('lists the newest hundred, and says how many more there are', async () => {
     const checkout = await open();
-    for (let sent = 0; sent < 13; sent++) await send(checkout);
+    await send(checkout);
+    const again = await depositOf(await send(checkout));
+    // As if it had arrived 101 times more.
+    await sql`
+      with copies as (
+        insert into deposits select copy.* from deposits, generate_series(1, 101) as n,
+          jsonb_populate_record(deposits, jsonb_build_object(
+            'id', md5(n::text)::uuid, 'transaction_hash', '0x' || repeat(md5(n::text), 2))) as copy
+        where deposits.id = ${again.id}
+        returning id
+      )
+      insert into deviating_deposits select copy.* from deviating_deposits, copies,
+        jsonb_populate_record(deviating_deposits, jsonb_build_object('deposit_id', copies.id)) as copy
+      where deviating_deposits.deposit_id = ${again.id}`.execute(service.db);
     const { told, list } = await read(checkout);
-    expect(told).toHaveLength(10);
-    expect(told.filter(text => text.includes(AGAIN))).toHaveLength(10);
+    expect(told).toHaveLength(100);
+    expect(told.filter(text => text.includes(AGAIN))).toHaveLength(100);
     expect(list).toContain('Earlier transfers that are not listed: 3.');
   });
 });

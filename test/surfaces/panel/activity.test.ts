@@ -82,6 +82,7 @@ test('actions of operators and admins are described in words, with who, what and
   expect(text).toMatch(/Revoked an API key : \w/);
   expect(text).toContain('may: create payments, read payments, list networks');
   expect(text).toContain('what was wrong: The server refused the connection. Check that');
+  expect(page.body).toMatch(/<time datetime="[^"]+" data-exact>[^<]+:\d\d:\d\d UTC</);
   expect(page.body).not.toMatch(/<strong><code>/);
   expect(page.body).not.toMatch(/<code>\w+<\/code>:/);
   expect(text.indexOf('Revoked an API key')).toBeLessThan(text.indexOf('Changed the account'));
