@@ -49,6 +49,7 @@ const REMOVALS: readonly Removal[] = [
       limit,
     ),
   older('panel_links', DAY_MS),
+  older('email_links', DAY_MS),
   older('sign_in_counters', COUNTERS_KEPT_MS),
   older('known_devices', DEVICE_KNOWN_MS),
   older('mails', MAILS_KEPT_MS),

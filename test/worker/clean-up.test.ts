@@ -9,6 +9,7 @@ import {
   findStoredResponse,
   storeResponse,
 } from '#storage/repositories/payments/idempotency-keys.ts';
+import { insertEmailLink } from '#storage/repositories/people/email-links.ts';
 import { countAttempt, insertDevice } from '#storage/repositories/people/sign-in-counters.ts';
 import { cleanUpLoop } from '#worker/clean-up.ts';
 import { addMerchant, operatorOf } from '../helpers/accounts.ts';
@@ -177,6 +178,17 @@ test('removes what can no longer be used in the panel, and nothing else', async 
   const link = { person_id: idle.personId, merchant_user_id: null, partner_member_id: null };
   await makeLink(db, 'both', link, 'test', at(-3 * DAY_MS));
   await makeLink(db, 'both', { ...link, person_id: active.personId }, 'test', at(0));
+  for (const days of [3, 0]) {
+    await insertEmailLink(db, {
+      id: uuidv7(),
+      token_hash: Buffer.from(days === 0 ? 'new' : 'old'),
+      person_id: idle.personId,
+      email: 'new@example.com',
+      created_at: at(-days * DAY_MS),
+      expires_at: at(-days * DAY_MS + 1),
+      used_at: null,
+    });
+  }
   await countAttempt(db, Buffer.from('old'), LIMITS, at(-31 * DAY_MS));
   await countAttempt(db, Buffer.from('new'), LIMITS, at(-29 * DAY_MS));
   for (const [days, token] of [
@@ -200,6 +212,7 @@ test('removes what can no longer be used in the panel, and nothing else', async 
   const { rows } = await sql`
     select (select json_agg(person_id) from panel_sessions) as sessions,
            (select json_agg(person_id) from panel_links) as links,
+           (select json_agg(convert_from(token_hash, 'UTF8')) from email_links) as emails,
            (select json_agg(convert_from(key, 'UTF8')) from sign_in_counters) as counters,
            (select json_agg(convert_from(token_hash, 'UTF8')) from known_devices) as devices`.execute(
     db,
@@ -207,6 +220,7 @@ test('removes what can no longer be used in the panel, and nothing else', async 
   expect(rows[0]).toEqual({
     sessions: [active.personId],
     links: [active.personId],
+    emails: ['new'],
     counters: ['new'],
     devices: ['new'],
   });

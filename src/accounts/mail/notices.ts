@@ -38,6 +38,12 @@ export interface Notices {
   };
   /** Somebody has typed an e-mail to get a link for a new password. */
   readonly 'password-link': { readonly email: string; readonly address: string };
+  /** A person wants to sign in with an e-mail, which is to be confirmed. */
+  readonly 'email-link': {
+    readonly personId: string;
+    readonly email: string;
+    readonly address: string;
+  };
   /** An admin or owner was deactivated or demoted. */
   readonly 'decider-gone': {
     readonly name: string;
@@ -114,8 +120,11 @@ export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 
   return insertMail(tx, personId, notice);
 }
 
-/** Notifies whoever signs in with an e-mail, if anybody does. */
-export function tellWhoeverHas(tx: Connection, notice: Notice<'password-link'>): Promise<void> {
+/** Sends a link to whoever reads an e-mail, if the worker finds a reason to. */
+export function tellReader<K extends 'password-link' | 'email-link'>(
+  tx: Connection,
+  notice: Notice<K>,
+): Promise<void> {
   return insertMail(tx, null, notice);
 }
 

@@ -9,4 +9,9 @@ export interface PeopleDependencies extends PasswordHashing {
   readonly clock: Clock;
   /** Whether a password was found in a breach. */
   readonly isBreached: IsBreached;
+  /** Whether the service sends mail, so that an e-mail is confirmed by a link. */
+  readonly sendsMail: boolean;
 }
+
+/** What the worker has, which writes the mail that contains a link. */
+export type LinkDependencies = Omit<PeopleDependencies, 'isBreached' | 'sendsMail'>;

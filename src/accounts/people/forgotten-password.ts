@@ -5,11 +5,9 @@ import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import { findPersonByEmail, lockPerson } from '#storage/repositories/people/people.ts';
 import { type AttemptLimits, countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
 import { parseEmail } from '../input.ts';
-import { type Notices, tellWhoeverHas } from '../mail/notices.ts';
-import type { PeopleDependencies } from './dependencies.ts';
+import { type Notices, tellReader } from '../mail/notices.ts';
+import type { LinkDependencies } from './dependencies.ts';
 import { LINK_LIFETIMES, makeLink } from './invitations.ts';
-
-type LinkDependencies = Omit<PeopleDependencies, 'isBreached'>;
 
 const HOUR_MS = 60 * 60_000;
 
@@ -35,7 +33,7 @@ export async function askForLink(
   const now = new Date(clock());
   const key = keyring.hash(email.toLowerCase(), 'link for a new password');
   if ((await countAttempt(db, key, ASKED_LIMITS, now)) === 'refused') return;
-  await tellWhoeverHas(db, { kind: 'password-link', facts: { email, address }, now });
+  await tellReader(db, { kind: 'password-link', facts: { email, address }, now });
 }
 
 /** A link for the mail, and whom it goes to. */

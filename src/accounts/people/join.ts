@@ -25,6 +25,7 @@ import { deleteSessionsOf, findSessionById } from '#storage/repositories/people/
 import { hasOtherAccount } from '#storage/repositories/people/team.ts';
 import { notifyOfJoining } from '../admin-notices.ts';
 import { tellPerson } from '../mail/notices.ts';
+import { askToConfirm } from './confirm-email.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { findOpenLink } from './invitations.ts';
 import {
@@ -65,8 +66,9 @@ export async function findInvited(
 
 /**
  * Accepts an invitation as somebody new: creates the person with password and authenticator app, and signs
- * them in. The browser's former session ends.
- * @throws FieldRefused for an invalid e-mail or one that somebody signs in with, a password that is not
+ * them in. The browser's former session ends. Where mail is sent, a link to the e-mail is to confirm it: the invitation
+ * does not, since whoever made it has it in hand and chose the e-mail.
+ * @throws FieldRefused for an invalid e-mail or, without mail, one that somebody signs in with, a password that is not
  * accepted and a wrong code; LinkEnded; ApiError E5002 when too many sign in at once.
  */
 export async function joinAsNew(
@@ -75,8 +77,9 @@ export async function joinAsNew(
   { email: typed, ...factors }: NewFactors & { readonly email: string },
   visit: Visit,
 ): Promise<Joined> {
-  const { db, keyring, clock } = deps;
+  const { db, keyring, clock, sendsMail } = deps;
   const { visitor } = visit;
+  const { address } = visitor;
   const email = readEmail(typed);
   const now = new Date(clock());
   const id = newId();
@@ -99,6 +102,7 @@ export async function joinAsNew(
         id,
         name: invited.name,
         email,
+        email_confirmed_at: sendsMail ? null : now,
         created_at: now,
         factors_since: now,
         ...password,
@@ -109,7 +113,8 @@ export async function joinAsNew(
       await forgetFailures(tx, keyring, person, null);
       const recoveryCodes = await renewRecoveryCodes(tx, id);
       const detail = { accountId: invited.accountId, role: invited.role };
-      await auditPerson(tx, person, 'person.join', { address: visitor.address, now, detail });
+      await auditPerson(tx, person, 'person.join', { address, now, detail });
+      if (sendsMail) await askToConfirm(tx, deps, { personId: id, email, address }, now);
       await endFormerSession(tx, visit);
       const methods = ['password' as const, 'code' as const];
       return {
@@ -173,7 +178,7 @@ export async function renewFactors(
   factors: NewFactors,
   visit: Visit,
 ): Promise<readonly string[]> {
-  const { db, keyring, clock } = deps;
+  const { db, keyring, clock, sendsMail } = deps;
   const { visitor } = visit;
   const { password } = factors;
   const now = new Date(clock());
@@ -218,6 +223,10 @@ export async function renewFactors(
     const what = renewsPassword ? (renewsCode ? 'both' : 'password') : 'app';
     const facts = { what, withLink: true, at: now.toISOString(), address } as const;
     await tellPerson(tx, person.id, { kind: 'sign-in-changed', facts, now });
+    // All their devices may be lost, without which they sign in nowhere until it is confirmed.
+    if (sendsMail && person.email_confirmed_at === null) {
+      await askToConfirm(tx, deps, { personId: person.id, email: person.email, address }, now);
+    }
     return recoveryCodes;
   });
 }

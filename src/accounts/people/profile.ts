@@ -1,9 +1,12 @@
+import type { Connection } from '#storage/database/connection.ts';
 import { isUniqueViolation } from '#storage/database/errors.ts';
 import type { Person } from '#storage/database/people-tables.ts';
+import { endEmailLinks } from '#storage/repositories/people/email-links.ts';
 import { endLinksOf } from '#storage/repositories/people/invitations.ts';
 import { findPerson, updatePerson } from '#storage/repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '#storage/repositories/people/sessions.ts';
 import { tellPerson } from '../mail/notices.ts';
+import { askToConfirm } from './confirm-email.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { checkPasswordOf, type NewApp, readEmail, sealApp } from './new-factors.ts';
 import type { Visitor } from './panel-sessions.ts';
@@ -34,6 +37,9 @@ interface Change {
   readonly keepsFactors?: true;
 }
 
+/** A change that prepares no columns. */
+const nothing: Change['prepare'] = () => () => ({});
+
 /**
  * Changes the password of somebody who has signed in.
  * @throws FieldRefused for a password that is not accepted, and as `change` does.
@@ -56,8 +62,8 @@ export async function changePassword(
 }
 
 /**
- * Changes the e-mail that somebody signs in with.
- * @throws FieldRefused for an invalid one or one that somebody else has, and as `change` does.
+ * Changes the e-mail that somebody signs in with. Where mail is sent, it changes once the link in a mail to it is used.
+ * @throws FieldRefused for an invalid one or, without mail, one that somebody else has, and as `change` does.
  */
 export async function changeEmail(
   deps: PeopleDependencies,
@@ -65,16 +71,30 @@ export async function changeEmail(
   typed: string,
 ): Promise<string[]> {
   const email = readEmail(typed);
+  if (deps.sendsMail) return askForEmail(deps, proof, email);
   try {
     return await change(deps, proof, {
       what: 'email',
-      prepare: () => () => ({ email }),
+      prepare: () => () => ({ email, email_confirmed_at: new Date(deps.clock()) }),
       keepsFactors: true,
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new FieldRefused('email', 'email-in-use');
   }
+}
+
+function askForEmail(deps: PeopleDependencies, proof: Proof, email: string): Promise<string[]> {
+  return prove(deps, proof, nothing, async (tx, present) => {
+    const now = new Date(deps.clock());
+    const { id: personId, email_confirmed_at: confirmedAt } = present;
+    const { address } = proof.visitor;
+    // One that is not confirmed signs in nowhere but on the person's own devices.
+    if (confirmedAt === null) await updatePerson(tx, personId, { email });
+    await askToConfirm(tx, deps, { personId, email, address }, now);
+    await auditPerson(tx, present, 'person.ask-email', { address, now, detail: { email } });
+    return [];
+  });
 }
 
 /**
@@ -101,23 +121,51 @@ export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): 
 export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
   return change(deps, proof, {
     what: 'recovery-codes',
-    prepare: () => () => ({}),
+    prepare: nothing,
     renewsRecoveryCodes: true,
   });
 }
 
 /**
- * Checks the proof, makes the change, ends all other sessions and open links, audits it and notifies the
- * person. Passwords are hashed in the session's turn, before the transaction takes a connection.
+ * Makes the change once it is proved, ends all other sessions and open links, audits it and notifies the person.
  * @returns New recovery codes, if the change renews them.
- * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
+ * @throws As `prove` does.
  */
 function change(
   deps: PeopleDependencies,
-  { session, person, visitor, renewed, password, code }: Proof,
+  proof: Proof,
   { what, prepare, renewsRecoveryCodes, keepsFactors }: Change,
 ): Promise<string[]> {
-  const { db, clock } = deps;
+  return prove(deps, proof, prepare, async (tx, present, columns) => {
+    const now = new Date(deps.clock());
+    const { address } = proof.visitor;
+    // Before the change, so that a change of e-mail notifies the former address.
+    const facts = { what, withLink: false, at: now.toISOString(), address };
+    await tellPerson(tx, present.id, { kind: 'sign-in-changed', facts, now });
+    const times = keepsFactors === true ? {} : { factors_since: now };
+    await updatePerson(tx, present.id, { ...columns, ...times });
+    await deleteSessionsOf(tx, present.id, proof.session.id);
+    // Whoever reads the mailbox, or made a link for the person, must not be able to undo this change.
+    const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
+    await endLinksOf(tx, own, { now });
+    await endEmailLinks(tx, present.id, now);
+    await auditPerson(tx, present, `person.${what}`, { address, now });
+    return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
+  });
+}
+
+/**
+ * Checks the proof. Passwords are hashed in the session's turn, before the transaction takes a connection.
+ * @param work Runs in the transaction that uses up the code, with the columns that were prepared.
+ * @throws WrongProof, SecondFactorClosed, SessionEnded; ApiError E5002 when too many wait for a turn.
+ */
+function prove<T>(
+  deps: PeopleDependencies,
+  { session, person, visitor, renewed, password, code }: Proof,
+  prepare: Change['prepare'],
+  work: (tx: Connection, present: Person, columns: Partial<Person>) => Promise<T>,
+): Promise<T> {
+  const { db } = deps;
   return takeTurnOfSession(session.id, async () => {
     const compared = await findPerson(db, person.id);
     if (compared === undefined) throw new SessionEnded();
@@ -131,21 +179,7 @@ function change(
         compared,
         visitor,
         renewed,
-        async work(tx, present) {
-          const now = new Date(clock());
-          const { address } = visitor;
-          // Before the change, so that a change of e-mail notifies the former address.
-          const facts = { what, withLink: false, at: now.toISOString(), address };
-          await tellPerson(tx, present.id, { kind: 'sign-in-changed', facts, now });
-          const times = keepsFactors === true ? {} : { factors_since: now };
-          await updatePerson(tx, present.id, { ...columns, ...times });
-          await deleteSessionsOf(tx, present.id, session.id);
-          // Whoever reads the mailbox, or made a link for the person, must not be able to undo this change.
-          const own = { person_id: present.id, merchant_user_id: null, partner_member_id: null };
-          await endLinksOf(tx, own, { now });
-          await auditPerson(tx, present, `person.${what}`, { address, now });
-          return renewsRecoveryCodes === true ? renewRecoveryCodes(tx, present.id) : [];
-        },
+        work: (tx, present) => work(tx, present, columns),
       });
     });
   });

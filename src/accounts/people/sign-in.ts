@@ -6,11 +6,13 @@ import type { Person } from '#storage/database/people-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import {
+  findPersonByDevice,
   findPersonByEmail,
   lockPerson,
   updatePerson,
 } from '#storage/repositories/people/people.ts';
 import { insertDevice } from '#storage/repositories/people/sign-in-counters.ts';
+import { actorOf } from './actor.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
@@ -47,6 +49,9 @@ type SignedIn = { readonly personId?: string } & (
 /**
  * Checks e-mail and password, and begins a session that waits for the second factor. A right password counts
  * as a failure until the second factor is given: guessing it must not earn more attempts.
+ *
+ * An e-mail that is not confirmed signs in only on devices that have signed in as its person. So it leads to one person
+ * at most, and whether it works does not show whether somebody else has it.
  * @returns The session's token. The visitor does not learn the reason of a refusal.
  * @throws ApiError E5002 when too many sign in at once.
  */
@@ -71,7 +76,8 @@ async function signInNow(
     signIns.inc({ method: 'password', outcome: 'throttled' });
     return { refusal: 'too-many-passwords' };
   }
-  const person = await findPersonByEmail(db, email);
+  const person =
+    device === null ? await findPersonByEmail(db, email) : await findPersonByDevice(db, device);
   const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
   if (person === undefined || !isRight) {
     signIns.inc({ method: 'password', outcome: 'refused' });
@@ -113,13 +119,13 @@ export async function rememberDevice(tx: Connection, personId: string, now: Date
 /** Writes into the audit log that a person has signed in, or has changed what they sign in with. */
 export async function auditPerson(
   tx: Connection,
-  person: Pick<Person, 'id' | 'email' | 'is_demo'>,
+  person: Pick<Person, 'id' | 'email' | 'email_confirmed_at' | 'is_demo'>,
   action: string,
   { address, now, detail = {} }: { address: string; now: Date; detail?: Record<string, unknown> },
 ): Promise<void> {
   await insertAuditEntry(tx, {
     id: newId(),
-    actor: person.email,
+    actor: actorOf(person),
     action,
     objectType: 'person',
     objectId: person.id,

@@ -29,6 +29,9 @@ export const DEVICE_KNOWN_MS = 180 * 24 * 60 * MINUTE_MS;
 /** Token hash of a device that has signed in as the person; null for any other device. */
 type KnownDevice = Buffer | null;
 
+/** A person whose failures are counted. */
+type Counted = Pick<Person, 'id' | 'email' | 'email_confirmed_at'>;
+
 /** @param token From the browser's cookie, if there is one. */
 export async function findKnownDevice(
   db: Connection,
@@ -67,7 +70,7 @@ export function admitCode(
 export function forgetFailures(
   db: Connection,
   keyring: Keyring,
-  person: Pick<Person, 'id' | 'email'>,
+  person: Counted,
   device: KnownDevice,
 ): Promise<void> {
   return forgetAttempts(db, countersOf(keyring, person, device));
@@ -80,12 +83,12 @@ export function forgetFailures(
 export async function forgetPasswordFailures(
   db: Connection,
   keyring: Keyring,
-  { id, email }: Pick<Person, 'id' | 'email'>,
+  person: Counted,
 ): Promise<void> {
-  const devices = [null, ...(await listDevices(db, id))];
+  const devices = [null, ...(await listDevices(db, person.id))];
   await forgetAttempts(
     db,
-    devices.map(device => passwordCounter(keyring, email, device)),
+    devices.flatMap(device => passwordCountersOf(keyring, person, device)),
   );
 }
 
@@ -93,7 +96,7 @@ export async function forgetPasswordFailures(
 export async function forgetAllFailures(
   db: Connection,
   keyring: Keyring,
-  person: Pick<Person, 'id' | 'email'>,
+  person: Counted,
 ): Promise<void> {
   const devices = [null, ...(await listDevices(db, person.id))];
   await forgetAttempts(
@@ -102,12 +105,21 @@ export async function forgetAllFailures(
   );
 }
 
-function countersOf(
+function countersOf(keyring: Keyring, person: Counted, device: KnownDevice): Buffer[] {
+  return [...passwordCountersOf(keyring, person, device), codeCounter(keyring, person.id, device)];
+}
+
+/**
+ * The counter of a person's passwords on a device. That of unknown devices belongs to whoever has confirmed the e-mail:
+ * naming it must not earn more guesses at their password.
+ */
+function passwordCountersOf(
   keyring: Keyring,
-  { id, email }: Pick<Person, 'id' | 'email'>,
+  { email, email_confirmed_at: confirmedAt }: Counted,
   device: KnownDevice,
 ): Buffer[] {
-  return [passwordCounter(keyring, email, device), codeCounter(keyring, id, device)];
+  const isOther = device === null && confirmedAt === null;
+  return isOther ? [] : [passwordCounter(keyring, email, device)];
 }
 
 function passwordCounter(keyring: Keyring, email: string, device: KnownDevice): Buffer {

@@ -5,8 +5,13 @@ import type { Defaulted } from './column-types.ts';
 interface PeopleTable {
   id: string;
   name: string;
-  /** Unique without regard to case. */
+  /** Unique without regard to case among those that are confirmed. */
   email: string;
+  /**
+   * When the person has proved, by a link in a mail, that the e-mail is theirs; where no mail is sent, when they named it.
+   * null for one that is not confirmed.
+   */
+  email_confirmed_at: Defaulted<Date | null>;
   /** Whether this is a person of the demo, who needs no factors. */
   is_demo: Defaulted<boolean>;
   /** The four columns of a password are set together, or null. */
@@ -86,6 +91,18 @@ export interface PanelLinksTable {
   used_at: Date | null;
 }
 
+/** Links that confirm an e-mail, sent to it. */
+interface EmailLinksTable {
+  id: string;
+  token_hash: Buffer;
+  person_id: string;
+  /** What the person signs in with once the link is used. */
+  email: string;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
 interface SignInCountersTable {
   key: Buffer;
   /** Failures since `began_at`; restarts after a pause of `windowMs` (`AttemptLimits`). */
@@ -123,6 +140,7 @@ export interface PeopleTables {
   recovery_codes: RecoveryCodesTable;
   panel_sessions: PanelSessionsTable;
   panel_links: PanelLinksTable;
+  email_links: EmailLinksTable;
   sign_in_counters: SignInCountersTable;
   known_devices: KnownDevicesTable;
   panel_intents: PanelIntentsTable;
@@ -132,4 +150,5 @@ export interface PeopleTables {
 export type Person = Selectable<PeopleTable>;
 export type PanelSession = Selectable<PanelSessionsTable>;
 export type PanelLink = Selectable<PanelLinksTable>;
+export type EmailLink = Selectable<EmailLinksTable>;
 export type RecoveryCode = Selectable<RecoveryCodesTable>;

@@ -19,7 +19,10 @@ export interface OtherRecipients {
   readonly formerSince?: Date | null;
 }
 
-/** Queues a mail to a person or, without one, to the e-mail address that the facts name. */
+/**
+ * Queues a mail to a person or, without one, to the e-mail address that the facts name. Nothing is sent to an e-mail of
+ * a person that is not confirmed: others may read it.
+ */
 export async function insertMail(
   db: Connection,
   personId: string | null,
@@ -31,13 +34,14 @@ export async function insertMail(
     mail,
     personId === null
       ? sql`null::uuid, null, ${facts}`
-      : sql`id, email, ${facts} from people where id = ${personId} and not is_demo`,
+      : sql`id, email, ${facts} from people
+          where id = ${personId} and not is_demo and email_confirmed_at is not null`,
   );
 }
 
 /**
- * Queues a mail to each active admin of a merchant, or owner of a partner, who signs in, and adds the account to its
- * facts.
+ * Queues a mail to each active admin of a merchant, or owner of a partner, whose e-mail is confirmed, and adds the
+ * account to its facts.
  * @param others.besides ID of a member of the account who gets it too.
  * @param others.formerSince If given, members who lost that role since then get it too, whoever removed them.
  */
@@ -57,6 +61,7 @@ export async function insertMailToAdmins(
       join people on people.id = own.person_id
       join ${sql.table(account)} as account on account.id = own.${sql.ref(column)}
       where own.${sql.ref(column)} = ${accountId} and not people.is_demo
+        and people.email_confirmed_at is not null
         and (own.status = 'active' and (own.role = ${adminRole} or own.id = ${besides})
           or exists (
             select from audit_log

@@ -7,6 +7,7 @@ const AGES = {
   nonces: 'expires_at',
   idempotency_keys: 'expires_at',
   panel_links: 'expires_at',
+  email_links: 'expires_at',
   sign_in_counters: 'updated_at',
   known_devices: 'created_at',
   panel_intents: 'created_at',

@@ -1,7 +1,8 @@
 import type { NamedAccount, NoticeKind, Notices } from '#accounts/mail/notices.ts';
 import { plainName } from '#accounts/mail/plain-name.ts';
 import type { OutgoingMail } from '#accounts/mail/send.ts';
-import type { PeopleDependencies } from '#accounts/people/dependencies.ts';
+import { makeEmailLink } from '#accounts/people/confirm-email.ts';
+import type { LinkDependencies } from '#accounts/people/dependencies.ts';
 import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
 import type { ClaimedMail } from '#storage/repositories/mails.ts';
@@ -18,37 +19,36 @@ interface Draft {
   readonly path: string;
 }
 
-/** Facts of a notice about an account. */
-type Told<K extends NoticeKind> = Notices[K] & { readonly account: NamedAccount };
+type Letter = Omit<OutgoingMail, 'id'>;
 
-interface MailTextDependencies extends Omit<PeopleDependencies, 'isBreached'> {
+/** What tells of something that has happened, rather than containing a link that somebody has asked for. */
+type Telling = Exclude<NoticeKind, 'password-link' | 'email-link'>;
+
+/** Facts of a notice about an account. */
+type Told<K extends Telling> = Notices[K] & { readonly account: NamedAccount };
+
+interface MailTextDependencies extends LinkDependencies {
   /** Base URL of the panel. */
   readonly panelUrl: string;
 }
 
 /**
- * Writes a mail and its recipient: plain text in the person's language, whose only links are to the panel. The link
- * for a new password is made now, so that only the mail ever contains it.
+ * Writes a mail and its recipient: plain text in the person's language, whose only links are to the panel. A link that
+ * somebody has asked for is made now, so that only the mail ever contains it.
  * @returns null for a mail that need not be sent: it has no recipient any more, or is too late.
  */
 export async function writeMail(
   deps: MailTextDependencies,
   { kind, facts, person, created_at: createdAt }: ClaimedMail,
-): Promise<Omit<OutgoingMail, 'id'> | null> {
+): Promise<Letter | null> {
   if (kind === 'password-link') {
-    const asked = facts as Notices['password-link'];
-    const made = await makeAskedLink(deps, asked, createdAt);
-    if (made === null) return null;
-    const words = textsIn(made.person.language);
-    const { subject, text, link, ignore } = words.mails.passwordLink;
-    const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}`;
-    const paragraphs = [...text(asked.address), `${link}\n${url}`, ignore];
-    return mailTo(words, made.person, subject, paragraphs);
+    return writePasswordLink(deps, facts as Notices['password-link'], createdAt);
   }
+  if (kind === 'email-link') return writeEmailLink(deps, facts as Notices['email-link'], createdAt);
   if (person === null) return null;
   const words = textsIn(person.language);
   const told = withPlainNames(facts);
-  const about = kind as Exclude<NoticeKind, 'password-link'>;
+  const about = kind as Telling;
   const { subject, paragraphs, path } = draftOf(words, about, told);
   const { because, look } = words.mails;
   const { account } = told as { account?: NamedAccount };
@@ -59,12 +59,41 @@ export async function writeMail(
   ]);
 }
 
+async function writePasswordLink(
+  deps: MailTextDependencies,
+  asked: Notices['password-link'],
+  askedAt: Date,
+): Promise<Letter | null> {
+  const made = await makeAskedLink(deps, asked, askedAt);
+  if (made === null) return null;
+  const words = textsIn(made.person.language);
+  const { subject, text, link, ignore } = words.mails.passwordLink;
+  const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}`;
+  return mailTo(words, made.person, subject, [...text(asked.address), `${link}\n${url}`, ignore]);
+}
+
+/** The mail names nobody: whoever asked for it may have mistyped the e-mail, or want to send texts to others. */
+async function writeEmailLink(
+  deps: MailTextDependencies,
+  asked: Notices['email-link'],
+  askedAt: Date,
+): Promise<Letter | null> {
+  const { email, address } = asked;
+  const made = await makeEmailLink(deps, asked, askedAt);
+  if (made === null) return null;
+  const words = textsIn(made.language);
+  const { subject, text, taken, link, ignore } = words.mails.emailLink;
+  const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}/email`;
+  const paragraphs = made.token === null ? taken(address) : [...text(address), `${link}\n${url}`];
+  return mailTo(words, { name: '', email }, subject, [...paragraphs, ignore]);
+}
+
 function mailTo(
   { mails }: PanelTexts,
   to: OutgoingMail['to'],
   subject: string,
   paragraphs: readonly string[],
-): Omit<OutgoingMail, 'id'> {
+): Letter {
   const name = plainName(to.name);
   const text = `${[mails.greeting(name), ...paragraphs].join('\n\n')}\n`;
   return { to: { name, email: to.email }, subject, text };
@@ -82,11 +111,7 @@ function withPlainNames(facts: unknown): unknown {
   );
 }
 
-function draftOf(
-  words: PanelTexts,
-  kind: Exclude<NoticeKind, 'password-link'>,
-  facts: unknown,
-): Draft {
+function draftOf(words: PanelTexts, kind: Telling, facts: unknown): Draft {
   const { mails } = words;
   switch (kind) {
     case 'sign-in': {

@@ -47,6 +47,8 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['GET /panel/join/:token', 'everybody'],
   ['POST /panel/join/:token', 'everybody'],
   ['POST /panel/join/:token/accept', 'signed in'],
+  ['GET /panel/join/:token/email', 'everybody'],
+  ['POST /panel/join/:token/email', 'everybody'],
   ['GET /panel/join/:token/sign-in', 'everybody'],
   ['POST /panel/join/:token/sign-in', 'everybody'],
   ['GET /panel/invitation', 'signed in'],

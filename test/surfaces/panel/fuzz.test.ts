@@ -39,6 +39,7 @@ const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/sign-in\/code$/, ['code']],
   [/forgotten-password$/, ['email']],
   [/join\/:token$/, ['email', 'password', 'secret', 'code']],
+  [/join\/:token\/email$/, ['password']],
   [/profile\/language$/, ['language']],
   [/profile\/email$/, ['email', 'password', 'code']],
   [/profile\/password$/, ['new-password', 'password', 'code']],

@@ -285,7 +285,12 @@ describe('what needs attention', () => {
     expect(textOf(await open(service, url, admin))).not.toContain(said);
     await auditPerson(
       service.db,
-      { id: admin.personId, email: admin.email, is_demo: false },
+      {
+        id: admin.personId,
+        email: admin.email,
+        email_confirmed_at: new Date(service.clock.now),
+        is_demo: false,
+      },
       `person.${what}`,
       { address: '192.0.2.7', now: new Date(service.clock.now) },
     );

@@ -78,7 +78,7 @@ test('the overview shows what needs attention: keys, a sign-in with a new device
   expect(textOf(await open(service, url, other))).not.toContain(said);
   await auditPerson(
     service.db,
-    { id: own.personId, email: own.email, is_demo: false },
+    { id: own.personId, email: own.email, email_confirmed_at: day(0), is_demo: false },
     'person.sign-in',
     { address: '192.0.2.7', now: day(0), detail: { device: 'new' } },
   );

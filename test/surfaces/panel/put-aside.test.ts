@@ -98,7 +98,7 @@ test('it stays aside in the other accounts of the person only if it was put asid
     update merchant_users set person_id = ${first.ada.personId}
     where id = ${second.ada.userId}`.execute(service.db);
   const { personId: id, email } = first.ada;
-  const person = { id, email, is_demo: false };
+  const person = { id, email, email_confirmed_at: new Date(0), is_demo: false };
   const occasion = { address: '192.0.2.7', now: new Date(service.clock.now) };
   await auditPerson(service.db, person, 'person.password', occasion);
   await putAllAside(first);
@@ -223,11 +223,16 @@ describe('what was put aside is shown again when it is news:', () => {
       'with a new device',
       async ({ ada: { personId: id, email } }) => {
         const signIn = () =>
-          auditPerson(service.db, { id, email, is_demo: false }, 'person.sign-in', {
-            address: '192.0.2.7',
-            now: new Date(service.clock.now),
-            detail: { device: 'new' },
-          });
+          auditPerson(
+            service.db,
+            { id, email, email_confirmed_at: new Date(0), is_demo: false },
+            'person.sign-in',
+            {
+              address: '192.0.2.7',
+              now: new Date(service.clock.now),
+              detail: { device: 'new' },
+            },
+          );
         await signIn();
         return () => {
           service.clock.now += 1;

@@ -97,7 +97,10 @@ function prove(fields: Form[1], proof: Proof): Record<string, string> {
 /** Sends a form in a session that was stolen this many minutes after its second factor, with a guessed code. */
 async function sendStolen([path, fields]: Form, minutes: number, guess: string) {
   const cookie = await addSession(service, ada, minutes);
-  return submit(service, path, prove(fields, { code: guess, password: '' }), { cookie });
+  const sent = prove(fields, { code: guess, password: '' });
+  // As on the page that asks for a recent second factor.
+  const confirmation = guess === '' ? {} : { 'confirmation-code': guess };
+  return submit(service, path, { ...sent, ...confirmation }, { cookie });
 }
 
 /** Expects forms to change nothing in a stolen session, whether the code is missing or guessed. */

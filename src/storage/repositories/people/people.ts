@@ -14,12 +14,26 @@ export function hasDemoPeople(db: Connection): Promise<boolean> {
   return hasRow(db.selectFrom('people').select('id').where('is_demo', '=', true));
 }
 
-/** @param email In any case. */
+/**
+ * The person who has confirmed an e-mail, if anybody has.
+ * @param email In any case.
+ */
 export function findPersonByEmail(db: Connection, email: string): Promise<Person | undefined> {
   return db
     .selectFrom('people')
     .selectAll()
     .where(({ fn }) => fn('lower', ['email']), '=', email.toLowerCase())
+    .where('email_confirmed_at', 'is not', null)
+    .executeTakeFirst();
+}
+
+/** The person who has signed in with a device, if anybody has. */
+export function findPersonByDevice(db: Connection, tokenHash: Buffer): Promise<Person | undefined> {
+  return db
+    .selectFrom('people')
+    .innerJoin('known_devices', 'known_devices.person_id', 'people.id')
+    .selectAll('people')
+    .where('token_hash', '=', tokenHash)
     .executeTakeFirst();
 }
 

@@ -12,7 +12,14 @@ export interface SessionWithPerson {
   readonly session: PanelSession;
   readonly person: Pick<
     Person,
-    'id' | 'name' | 'email' | 'is_demo' | 'language' | 'code_closed_at' | 'created_at'
+    | 'id'
+    | 'name'
+    | 'email'
+    | 'email_confirmed_at'
+    | 'is_demo'
+    | 'language'
+    | 'code_closed_at'
+    | 'created_at'
   >;
 }
 
@@ -26,21 +33,15 @@ export async function findSession(
     .innerJoin('people', 'people.id', 'panel_sessions.person_id')
     .selectAll('panel_sessions')
     .select(['people.name as personName', 'people.email as personEmail', 'people.language'])
-    .select(['people.code_closed_at', 'people.created_at as joined'])
+    .select(['people.email_confirmed_at', 'people.code_closed_at', 'people.created_at as joined'])
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const {
-    personName: name,
-    personEmail: email,
-    language,
-    code_closed_at,
-    joined,
-    ...session
-  } = row;
+  const { personName: name, personEmail: email, joined: created_at, ...others } = row;
+  const { email_confirmed_at, language, code_closed_at, ...session } = others;
   const { person_id: id, is_demo } = session;
-  const person = { id, name, email, is_demo, language, code_closed_at, created_at: joined };
-  return { session, person };
+  const own = { id, name, email, email_confirmed_at, is_demo, created_at };
+  return { session, person: { ...own, language, code_closed_at } };
 }
 
 export const insertSession = insertInto('panel_sessions');

@@ -136,8 +136,8 @@ export function isActiveAdmin(
 
 /**
  * Ends the open links that people made in the panel of an account of which they are no longer admin or owner. A link
- * names its maker by the e-mail they had then, so links of somebody who has changed it end as well. Links that
- * operators made, or that were sent by mail, belong to no account.
+ * names its maker by the e-mail they had then, so links of somebody who has changed it, or has not confirmed it, end as
+ * well. Links that operators made, or that were sent by mail, belong to no account.
  */
 export async function endLinksOfFormerAdmins(
   db: Connection,
@@ -153,6 +153,7 @@ export async function endLinksOfFormerAdmins(
     .where('made_by', 'not in', ({ selectFrom }) =>
       selectFrom('people')
         .select('email')
+        .where('email_confirmed_at', 'is not', null)
         .where('id', 'in', admins(db, kind, accountId).clearSelect().select('person_id')),
     )
     .execute();

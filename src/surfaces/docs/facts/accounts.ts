@@ -15,6 +15,7 @@ import {
 } from '#accounts/keys/scopes.ts';
 import { RETRY_PAUSES_MS } from '#accounts/mail/outbox.ts';
 import { COMMON_PASSWORDS } from '#accounts/people/common-passwords.ts';
+import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
 import { ASKED_LIMITS } from '#accounts/people/forgotten-password.ts';
 import { LINK_LIFETIMES } from '#accounts/people/invitations.ts';
 import {
@@ -69,6 +70,7 @@ export const ACCOUNT_FACTS: Facts = {
   'panel.recovery-hold': formatDuration(RECOVERY_HOLD_MS / 1000),
   'mail.pauses': RETRY_PAUSES_MS.map(pause => formatDuration(pause / 1000)).join(', '),
   'mail.asked': ASKED_LIMITS.failures,
+  'mail.confirming': formatDuration(EMAIL_LINK_MS / 1000),
   'mail.asked-window': formatDuration(ASKED_LIMITS.windowMs / 1000),
   'sign-in.failures': ATTEMPT_LIMITS.failures,
   'sign-in.window': formatDuration(ATTEMPT_LIMITS.windowMs / 1000),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { isAllowed, needsRecentFactor, type Permission } from '#accounts/access/permissions.ts';
 import type { Operator } from '#accounts/audit/audited-change.ts';
+import { actorOf } from '#accounts/people/actor.ts';
 import { type OpenSession, openSession, type Visitor } from '#accounts/people/panel-sessions.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { clientSite } from '#http/client-address.ts';
@@ -271,7 +272,7 @@ export function operatorOf(
   return {
     db,
     clock,
-    actor: person.email,
+    actor: actorOf(person),
     personId: person.id,
     address: visitor.address,
     accountId: membership?.accountId ?? null,

@@ -20,6 +20,7 @@ import type { FormFault } from '../kit/form.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { registerAccept, showInvitation } from './accept.ts';
+import { registerConfirmEmail } from './confirm-email.ts';
 import { demoPage, invitationPage, type Renewal, renewalPage } from './views.ts';
 
 /** Accepts any text, so that the page can say that an incomplete link does not work. */
@@ -34,7 +35,7 @@ type JoinRequest = FastifyRequest & { params: Static<typeof params> };
 
 /** Links that let somebody in: opening one changes nothing, sending its form uses it up. */
 export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
-  const { admitsDemo, clock, cookies, db, limits, panelUrl } = deps;
+  const { admitsDemo, clock, cookies, db, limits, panelUrl, sendsMail } = deps;
   const basePath = basePathOf(panelUrl);
 
   app.get('/join/:token', { ...FOR_ANYBODY, schema: { params } }, async request => {
@@ -56,6 +57,7 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
   });
 
   registerAccept(app, deps);
+  registerConfirmEmail(app, deps);
 
   /** Finds the link, and notes for the log whose it is if it renews a person's own factors. */
   async function requireLink(request: JoinRequest): Promise<PanelLink> {
@@ -98,7 +100,9 @@ export function registerJoin(app: TypedApp, deps: PanelDependencies): void {
     cookies.setSession(reply, joined.token);
     cookies.setDevice(reply, joined.device);
     const { recoveryCodes, account } = joined;
-    return recoveryCodesPage(texts(request), recoveryCodes, basePath + accountPath(account));
+    const words = texts(request);
+    const notice = sendsMail ? words.join.email.asked(form.email.trim()) : undefined;
+    return recoveryCodesPage(words, recoveryCodes, basePath + accountPath(account), notice);
   }
 
   async function renew(

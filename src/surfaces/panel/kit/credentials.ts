@@ -10,18 +10,18 @@ import { renderNotice } from './notice.ts';
 /**
  * Recovery codes, shown once.
  * @param next Where to go afterwards, with the base path.
- * @param changed What was changed, if it was not the codes alone.
+ * @param notice What else there is to say of the change that made them.
  */
 export function recoveryCodesPage(
   { join, shell }: PanelTexts,
   codes: readonly string[],
   next: string,
-  changed?: string,
+  notice?: string,
 ): PanelPage {
   return {
     title: join.recoveryCodes.title,
     lead: join.recoveryCodes.lead,
-    content: html`${changed !== undefined && renderNotice({ text: changed }, '')}<div class="secret"><pre><code id="recovery-codes">${codes.join('\n')}</code></pre>
+    content: html`${notice !== undefined && renderNotice({ text: notice }, '')}<div class="secret"><pre><code id="recovery-codes">${codes.join('\n')}</code></pre>
 <button type="button" class="plain copy" data-copy="recovery-codes" hidden>${shell.copy}</button></div>
 <p><a class="button" href="${next}">${shell.kept}</a></p>`,
   };

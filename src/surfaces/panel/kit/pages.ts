@@ -1,14 +1,17 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import { pathOf } from '#http/request-target.ts';
 import { type PagePolicy, pageHeaders, transportHeaders } from '#http/security-headers.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { basePathOf } from '../../pages/base-path.ts';
+import type { AccountNotice } from '../hooks/access.ts';
 import type { PanelCookies } from '../hooks/cookies.ts';
 import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { type PanelPage, renderPage } from './document.ts';
 import { type Notice, readNotice, writeNotice } from './notice.ts';
+import { PROFILE } from './places.ts';
 
 /** What pages need to know of the service. */
 export interface PageSettings {
@@ -106,7 +109,7 @@ export function renderPageOrRedirect(
     membership,
     path: pathOf(reply.request.url),
     banner: membership === null ? null : bannerOf(words, membership),
-    notices,
+    notices: membership === null ? notices : [...ownNotices(words, session), ...notices],
     notice,
   });
 }
@@ -118,6 +121,12 @@ export function renderPageOrRedirect(
 export function redirectTo(path: string, notice?: Notice | string): Redirect {
   if (notice === undefined) return { onward: path };
   return { onward: path, notice: typeof notice === 'string' ? { text: notice } : notice };
+}
+
+/** What the pages of an account say of the person: without a confirmed e-mail, no mail tells them of what matters there. */
+function ownNotices({ profile }: PanelTexts, session: OpenSession | null): AccountNotice[] {
+  if (session === null || session.person.email_confirmed_at !== null) return [];
+  return [{ text: profile.confirmEmail(session.person.email), href: PROFILE }];
 }
 
 /** A state of the account that keeps it from taking payments, though people can still enter it. */

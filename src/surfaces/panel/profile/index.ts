@@ -89,10 +89,12 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       again: (request, fault) => showForm(request, form, fault, request.body),
       done(request, codes) {
         const words = texts(request);
-        const changed = words.profile.changed[form];
+        const { changed, emailAsked } = words.profile;
+        const isAsked = form === 'email' && sendsMail;
+        const notice = isAsked ? emailAsked(request.body.email.trim()) : changed[form];
         return codes.length === 0
-          ? redirectTo(PROFILE, changed)
-          : recoveryCodesPage(words, codes, basePath + PROFILE, changed);
+          ? redirectTo(PROFILE, notice)
+          : recoveryCodesPage(words, codes, basePath + PROFILE, notice);
       },
     });
   }
@@ -156,11 +158,13 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     request: FastifyRequest,
     form: ProfileForm,
     fault: FormFault | null,
-    { email, secret: sent }: Pick<Fields, 'email' | 'secret'> = { email: '', secret: '' },
+    given: Partial<Fields> = {},
   ): PanelPage {
+    const { email: ownEmail, email_confirmed_at: confirmedAt } = sessionOf(request).person;
+    const { email = confirmedAt === null ? ownEmail : '', secret: sent = '' } = given;
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    const { email: ownEmail } = sessionOf(request).person;
-    return profileFormPage(texts(request), basePath, form, { email, ownEmail, secret, fault });
+    const parts = { email, ownEmail, secret, sendsMail, fault };
+    return profileFormPage(texts(request), basePath, form, parts);
   }
 }
 

@@ -10,7 +10,7 @@ import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface ProfileParts {
   readonly basePath: string;
-  readonly person: Pick<Person, 'name' | 'email' | 'is_demo' | 'language'>;
+  readonly person: Pick<Person, 'name' | 'email' | 'email_confirmed_at' | 'is_demo' | 'language'>;
   readonly sessions: readonly PanelSession[];
   /** ID of the session that requests the page. */
   readonly ownSession: string;
@@ -37,6 +37,9 @@ export function profilePage(words: PanelTexts, parts: ProfileParts): PanelPage {
         ? html`<p class="notice">${profileTexts.demo}</p>`
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
 ${
+  person.email_confirmed_at === null &&
+  html`<p class="notice">${profileTexts.unconfirmed(person.email)} <a href="${basePath}${PROFILE}/email">${profileTexts.resend}</a></p>`
+}${
   recoveryCodesLeft < 4 &&
   html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`
 }
@@ -99,6 +102,7 @@ interface ProfileFormParts {
   readonly ownEmail: string;
   /** Secret of the new authenticator app. */
   readonly secret: string;
+  readonly sendsMail: boolean;
   readonly fault: FormFault | null;
 }
 
@@ -114,7 +118,7 @@ export function profileFormPage(
   const title = changes[form];
   return {
     title,
-    lead: formTexts.lead,
+    lead: form === 'email' && parts.sendsMail ? formTexts.emailLead : formTexts.lead,
     fault,
     content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
 ${fieldsOf(words, form, parts)}

@@ -39,7 +39,7 @@ type SignInRequest = LeadingRequest & { params: Static<typeof params> };
 
 /** Signing in with password and code, and signing out. */
 export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
-  const { admitsDemo, cookies, db, limits, panelUrl } = deps;
+  const { admitsDemo, cookies, db, limits, panelUrl, sendsMail } = deps;
   const basePath = basePathOf(panelUrl);
   const leading = { querystring: NextQuery };
   const nextOf = ({ query }: LeadingRequest) => readNext(query.next);
@@ -66,7 +66,7 @@ export function registerSignIn(app: TypedApp, deps: PanelDependencies): void {
         ? withNext(PANEL_PREFIX + SIGN_IN, nextOf(request))
         : `${JOIN_PATH}/${token}/sign-in`;
     const hasDemo = admitsDemo && (await hasDemoPeople(db));
-    return signInPage(texts(request), { basePath, action, email, hasDemo, fault });
+    return signInPage(texts(request), { basePath, action, email, hasDemo, sendsMail, fault });
   }
 
   async function takePassword(

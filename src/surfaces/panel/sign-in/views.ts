@@ -13,13 +13,14 @@ interface SignInParts {
   readonly email: string;
   /** Whether there are people of the demo, who sign in by a link. */
   readonly hasDemo: boolean;
+  readonly sendsMail: boolean;
   readonly fault: FormFault | null;
 }
 
 /** E-mail and password. */
 export function signInPage(
   { signIn }: PanelTexts,
-  { basePath, action, email, hasDemo, fault }: SignInParts,
+  { basePath, action, email, hasDemo, sendsMail, fault }: SignInParts,
 ): PanelPage {
   return {
     title: signIn.title,
@@ -30,7 +31,7 @@ ${renderField({ name: 'password', label: signIn.password, type: 'password', auto
 <button>${signIn.submit}</button>
 </form>
 <p><a href="${basePath}${PANEL_PREFIX}${FORGOTTEN_PATH}">${signIn.forgottenLink}</a></p>
-<p class="quiet">${signIn.noAccount}</p>`,
+<p class="quiet">${signIn.noAccount}${sendsMail && html` ${signIn.unconfirmed}`}</p>`,
   };
 }
 

@@ -40,6 +40,17 @@ export const join = {
     },
   },
 
+  /** Confirming the e-mail that somebody signs in with, by a link in a mail. */
+  email: {
+    asked: (email: string) =>
+      `A mail is on its way to ${email}. Open its link, so that you can sign in on other devices and get mail.`,
+    title: 'Confirm your e-mail',
+    lead: (email: string) => `From then on you sign in with ${email}, and nobody else does.`,
+    password: 'Your password',
+    submit: 'Confirm',
+    confirmed: (email: string) => `You sign in with ${email} from now on.`,
+  },
+
   demo: {
     title: 'Look around in the demo',
     lead: 'You enter three demo shops as their admin, and a demo partner as its owner. Nothing here is real, and no password is needed.',

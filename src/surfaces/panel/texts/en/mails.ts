@@ -47,7 +47,8 @@ function thingOf({ kind, network, branch }: MoneyChange): string {
 
 /** Mail to people. A subject is one line; a text is its paragraphs. */
 export const mails = {
-  greeting: (name: string) => `Hello ${name},`,
+  /** @param name Empty if it is not told. */
+  greeting: (name: string) => (name === '' ? 'Hello,' : `Hello ${name},`),
   /** Why the person gets it. */
   because: {
     person: 'You get this because it is about your own sign-in.',
@@ -95,6 +96,20 @@ export const mails = {
     link: 'Choose a new password:',
     ignore:
       'If it was not you who asked, there is nothing to do: nothing changes until the link is used. Give it to nobody.',
+  },
+  emailLink: {
+    subject: 'Confirm your e-mail',
+    text: (address: string) => [
+      `Somebody, from ${address}, wants to sign in to the panel with this e-mail.`,
+      'If it was you, open this link and enter your password. It works once, for a day.',
+    ],
+    /** If somebody signs in with the e-mail already. */
+    taken: (address: string) => [
+      `Somebody, from ${address}, wants to sign in to the panel with this e-mail, with which you sign in already.`,
+      'If it was you: one e-mail is for one sign-in. Choose another e-mail in the profile of the new one; or keep the one that you have, and ask whoever invited you for a new invitation, which you accept after signing in.',
+    ],
+    link: 'Confirm the e-mail:',
+    ignore: 'If it was not you, there is nothing to do: nobody gets your e-mail without this mail.',
   },
   adminGone: {
     merchant: {

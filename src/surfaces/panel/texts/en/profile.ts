@@ -10,6 +10,13 @@ export const profile = {
       ? 'You have no recovery code left: without your phone you cannot sign in. Make new ones.'
       : `You have ${counted(left, 'recovery code')} left. Make new ones before they run out.`,
   recoveryCodes: (left: number) => (left === 0 ? 'none left' : `${left} left`),
+  /** The e-mail that the person signs in with is not confirmed. */
+  unconfirmed: (email: string) =>
+    `${email} is not confirmed: until you open the link in the mail to it, you sign in only on devices that you have signed in with before, and get no mail.`,
+  /** At the top of the pages of an account. */
+  confirmEmail: (email: string) =>
+    `Your e-mail is not confirmed: open the link in the mail to ${email}.`,
+  resend: 'Send the link again, or choose another e-mail',
   /** A sentence without its period. */
   closedCodes: (failures: number, last: Date) =>
     `${failures} wrong codes were entered for you, the last on ${minuteOf(last)}. If that was not you, somebody knows your password: change it`,
@@ -57,8 +64,14 @@ export const profile = {
     app: 'Your authenticator app was replaced; all other sessions have ended.',
     'recovery-codes': 'Your recovery codes were replaced; all other sessions have ended.',
   },
+  /** After a form for another e-mail, where mail is sent. */
+  emailAsked: (email: string) =>
+    `A mail is on its way to ${email}. You sign in with it once you have opened its link.`,
   form: {
     lead: 'All your other sessions end.',
+    /** Of the form for another e-mail, where mail is sent. */
+    emailLead:
+      'A mail with a link is sent to the new e-mail. Once you have opened it, you sign in with that, and all your other sessions end.',
     newEmail: 'New e-mail',
     newApp: 'Scan this with the new app, then enter the code that it shows.',
     newAppCode: 'Code of the new app',

@@ -10,6 +10,8 @@ export const signIn = {
   noAccount:
     'No account, or a lost phone? Ask whoever manages the account, or your operator, for a link.',
   demo: html`The people of the demo sign in by a link, without a password. <code>npx --no mp user demo-link</code> prints one.`,
+  unconfirmed:
+    'Until you have opened the link in the mail that confirms your e-mail, you sign in only on the device with which you joined.',
   /** One text for every reason, so that it does not reveal who signs in here. */
   refused:
     'E-mail or password are not right, or there were too many attempts. Try again, after a quarter of an hour if it stays.',

@@ -37,6 +37,16 @@ export const join: PanelTexts['join'] = {
     },
   },
 
+  email: {
+    asked: email =>
+      `Un mensaje va en camino a ${email}. Abra su enlace, para poder iniciar sesión en otros dispositivos y recibir correo.`,
+    title: 'Confirmar el correo electrónico',
+    lead: email => `Desde entonces inicia sesión con ${email}, y nadie más puede hacerlo.`,
+    password: 'Su contraseña',
+    submit: 'Confirmar',
+    confirmed: email => `Desde ahora inicia sesión con ${email}.`,
+  },
+
   demo: {
     title: 'Explorar la demo',
     lead: 'Entrará en tres tiendas de demostración como admin, y en un socio de demostración como propietario. Nada de esto es real, y no se necesita contraseña.',

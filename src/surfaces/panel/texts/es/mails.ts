@@ -35,7 +35,7 @@ function thingOf({ kind, network, branch }: MoneyChange): string {
 }
 
 export const mails: PanelTexts['mails'] = {
-  greeting: name => `Hola, ${name}:`,
+  greeting: name => (name === '' ? 'Hola:' : `Hola, ${name}:`),
   because: {
     person: 'Recibe este mensaje porque se refiere a su propio inicio de sesión.',
     merchant: account =>
@@ -81,6 +81,20 @@ export const mails: PanelTexts['mails'] = {
     link: 'Elija una nueva contraseña:',
     ignore:
       'Si no lo ha pedido usted, no tiene que hacer nada: nada cambia mientras no se use el enlace. No se lo dé a nadie.',
+  },
+  emailLink: {
+    subject: 'Confirme su correo electrónico',
+    text: address => [
+      `Alguien quiere, desde ${address}, iniciar sesión en el panel con este correo.`,
+      'Si fue usted, abra este enlace y escriba su contraseña. Funciona una sola vez, durante un día.',
+    ],
+    taken: address => [
+      `Alguien quiere, desde ${address}, iniciar sesión en el panel con este correo, con el que usted ya inicia sesión.`,
+      'Si fue usted: un correo sirve para iniciar sesión como una sola persona. Elija otro correo en el perfil de la nueva; o conserve la que tiene, y pida una nueva invitación a quien le invitó, que aceptará después de iniciar sesión.',
+    ],
+    link: 'Confirme el correo:',
+    ignore:
+      'Si no fue usted, no tiene que hacer nada: nadie se queda con su correo sin este mensaje.',
   },
   adminGone: {
     merchant: {

@@ -11,6 +11,11 @@ export const profile: PanelTexts['profile'] = {
       : `${left === 1 ? 'Le queda' : 'Le quedan'} ${counted(left, 'código de recuperación', 'códigos de recuperación')}. Cree otros nuevos antes de que se agoten.`,
   recoveryCodes: left =>
     left === 0 ? 'no queda ninguno' : `${left === 1 ? 'queda' : 'quedan'} ${left}`,
+  unconfirmed: email =>
+    `${email} no está confirmado: hasta que abra el enlace del mensaje que se le envió, solo inicia sesión en dispositivos en los que ya lo ha hecho, y no recibe correo.`,
+  confirmEmail: email =>
+    `Su correo electrónico no está confirmado: abra el enlace del mensaje enviado a ${email}.`,
+  resend: 'Enviar el enlace otra vez, o elegir otro correo',
   closedCodes: (failures, last) =>
     `Códigos incorrectos que se escribieron en su nombre: ${failures}, el último el ${minuteOf(last)}. Si no fue usted, alguien conoce su contraseña: cámbiela`,
   mail: 'Recibe un correo si se inicia sesión con un dispositivo nuevo, si se escriben códigos incorrectos en su nombre, si se crea un enlace para usted y si cambia aquello con lo que inicia sesión.',
@@ -56,8 +61,12 @@ export const profile: PanelTexts['profile'] = {
     'recovery-codes':
       'Se reemplazaron sus códigos de recuperación; se han cerrado todas sus demás sesiones.',
   },
+  emailAsked: email =>
+    `Un mensaje va en camino a ${email}. Iniciará sesión con ese correo cuando haya abierto su enlace.`,
   form: {
     lead: 'Se cierran todas sus demás sesiones.',
+    emailLead:
+      'Se envía un mensaje con un enlace al nuevo correo. Cuando lo haya abierto, iniciará sesión con él, y se cierran todas sus demás sesiones.',
     newEmail: 'Nuevo correo electrónico',
     newApp: 'Escanee esto con la nueva aplicación y escriba el código que muestre.',
     newAppCode: 'Código de la nueva aplicación',

@@ -10,6 +10,8 @@ export const signIn: PanelTexts['signIn'] = {
   noAccount:
     '¿No tiene cuenta, o perdió el teléfono? Pida un enlace a quien administra la cuenta, o al operador.',
   demo: html`Las personas de la demo inician sesión con un enlace, sin contraseña. <code>npx --no mp user demo-link</code> muestra uno.`,
+  unconfirmed:
+    'Hasta que haya abierto el enlace del mensaje que confirma su correo, solo inicia sesión en el dispositivo con el que se unió.',
   refused:
     'El correo o la contraseña no son correctos, o hubo demasiados intentos. Inténtelo de nuevo y, si sigue igual, pasado un cuarto de hora.',
   signedOut: 'Ha cerrado sesión.',

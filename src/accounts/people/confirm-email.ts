@@ -1,0 +1,147 @@
+import { newId } from '#crypto/new-id.ts';
+import { hashToken, newToken } from '#crypto/token.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { isUniqueViolation } from '#storage/database/errors.ts';
+import type { EmailLink, Person } from '#storage/database/people-tables.ts';
+import { transact } from '#storage/database/transaction.ts';
+import {
+  endEmailLinks,
+  findEmailLink,
+  insertEmailLink,
+  takeEmailLink,
+} from '#storage/repositories/people/email-links.ts';
+import { endLinksOf } from '#storage/repositories/people/invitations.ts';
+import {
+  findPerson,
+  findPersonByEmail,
+  lockPerson,
+  updatePerson,
+} from '#storage/repositories/people/people.ts';
+import { deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
+import { countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
+import { type Notices, tellPerson, tellReader } from '../mail/notices.ts';
+import type { LinkDependencies, PeopleDependencies } from './dependencies.ts';
+import { ASKED_LIMITS } from './forgotten-password.ts';
+import type { Visit } from './panel-sessions.ts';
+import { isSamePassword } from './password-hash.ts';
+import { takeTurnOfSite } from './password-turns.ts';
+import { provePassword } from './proofs.ts';
+import { LinkEnded } from './refusals.ts';
+import { auditPerson } from './sign-in.ts';
+import { forgetPasswordFailures } from './throttle.ts';
+
+/** How long a link that confirms an e-mail can be used, in milliseconds: a day, since it takes the password as well. */
+export const EMAIL_LINK_MS = 24 * 60 * 60_000;
+
+/**
+ * Has a link sent to an e-mail that a person wants to sign in with. Everything looks the same whoever has the e-mail:
+ * the worker finds out.
+ */
+export async function askToConfirm(
+  tx: Connection,
+  { keyring }: Pick<PeopleDependencies, 'keyring'>,
+  { personId, email, address }: Notices['email-link'],
+  now: Date,
+): Promise<void> {
+  const key = keyring.hash(email.toLowerCase(), 'link that confirms an e-mail');
+  if ((await countAttempt(tx, key, ASKED_LIMITS, now)) === 'refused') return;
+  await tellReader(tx, { kind: 'email-link', facts: { personId, email, address }, now });
+}
+
+/** A link for the mail, or that somebody else has confirmed the e-mail already, and in whose language to say so. */
+interface LinkOrTaken extends Pick<Person, 'language'> {
+  readonly token: string | null;
+}
+
+/**
+ * Makes the link that confirms an e-mail, and ends the person's earlier ones.
+ * @returns null if it was asked for too long ago.
+ */
+export function makeEmailLink(
+  { db, clock }: LinkDependencies,
+  { personId, email }: Notices['email-link'],
+  askedAt: Date,
+): Promise<LinkOrTaken | null> {
+  const now = new Date(clock());
+  if (now.getTime() - askedAt.getTime() > EMAIL_LINK_MS) return Promise.resolve(null);
+  return transact(db, async tx => {
+    const person = await lockPerson(tx, personId);
+    if (person === undefined) return null;
+    const { language } = person;
+    const holder = await findPersonByEmail(tx, email);
+    if (holder !== undefined && holder.id !== personId) return { token: null, language };
+    const token = newToken();
+    await insertEmailLink(tx, {
+      id: newId(),
+      token_hash: hashToken(token),
+      person_id: personId,
+      email,
+      created_at: now,
+      expires_at: new Date(now.getTime() + EMAIL_LINK_MS),
+      used_at: null,
+    });
+    return { token, language };
+  });
+}
+
+/** Finds a link that can still be used; undefined for one that was used, has expired or does not exist. */
+export async function findOpenEmailLink(
+  db: Connection,
+  token: string,
+  now: Date,
+): Promise<EmailLink | undefined> {
+  const link = await findEmailLink(db, hashToken(token));
+  return link !== undefined && link.used_at === null && link.expires_at > now ? link : undefined;
+}
+
+/**
+ * Confirms an e-mail by the link that was sent to it: from now on its person signs in with it, and nobody else. The
+ * password shows that it is that person who reads the mail, and not somebody whose address was mistyped or abused. If
+ * they signed in with another e-mail, that one is told, and their sessions and links end but for this session.
+ * @returns The e-mail.
+ * @throws WrongProof, LinkEnded; ApiError E5002 when too many wait for a turn.
+ */
+export async function confirmEmail(
+  deps: PeopleDependencies,
+  token: string,
+  password: string,
+  { visitor, session }: Visit,
+): Promise<string> {
+  const { db, keyring, clock } = deps;
+  const now = new Date(clock());
+  const open = await findOpenEmailLink(db, token, now);
+  const owner = open && (await findPerson(db, open.person_id));
+  if (owner === undefined) throw new LinkEnded();
+  await takeTurnOfSite(visitor.site, () => provePassword(deps, owner, password, visitor));
+  try {
+    return await transact(db, async tx => {
+      const person = await lockPerson(tx, owner.id);
+      const link = await takeEmailLink(tx, hashToken(token), now);
+      if (link === undefined || person === undefined || !isSamePassword(person, owner)) {
+        throw new LinkEnded();
+      }
+      const { email } = link;
+      const { address } = visitor;
+      const isOther = person.email.toLowerCase() !== email.toLowerCase();
+      const isChange = isOther && person.email_confirmed_at !== null;
+      if (isChange) {
+        // Before the change, so that the former address is told.
+        const facts = { what: 'email', withLink: false, at: now.toISOString(), address } as const;
+        await tellPerson(tx, person.id, { kind: 'sign-in-changed', facts, now });
+        await deleteSessionsOf(tx, person.id, session?.session.id ?? null);
+        const own = { person_id: person.id, merchant_user_id: null, partner_member_id: null };
+        await endLinksOf(tx, own, { now });
+      }
+      const confirmed = await updatePerson(tx, person.id, { email, email_confirmed_at: now });
+      await endEmailLinks(tx, person.id, now);
+      await forgetPasswordFailures(tx, keyring, confirmed);
+      const action = isChange ? 'person.email' : 'person.confirm-email';
+      await auditPerson(tx, confirmed, action, { address, now });
+      return email;
+    });
+  } catch (error) {
+    // Somebody else has confirmed it since the link was made.
+    if (isUniqueViolation(error)) throw new LinkEnded();
+    throw error;
+  }
+}

@@ -1,0 +1,331 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newCodeSecret } from '#accounts/people/codes.ts';
+import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
+import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
+import { createUser } from '#accounts/users.ts';
+import { findPerson, updatePerson } from '#storage/repositories/people/people.ts';
+import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import {
+  type MailServer,
+  mailEnv,
+  sendDueMail,
+  startMailServer,
+} from '../../helpers/mail-server.ts';
+import {
+  addMerchantUser,
+  addSession,
+  codeAt,
+  cookieOf,
+  DEVICE_COOKIE,
+  follow,
+  open,
+  PASSWORD,
+  submit,
+  textOf,
+  type Visitor,
+} from '../../helpers/panel.ts';
+
+/** Where mail is sent, an e-mail counts for somebody once they have opened the link in a mail to it. */
+
+const OTHER = 'another password that is long';
+const LINK = /https:\/\/pay\.example\.test(\/panel\/join\/[\w-]{43}\/email)\n/;
+
+let service: TestApp;
+let server: MailServer;
+let merchantId: string;
+/** An e-mail that nobody has. */
+let free: string;
+let serial = 0;
+
+beforeAll(async () => {
+  server = await startMailServer();
+  service = await startTestApp({ env: mailEnv(server.port) });
+  merchantId = (await addMerchant(service, { name: 'Blue Coffee' })).merchant.id;
+});
+afterAll(async () => {
+  await service.close();
+  await server.close();
+});
+beforeEach(() => {
+  serial += 1;
+  free = `free${serial}@example.com`;
+});
+
+/** Somebody whose e-mail is confirmed. */
+const newAdmin = () => addMerchantUser(service, merchantId, 'admin', { withPassword: true });
+
+/** An unused code: the clock moves to the next one. */
+function nextCode(secret: string): string {
+  service.clock.now += 30_000;
+  return codeAt(secret, service.clock.now);
+}
+
+/** Joins as somebody new. */
+async function join(email: string) {
+  const user = { merchantId, name: 'Grace', email: `invited${serial}@example.com` };
+  const { id } = await createUser(operatorOf(service), { ...user, role: 'admin' });
+  const { token } = await inviteUser(operatorOf(service), id);
+  const secret = newCodeSecret();
+  const code = codeAt(secret, service.clock.now);
+  const form = { email, password: OTHER, secret, code };
+  const page = await submit(service, `/panel/join/${token}`, form);
+  expect(page.statusCode).toBe(200);
+  const own = { userId: id, secret, cookie: cookieOf(page) };
+  return { ...own, page, device: cookieOf(page, DEVICE_COOKIE) };
+}
+
+/** Asks for another e-mail in the profile. */
+function ask(person: Visitor, email: string) {
+  const form = { email, password: PASSWORD, code: nextCode(person.secret) };
+  return submit(service, '/panel/profile/email', form, person);
+}
+
+const tryPassword = (email: string, password: string, cookie = '') =>
+  submit(service, '/panel/sign-in', { email, password }, { cookie });
+
+/** Whether a password lets somebody go on to the code. */
+async function isAdmitted(email: string, password: string, device?: string): Promise<boolean> {
+  return (await tryPassword(email, password, device)).statusCode === 303;
+}
+
+/** Lets the worker send mail; returns the path of the last link that an e-mail got. */
+async function receive(email: string): Promise<string> {
+  await sendDueMail(service, server.port);
+  return LINK.exec(server.to(email).at(-1)?.text ?? '')?.[1] ?? '';
+}
+
+/** A page without what differs from one request to the next. */
+const plain = ({ body }: { body: string }) =>
+  body.replaceAll(/[0-9a-f-]{36}|[A-Z2-7]{4}(-[A-Z2-7]{4}){5}|(free|invited)\d+|[\w-]+@/g, '…');
+
+describe('somebody who has joined', () => {
+  test('signs in with the device with which they joined, and with others once the link is opened', async () => {
+    const { page, device, cookie } = await join(free);
+    expect(textOf(page)).toContain(`A mail is on its way to ${free}.`);
+    const profile = textOf(await open(service, '/panel/profile', { cookie }));
+    expect(profile).toContain(`${free} is not confirmed`);
+    expect(await isAdmitted(free, OTHER, device)).toBe(true);
+    expect(await isAdmitted(free, OTHER)).toBe(false);
+
+    const path = await receive(free);
+    const form = await open(service, path);
+    expect(textOf(form)).toContain(`you sign in with ${free}, and nobody else does`);
+    expect(await isAdmitted(free, OTHER)).toBe(false);
+    const wrong = await submit(service, path, { password: PASSWORD });
+    expect(wrong.statusCode).toBe(422);
+    expect(textOf(wrong)).toContain('This is not your password.');
+    const confirmed = await submit(service, path, { password: OTHER });
+    const next = await follow(service, confirmed, { cookie });
+    expect(textOf(next)).toContain(`You sign in with ${free} from now on.`);
+    expect(textOf(next)).not.toContain('not confirmed');
+    expect(await isAdmitted(free.toUpperCase(), OTHER)).toBe(true);
+    expect((await open(service, path)).statusCode).toBe(404);
+    expect((await submit(service, path, { password: OTHER })).statusCode).toBe(404);
+  });
+
+  test('with the e-mail of somebody else takes nothing from them, and does not learn of them', async () => {
+    const victim = await newAdmin();
+    const [taken, other] = [await join(victim.email), await join(free)];
+    expect(plain(taken.page)).toBe(plain(other.page));
+    expect(await isAdmitted(victim.email, OTHER, taken.device)).toBe(true);
+    expect(await isAdmitted(free, OTHER, other.device)).toBe(true);
+    for (const email of [victim.email, free]) expect(await isAdmitted(email, OTHER)).toBe(false);
+    expect(await isAdmitted(victim.email, PASSWORD)).toBe(true);
+    expect(await receive(victim.email)).toBe('');
+    const mail = server.to(victim.email).find(({ subject }) => subject === 'Confirm your e-mail');
+    expect(mail?.text).toContain('with which you sign in already.');
+    expect(mail?.text).not.toContain('://');
+    expect(mail?.text).not.toContain('Grace');
+    expect((await findPerson(service.db, victim.personId))?.email).toBe(victim.email);
+  });
+
+  test('gets no more guesses at the password of who has the e-mail', async () => {
+    const [victim, thief] = [await newAdmin(), await newAdmin()];
+    const unconfirmed = { email: victim.email, email_confirmed_at: null };
+    await updatePerson(service.db, thief.personId, unconfirmed);
+    for (let guess = 0; guess < 10; guess++) {
+      await tryPassword(victim.email, 'a wrong password');
+      // From a device that is not known, as the guesses.
+      const half = { cookie: await addSession(service, thief, null) };
+      const form = { code: nextCode(thief.secret) };
+      expect((await submit(service, '/panel/sign-in/code', form, half)).statusCode).toBe(303);
+    }
+    expect(await isAdmitted(victim.email, PASSWORD)).toBe(false);
+  });
+
+  test('is named as not confirmed, and gets no mail of the account', async () => {
+    const { userId, cookie, secret } = await join(free);
+    const path = await receive(free);
+    const before = server.to(free).length;
+    const sender = { cookie };
+    const home = async () => textOf(await open(service, `/panel/merchants/${merchantId}`, sender));
+    expect(await home()).toContain('Your e-mail is not confirmed');
+    const invite = async (email: string) => {
+      const form = { name: 'Eve', email, role: 'admin', code: nextCode(secret) };
+      const intent = crypto.randomUUID();
+      const url = `/panel/merchants/${merchantId}/settings/team/invite`;
+      expect((await submit(service, url, { ...form, intent }, sender)).statusCode).toBe(200);
+    };
+    await invite(`eve${serial}@example.com`);
+    await linkFor(operatorOf(service), { userId }, 'password');
+    await sendDueMail(service, server.port);
+    expect(server.to(free)).toHaveLength(before);
+    const actors = async () => {
+      const entries = await service.db
+        .selectFrom('audit_log')
+        .select('actor')
+        .distinct()
+        .where('actor', 'like', `${free}%`)
+        .execute();
+      return entries.map(({ actor }) => actor).toSorted();
+    };
+    expect(await actors()).toEqual([`${free} (not confirmed)`]);
+    await submit(service, path, { password: OTHER });
+    expect(await home()).not.toContain('Your e-mail is not confirmed');
+    await invite(`eva${serial}@example.com`);
+    expect(await actors()).toEqual([free, `${free} (not confirmed)`]);
+    await linkFor(operatorOf(service), { userId }, 'password');
+    await sendDueMail(service, server.port);
+    expect(server.to(free).length).toBeGreaterThan(before);
+  });
+
+  test('and has lost the device gets the link again with one for a new password', async () => {
+    const { userId } = await join(free);
+    const first = await receive(free);
+    const { token } = await linkFor(operatorOf(service), { userId }, 'password');
+    const renewed = await submit(service, `/panel/join/${token}`, { password: PASSWORD });
+    expect(renewed.statusCode).toBe(303);
+    const second = await receive(free);
+    expect(second).not.toBe(first);
+    expect((await open(service, first)).statusCode).toBe(404);
+    expect((await submit(service, second, { password: PASSWORD })).statusCode).toBe(303);
+    expect(await isAdmitted(free, PASSWORD)).toBe(true);
+  });
+
+  test('may choose another e-mail before, which works on the same device alone', async () => {
+    const joined = await join(`wrong-${free}`);
+    const form = await open(service, '/panel/profile/email', joined);
+    expect(form.body).toContain(`value="wrong-${free}"`);
+    const sent = { email: free, password: OTHER, code: nextCode(joined.secret) };
+    const asked = await submit(service, '/panel/profile/email', sent, {
+      cookie: `${joined.cookie}; ${joined.device}`,
+    });
+    expect(asked.headers.location).toBe('/panel/profile');
+    expect(await isAdmitted(free, OTHER, joined.device)).toBe(true);
+    expect(await isAdmitted(free, OTHER)).toBe(false);
+    expect((await submit(service, await receive(free), { password: OTHER })).statusCode).toBe(303);
+    expect(await isAdmitted(free, OTHER)).toBe(true);
+  });
+});
+
+describe('another e-mail', () => {
+  test('holds once its link is opened; then the former one is told, and other sessions end', async () => {
+    const admin = await newAdmin();
+    const elsewhere = { cookie: await addSession(service, admin) };
+    const page = await open(service, '/panel/profile/email', admin);
+    expect(textOf(page)).toContain('A mail with a link is sent to the new e-mail.');
+    const asked = await ask(admin, ` ${free} `);
+    expect(textOf(await follow(service, asked, admin))).toContain(`on its way to ${free}.`);
+    expect(await isAdmitted(admin.email, PASSWORD)).toBe(true);
+    expect(await isAdmitted(free, PASSWORD)).toBe(false);
+    const path = await receive(free);
+    expect(server.to(admin.email)).toEqual([]);
+    const { cookie } = admin;
+    expect((await submit(service, path, { password: PASSWORD }, { cookie })).statusCode).toBe(303);
+    expect(await isAdmitted(free, PASSWORD)).toBe(true);
+    expect(await isAdmitted(admin.email, PASSWORD)).toBe(false);
+    expect((await open(service, '/panel/profile', admin)).statusCode).toBe(200);
+    expect((await open(service, '/panel/profile', elsewhere)).statusCode).toBe(303);
+    await sendDueMail(service, server.port);
+    expect(server.to(admin.email)[0]?.text).toContain(
+      'The e-mail that you sign in with was changed: it is no longer this one, on',
+    );
+  });
+
+  test('is asked for alike whether it is free, taken or asked for too often', async () => {
+    const [admin, victim] = [await newAdmin(), await newAdmin()];
+    const answers = [];
+    for (const email of [free, victim.email, victim.email, victim.email, victim.email]) {
+      const asked = await ask(admin, email);
+      const { statusCode, headers } = asked;
+      const said = /role="status">(.*?)<\/div>/.exec((await follow(service, asked, admin)).body);
+      answers.push([statusCode, headers.location, said?.[1]?.replace(email, 'it')]);
+    }
+    const [first] = answers;
+    expect(first?.[2]).toContain('A mail is on its way to it.');
+    expect(answers).toEqual(answers.map(() => first));
+    expect(await receive(victim.email)).toBe('');
+    // The fourth within an hour is not sent.
+    expect(server.to(victim.email)).toHaveLength(3);
+    expect(await isAdmitted(victim.email, PASSWORD)).toBe(true);
+  });
+
+  test('is for the first who opens a link to it', async () => {
+    const [one, other] = [await newAdmin(), await newAdmin()];
+    await ask(one, free);
+    const first = await receive(free);
+    await ask(other, free);
+    const second = await receive(free);
+    const answers = await Promise.all(
+      [second, first].map(path => submit(service, path, { password: PASSWORD })),
+    );
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 404]);
+    const rows = await service.db
+      .selectFrom('people')
+      .select('id')
+      .where('email', '=', free)
+      .execute();
+    expect(rows).toHaveLength(1);
+  });
+
+  test('has a link for a day, until there is a newer one or the password changes', async () => {
+    const admin = await newAdmin();
+    await ask(admin, free);
+    const first = await receive(free);
+    service.clock.now += EMAIL_LINK_MS - 1;
+    expect((await open(service, first)).statusCode).toBe(200);
+    service.clock.now += 1;
+    expect((await open(service, first)).statusCode).toBe(404);
+    admin.cookie = await addSession(service, admin);
+    await ask(admin, free);
+    const second = await receive(free);
+    await ask(admin, free);
+    const third = await receive(free);
+    expect((await open(service, second)).statusCode).toBe(404);
+    expect((await open(service, third)).statusCode).toBe(200);
+    const change = { 'new-password': OTHER, password: PASSWORD, code: nextCode(admin.secret) };
+    await submit(service, '/panel/profile/password', change, admin);
+    expect((await open(service, third)).statusCode).toBe(404);
+  });
+
+  test('is not sent a link a day late', async () => {
+    const admin = await newAdmin();
+    await ask(admin, free);
+    service.clock.now += EMAIL_LINK_MS + 1;
+    expect(await receive(free)).toBe('');
+    expect(server.to(free)).toEqual([]);
+  });
+
+  test('of two concurrent uses of its link, one succeeds, and only the mail has its token', async () => {
+    const admin = await newAdmin();
+    await ask(admin, free);
+    const path = await receive(free);
+    const token = /join\/([\w-]+)/.exec(path)?.[1] ?? '';
+    const send = () => submit(service, path, { password: PASSWORD });
+    const answers = await Promise.all([send(), send()]);
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 404]);
+    const { rows } = await sql<{ text: string }>`
+      select (select json_agg(m)::text from mails m) || (select json_agg(l)::text from email_links l)
+        || (select json_agg(a)::text from audit_log a) as text`.execute(service.db);
+    expect(rows[0]?.text).toContain('person.ask-email');
+    expect(rows[0]?.text + JSON.stringify(service.logs)).not.toContain(token);
+  });
+});
+
+test.each(['short', 'x'.repeat(43)])('the link %s looks like one that was used', async token => {
+  const page = await open(service, `/panel/join/${token}/email`);
+  expect(page.statusCode).toBe(404);
+  expect(textOf(page)).toContain('This link does not work any more');
+});
