@@ -61,6 +61,7 @@ export async function addPerson(
     id,
     name,
     email,
+    email_confirmed_at: now,
     is_demo: isDemo,
     created_at: now,
     factors_since: now,

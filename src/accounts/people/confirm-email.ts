@@ -11,6 +11,7 @@ import {
   takeEmailLink,
 } from '#storage/repositories/people/email-links.ts';
 import { endLinksOf } from '#storage/repositories/people/invitations.ts';
+import { listMemberships } from '#storage/repositories/people/memberships.ts';
 import {
   findPerson,
   findPersonByEmail,
@@ -55,7 +56,7 @@ interface LinkOrTaken extends Pick<Person, 'language'> {
 
 /**
  * Makes the link that confirms an e-mail, and ends the person's earlier ones.
- * @returns null if it was asked for too long ago.
+ * @returns null if it was asked for too long ago, or would have ended since if it had been made at once.
  */
 export function makeEmailLink(
   { db, clock }: LinkDependencies,
@@ -66,7 +67,7 @@ export function makeEmailLink(
   if (now.getTime() - askedAt.getTime() > EMAIL_LINK_MS) return Promise.resolve(null);
   return transact(db, async tx => {
     const person = await lockPerson(tx, personId);
-    if (person === undefined) return null;
+    if (person === undefined || (await isOutdated(tx, person, email, askedAt))) return null;
     const { language } = person;
     const holder = await findPersonByEmail(tx, email);
     if (holder !== undefined && holder.id !== personId) return { token: null, language };
@@ -82,6 +83,20 @@ export function makeEmailLink(
     });
     return { token, language };
   });
+}
+
+/** Whether what ends links has happened since one was asked for: the mail may be sent much later. */
+async function isOutdated(
+  tx: Connection,
+  person: Person,
+  email: string,
+  askedAt: Date,
+): Promise<boolean> {
+  const { email: present, email_confirmed_at: confirmedAt, factors_since: factorsSince } = person;
+  if (factorsSince > askedAt) return true;
+  const isOther =
+    confirmedAt === null ? present.toLowerCase() !== email.toLowerCase() : confirmedAt > askedAt;
+  return isOther || (await listMemberships(tx, person.id)).length === 0;
 }
 
 /** Finds a link that can still be used; undefined for one that was used, has expired or does not exist. */

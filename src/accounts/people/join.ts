@@ -6,6 +6,7 @@ import type { PanelLink, PanelSession } from '#storage/database/people-tables.ts
 import { transact } from '#storage/database/transaction.ts';
 import { lockMerchantUser } from '#storage/repositories/accounts/merchant-users.ts';
 import { lockPartnerMember } from '#storage/repositories/accounts/partners.ts';
+import { endEmailLinks } from '#storage/repositories/people/email-links.ts';
 import { takeLink } from '#storage/repositories/people/invitations.ts';
 import {
   findInvitedMember,
@@ -212,6 +213,7 @@ export async function renewFactors(
     }
     const times = { factors_since: now, recovered_at: now };
     await updatePerson(tx, person.id, { ...renewed, ...app, ...times });
+    await endEmailLinks(tx, person.id, now);
     await deleteSessionsOf(tx, person.id, null);
     await endFormerSession(tx, visit);
     const forget = link.by_mail ? forgetPasswordFailures : forgetAllFailures;

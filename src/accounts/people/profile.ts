@@ -90,7 +90,12 @@ function askForEmail(deps: PeopleDependencies, proof: Proof, email: string): Pro
     const { id: personId, email_confirmed_at: confirmedAt } = present;
     const { address } = proof.visitor;
     // One that is not confirmed signs in nowhere but on the person's own devices.
-    if (confirmedAt === null) await updatePerson(tx, personId, { email });
+    if (confirmedAt === null) {
+      await updatePerson(tx, personId, { email });
+      // A link in the mail to a mistyped one must not bring that back.
+      const isOther = present.email.toLowerCase() !== email.toLowerCase();
+      if (isOther) await endEmailLinks(tx, personId, now);
+    }
     await askToConfirm(tx, deps, { personId, email, address }, now);
     await auditPerson(tx, present, 'person.ask-email', { address, now, detail: { email } });
     return [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newCodeSecret } from '#accounts/people/codes.ts';
 import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
 import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
-import { createUser } from '#accounts/users.ts';
+import { createUser, setUser } from '#accounts/users.ts';
 import { findPerson, updatePerson } from '#storage/repositories/people/people.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
@@ -208,11 +208,13 @@ describe('somebody who has joined', () => {
     const joined = await join(`wrong-${free}`);
     const form = await open(service, '/panel/profile/email', joined);
     expect(form.body).toContain(`value="wrong-${free}"`);
+    const wrong = await receive(`wrong-${free}`);
     const sent = { email: free, password: OTHER, code: nextCode(joined.secret) };
     const asked = await submit(service, '/panel/profile/email', sent, {
       cookie: `${joined.cookie}; ${joined.device}`,
     });
     expect(asked.headers.location).toBe('/panel/profile');
+    expect((await open(service, wrong)).statusCode).toBe(404);
     expect(await isAdmitted(free, OTHER, joined.device)).toBe(true);
     expect(await isAdmitted(free, OTHER)).toBe(false);
     expect((await submit(service, await receive(free), { password: OTHER })).statusCode).toBe(303);
@@ -298,6 +300,51 @@ describe('another e-mail', () => {
     const change = { 'new-password': OTHER, password: PASSWORD, code: nextCode(admin.secret) };
     await submit(service, '/panel/profile/password', change, admin);
     expect((await open(service, third)).statusCode).toBe(404);
+  });
+
+  test('has a link that others can end: by a new authenticator app, or a deactivation', async () => {
+    const endings = [
+      async ({ userId }: { userId: string }) => {
+        const { token } = await linkFor(operatorOf(service), { userId }, 'factors');
+        const secret = newCodeSecret();
+        const form = { password: PASSWORD, secret, code: codeAt(secret, service.clock.now) };
+        expect((await submit(service, `/panel/join/${token}`, form)).statusCode).toBe(200);
+      },
+      async ({ userId }: { userId: string }) => {
+        await setUser(operatorOf(service), userId, { status: 'inactive' });
+      },
+    ];
+    for (const end of endings) {
+      const admin = await newAdmin();
+      await ask(admin, free);
+      const path = await receive(free);
+      expect((await open(service, path)).statusCode).toBe(200);
+      service.clock.now += 1;
+      await end(admin);
+      expect((await submit(service, path, { password: PASSWORD })).statusCode).toBe(404);
+      expect((await findPerson(service.db, admin.personId))?.email).toBe(admin.email);
+    }
+  });
+
+  const outdated: Record<string, (admin: Awaited<ReturnType<typeof newAdmin>>) => unknown> = {
+    'a change of password': admin => {
+      const proof = { password: PASSWORD, code: nextCode(admin.secret) };
+      return submit(service, '/panel/profile/password', { 'new-password': OTHER, ...proof }, admin);
+    },
+    'a deactivation': ({ userId }) => setUser(operatorOf(service), userId, { status: 'inactive' }),
+    'another e-mail': ({ personId }) =>
+      updatePerson(service.db, personId, {
+        email: `new-${free}`,
+        email_confirmed_at: new Date(service.clock.now),
+      }),
+  };
+  test.each(Object.entries(outdated))('gets no link that is sent after %s', async (_, change) => {
+    const admin = await newAdmin();
+    await ask(admin, free);
+    service.clock.now += 1;
+    await change(admin);
+    expect(await receive(free)).toBe('');
+    expect(server.to(free)).toEqual([]);
   });
 
   test('is not sent a link a day late', async () => {

@@ -3,6 +3,7 @@ import type { ActiveStatus, PartnerRole, UserRole } from '../../database/account
 import type { Connection } from '../../database/connection.ts';
 import type { Tables } from '../../database/tables.ts';
 import { countRows, hasRow } from '../rows.ts';
+import { endEmailLinks } from './email-links.ts';
 import { endLinksOf } from './invitations.ts';
 import { MEMBER_TABLES, type Membership } from './memberships.ts';
 import { deleteSessionsOf } from './sessions.ts';
@@ -206,7 +207,10 @@ export function hasOtherAccount(
   );
 }
 
-/** Ends what lets somebody in as a user or member: its open invitation, and the person's sessions. */
+/**
+ * Ends what lets somebody in as a user or member: its open invitation, and the person's sessions and links that confirm
+ * an e-mail.
+ */
 export async function endAccess(
   db: Connection,
   kind: Kind,
@@ -222,5 +226,7 @@ export async function endAccess(
     },
     { now },
   );
-  if (personId !== null) await deleteSessionsOf(db, personId, null);
+  if (personId === null) return;
+  await endEmailLinks(db, personId, now);
+  await deleteSessionsOf(db, personId, null);
 }
