@@ -4,6 +4,11 @@ import { type Kysely, sql } from 'kysely';
  * Which sign-in e-mails are confirmed, by a link in a mail: only those are unique, so that nobody occupies the e-mail of
  * somebody else by naming it. Those of all people who are there already count as confirmed, and so do those that the
  * previous release still writes.
+ *
+ * The previous release finds people by their e-mail alone. While it still runs, it may compare the password of somebody
+ * with that of another person who has named the same e-mail, and refuse it; it takes nobody for somebody else, since each
+ * sign-in is compared with the row that was found. Its worker drops mails with a link that confirms, which people can
+ * ask for again.
  */
 export const steps = [addTime, createLinks, makeConfirmedUnique];
 
