@@ -49,6 +49,27 @@ export async function askToConfirm(
   await tellReader(tx, { kind: 'email-link', facts: { personId, email, address }, now });
 }
 
+/**
+ * The same for the e-mail of a person who has not confirmed it and asks for the link again. It takes no proof: a link
+ * takes the password, and a mail goes to that e-mail alone.
+ * @returns false if it is confirmed by now.
+ */
+export async function askAgain(
+  deps: Pick<PeopleDependencies, 'db' | 'keyring' | 'clock'>,
+  personId: string,
+  address: string,
+): Promise<boolean> {
+  const now = new Date(deps.clock());
+  return transact(deps.db, async tx => {
+    const person = await lockPerson(tx, personId);
+    if (person === undefined || person.email_confirmed_at !== null) return false;
+    const { email } = person;
+    await askToConfirm(tx, deps, { personId, email, address }, now);
+    await auditPerson(tx, person, 'person.ask-email', { address, now, detail: { email } });
+    return true;
+  });
+}
+
 /** A link for the mail, or that somebody else has confirmed the e-mail already, and in whose language to say so. */
 interface LinkOrTaken extends Pick<Person, 'language'> {
   readonly token: string | null;

@@ -56,6 +56,7 @@ const ROUTES: readonly (readonly [string, Who])[] = [
   ['GET /panel/profile', 'signed in'],
   ['GET /panel/profile/email', 'signed in'],
   ['POST /panel/profile/email', 'signed in'],
+  ['POST /panel/profile/email/send', 'signed in'],
   ['GET /panel/profile/password', 'signed in'],
   ['POST /panel/profile/password', 'signed in'],
   ['GET /panel/profile/app', 'signed in'],

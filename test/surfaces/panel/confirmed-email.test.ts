@@ -168,6 +168,9 @@ describe('somebody who has joined', () => {
       const url = `/panel/merchants/${merchantId}/settings/team/invite`;
       expect((await submit(service, url, { ...form, intent }, sender)).statusCode).toBe(200);
     };
+    const team = `/panel/merchants/${merchantId}/settings/team`;
+    const named = `Signs in with ${free} not confirmed`;
+    expect(textOf(await open(service, team, sender))).toContain(named);
     await invite(`eve${serial}@example.com`);
     await linkFor(operatorOf(service), { userId }, 'password');
     await sendDueMail(service, server.port);
@@ -184,6 +187,7 @@ describe('somebody who has joined', () => {
     expect(await actors()).toEqual([`${free} (not confirmed)`]);
     await submit(service, path, { password: OTHER });
     expect(await home()).not.toContain('Your e-mail is not confirmed');
+    expect(textOf(await open(service, team, sender))).not.toContain(named);
     await invite(`eva${serial}@example.com`);
     expect(await actors()).toEqual([free, `${free} (not confirmed)`]);
     await linkFor(operatorOf(service), { userId }, 'password');
@@ -202,6 +206,29 @@ describe('somebody who has joined', () => {
     expect((await open(service, first)).statusCode).toBe(404);
     expect((await submit(service, second, { password: PASSWORD })).statusCode).toBe(303);
     expect(await isAdmitted(free, PASSWORD)).toBe(true);
+  });
+
+  test('gets the link again by a button, a few times in an hour', async () => {
+    const { cookie } = await join(free);
+    expect((await open(service, '/panel/profile', { cookie })).body).toContain(
+      'action="/panel/profile/email/send"',
+    );
+    const first = await receive(free);
+    const press = async () => {
+      const asked = await submit(service, '/panel/profile/email/send', {}, { cookie });
+      return textOf(await follow(service, asked, { cookie }));
+    };
+    expect(await press()).toContain(`A mail is on its way to ${free}.`);
+    const second = await receive(free);
+    expect((await open(service, first)).statusCode).toBe(404);
+    for (let time = 0; time < 3; time++) await press();
+    const last = await receive(free);
+    expect(server.to(free)).toHaveLength(3);
+    expect((await open(service, second)).statusCode).toBe(404);
+    expect((await submit(service, last, { password: OTHER })).statusCode).toBe(303);
+    expect(await press()).toContain(`You sign in with ${free} from now on.`);
+    expect(await receive(free)).toBe(last);
+    expect(server.to(free)).toHaveLength(3);
   });
 
   test('may choose another e-mail before, which works on the same device alone', async () => {

@@ -18,6 +18,8 @@ export interface TeamMember {
   readonly email: string;
   /** The e-mail that its person signs in with; null while nobody does. */
   readonly signInEmail: string | null;
+  /** When they confirmed it; null if they have not. */
+  readonly emailConfirmedAt: Date | null;
   readonly role: UserRole | PartnerRole;
   readonly status: ActiveStatus;
   /** null while nobody signs in as this member. */
@@ -67,6 +69,7 @@ const members = (db: Connection, kind: Kind, accountId: string, now: Date, after
     ])
     .select([
       'people.email as signInEmail',
+      'people.email_confirmed_at as emailConfirmedAt',
       'people.is_demo as isDemo',
       'people.factors_since as factorsSince',
       'people.recovered_at as recoveredAt',

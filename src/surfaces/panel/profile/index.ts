@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isCodeSecret, newCodeSecret } from '#accounts/people/codes.ts';
+import { askAgain } from '#accounts/people/confirm-email.ts';
 import {
   changeApp,
   changeEmail,
@@ -18,7 +19,7 @@ import {
   listSessions,
 } from '#storage/repositories/people/sessions.ts';
 import { basePathOf } from '../../pages/base-path.ts';
-import { FOR_PERSON, sessionOf } from '../hooks/access.ts';
+import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts, textsFor } from '../hooks/language.ts';
 import { renderClosedCodes } from '../kit/closed-codes.ts';
@@ -98,6 +99,22 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       },
     });
   }
+
+  registerForm(app, deps, `${PATH}/email/send`, {
+    rule,
+    async change(request) {
+      if (!sendsMail) throw new ApiError('E3001');
+      await limits.countSignIn(request);
+      const { visitor } = visitOf(request);
+      return askAgain(deps, sessionOf(request).person.id, visitor.address);
+    },
+    again: show,
+    done(request, isAsked) {
+      const { asked, confirmed } = texts(request).join.email;
+      const { email } = sessionOf(request).person;
+      return redirectTo(PROFILE, isAsked ? asked(email) : confirmed(email));
+    },
+  });
 
   registerForm(app, deps, `${PATH}/sessions/:id/end`, {
     rule: lately,

@@ -38,7 +38,8 @@ export function profilePage(words: PanelTexts, parts: ProfileParts): PanelPage {
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
 ${
   person.email_confirmed_at === null &&
-  html`<p class="notice">${profileTexts.unconfirmed(person.email)} <a href="${basePath}${PROFILE}/email">${profileTexts.resend}</a></p>`
+  html`<p class="notice">${profileTexts.unconfirmed(person.email)}</p>
+${parts.sendsMail && renderButton(`${basePath}${PROFILE}/email/send`, profileTexts.resend)}`
 }${
   recoveryCodesLeft < 4 &&
   html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`

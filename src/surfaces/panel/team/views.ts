@@ -43,9 +43,10 @@ function renderMember(
   { url, ownId, mayManage }: TeamFrame,
 ): Html {
   const { team } = words;
-  const { id, name, email, isDemo, signInEmail, role, status } = member;
+  const { id, name, email, isDemo, signInEmail, emailConfirmedAt, role, status } = member;
+  const isConfirmed = emailConfirmedAt !== null;
   const isSame = signInEmail?.toLowerCase() === email.toLowerCase();
-  const signsInWith = isSame || isDemo === true ? null : signInEmail;
+  const signsInWith = (isSame && isConfirmed) || isDemo === true ? null : signInEmail;
   const isActive = status === 'active';
   const link = (path: string, text: string) =>
     html`<a href="${url}/${id}/${path}">${text}<span class="visually-hidden"> (${name})</span></a>`;
@@ -53,7 +54,7 @@ function renderMember(
     !isActive && html` <span class="tag bad">${team.inactive}</span>`
   }${id === ownId && html` <span class="tag">${team.you}</span>`}<br>
 ${email}<br>
-${signsInWith !== null && html`${team.signsInWith(signsInWith)}<br>`}
+${signsInWith !== null && html`${team.signsInWith(signsInWith)}${!isConfirmed && html` <span class="tag bad">${team.unconfirmed}</span>`}<br>`}
 <span class="quiet">${renderAccess(words, member)}</span></div>
 ${
   mayManage &&

@@ -43,7 +43,7 @@ export const join = {
   /** Confirming the e-mail that somebody signs in with, by a link in a mail. */
   email: {
     asked: (email: string) =>
-      `A mail is on its way to ${email}. Open its link, so that you can sign in on other devices and get mail.`,
+      `A mail is on its way to ${email}. This e-mail is not confirmed yet: open the link, so that you can sign in on other devices and get mail. Your profile has a button that sends it again, a few times in an hour.`,
     title: 'Confirm your e-mail',
     lead: (email: string) => `From then on you sign in with ${email}, and nobody else does.`,
     password: 'Your password',

@@ -12,11 +12,11 @@ export const profile = {
   recoveryCodes: (left: number) => (left === 0 ? 'none left' : `${left} left`),
   /** The e-mail that the person signs in with is not confirmed. */
   unconfirmed: (email: string) =>
-    `${email} is not confirmed: until you open the link in the mail to it, you sign in only on devices that you have signed in with before, and get no mail.`,
+    `${email} is not confirmed: until you open the link in the mail to it, you sign in only on devices that you have signed in with before, and get no mail. If it is mistyped, change it.`,
   /** At the top of the pages of an account. */
   confirmEmail: (email: string) =>
     `Your e-mail is not confirmed: open the link in the mail to ${email}.`,
-  resend: 'Send the link again, or choose another e-mail',
+  resend: 'Send the link again',
   /** A sentence without its period. */
   closedCodes: (failures: number, last: Date) =>
     `${failures} wrong codes were entered for you, the last on ${minuteOf(last)}. If that was not you, somebody knows your password: change it`,

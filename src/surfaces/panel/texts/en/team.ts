@@ -30,8 +30,9 @@ export const team = {
     owner: 'owner',
     developer: 'developer',
   },
-  /** Only if it is not the e-mail that they were invited with. */
+  /** Only if it is not the e-mail that they were invited with, or not confirmed. */
   signsInWith: (email: string) => `Signs in with ${email}`,
+  unconfirmed: 'not confirmed',
   factors: (since: Html) => html`Password and authenticator app, since ${since}`,
   recovered: (at: Html) => html`A link gave them new ones on ${at}`,
   demo: 'Plays with the demo, without a password',

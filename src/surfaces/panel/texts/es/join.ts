@@ -39,7 +39,7 @@ export const join: PanelTexts['join'] = {
 
   email: {
     asked: email =>
-      `Un mensaje va en camino a ${email}. Abra su enlace, para poder iniciar sesión en otros dispositivos y recibir correo.`,
+      `Un mensaje va en camino a ${email}. Este correo aún no está confirmado: abra el enlace, para poder iniciar sesión en otros dispositivos y recibir correo. Su perfil tiene un botón que lo envía otra vez, unas pocas veces en una hora.`,
     title: 'Confirmar el correo electrónico',
     lead: email => `Desde entonces inicia sesión con ${email}, y nadie más puede hacerlo.`,
     password: 'Su contraseña',

@@ -12,10 +12,10 @@ export const profile: PanelTexts['profile'] = {
   recoveryCodes: left =>
     left === 0 ? 'no queda ninguno' : `${left === 1 ? 'queda' : 'quedan'} ${left}`,
   unconfirmed: email =>
-    `${email} no está confirmado: hasta que abra el enlace del mensaje que se le envió, solo inicia sesión en dispositivos en los que ya lo ha hecho, y no recibe correo.`,
+    `${email} no está confirmado: hasta que abra el enlace del mensaje que se le envió, solo inicia sesión en dispositivos en los que ya lo ha hecho, y no recibe correo. Si está mal escrito, cámbielo.`,
   confirmEmail: email =>
     `Su correo electrónico no está confirmado: abra el enlace del mensaje enviado a ${email}.`,
-  resend: 'Enviar el enlace otra vez, o elegir otro correo',
+  resend: 'Enviar el enlace otra vez',
   closedCodes: (failures, last) =>
     `Códigos incorrectos que se escribieron en su nombre: ${failures}, el último el ${minuteOf(last)}. Si no fue usted, alguien conoce su contraseña: cámbiela`,
   mail: 'Recibe un correo si se inicia sesión con un dispositivo nuevo, si se escriben códigos incorrectos en su nombre, si se crea un enlace para usted y si cambia aquello con lo que inicia sesión.',

@@ -30,6 +30,7 @@ export const team: PanelTexts['team'] = {
     developer: 'desarrollador',
   },
   signsInWith: email => `Inicia sesión con ${email}`,
+  unconfirmed: 'sin confirmar',
   factors: since => html`Contraseña y aplicación de autenticación, desde el ${since}`,
   recovered: at => html`Las renovó con un enlace el ${at}`,
   demo: 'Explora la demo, sin contraseña',
