@@ -149,7 +149,7 @@ async function addWebhooks({ merchant }: MerchantWithKey): Promise<void> {
   const url = `http://127.0.0.1:1/hooks/${'x'.repeat(200)}`;
   const { endpoint } = await addEndpoint(service, merchant.id, url);
   const { endpoint: gone } = await addEndpoint(service, merchant.id);
-  await disableEndpoint(operatorOf(service), gone.id, 'It answered 410 Gone.');
+  await disableEndpoint(operatorOf(service), gone.id, 'answered-gone');
   const endpointId = endpoint.id;
   const response = { status_code: 500, response_excerpt: `${'y'.repeat(300)}\n<b>` };
   await addDelivery(service, payment, { endpointId, created_at, status: 'succeeded' });

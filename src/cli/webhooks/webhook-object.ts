@@ -1,3 +1,4 @@
+import { DISABLINGS, wordDisabling } from '#errors/refusals/disablings.ts';
 import { subscriptionOf } from '#payments/webhooks/manage-endpoints.ts';
 import type { WebhookAttempt, WebhookEndpoint } from '#storage/database/webhook-tables.ts';
 import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliveries.ts';
@@ -7,18 +8,18 @@ import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliv
  * @param now Milliseconds since the epoch.
  */
 export function endpointObject(endpoint: WebhookEndpoint, now: number) {
-  const { previous_valid_until: previous } = endpoint;
+  const { disabled_at: disabledAt, previous_valid_until: previous } = endpoint;
   return {
     id: endpoint.id,
     merchantId: endpoint.merchant_id,
     url: endpoint.url,
     types: subscriptionOf(endpoint),
-    status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
+    status: disabledAt === null ? 'enabled' : 'disabled',
     createdAt: endpoint.created_at,
     // The row keeps the previous secret until cleanup, even after its grace period.
     previousSecretUntil: previous !== null && previous.getTime() > now ? previous : null,
-    disabledAt: endpoint.disabled_at,
-    disabledReason: endpoint.disabled_reason,
+    disabledAt,
+    disabledReason: disabledAt && wordDisabling(DISABLINGS, endpoint.disabled_reason),
   };
 }
 

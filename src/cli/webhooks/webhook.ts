@@ -101,7 +101,7 @@ export function define(noun: CliCommand): void {
     .verb('disable', 'disable an endpoint and cancel its pending deliveries until it is enabled')
     .argument('<id>', 'ID of a webhook endpoint', parseId)
     .onDatabase(async (session, id: string) => {
-      const endpoint = await disableEndpoint(session, id, `Disabled by ${session.actor}.`);
+      const endpoint = await disableEndpoint(session, id, `disabled-by ${session.actor}`);
       session.show(endpointObject(endpoint, session.clock()));
     });
 

@@ -16,7 +16,7 @@ import { lockWebhookEndpoint } from '#storage/repositories/webhooks/endpoints.ts
 import { mayHaveBeenTold, withholdDelivery } from '#storage/repositories/webhooks/withheld.ts';
 import { traceIdOf } from '#telemetry/trace-context.ts';
 import type { Clock } from '#time/clock.ts';
-import { ANSWERED_GONE, disableEndpoint } from './change-endpoint.ts';
+import { disableEndpoint } from './change-endpoint.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS, type AttemptOutcome } from './send.ts';
 import { type SendDependencies, sendEvent } from './send-event.ts';
@@ -167,7 +167,7 @@ function recordGone(
     const current = await lockWebhookEndpoint(tx, endpoint.id);
     if (current?.disabled_at === null) {
       const operator = { db: tx, clock, actor: 'worker' };
-      await disableEndpoint(operator, endpoint.id, ANSWERED_GONE, row.delivery_id);
+      await disableEndpoint(operator, endpoint.id, 'answered-gone', row.delivery_id);
     }
     await recordAttempt(tx, event.id, row, verdict);
   });

@@ -6,6 +6,7 @@ import {
 } from '#accounts/audit/audited-change.ts';
 import { notifyAdmins } from '#accounts/mail/notices.ts';
 import { requireLockedMerchant } from '#accounts/merchants.ts';
+import type { Disabling } from '#errors/refusals/disablings.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
 import {
@@ -27,9 +28,6 @@ import {
   subscriptionColumns,
   subscriptionOf,
 } from './manage-endpoints.ts';
-
-/** The reason for disabling an endpoint automatically. */
-export const ANSWERED_GONE = 'It answered 410 Gone.';
 
 /** Maximum number of deliveries that enabling an endpoint queues again: its transaction takes half a second. */
 export const REQUEUED_MAXIMUM = 10_000;
@@ -110,7 +108,7 @@ export function enableEndpoint(operator: Operator, id: string): Promise<Enabled>
 export function disableEndpoint(
   operator: Operator,
   id: string,
-  reason: string,
+  reason: Disabling,
   exceptDeliveryId?: string,
 ): Promise<WebhookEndpoint> {
   return audited(operator, 'webhook.disable', async (tx, now) => {

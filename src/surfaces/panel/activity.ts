@@ -1,3 +1,4 @@
+import { wordDisabling } from '#errors/refusals/disablings.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { type ActivityRow, listActivity } from '#storage/repositories/accounts/activity.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
@@ -100,6 +101,7 @@ function renderValue(words: PanelTexts, name: string, value: unknown): Html | st
 
 function textOf({ keys, webhooks }: PanelTexts, name: string, value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
+  if (name === 'reason') return wordDisabling(webhooks.disablings, value);
   // Values that are recorded under internal names.
   const named: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
     scopes: keys.scopes,

@@ -5,6 +5,7 @@ import { makeEmailLink } from '#accounts/people/confirm-email.ts';
 import type { LinkDependencies } from '#accounts/people/dependencies.ts';
 import { makeAskedLink } from '#accounts/people/forgotten-password.ts';
 import { JOIN_PATH } from '#accounts/people/invitations.ts';
+import { wordDisabling } from '#errors/refusals/disablings.ts';
 import type { ClaimedMail } from '#storage/repositories/mails.ts';
 import { accountPath } from './kit/navigation.ts';
 import { PLACES, PROFILE } from './kit/places.ts';
@@ -172,7 +173,8 @@ function draftOf(words: PanelTexts, kind: Telling, facts: unknown): Draft {
       const { account, endpointId, host, reason } = facts as Told<'webhook-disabled'>;
       const { subject, text } = mails.webhookDisabled;
       const path = `${developerPath(account)}/webhooks/${endpointId}`;
-      return { subject: subject(account.name), paragraphs: text(host, reason, account.name), path };
+      const why = wordDisabling(words.webhooks.disablings, reason);
+      return { subject: subject(account.name), paragraphs: text(host, why, account.name), path };
     }
     case 'unmatched': {
       const { account, day, deposits } = facts as Told<'unmatched'>;

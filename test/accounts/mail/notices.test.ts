@@ -599,7 +599,7 @@ describe('webhook endpoints', () => {
       merchant.id,
       'http://127.0.0.1:1/hooks?token=unseen',
     );
-    await disableEndpoint(operatorOf(service), endpoint.id, 'It answered 410 Gone.');
+    await disableEndpoint(operatorOf(service), endpoint.id, 'answered-gone');
     const mails = await receive();
     expect(recipients(mails)).toEqual(sorted(...admins));
     expect(mails[0]?.text).toContain(

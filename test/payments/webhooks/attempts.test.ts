@@ -222,7 +222,7 @@ test('410 disables the endpoint and cancels what is still to be sent to it', asy
   const endpoints = db.selectFrom('webhook_endpoints').where('id', '=', endpoint.id);
   expect(await endpoints.selectAll().executeTakeFirst()).toMatchObject({
     disabled_at: new Date(shop.clock()),
-    disabled_reason: 'It answered 410 Gone.',
+    disabled_reason: 'answered-gone',
   });
   const audit = db.selectFrom('audit_log').selectAll().where('object_id', '=', endpoint.id);
   expect(await audit.where('action', '=', 'webhook.disable').execute()).toMatchObject([

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close());
 afterAll(() => database.drop());
 
-const disable = () => disableEndpoint(shop.operator, endpointId, 'No longer.');
+const disable = () => disableEndpoint(shop.operator, endpointId, 'disabled-by Ada');
 const enable = () => enableEndpoint(shop.operator, endpointId);
 const statuses = async () => (await shop.deliveries(endpointId)).map(each => each.status);
 const sentTypes = () => receiver.requests.map(({ event }) => event.type);
@@ -125,7 +125,7 @@ test('other endpoints keep what was cancelled for them', async () => {
   const { endpoint: other } = await shop.addEndpoint(`${receiver.url}&other`);
   await shop.tell();
   await disable();
-  await disableEndpoint(shop.operator, other.id, 'No longer.');
+  await disableEndpoint(shop.operator, other.id, 'disabled-by Ada');
   expect(await enable()).toMatchObject({ deliveries: 1 });
   expect((await shop.deliveries(other.id)).map(each => each.status)).toEqual(['cancelled']);
 });
@@ -154,7 +154,7 @@ test('what commits while the endpoint is being disabled is queued again, too', a
   const ahead = { ...shop.operator, clock: () => shop.clock.now + 60_000 };
   await shop.db.transaction().execute(async tx => {
     await shop.tell('payment_prompt.created', tx);
-    await disableEndpoint(ahead, endpointId, 'No longer.');
+    await disableEndpoint(ahead, endpointId, 'disabled-by Ada');
   });
   // A worker finds the endpoint disabled, at a time before that of the disabling.
   await shop.attemptAll();

@@ -47,7 +47,7 @@ test('exactly the events of committed transactions are sent, each once to every 
           `${receiver.url}&endpoint=${index}`,
           wanted.types,
         );
-        if (wanted.disabled) await disableEndpoint(shop.operator, added.id, 'No longer.');
+        if (wanted.disabled) await disableEndpoint(shop.operator, added.id, 'disabled-by Ada');
         const wants = (type: PaymentEventType) =>
           wanted.types.length === 0 || wanted.types.includes(type);
         if (!wanted.disabled) {
@@ -108,8 +108,8 @@ test('a delivery is redelivered by hand, at once and with its own schedule', asy
   expect(receiver.requests).toHaveLength(3);
   expect(new Set(receiver.requests.map(({ event }) => event.id)).size).toBe(1);
 
-  await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
-  await expect(redeliver(shop.operator, again.id)).rejects.toThrow('is disabled: No longer.');
+  await disableEndpoint(shop.operator, endpoint.id, 'disabled-by Ada');
+  await expect(redeliver(shop.operator, again.id)).rejects.toThrow('is disabled: Disabled by Ada.');
   await expect(redeliver(shop.operator, endpoint.id)).rejects.toThrow('There is no delivery');
 });
 
@@ -120,7 +120,7 @@ test('a delivery that became due while its endpoint was disabled is cancelled, n
   // An event that commits while the endpoint is being disabled.
   await shop.db.transaction().execute(async tx => {
     await shop.tell('payment_prompt.created', tx);
-    await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+    await disableEndpoint(shop.operator, endpoint.id, 'disabled-by Ada');
   });
   expect(await shop.deliveries()).toMatchObject([{ status: 'pending' }]);
   await shop.attemptAll();
@@ -140,7 +140,7 @@ test('a merchant has at most 16 endpoints, also when several are added at once',
   const [first] = added;
   if (first === undefined) throw new Error('no endpoint');
   const { id } = first.value.endpoint;
-  await disableEndpoint(shop.operator, id, 'No longer.');
+  await disableEndpoint(shop.operator, id, 'disabled-by Ada');
   await expect(requireEnabledEndpoint(shop.db, id)).rejects.toThrow('is disabled');
   await add();
 });
@@ -169,7 +169,7 @@ test('two enabled endpoints of a merchant never have one URL, however they come 
   await expect(set(second.id)).rejects.toThrow(taken);
   expect(await set(first)).toMatchObject({ id: first, url });
 
-  await disableEndpoint(shop.operator, first, 'No longer.');
+  await disableEndpoint(shop.operator, first, 'disabled-by Ada');
   expect(await set(second.id)).toMatchObject({ url });
   await expect(enableEndpoint(shop.operator, first)).rejects.toThrow(`endpoint ${second.id} has`);
   // Other merchants may use the same server.

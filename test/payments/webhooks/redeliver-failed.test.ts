@@ -96,7 +96,7 @@ test('what was cancelled while the endpoint was disabled is redelivered, too, in
   const { endpoint } = await shop.addEndpoint(URL);
   const since = new Date(shop.clock.now - DAY_MS);
   await shop.tell();
-  await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+  await disableEndpoint(shop.operator, endpoint.id, 'disabled-by Ada');
   // As an older version of the service did, which left everything cancelled.
   await shop.db
     .updateTable('webhook_endpoints')
@@ -143,8 +143,8 @@ test('nothing is redelivered to a disabled endpoint', async () => {
   const shop = await openShop(database);
   const { endpoint } = await shop.addEndpoint(URL);
   await addFailed(shop, endpoint.id, new Date(shop.clock.now - DAY_MS), 1);
-  await disableEndpoint(shop.operator, endpoint.id, 'No longer.');
+  await disableEndpoint(shop.operator, endpoint.id, 'disabled-by Ada');
   const again = redeliverFailed(shop.operator, endpoint.id, new Date(0));
-  await expect(again).rejects.toThrow('is disabled: No longer.');
+  await expect(again).rejects.toThrow('is disabled: Disabled by Ada.');
   expect(await repeated(shop)).toEqual([]);
 });

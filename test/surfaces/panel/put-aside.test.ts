@@ -210,11 +210,11 @@ describe('what was put aside is shown again when it is news:', () => {
       'is disabled',
       async ({ merchant }) => {
         const { endpoint } = await addEndpoint(service, merchant.id);
-        await disableEndpoint(operatorOf(service), endpoint.id, 'For a while.');
+        await disableEndpoint(operatorOf(service), endpoint.id, 'disabled-by Ada');
         return async () => {
           service.clock.now += MINUTE_MS;
           await enableEndpoint(operatorOf(service), endpoint.id);
-          await disableEndpoint(operatorOf(service), endpoint.id, 'For a while.');
+          await disableEndpoint(operatorOf(service), endpoint.id, 'disabled-by Ada');
         };
       },
     ],

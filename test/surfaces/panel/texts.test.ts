@@ -7,6 +7,7 @@ import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ImageRefused } from '#accounts/logo.ts';
 import { InvalidAddress } from '#chains/invalid-address.ts';
 import { ADDRESS_PROBLEMS } from '#errors/refusals/address-problems.ts';
+import { wordDisabling } from '#errors/refusals/disablings.ts';
 import { wordRefusal } from '#errors/refusals/wording.ts';
 import { en } from '#surfaces/panel/texts/en/index.ts';
 import { es } from '#surfaces/panel/texts/es/index.ts';
@@ -235,6 +236,7 @@ const DISTINGUISHED: Readonly<Record<string, readonly object[]>> = {
   'clock-without-events': Object.keys(en.payments.statuses).map(status => ({ status })),
   'deposit-for-other-payment': Object.keys(en.payments.statuses).map(status => ({ status })),
   'deposit-without-funds': Object.keys(en.payments.timeline.states).map(state => ({ state })),
+  'endpoint-disabled': [{ reason: 'answered-gone' }, { reason: 'disabled-by Ada' }],
   'legacy-key-needs-admin': [
     { status: 'active', role: 'member' },
     { status: 'inactive', role: 'admin' },
@@ -441,4 +443,14 @@ test.each([
   ],
 ])('a refusal in Spanish: %s', ({ refusal }, sentence) => {
   expect(wordRefusal(es.refusals, refusal)).toBe(sentence);
+});
+
+test.each([
+  ['answered-gone', 'Respondió 410 Gone.'],
+  ['disabled-by Ada\nB', 'Lo desactivó Ada\nB.'],
+  // As former releases stored it.
+  ['It answered 410 Gone.', 'Respondió 410 Gone.'],
+  ['Disabled by Ada.', 'Disabled by Ada.'],
+])('why an endpoint is disabled in Spanish: %j', (stored, sentence) => {
+  expect(wordDisabling(es.webhooks.disablings, stored)).toBe(sentence);
 });

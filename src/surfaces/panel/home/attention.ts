@@ -1,6 +1,6 @@
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import { ERROR_CODES } from '#errors/catalogue.ts';
-import { ANSWERED_GONE } from '#payments/webhooks/change-endpoint.ts';
+import { isAnsweredGone, wordDisabling } from '#errors/refusals/disablings.ts';
 import { FAILING_AFTER_MS } from '#payments/webhooks/failing-endpoints.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import {
@@ -93,7 +93,7 @@ function describeUnmatched(
 
 /** @param path Of the account. */
 function describeEndpoints(
-  { home: { attention } }: PanelTexts,
+  { home: { attention }, webhooks: { disablings } }: PanelTexts,
   { troubledEndpoints }: AttentionFacts,
   path: string,
   now: Date,
@@ -109,8 +109,8 @@ function describeEndpoints(
       ];
     }
     const at = Date.parse(disabled);
-    if (reason !== ANSWERED_GONE && now.getTime() - at >= TOLD_MS) return [];
-    const text = attention.endpointDisabled(origin, reason ?? '');
+    if (!isAnsweredGone(reason) && now.getTime() - at >= TOLD_MS) return [];
+    const text = attention.endpointDisabled(origin, wordDisabling(disablings, reason));
     return [{ key: `endpoint-disabled:${id}:${at}`, text, href }];
   });
 }

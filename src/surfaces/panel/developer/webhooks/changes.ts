@@ -123,9 +123,8 @@ export function registerEndpointChanges(
       };
     },
     change: async (request, operator) => {
-      const { disabling } = texts(request).webhooks;
       const { id } = await pages.require(request);
-      return disableEndpoint(operator, id, disabling.by(sessionOf(request).person.name));
+      return disableEndpoint(operator, id, `disabled-by ${sessionOf(request).person.name}`);
     },
     done: (request, { url }) => {
       const { disabled, undo } = texts(request).webhooks.disabling;

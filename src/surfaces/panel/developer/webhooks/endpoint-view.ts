@@ -1,3 +1,4 @@
+import { wordDisabling } from '#errors/refusals/disablings.ts';
 import { originOf, SECRET_GRACE_MS } from '#payments/webhooks/manage-endpoints.ts';
 import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
 import type { EndpointTest } from '#payments/webhooks/test-endpoint.ts';
@@ -50,7 +51,7 @@ export function endpointPage(
     lead: renderState(words, endpoint, isFailing),
     fault,
     content: html`${test !== undefined && renderTest(words, test)}
-${!isEnabled && html`<p class="notice">${text.disabled(endpoint.disabled_reason ?? '')}</p>`}
+${!isEnabled && html`<p class="notice">${text.disabled(wordDisabling(text.disablings, endpoint.disabled_reason))}</p>`}
 ${isEnabled && isFailing && html`<p class="notice">${text.failing(frame.givenUpAt)}</p>`}
 ${renderFacts([
   [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],

@@ -1,3 +1,4 @@
+import { DISABLINGS } from '#errors/refusals/disablings.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { counted, countedUpTo, minuteOf } from './formats.ts';
 
@@ -101,11 +102,12 @@ export const webhooks = {
     signsUntil: (until: Html) =>
       html`The endpoint gets a new secret, which is shown once. The former one signs as well until ${until}, and no more then.`,
   },
+  /** Why an endpoint is disabled. */
+  disablings: DISABLINGS,
   disabling: {
     title: 'Disable',
     text: 'The endpoint is sent nothing any more, and what waits for it is cancelled, until you enable it again.',
     submit: 'Disable this endpoint',
-    by: (name: string) => `Disabled by ${name}.`,
     /** What is asked before. */
     question: (origin: string) => `Disable ${origin}?`,
     waiting: (deliveries: number, most: number) =>

@@ -1,6 +1,7 @@
 import { html } from '../../../pages/html.ts';
 import type { PanelTexts } from '../panel-texts.ts';
 import { counted, countedUpTo, minuteOf } from './formats.ts';
+import { disablings } from './refusals/disablings.ts';
 
 export const webhooks: PanelTexts['webhooks'] = {
   title: 'Webhooks',
@@ -97,11 +98,11 @@ export const webhooks: PanelTexts['webhooks'] = {
     signsUntil: until =>
       html`El endpoint recibe un nuevo secreto, que se muestra una sola vez. El anterior firma también hasta el ${until}, y a partir de entonces ya no.`,
   },
+  disablings,
   disabling: {
     title: 'Desactivar',
     text: 'Al endpoint ya no se le envía nada, y lo que tiene pendiente queda cancelado hasta que se active de nuevo.',
     submit: 'Desactivar este endpoint',
-    by: name => `Lo desactivó ${name}.`,
     question: origin => `¿Desactivar ${origin}?`,
     waiting: (deliveries, most) =>
       deliveries === 0

@@ -1,6 +1,8 @@
+import { wordDisabling } from '#errors/refusals/disablings.ts';
 import type { WEBHOOKS } from '#errors/refusals/webhooks.ts';
 import type { Translation } from '#errors/refusals/wording.ts';
 import { counted } from '../formats.ts';
+import { disablings } from './disablings.ts';
 
 export const webhooks: Translation<typeof WEBHOOKS> = {
   'url-unreadable': url('no es una URL, como https://tienda.example.com/webhooks'),
@@ -15,7 +17,7 @@ export const webhooks: Translation<typeof WEBHOOKS> = {
   'endpoint-already-enabled': ({ endpointId }) =>
     `El endpoint de webhook ${endpointId} ya está activo.`,
   'endpoint-disabled': ({ endpointId, reason }) =>
-    `El endpoint de webhook ${endpointId} está desactivado: ${reason} Actívelo primero.`,
+    `El endpoint de webhook ${endpointId} está desactivado: ${wordDisabling(disablings, reason)} Actívelo primero.`,
   'endpoint-url-in-use': ({ endpointId }) =>
     `El endpoint de webhook ${endpointId} del comercio ya tiene esta URL.`,
   'types-exclude-all': 'Elija todos los eventos de un pago (all), o bien algunos de sus tipos.',
