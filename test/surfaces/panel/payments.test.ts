@@ -505,6 +505,18 @@ describe('a payment', () => {
     expect(noticeOf(await play(other.id, 'over'))?.text).toBe('Simulated: over.');
   });
 
+  test('on a network without a price is not simulated, and the page says why', async () => {
+    const { id } = await addPayment(service.db, shop.merchant, {
+      created_at: new Date(service.clock.now),
+      offered_blockchain_ids: ['eth'],
+    });
+    service.rates.switchOff('ETH');
+    const refused = await submit(service, `${path}/${id}/simulate`, { case: 'confirm' }, member);
+    service.rates.switchOn('ETH');
+    expect(refused.statusCode).toBe(422);
+    expect(textOf(refused)).toContain('has no price or no free amount just now');
+  });
+
   describe('offers to simulate what its state allows', () => {
     /** The cases that a page offers. */
     const offered = async (id: string, list = path, visitor = member) => {

@@ -1,11 +1,12 @@
 import { explorerPage } from '#accounts/explorer-url.ts';
+import type { SimulationCase } from '#onchain/settlement/simulate.ts';
 import type { PaymentFact } from '#payments/history.ts';
 import { toPaymentObject } from '#payments/payment-object.ts';
 import type { PaymentOnNetwork } from '#storage/repositories/payments/payments.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { renderCopied } from '../kit/copy.ts';
 import type { PanelPage } from '../kit/document.ts';
-import { type Choices, type FormFault, renderSelect } from '../kit/form.ts';
+import { type FormFault, renderSelect } from '../kit/form.ts';
 import { dateTime, dollars } from '../kit/format.ts';
 import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts } from '../kit/table.ts';
@@ -24,8 +25,8 @@ interface DetailParts {
   readonly facts: readonly PaymentFact[];
   readonly transfers: TransferParts;
   readonly partForm: PartFormShown;
-  /** Cases that can be simulated, with what happens in each; empty if none can. */
-  readonly cases: Choices;
+  /** Cases that can be simulated; empty if none can. */
+  readonly cases: readonly SimulationCase[];
   readonly fault: FormFault | null;
 }
 
@@ -100,7 +101,7 @@ function renderSimulation(
   url: string,
   cases: DetailParts['cases'],
 ): Html {
-  const choices = cases.map(([name, meaning]) => [name, `${name}: ${meaning}`] as const);
+  const choices = cases.map(name => [name, `${name}: ${simulation.cases[name]}`] as const);
   return html`<section aria-labelledby="simulate"><h2 id="simulate">${simulation.title}</h2>
 <form method="post" action="${url}/simulate" class="stack">
 ${renderSelect('case', simulation.case, choices)}

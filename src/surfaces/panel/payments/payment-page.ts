@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { ApiError } from '#errors/api-error.ts';
-import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
 import { countTransfers } from '#payments/counted-transfers.ts';
 import { readHistory } from '#payments/history.ts';
 import { Uuid } from '#schemas/scalars.ts';
@@ -70,8 +69,7 @@ export function createPaymentPages(deps: PanelDependencies): PaymentPages {
         url: `${accountUrl}/payments/${payment.id}`,
         payment,
         facts,
-        // For developers, so they are described in English only.
-        cases: cases.map(name => [name, SIMULATION_CASES[name]]),
+        cases,
         fault,
       });
     },

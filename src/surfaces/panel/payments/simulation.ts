@@ -13,6 +13,7 @@ import { texts } from '../hooks/language.ts';
 import { FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { redirectTo } from '../kit/pages.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PAYMENT_PATH, type PaymentPages, PaymentParams } from './payment-page.ts';
 import { casesOf } from './simulated-cases.ts';
 import { reasonOf } from './unmatched/reason.ts';
@@ -39,7 +40,7 @@ export function registerSimulation(
       const { notAllowed } = texts(request).payments.simulation;
       const name = (await casesOf(deps, payment)).find(each => each === body.case);
       if (name === undefined) throw new FormRefused('case', notAllowed(body.case));
-      const untaken = await play(payment, name);
+      const untaken = await play(texts(request), payment, name);
       await audited(operator, 'payment.simulate', async () => ({
         result: undefined,
         objectId: payment.id,
@@ -58,7 +59,11 @@ export function registerSimulation(
   });
 
   /** @returns A transfer of the case that no payment took, if the payment still waits. */
-  async function play(payment: Payment, name: SimulationCase): Promise<Deposit | undefined> {
+  async function play(
+    words: PanelTexts,
+    payment: Payment,
+    name: SimulationCase,
+  ): Promise<Deposit | undefined> {
     try {
       if (payment.flow === 'crypto') {
         const now = new Date(clock());
@@ -68,12 +73,10 @@ export function registerSimulation(
       await simulateRegulated({ db, clock }, sandbox, payment, name);
       return undefined;
     } catch (error) {
-      throw isConflict(error) ? new FormRefused(null, error.message) : error;
+      const { conflicts } = words.payments.simulation;
+      if (!(error instanceof ApiError)) throw error;
+      const { errorCode: code } = error;
+      throw code === 'E1040' || code === 'E5002' ? new FormRefused(null, conflicts[code]) : error;
     }
   }
-}
-
-/** Whether the payment has moved on, or its network cannot be offered just now. */
-function isConflict(error: unknown): error is ApiError {
-  return error instanceof ApiError && ['E1040', 'E5002'].includes(error.errorCode);
 }

@@ -81,7 +81,28 @@ export const payments = {
   simulation: {
     title: 'Simulate',
     case: 'What a customer and the chain do',
+    /** What happens in each. */
+    cases: {
+      confirm: 'the exact amount arrives and becomes final',
+      detect: 'the exact amount is seen, not final yet',
+      under: 'too little arrives',
+      rest: 'too little arrives, then the exact rest',
+      over: 'a little too much arrives and becomes final, unless others are open at the address',
+      late: 'the exact amount arrives after the payment has ended',
+      duplicate: 'the exact amount arrives twice',
+      revert: 'the transaction fails on chain',
+      reorg: 'the exact amount is seen, then undone by the chain',
+      fail: 'the transaction fails on chain after it was seen',
+      cancel: 'the customer cancels',
+      expire: 'the time runs out without a payment, or after too little',
+    },
     submit: 'Simulate',
+    /** By the code of the error. */
+    conflicts: {
+      E1040: 'The payment has ended meanwhile, or its network is not offered for it any more.',
+      E5002:
+        'The payment’s network has no price or no free amount just now. Try again in a minute.',
+    },
     notAllowed: (name: string) => `There is no case ${name} for this payment as it is now.`,
     done: (name: string) => `Simulated: ${name}.`,
     /** @param reason Why no payment took the transfer. */

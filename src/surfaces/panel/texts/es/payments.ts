@@ -74,6 +74,25 @@ export const payments: PanelTexts['payments'] = {
   simulation: {
     title: 'Simular',
     case: 'Qué hacen un cliente y la cadena',
+    cases: {
+      confirm: 'llega el importe exacto y pasa a ser definitivo',
+      detect: 'se ve el importe exacto, aún no definitivo',
+      under: 'llega demasiado poco',
+      rest: 'llega demasiado poco y luego el resto exacto',
+      over: 'llega algo de más y pasa a ser definitivo, salvo que haya otros pagos abiertos en la dirección',
+      late: 'llega el importe exacto cuando el pago ya ha terminado',
+      duplicate: 'llega el importe exacto dos veces',
+      revert: 'la transacción falla en la cadena',
+      reorg: 'se ve el importe exacto y luego la cadena lo deshace',
+      fail: 'la transacción falla en la cadena después de haberse visto',
+      cancel: 'el cliente cancela',
+      expire: 'se acaba el tiempo sin ningún pago, o tras llegar demasiado poco',
+    },
+    conflicts: {
+      E1040: 'El pago ha terminado entretanto, o su red ya no se ofrece para él.',
+      E5002:
+        'La red del pago no tiene precio o ningún importe libre en este momento. Inténtelo de nuevo dentro de un minuto.',
+    },
     submit: 'Simular',
     notAllowed: name => `No hay ningún caso ${name} para este pago tal como está ahora.`,
     done: name => `Simulado: ${name}.`,
