@@ -210,6 +210,7 @@ test("the panel's texts import nothing but markup, and sentences of what is deci
       ['src/surfaces/panel/texts/'],
       [
         ...['src/surfaces/panel/texts/', 'src/surfaces/pages/html.ts', 'src/errors/refusals/'],
+        'src/errors/catalogue.ts',
         'src/onchain/settlement/setup-findings.ts',
         'src/onchain/settlement/unmatched-reasons.ts',
       ],

@@ -1,5 +1,5 @@
 import { type Html, html } from '../pages/html.ts';
-import { SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
+import { renderSimulationNotice, SIMULATION_NOTICE } from '../pages/simulation-notice.ts';
 import { DOCS_ASSETS } from './assets.ts';
 import { markdownPathOf } from './markdown.ts';
 import { SEARCH_PATH } from './search-index.ts';
@@ -65,7 +65,7 @@ ${scriptsOf(content).map(
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-${simulation && SIMULATION_NOTICE}<header class="bar">
+${simulation && renderSimulationNotice(SIMULATION_NOTICE)}<header class="bar">
 <a class="brand" href="${basePath}/docs">${NAME}</a>
 ${renderSearch(basePath)}
 <nav aria-label="Main">${BAR.map(

@@ -1,5 +1,13 @@
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
+
+/** The notice of pages in English alone. */
+export const SIMULATION_NOTICE = {
+  label: 'Simulation',
+  text: 'Simulation: payments can be marked as paid without money.',
+};
 
 /** Shown on every page if payments can be simulated, so that nobody takes them for real ones. */
-export const SIMULATION_NOTICE = html`<aside class="simulation" aria-label="Simulation">Simulation: payments can be marked as paid without money.</aside>
+export function renderSimulationNotice({ label, text }: typeof SIMULATION_NOTICE): Html {
+  return html`<aside class="simulation" aria-label="${label}">${text}</aside>
 `;
+}

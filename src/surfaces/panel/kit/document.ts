@@ -1,7 +1,7 @@
 import type { OpenSession } from '#accounts/people/panel-sessions.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { breakable, type Html, html } from '../../pages/html.ts';
-import { SIMULATION_NOTICE } from '../../pages/simulation-notice.ts';
+import { renderSimulationNotice } from '../../pages/simulation-notice.ts';
 import type { AccountNotice } from '../hooks/access.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_ASSETS, PANEL_PREFIX } from './assets.ts';
@@ -69,7 +69,7 @@ export function renderPage(page: PanelPage, frame: PageFrame): string {
 </head>
 <body>
 <a class="skip" href="#content">${shell.skip}</a>
-${marked && renderTestBand(words)}${simulation && SIMULATION_NOTICE}${renderBar(frame)}
+${marked && renderTestBand(words)}${simulation && renderSimulationNotice(words.shell.simulation)}${renderBar(frame)}
 <div class="${membership === null ? 'page alone' : 'page'}">
 ${
   navigation &&

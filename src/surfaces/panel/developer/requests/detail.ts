@@ -1,5 +1,4 @@
 import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
-import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import type { PanelPage } from '../../kit/document.ts';
@@ -30,7 +29,7 @@ export function requestPage(words: PanelTexts, row: RequestRow, frame: RequestFr
     title: `${row.method} ${row.target.split('?', 1)[0]}`,
     lead: renderOutcome(words, { ...row, requests: 1 }),
     content: html`${renderFacts([
-      [text.error, row.error_code && renderError(row.error_code, publicUrl)],
+      [text.error, row.error_code && renderError(words, row.error_code, publicUrl)],
       [text.parameter, row.param && html`<code>${row.param}</code>`],
       [text.payment, paymentId && payment],
       [text.replayed, row.replayed ? text.replayedText : null],
@@ -47,13 +46,14 @@ ${row.error_code === 'E2007' && renderSignature(words, row, developerUrl)}`,
 }
 
 /** The error code with its meaning, linked to its page. */
-function renderError(code: string, publicUrl: string): Html {
-  return html`<a href="${publicUrl}/docs/errors/${code}">${code}</a> ${meaningOf(code)}`;
+function renderError(words: PanelTexts, code: string, publicUrl: string): Html {
+  return html`<a href="${publicUrl}/docs/errors/${code}">${code}</a> ${meaningOf(words, code)}`;
 }
 
 /** Empty for a code that is no longer in the catalogue. */
-export function meaningOf(code: string): string {
-  return code in ERRORS ? ERRORS[code as ErrorCode].meaning : '';
+export function meaningOf({ requests }: PanelTexts, code: string): string {
+  const meanings: Readonly<Partial<Record<string, string>>> = requests.meanings;
+  return meanings[code] ?? '';
 }
 
 function renderSignature(

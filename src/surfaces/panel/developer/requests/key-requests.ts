@@ -73,7 +73,7 @@ ${
             cell: ({ errorCode: code, requests, isMore }) =>
               html`<a href="${addressOf(url, { key, code })}">${isMore ? words.lists.moreThan(count(words, ERRORS_COUNTED)) : count(words, requests)}</a>`,
           },
-          { title: text.meaning, cell: ({ errorCode }) => meaningOf(errorCode) },
+          { title: text.meaning, cell: ({ errorCode }) => meaningOf(words, errorCode) },
         ],
         errors,
       )

@@ -1,4 +1,9 @@
+import { ERRORS, type ErrorCode } from '#errors/catalogue.ts';
 import { counted } from './formats.ts';
+
+const MEANINGS = Object.fromEntries(
+  Object.entries(ERRORS).map(([code, { meaning }]) => [code, meaning]),
+) as Readonly<Record<ErrorCode, string>>;
 
 /** The request log, and the explanation of signatures. */
 export const requests = {
@@ -35,6 +40,8 @@ export const requests = {
   errorsTitle: (days: number) => `Errors in the last ${days} days`,
   errorsTable: 'Errors',
   meaning: 'Meaning',
+  /** By the code of an error. */
+  meanings: MEANINGS,
   requestsCount: 'Requests',
   noErrors: 'None.',
   lastTitle: 'Last requests',

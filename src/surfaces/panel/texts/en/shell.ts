@@ -64,6 +64,12 @@ export const shell = {
       'Your partner has switched API keys of its merchants off: they are refused with E2103.',
   },
 
+  /** What marks a service that simulates payments. */
+  simulation: {
+    label: 'Simulation',
+    text: 'Simulation: payments can be marked as paid without money.',
+  },
+
   /** What marks a test merchant. */
   test: { band: 'Test: no real money', tag: 'Test' },
 

@@ -1,4 +1,5 @@
 import type { PanelTexts } from '../panel-texts.ts';
+import { meanings } from './error-meanings.ts';
 import { counted } from './formats.ts';
 
 export const requests: PanelTexts['requests'] = {
@@ -35,6 +36,7 @@ export const requests: PanelTexts['requests'] = {
   errorsTitle: days => `Errores de los últimos ${counted(days, 'día', 'días')}`,
   errorsTable: 'Errores',
   meaning: 'Significado',
+  meanings,
   requestsCount: 'Solicitudes',
   noErrors: 'Ninguno.',
   lastTitle: 'Últimas solicitudes',

@@ -60,6 +60,11 @@ export const shell: PanelTexts['shell'] = {
       'Su socio ha desactivado las claves de API de sus comercios: se rechazan con E2103.',
   },
 
+  simulation: {
+    label: 'Simulación',
+    text: 'Simulación: los pagos pueden marcarse como pagados sin dinero.',
+  },
+
   test: { band: 'Prueba: sin dinero real', tag: 'Prueba' },
 
   choice: {
