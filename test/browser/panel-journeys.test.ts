@@ -13,16 +13,20 @@ import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, addPartner, operatorOf } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { DESKTOP, launchBrowser, PHONE, windowOf } from '../helpers/browser.ts';
+import { openCheckout } from '../helpers/checkout.ts';
+import { addEndpoint } from '../helpers/deliveries.ts';
 import { addRequest } from '../helpers/logged-requests.ts';
 import { addMerchantUser, addPartnerUser, codeAt, PASSWORD } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
+import { seeTransfer } from '../helpers/see-transfer.ts';
 import { send } from '../helpers/signed-request.ts';
 import { SOON } from '../helpers/soon.ts';
 import { attemptDue } from '../payments/webhooks/attempt-due.ts';
 import { type Receiver, startReceiver } from '../payments/webhooks/receiver.ts';
 import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { signedInWindow } from './signed-in-window.ts';
+import { expectSpanishOnPhone } from './spanish-phone.ts';
 
 // What people use the panel for, from the first page to the last, as they would do it. Each step waits for the next
 // page.
@@ -274,6 +278,95 @@ test.each([
   await check(phone);
   await phone.click('text=Cancel this change');
   await told(phone, 'It was cancelled. Nothing has changed.');
+});
+
+test('in Spanish on a phone: joining, setting up, a deposit to assign, an endpoint switched off', async () => {
+  const shop = await addMerchant(service, { name: 'Café Azul', addresses: {} });
+  const { id: merchantId } = shop.merchant;
+  const { endpoint } = await addEndpoint(service, merchantId);
+  const user = await createUser(operatorOf(service), {
+    merchantId,
+    name: 'Luz',
+    email: 'luz@example.com',
+    role: 'admin',
+  });
+  const { token } = await inviteUser(operatorOf(service), user.id);
+  const page = await openFor(null, { viewport: PHONE, hasTouch: true, locale: 'es-ES' });
+  const look = async (title: string) => {
+    await titled(page, title);
+    await expectSpanishOnPhone(page);
+  };
+  const press = (button: string) => page.tap(`main button:text-is("${button}")`);
+
+  await page.goto(`${origin}/panel/join/${token}`);
+  await look('Unirse a Café Azul');
+  await page.fill('#password', PASSWORD);
+  const secret = await page.inputValue('[name=secret]');
+  await page.fill('#code', codeAt(secret, service.clock.now));
+  await press('Unirse');
+  await look('Guarde sus códigos de recuperación');
+  await page.tap('text=Ya están guardados');
+  await look('Café Azul');
+
+  const address = newAddress();
+  await choose(page, 'Direcciones');
+  await look('Direcciones de depósito');
+  await page.tap('a[href$="/addresses/eth-test"]');
+  await look('Direcciones para ETH en Ethereum Sepolia');
+  await page.fill('#address', address);
+  await press('Comparar');
+  await look('Nueva dirección para ETH en Ethereum Sepolia');
+  await page.fill('#code', nextCode(secret));
+  await press('Cambiar ahora');
+  await told(page, `van ahora a ${address}`);
+  await expectSpanishOnPhone(page);
+
+  // What was typed is done once the second factor is given again.
+  service.clock.now += 11 * 60_000;
+  await choose(page, 'Dominios');
+  await look('Dominios');
+  await page.fill('#domain', 'cafe.example.com');
+  await press('Agregar');
+  await look('Confirme que es usted');
+  await page.fill('#confirmation-code', nextCode(secret));
+  await press('Confirmar');
+  await told(page, 'Agregado: se puede llevar de vuelta a los clientes a cafe.example.com.');
+
+  // What arrives could be for either payment.
+  const other = await openCheckout(service, shop, { amount: 9000 });
+  const checkout = await openCheckout(service, shop, { customerReferenceId: 'Mesa 7' });
+  for (const each of [other, checkout]) await each.pick('eth-test');
+  const due = BigInt((await checkout.payment()).token_amount ?? 0);
+  await seeTransfer(service, checkout, null, {
+    tokenAmount: due + due / 100n + 7n,
+    source: 'simulation',
+    finality: 'final',
+  });
+  await choose(page, 'Pagos');
+  await look('Pagos');
+  await page.tap('tbody tr:has-text("Mesa 7") a');
+  await look('$50.00');
+  await choose(page, 'Sin asignar');
+  await look('Depósitos sin asignar');
+  await page.tap('tbody a');
+  await page.waitForSelector('li:has-text("Mesa 7") .tag:text-is("el más adecuado")');
+  await expectSpanishOnPhone(page);
+  await press('Asignar');
+  await look('¿Asignar este depósito a $50.00, Mesa 7?');
+  await press('Asignar');
+  await told(page, 'Asignado a $50.00, Mesa 7.');
+
+  await choose(page, 'Webhooks');
+  await look('Webhooks');
+  await page.tap(`table a[href$="${endpoint.id}"]`);
+  await look('http://127.0.0.1:1');
+  await press('Desactivar este endpoint');
+  await look('¿Desactivar http://127.0.0.1:1?');
+  await press('Desactivar este endpoint');
+  await told(page, 'Lo desactivó Luz.');
+  await expectSpanishOnPhone(page);
+  await press('Deshacer');
+  await page.waitForSelector('.lead:has-text("activo")');
 });
 
 test('a key is rotated with grace: both pairs work for a day', async () => {

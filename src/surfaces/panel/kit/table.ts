@@ -40,7 +40,7 @@ export function renderTable<T>(
 function renderBelow<T>(columns: readonly Column<T>[], row: T): Html[] {
   return columns.flatMap(({ title, cell, secondary }) => {
     const content = secondary === true ? cell(row) : null;
-    const isEmpty = content === null || content === '';
+    const isEmpty = html`${content}`.markup === '';
     return isEmpty ? [] : [html`<div class="below"><span>${title}</span> ${content}</div>`];
   });
 }
