@@ -1,5 +1,9 @@
+import type { FastifyRequest } from 'fastify';
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../../pages/base-path.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
 import { PLACES } from './places.ts';
@@ -100,6 +104,20 @@ function developerEntries(kind: Membership['kind']): Entry[] {
 /** Path of an account's first page, without the base path. */
 export function accountPath({ kind, accountId }: Pick<Membership, 'kind' | 'accountId'>): string {
   return `${PANEL_PREFIX}/${kind}s/${accountId}`;
+}
+
+/** Path of a page of the account that a request names, without the base path. */
+export function ownPath(request: FastifyRequest, place = ''): string {
+  return accountPath(membershipOf(request)) + place;
+}
+
+/** The same with the base path, for links and forms. */
+export function ownUrl(
+  request: FastifyRequest,
+  { panelUrl }: Pick<PanelDependencies, 'panelUrl'>,
+  place = '',
+): string {
+  return basePathOf(panelUrl) + ownPath(request, place);
 }
 
 /** The menu of an account: its sections, with the pages that a role may see. */

@@ -7,7 +7,6 @@ import { MERCHANT_SCOPES, type Scope } from '#accounts/keys/scopes.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { parseDateBound } from '#time/date-bound.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
 import { html } from '../../../pages/html.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
@@ -15,10 +14,12 @@ import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, FormRefused, renderField, renderSelect } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
+import { ownUrl } from '../../kit/navigation.ts';
+import { PLACES } from '../../kit/places.ts';
 import { issueOnce } from '../../kit/secrets.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { type KeyForm, MerchantKeyForm, PartnerKeyForm } from './forms.ts';
-import { keysPath, keysRoute } from './paths.ts';
+import { keysOf } from './paths.ts';
 import { issuedKeyPage } from './views.ts';
 
 /** When a new key expires, as the form offers it. */
@@ -44,16 +45,9 @@ export function registerNewKey(
   app: TypedApp,
   deps: PanelDependencies,
 ): void {
-  const { clock, keyring, panelUrl, publicUrl } = deps;
+  const { clock, keyring } = deps;
   const rule = { for: kind, permission: 'keys.manage' } as const;
-  const path = `${keysRoute(kind)}/new`;
-  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + keysPath(request);
-  const show = async (request: FastifyRequest, form: NewKey, fault: FormFault | null) =>
-    newKeyPage(texts(request), form, fault, {
-      url: urlOf(request),
-      intent: randomUUID(),
-      withScopes: kind === 'merchant',
-    });
+  const path = `/${kind}s/:accountId${PLACES[kind].developer}/keys/new`;
 
   app.get(path, withPermission(kind, rule.permission), request => show(request, EMPTY_FORM, null));
 
@@ -73,12 +67,35 @@ export function registerNewKey(
       return issueOnce(request, deps, form.intent, operator => createKey(operator, keyring, key));
     },
     again: (request, fault) => show(request, request.body, fault),
-    done: (request, issued) => {
-      const words = texts(request);
-      const frame = { listUrl: urlOf(request), publicUrl };
-      return issuedKeyPage(words, words.keys.issued.created, issued, frame);
-    },
+    done: (request, issued) =>
+      issuedKeyPage(request, deps, texts(request).keys.issued.created, issued),
   });
+
+  /** The form has a new ID each time: the key is made once, however often it is sent. */
+  function show(request: FastifyRequest, form: NewKey, fault: FormFault | null): PanelPage {
+    const { form: text, scopes } = texts(request).keys;
+    const expiries = EXPIRIES.map(expiry => [expiry, text.expiries[expiry]] as const);
+    const ticked = tickedScopes(form);
+    return {
+      title: text.title,
+      fault,
+      content: html`<form method="post" action="${ownUrl(request, deps, keysOf(request))}/new" class="stack">
+<input type="hidden" name="intent" value="${randomUUID()}">
+${renderField({ name: 'name', label: text.name, value: form.name, hint: text.nameHint, maxlength: 200 }, fault)}
+${
+  // A partner key's scopes follow from the role of its member.
+  kind === 'merchant' &&
+  html`<fieldset><legend>${text.scopes}</legend>${MERCHANT_SCOPES.map(
+    scope =>
+      html`<p class="check"><input type="checkbox" id="${scope}" name="${scope}" value="on"${ticked.includes(scope) && html` checked`}><label for="${scope}">${scopes[scope]} <code>${scope}</code></label></p>`,
+  )}<p class="hint">${text.scopesHint}</p></fieldset>`
+}
+${renderSelect('expiry', text.expiry, expiries, form.expiry)}
+${renderField({ name: 'date', label: text.date, type: 'date', value: form.date, required: false }, fault)}
+<button>${text.submit}</button>
+</form>`,
+    };
+  }
 }
 
 /** The scopes that are ticked. */
@@ -104,42 +121,4 @@ function expiryOf(
   const at = parseDateBound(date);
   if (at === undefined || at <= now) throw new FormRefused('date', faults.pastDate);
   return at;
-}
-
-interface NewKeyFrame {
-  /** Of the list, with the base path. */
-  readonly url: string;
-  /** ID under which the key is made once, however often the form is sent. */
-  readonly intent: string;
-  /** A partner key's scopes follow from the role of its member. */
-  readonly withScopes: boolean;
-}
-
-function newKeyPage(
-  { keys }: PanelTexts,
-  form: NewKey,
-  fault: FormFault | null,
-  { url, intent, withScopes }: NewKeyFrame,
-): PanelPage {
-  const { form: text, scopes } = keys;
-  const expiries = EXPIRIES.map(expiry => [expiry, text.expiries[expiry]] as const);
-  const ticked = tickedScopes(form);
-  return {
-    title: text.title,
-    fault,
-    content: html`<form method="post" action="${url}/new" class="stack">
-<input type="hidden" name="intent" value="${intent}">
-${renderField({ name: 'name', label: text.name, value: form.name, hint: text.nameHint, maxlength: 200 }, fault)}
-${
-  withScopes &&
-  html`<fieldset><legend>${text.scopes}</legend>${MERCHANT_SCOPES.map(
-    scope =>
-      html`<p class="check"><input type="checkbox" id="${scope}" name="${scope}" value="on"${ticked.includes(scope) && html` checked`}><label for="${scope}">${scopes[scope]} <code>${scope}</code></label></p>`,
-  )}<p class="hint">${text.scopesHint}</p></fieldset>`
-}
-${renderSelect('expiry', text.expiry, expiries, form.expiry)}
-${renderField({ name: 'date', label: text.date, type: 'date', value: form.date, required: false }, fault)}
-<button>${text.submit}</button>
-</form>`,
-  };
 }

@@ -1,32 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { formerPairUntil } from '#accounts/keys/former-pair.ts';
 import { type IssuedKey, ROTATION_GRACE_MS } from '#accounts/keys/manage-keys.ts';
 import { type Scope, scopesOf } from '#accounts/keys/scopes.ts';
 import type { KeyWithUse } from '#storage/repositories/keys/api-keys.ts';
+import { countRequests } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { Question } from '../../kit/confirmation.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderField } from '../../kit/form.ts';
 import { dateTime } from '../../kit/format.ts';
+import { ownPath, ownUrl } from '../../kit/navigation.ts';
 import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
 import { type Column, renderFacts, renderTable } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
+import { renderKeyRequests } from '../requests/key-requests.ts';
+import { keysOf } from './paths.ts';
 
 /** Most requests of the last hour that are counted of a key. */
-export const RECENT_COUNTED = 1_000;
+const RECENT_COUNTED = 1_000;
 
-interface KeysFrame {
-  /** The list's address, with the base path. */
-  readonly url: string;
-  readonly now: Date;
-  /** A merchant's keys belong to no person. */
-  readonly withOwner: boolean;
-}
+const HOUR_MS = 60 * 60_000;
 
+/** @param url Of the list, with the base path. */
 export function renderKeys(
-  words: PanelTexts,
+  request: FastifyRequest,
+  { clock }: PanelDependencies,
+  url: string,
   keys: readonly KeyWithUse[],
-  { url, now, withOwner }: KeysFrame,
 ): Html {
+  const words = texts(request);
+  const now = new Date(clock());
   const { title, columns, never } = words.keys;
   const owner: Column<KeyWithUse> = {
     title: columns.owner,
@@ -43,7 +51,8 @@ export function renderKeys(
         cell: ({ last_used_at: at }) => (at === null ? never : dateTime(words, at)),
       },
       { title: columns.id, cell: ({ id }) => html`<code>${id}</code>`, secondary: true },
-      ...(withOwner ? [owner] : []),
+      // A merchant's keys belong to no person.
+      ...(membershipOf(request).kind === 'partner' ? [owner] : []),
     ],
     keys,
   );
@@ -67,41 +76,40 @@ export function isOver({ revoked_at: revoked, expires_at: expires }: KeyWithUse,
  * @param key undefined if its form was sent before: then the page says so.
  */
 export function issuedKeyPage(
-  words: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   title: string,
   key: IssuedKey | undefined,
-  { listUrl, publicUrl }: { readonly listUrl: string; readonly publicUrl: string },
 ): PanelPage {
-  const { issued, done, title: listTitle } = words.keys;
-  if (key === undefined) return alreadyDonePage(done, { url: listUrl, text: listTitle });
-  const lines = `MP_URL=${publicUrl}\nMP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
+  const words = texts(request);
+  const { issued, done, title: text } = words.keys;
+  const url = ownUrl(request, deps, keysOf(request));
+  if (key === undefined) return alreadyDonePage(done, { url, text });
+  const lines = `MP_URL=${deps.publicUrl}\nMP_KEY_ID=${key.keyId}\nMP_SECRET=${key.secret}\nMP_PASSPHRASE=${key.passphrase}`;
   return {
     title,
     lead: issued.lead,
     content: html`${renderSecret(words, 'key-id', issued.id, key.keyId)}${renderSecret(words, 'key-secret', issued.secret, key.secret)}${renderSecret(words, 'key-passphrase', issued.passphrase, key.passphrase)}${renderSecret(words, 'key-lines', issued.environment, lines)}
-<p><a class="button" href="${listUrl}">${words.shell.kept}</a></p>`,
+<p><a class="button" href="${url}">${words.shell.kept}</a></p>`,
   };
 }
 
-interface KeyFrame {
-  readonly url: string;
-  /** ID under which a secret is made once, however often the form is sent. */
-  readonly intent: string;
-  readonly now: Date;
-  readonly mayRotate: boolean;
-  readonly mayRevoke: boolean;
-  /** How many requests were made with it in the last hour, at most one more than RECENT_COUNTED. */
-  readonly recent: number;
-  /** What the key was used for. */
-  readonly activity: Html;
-}
-
-export function keyPage(
-  words: PanelTexts,
+export async function keyPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
   key: KeyWithUse,
   fault: FormFault | null,
-  { url, intent, now, mayRotate, mayRevoke, recent, activity }: KeyFrame,
-): PanelPage {
+): Promise<PanelPage> {
+  const words = texts(request);
+  const membership = membershipOf(request);
+  const mayManage = isChangeAllowed(membership, 'keys.manage');
+  const isOwn = membership.kind === 'merchant' || key.partner_member_id === membership.memberId;
+  const [use, activity] = await Promise.all([
+    renderUse(request, deps, key),
+    renderKeyRequests(request, deps, key.id),
+  ]);
+  const url = `${ownUrl(request, deps, keysOf(request))}/${key.id}`;
+  const now = new Date(deps.clock());
   const { facts, never, revocation, usedFrom, ...text } = words.keys;
   /** What each scope allows. */
   const scopes: Readonly<Record<Scope, string> & Partial<Record<string, string>>> = text.scopes;
@@ -137,13 +145,13 @@ export function keyPage(
       ],
     ])}
 ${activity}
-${!isOver(key, now) && mayRotate && renderRotation(words, url, intent)}
+${!isOver(key, now) && mayManage && isOwn && renderRotation(words, url)}
 ${
   key.revoked_at === null &&
-  mayRevoke &&
+  mayManage &&
   html`<section aria-labelledby="revoke"><h2 id="revoke">${revocation.title}</h2>
 <p>${revocation.text}</p>
-${renderUse(words, key, recent)}
+${use}
 <form method="post" action="${url}/revoke" class="stack">
 ${renderField({ name: 'name', label: revocation.name(key.name), maxlength: 200, autocomplete: 'off' }, fault)}
 <button class="danger">${revocation.submit}</button>
@@ -153,44 +161,44 @@ ${renderField({ name: 'name', label: revocation.name(key.name), maxlength: 200, 
 }
 
 /** What is asked before a key gets another secret. */
-export function rotationQuestion(
-  words: PanelTexts,
+export async function rotationQuestion(
+  request: FastifyRequest,
+  deps: PanelDependencies,
   key: KeyWithUse,
-  {
-    isAtOnce,
-    now,
-    recent,
-    back,
-  }: {
-    readonly isAtOnce: boolean;
-    readonly now: Date;
-    readonly recent: number;
-    readonly back: string;
-  },
-): Question {
+  isAtOnce: boolean,
+): Promise<Question> {
+  const words = texts(request);
   const { atOnce, endsAt, endsAtOnce, question, withGrace } = words.keys.rotation;
-  const until = dateTime(words, new Date(now.getTime() + ROTATION_GRACE_MS));
+  const until = dateTime(words, new Date(deps.clock() + ROTATION_GRACE_MS));
   return {
     title: question(key.name),
     content: html`<p>${isAtOnce ? endsAtOnce : endsAt(until)}</p>
-${renderUse(words, key, recent)}`,
+${await renderUse(request, deps, key)}`,
     submit: isAtOnce ? atOnce : withGrace,
-    back,
+    back: `${ownPath(request, keysOf(request))}/${key.id}`,
   };
 }
 
 /** What stops when a key does. */
-function renderUse(words: PanelTexts, key: KeyWithUse, recent: number): Html {
+async function renderUse(
+  request: FastifyRequest,
+  { clock, reports }: PanelDependencies,
+  { id, last_used_at: at }: KeyWithUse,
+): Promise<Html> {
+  const words = texts(request);
   const { neverUsed, lastUsed, lastHour } = words.keys.use;
-  if (key.last_used_at === null) return html`<p>${neverUsed}</p>`;
-  return html`<p>${lastUsed(dateTime(words, key.last_used_at))}${recent > 0 && ` ${lastHour(recent, RECENT_COUNTED)}`}</p>`;
+  if (at === null) return html`<p>${neverUsed}</p>`;
+  const { accountId } = membershipOf(request);
+  const lately = { since: new Date(clock() - HOUR_MS), limit: RECENT_COUNTED + 1 };
+  const recent = await countRequests(reports, accountId, id, lately);
+  return html`<p>${lastUsed(dateTime(words, at))}${recent > 0 && ` ${lastHour(recent, RECENT_COUNTED)}`}</p>`;
 }
 
-function renderRotation({ keys: { rotation } }: PanelTexts, url: string, intent: string): Html {
+function renderRotation({ keys: { rotation } }: PanelTexts, url: string): Html {
   return html`<section aria-labelledby="rotate"><h2 id="rotate">${rotation.title}</h2>
 <p>${rotation.text}</p>
 <form method="post" action="${url}/rotate" class="buttons">
-<input type="hidden" name="intent" value="${intent}">
+<input type="hidden" name="intent" value="${randomUUID()}">
 <button name="grace" value="yes">${rotation.withGrace}</button>
 <button name="grace" value="no" class="danger">${rotation.atOnce}</button>
 </form></section>`;

@@ -13,7 +13,6 @@ import { ATTEMPT_TIMEOUT_MS } from '#payments/webhooks/send.ts';
 import { testEndpoint } from '#payments/webhooks/test-endpoint.ts';
 import { countPending } from '#storage/repositories/webhooks/own-deliveries.ts';
 import { parseDateBound } from '#time/date-bound.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
 import { html } from '../../../pages/html.ts';
 import { sessionOf } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
@@ -23,27 +22,22 @@ import { registerForm } from '../../kit/form-route.ts';
 import { dateTime } from '../../kit/format.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { issueOnce } from '../../kit/secrets.ts';
-import type { EndpointPages } from './endpoint.ts';
+import { GRACE_HOURS, requireEndpoint } from './endpoint.ts';
+import { endpointPage } from './endpoint-view.ts';
 import { EndpointParams, RedeliverFailedForm, RotateForm } from './forms.ts';
 import { issuedPage, renderTypes } from './list.ts';
-import { type EndpointRequest, endpointPath, WEBHOOKS_PATH, webhooksPath } from './paths.ts';
+import { type EndpointRequest, endpointPath, WEBHOOKS_PATH } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/:endpointId`;
-/** How long the former secret signs after a rotation. */
-const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 /** Most waiting deliveries that are counted before an endpoint is disabled. */
 const WAITING_COUNTED = 1_000;
 
 /** Tests an endpoint, rotates its secret, disables and enables it, and redelivers what failed. */
-export function registerEndpointChanges(
-  app: TypedApp,
-  deps: PanelDependencies,
-  pages: EndpointPages,
-): void {
-  const { allowsLoopback: allowPrivateAddresses, clock, db, keyring, limits, panelUrl } = deps;
+export function registerEndpointChanges(app: TypedApp, deps: PanelDependencies): void {
+  const { allowsLoopback: allowPrivateAddresses, clock, db, keyring, limits } = deps;
   const connect = guardedConnector({ allowPrivateAddresses, timeoutMs: ATTEMPT_TIMEOUT_MS });
   const again = async (request: EndpointRequest, fault: FormFault) =>
-    pages.show(request, await pages.require(request), { fault });
+    endpointPage(request, deps, await requireEndpoint(request, deps), { fault });
   const managing = {
     rule: { for: 'merchant', permission: 'webhooks.manage' },
     params: EndpointParams,
@@ -53,7 +47,7 @@ export function registerEndpointChanges(
   registerForm(app, deps, `${PATH}/test`, {
     ...managing,
     change: async (request, operator) => {
-      const endpoint = await pages.require(request);
+      const endpoint = await requireEndpoint(request, deps);
       await limits.countWebhookTest(request);
       const sending = { db, keyring, connect, allowPrivateAddresses, logger: request.log };
       const test = await testEndpoint(sending, endpoint.id, new Date(clock()));
@@ -67,7 +61,7 @@ export function registerEndpointChanges(
       }));
       return { endpoint, test };
     },
-    done: (request, { endpoint, test }) => pages.show(request, endpoint, { test }),
+    done: (request, { endpoint, test }) => endpointPage(request, deps, endpoint, { test }),
   });
 
   registerForm(app, deps, `${PATH}/rotate`, {
@@ -76,7 +70,7 @@ export function registerEndpointChanges(
     ask: async request => {
       const words = texts(request);
       const { rotation } = words.webhooks;
-      const { url, disabled_at: disabled } = await pages.require(request);
+      const { url, disabled_at: disabled } = await requireEndpoint(request, deps);
       // The change is refused.
       if (disabled !== null) return null;
       const until = dateTime(words, new Date(clock() + SECRET_GRACE_MS));
@@ -88,20 +82,15 @@ export function registerEndpointChanges(
       };
     },
     change: async request => {
-      const { id, url } = await pages.require(request);
+      const { id, url } = await requireEndpoint(request, deps);
       const issued = await issueOnce(request, deps, request.body.intent, operator =>
         rotateEndpointSecret(operator, keyring, id),
       );
       return { url, issued };
     },
     done: (request, { url, issued }) => {
-      const words = texts(request);
-      const { rotated, rotatedLead } = words.webhooks.issued;
-      return issuedPage(words, issued, {
-        title: rotated(originOf(url)),
-        lead: rotatedLead(GRACE_HOURS),
-        url: basePathOf(panelUrl) + webhooksPath(request),
-      });
+      const { rotated, rotatedLead } = texts(request).webhooks.issued;
+      return issuedPage(request, deps, issued, rotated(originOf(url)), rotatedLead(GRACE_HOURS));
     },
   });
 
@@ -110,7 +99,7 @@ export function registerEndpointChanges(
     ask: async request => {
       const words = texts(request);
       const { disabling } = words.webhooks;
-      const endpoint = await pages.require(request);
+      const endpoint = await requireEndpoint(request, deps);
       if (endpoint.disabled_at !== null) return null;
       const own = { merchantId: endpoint.merchant_id, endpointId: endpoint.id };
       const waiting = await countPending(db, own, WAITING_COUNTED + 1);
@@ -123,7 +112,7 @@ export function registerEndpointChanges(
       };
     },
     change: async (request, operator) => {
-      const { id } = await pages.require(request);
+      const { id } = await requireEndpoint(request, deps);
       return disableEndpoint(operator, id, `disabled-by ${sessionOf(request).person.name}`);
     },
     done: (request, { url }) => {
@@ -139,7 +128,7 @@ export function registerEndpointChanges(
   registerForm(app, deps, `${PATH}/enable`, {
     ...managing,
     change: async (request, operator) =>
-      enableEndpoint(operator, (await pages.require(request)).id),
+      enableEndpoint(operator, (await requireEndpoint(request, deps)).id),
     done: (request, { endpoint, deliveries, hasMore }) =>
       redirectTo(
         endpointPath(request),
@@ -153,17 +142,16 @@ export function registerEndpointChanges(
     body: RedeliverFailedForm,
     change: async (request, operator) => {
       const { redelivery } = texts(request).webhooks;
-      const { id } = await pages.require(request);
+      const { id } = await requireEndpoint(request, deps);
       const since = parseDateBound(request.body.since.trim());
       if (since === undefined) throw new FormRefused('since', redelivery.noTime);
       if (since.getTime() > clock()) throw new FormRefused('since', redelivery.future);
       return limits.countBulkRedelivery(id, () => redeliverFailed(operator, id, since));
     },
-    again: async (request, fault) =>
-      pages.show(request, await pages.require(request), {
-        fault,
-        since: request.body.since.trim(),
-      }),
+    again: async (request, fault) => {
+      const endpoint = await requireEndpoint(request, deps);
+      return endpointPage(request, deps, endpoint, { fault, since: request.body.since.trim() });
+    },
     done: (request, { deliveries, hasMore }) =>
       redirectTo(
         endpointPath(request),

@@ -1,6 +1,10 @@
 import { DELIVERY_STATUSES } from '#schemas/list-events.ts';
 import type { Connection } from '#storage/database/connection.ts';
-import type { DeliveryStatus, WebhookAttempt } from '#storage/database/webhook-tables.ts';
+import type {
+  DeliveryStatus,
+  WebhookAttempt,
+  WebhookEndpoint,
+} from '#storage/database/webhook-tables.ts';
 import { listAttempts } from '#storage/repositories/webhooks/attempts.ts';
 import {
   type DeliveryFilters,
@@ -8,12 +12,14 @@ import {
   type OwnDelivery,
   type OwnEndpoint,
 } from '#storage/repositories/webhooks/own-deliveries.ts';
+import { toDate, toInclusiveEnd } from '#time/date-bound.ts';
 import { breakable, type Html, html } from '../../../pages/html.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { renderDownload } from '../../kit/export-days.ts';
 import { renderChoice, renderDayFields } from '../../kit/filters.ts';
 import type { FormFault } from '../../kit/form.ts';
 import { count, exactTime } from '../../kit/format.ts';
-import { filtersIn, type ListPage, type ReadRows, renderList } from '../../kit/list.ts';
+import { filtersIn, type ReadRows, readPage, renderList } from '../../kit/list.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { renderTable } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
@@ -22,6 +28,7 @@ import type { WantedDeliveries } from './forms.ts';
 
 /** Most attempts at a delivery that are read; an attempt of a killed worker is repeated. */
 const ATTEMPTS_READ = 20;
+const PAGE_SIZE = 25;
 
 /** A delivery with its last attempt; null before the first one. */
 export type ListedDelivery = OwnDelivery & { readonly last: WebhookAttempt | null };
@@ -40,23 +47,25 @@ export function deliveriesOf(
   };
 }
 
-interface DeliveriesFrame {
-  /** Of the endpoint's page, with the base path. */
-  readonly url: string;
-  readonly wanted: WantedDeliveries;
-  readonly page: ListPage<ListedDelivery>;
-  readonly fault: FormFault | null;
-  readonly now: Date;
-}
-
-/** Deliveries of an endpoint with their filters. */
-export function renderDeliveries(
+/**
+ * Deliveries of an endpoint with their filters.
+ * @param url Of the endpoint's page, with the base path.
+ * @param fault Why the days cannot filter them: then they do not.
+ */
+export async function renderDeliveries(
   words: PanelTexts,
-  { url, wanted, page, fault, now }: DeliveriesFrame,
-): Html {
+  { clock, reports }: PanelDependencies,
+  { id: endpointId, merchant_id: merchantId }: WebhookEndpoint,
+  url: string,
+  wanted: WantedDeliveries,
+  fault: FormFault | null,
+): Promise<Html> {
   const { outcome, outcomes, none, noMatch } = words.webhooks.deliveries;
+  const { status, from, to, ...place } = fault === null ? wanted : {};
+  const filters = { status, createdFrom: toDate(from), createdTo: toInclusiveEnd(to) };
   const statuses = DELIVERY_STATUSES.map(each => [each, outcomes[each]] as const);
   const file = addressOf(`${url}/deliveries.csv`, filtersIn(wanted));
+  const read = deliveriesOf(reports, { merchantId, endpointId }, filters);
   return renderList(words, {
     url,
     query: wanted,
@@ -64,11 +73,11 @@ export function renderDeliveries(
       renderChoice(words, 'status', outcome, statuses, wanted.status),
       renderDayFields(words, wanted, fault),
     ],
-    page,
+    page: await readPage(place, PAGE_SIZE, read),
     render: rows => renderRows(words, url, rows),
     none,
     noMatch,
-    download: renderDownload(words, file, wanted, now),
+    download: renderDownload(words, file, wanted, new Date(clock())),
   });
 }
 

@@ -1,58 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { isAllowed, isChangeAllowed } from '#accounts/access/permissions.ts';
 import { wordDisabling } from '#errors/refusals/disablings.ts';
-import { originOf, SECRET_GRACE_MS } from '#payments/webhooks/manage-endpoints.ts';
+import { originOf } from '#payments/webhooks/manage-endpoints.ts';
 import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
+import { givenUpAt } from '#payments/webhooks/retry-schedule.ts';
 import type { EndpointTest } from '#payments/webhooks/test-endpoint.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
+import { findOldestPending } from '#storage/repositories/webhooks/own-deliveries.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
+import { faultOfDays } from '../../kit/filters.ts';
 import { type FormFault, renderButton, renderField } from '../../kit/form.ts';
 import { count, dateTime } from '../../kit/format.ts';
-import type { ListPage } from '../../kit/list.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderResponse } from './attempts.ts';
-import { type ListedDelivery, renderDeliveries } from './delivery-list.ts';
+import { renderDeliveries } from './delivery-list.ts';
+import { GRACE_HOURS, readTroubled } from './endpoint.ts';
 import type { WantedDeliveries } from './forms.ts';
 import { renderSecretAge, renderState, renderTypes, shownUrl } from './list.ts';
+import { WEBHOOKS } from './paths.ts';
 
-const GRACE_HOURS = SECRET_GRACE_MS / 3_600_000;
 const GONE = 410;
 
-interface EndpointFrame {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly now: Date;
-  /** ID under which a secret is made once, however often the form is sent. */
-  readonly intent: string;
-  readonly wanted: WantedDeliveries;
-  readonly page: ListPage<ListedDelivery>;
-  readonly fault: FormFault | null;
-  readonly test: EndpointTest | undefined;
-  readonly since: string | undefined;
-  readonly isFailing: boolean;
-  /** When the service gives up on the oldest event that waits. */
-  readonly givenUpAt: Date | null;
-  readonly seesPaths: boolean;
-  readonly mayManage: boolean;
-  readonly mayRedeliver: boolean;
+/** What a form of the page was sent with, or led to. */
+interface EndpointState {
+  /** Which deliveries are listed; the newest unless given. */
+  readonly wanted?: WantedDeliveries;
+  readonly fault?: FormFault;
+  /** Result of a test. */
+  readonly test?: EndpointTest;
+  /** The time that was sent in the form to redeliver. */
+  readonly since?: string;
 }
 
-export function endpointPage(
-  words: PanelTexts,
+/** The page of an endpoint, which all its forms return to. */
+export async function endpointPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
   endpoint: WebhookEndpoint,
-  frame: EndpointFrame,
-): PanelPage {
+  { wanted = {}, fault, test, since }: EndpointState,
+): Promise<PanelPage> {
+  const words = texts(request);
   const { webhooks: text } = words;
-  const { url, now, intent, fault, test, isFailing, seesPaths, mayManage } = frame;
-  const { disabled_at: disabled, previous_valid_until: previous } = endpoint;
+  const membership = membershipOf(request);
+  const { id, merchant_id: merchantId, disabled_at: disabled } = endpoint;
+  const { previous_valid_until: previous } = endpoint;
+  const url = ownUrl(request, deps, `${WEBHOOKS}/${id}`);
+  const now = new Date(deps.clock());
+  const wrongDays = faultOfDays(words, wanted);
+  const [troubled, deliveries, oldest] = await Promise.all([
+    readTroubled(deps, merchantId),
+    renderDeliveries(words, deps, endpoint, url, wanted, wrongDays),
+    findOldestPending(deps.reports, { merchantId, endpointId: id }),
+  ]);
+  const next = oldest?.next_attempt_at ?? null;
+  const isFailing = troubled.some(each => each.id === id);
   const isEnabled = disabled === null;
+  const seesPaths = isAllowed(membership.role, 'webhooks.manage');
+  const mayManage = isChangeAllowed(membership, 'webhooks.manage');
+  const mayRedeliver = isChangeAllowed(membership, 'webhooks.redeliver');
   return {
     title: originOf(endpoint.url),
     lead: renderState(words, endpoint, isFailing),
-    fault,
+    fault: fault ?? wrongDays,
     content: html`${test !== undefined && renderTest(words, test)}
 ${!isEnabled && html`<p class="notice">${text.disabled(wordDisabling(text.disablings, endpoint.disabled_reason))}</p>`}
-${isEnabled && isFailing && html`<p class="notice">${text.failing(frame.givenUpAt)}</p>`}
+${isEnabled && isFailing && html`<p class="notice">${text.failing(next && givenUpAt(oldest?.attempts ?? 0, next))}</p>`}
 ${renderFacts([
   [text.facts.url, html`<code>${shownUrl(endpoint, seesPaths)}</code>`],
   [text.facts.types, renderTypes(words, endpoint)],
@@ -60,14 +79,14 @@ ${renderFacts([
   [text.facts.formerSecret, previous !== null && previous > now ? dateTime(words, previous) : null],
   [text.facts.created, dateTime(words, endpoint.created_at)],
   [text.facts.disabled, disabled === null ? null : dateTime(words, disabled)],
-  [text.facts.id, html`<code>${endpoint.id}</code>`],
+  [text.facts.id, html`<code>${id}</code>`],
 ])}
 ${!seesPaths && html`<p class="quiet">${text.originOnly}</p>`}
 ${mayManage && renderSection('test', text.test, renderButton(`${url}/test`, text.test.submit))}
 <section aria-labelledby="deliveries"><h2 id="deliveries">${text.deliveries.title}</h2>
-${renderDeliveries(words, frame)}</section>
-${isEnabled && frame.mayRedeliver && renderRedelivery(words, frame)}
-${mayManage && isEnabled && renderRotation(words, url, intent)}
+${deliveries}</section>
+${isEnabled && mayRedeliver && renderRedelivery(words, url, since ?? aDayBefore(now), fault ?? null)}
+${mayManage && isEnabled && renderRotation(words, url)}
 ${mayManage && renderSwitch(words, url, isEnabled)}`,
   };
 }
@@ -94,26 +113,35 @@ ${renderResponse(words, { status_code: statusCode, error, response_excerpt: exce
 ${statusCode === GONE && html`<p>${gone}</p>`}</section>`;
 }
 
-function renderRedelivery(words: PanelTexts, { url, fault, now, since }: EndpointFrame): Html {
+/** A day before a time, as the field for a time holds it. */
+function aDayBefore(time: Date): string {
+  return new Date(time.getTime() - 24 * 3_600_000).toISOString().slice(0, 16);
+}
+
+function renderRedelivery(
+  words: PanelTexts,
+  url: string,
+  value: string,
+  fault: FormFault | null,
+): Html {
   const { title, text: lead, since: label, submit } = words.webhooks.redelivery;
-  const aDayAgo = new Date(now.getTime() - 24 * 3_600_000).toISOString().slice(0, 16);
   return renderSection(
     'redelivery',
     { title, text: lead(count(words, REDELIVERIES_MAXIMUM)) },
     html`<form method="post" action="${url}/redeliver-failed" class="filters">
-${renderField({ name: 'since', label, type: 'datetime-local', value: since ?? aDayAgo }, fault)}
+${renderField({ name: 'since', label, type: 'datetime-local', value }, fault)}
 <button>${submit}</button>
 </form>`,
   );
 }
 
-function renderRotation({ webhooks }: PanelTexts, url: string, intent: string): Html {
+function renderRotation({ webhooks }: PanelTexts, url: string): Html {
   const { title, text: lead, submit } = webhooks.rotation;
   return renderSection(
     'rotation',
     { title, text: lead(GRACE_HOURS) },
     html`<form method="post" action="${url}/rotate">
-<input type="hidden" name="intent" value="${intent}">
+<input type="hidden" name="intent" value="${randomUUID()}">
 <button>${submit}</button>
 </form>`,
   );

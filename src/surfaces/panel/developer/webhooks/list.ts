@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify';
+import { isAllowed, isChangeAllowed } from '#accounts/access/permissions.ts';
 import {
   ALL_TYPES,
   ENDPOINTS_MAXIMUM,
@@ -6,74 +8,74 @@ import {
   subscriptionOf,
 } from '#payments/webhooks/manage-endpoints.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
+import { listOwnEndpoints } from '#storage/repositories/webhooks/endpoints.ts';
 import { breakable, type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { dateTime } from '../../kit/format.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { alreadyDonePage, renderSecret } from '../../kit/secrets.ts';
-import { renderTable } from '../../kit/table.ts';
+import { type Column, renderTable } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
+import { readTroubled } from './endpoint.ts';
+import { WEBHOOKS } from './paths.ts';
 
 /** Longest part of a URL that the list shows, in characters. */
 const URL_SHOWN = 50;
+/** Most endpoints in the list, including disabled ones. */
+const ENDPOINTS_SHOWN = 100;
 const DAY_MS = 24 * 60 * 60_000;
 
-interface EndpointsFrame {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly publicUrl: string;
-  readonly now: Date;
-  /** IDs of those to which nothing can be delivered. */
-  readonly failing: ReadonlySet<string>;
-  /** How many more can be added. */
-  readonly left: number;
-  /** Whether the visitor may see paths and queries of URLs. */
-  readonly seesPaths: boolean;
-  readonly mayManage: boolean;
-}
-
-export function endpointsPage(
-  words: PanelTexts,
-  endpoints: readonly WebhookEndpoint[],
-  { url, publicUrl, now, failing, left, seesPaths, mayManage }: EndpointsFrame,
-): PanelPage {
+/** The page that lists a merchant's endpoints. */
+export async function endpointsPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+): Promise<PanelPage> {
+  const words = texts(request);
   const { webhooks: text } = words;
+  const membership = membershipOf(request);
+  const [endpoints, troubled] = await Promise.all([
+    listOwnEndpoints(deps.db, membership.accountId, ENDPOINTS_SHOWN),
+    readTroubled(deps, membership.accountId),
+  ]);
+  const url = ownUrl(request, deps, WEBHOOKS);
+  const now = new Date(deps.clock());
+  const left = ENDPOINTS_MAXIMUM - endpoints.filter(each => each.disabled_at === null).length;
+  const isFailing = (endpoint: WebhookEndpoint) => troubled.some(({ id }) => id === endpoint.id);
+  const seesPaths = isAllowed(membership.role, 'webhooks.manage');
+  const mayManage = isChangeAllowed(membership, 'webhooks.manage');
   const add =
     left > 0
       ? html`<p><a class="button" href="${url}/new">${text.create}</a></p>`
       : html`<p class="quiet">${text.full(ENDPOINTS_MAXIMUM)}</p>`;
+  const columns: readonly Column<WebhookEndpoint>[] = [
+    {
+      title: text.columns.url,
+      cell: endpoint =>
+        html`<a href="${url}/${endpoint.id}">${breakable(shorten(shownUrl(endpoint, seesPaths)))}</a>`,
+    },
+    {
+      title: text.columns.state,
+      cell: endpoint => renderState(words, endpoint, isFailing(endpoint)),
+    },
+    {
+      title: text.columns.types,
+      secondary: true,
+      cell: ({ types }) => (types === null ? text.allTypes : text.someTypes(types.length)),
+    },
+    {
+      title: text.columns.secret,
+      cell: endpoint => renderSecretAge(words, endpoint, now),
+      secondary: true,
+    },
+  ];
   return {
     title: text.title,
-    lead: text.lead(`${publicUrl}/docs/webhooks`),
+    lead: text.lead(`${deps.publicUrl}/docs/webhooks`),
     content: html`${mayManage && add}
-${
-  endpoints.length === 0
-    ? html`<p>${text.none}</p>`
-    : renderTable<WebhookEndpoint>(
-        text.title,
-        [
-          {
-            title: text.columns.url,
-            cell: endpoint =>
-              html`<a href="${url}/${endpoint.id}">${breakable(shorten(shownUrl(endpoint, seesPaths)))}</a>`,
-          },
-          {
-            title: text.columns.state,
-            cell: endpoint => renderState(words, endpoint, failing.has(endpoint.id)),
-          },
-          {
-            title: text.columns.types,
-            secondary: true,
-            cell: ({ types }) => (types === null ? text.allTypes : text.someTypes(types.length)),
-          },
-          {
-            title: text.columns.secret,
-            cell: endpoint => renderSecretAge(words, endpoint, now),
-            secondary: true,
-          },
-        ],
-        endpoints,
-      )
-}
+${endpoints.length === 0 ? html`<p>${text.none}</p>` : renderTable(text.title, columns, endpoints)}
 ${!seesPaths && endpoints.length > 0 && html`<p class="quiet">${text.originOnly}</p>`}
 ${mayManage && left > 0 && endpoints.length > 0 && html`<p class="quiet">${text.left(left)}</p>`}`,
   };
@@ -114,23 +116,20 @@ export function renderSecretAge(words: PanelTexts, endpoint: WebhookEndpoint, no
   return words.webhooks.secretAge(dateTime(words, since), Math.max(0, days));
 }
 
-interface IssuedFrame {
-  readonly title: string;
-  readonly lead: string;
-  /** Of the list, with the base path. */
-  readonly url: string;
-}
-
 /**
  * A secret, shown once.
  * @param issued undefined if its form was sent before: then the page says so.
  */
 export function issuedPage(
-  words: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   issued: IssuedEndpoint | undefined,
-  { title, lead, url }: IssuedFrame,
+  title: string,
+  lead: string,
 ): PanelPage {
+  const words = texts(request);
   const { done, issued: text, title: listTitle } = words.webhooks;
+  const url = ownUrl(request, deps, WEBHOOKS);
   if (issued === undefined) return alreadyDonePage(done, { url, text: listTitle });
   const { secret, endpoint } = issued;
   return {

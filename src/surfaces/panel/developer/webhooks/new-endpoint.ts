@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { ALL_TYPES, createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import { DEPOSIT_EVENT_TYPES, type EventType } from '#schemas/event.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
 import { breakable, html } from '../../../pages/html.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
@@ -11,25 +10,19 @@ import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, FormRefused, renderField } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { issueOnce } from '../../kit/secrets.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { type EndpointFields, NewEndpointForm, TYPE_CHOICES } from './forms.ts';
 import { issuedPage } from './list.ts';
-import { WEBHOOKS_PATH, webhooksPath } from './paths.ts';
+import { WEBHOOKS, WEBHOOKS_PATH } from './paths.ts';
 
 const PATH = `${WEBHOOKS_PATH}/new`;
 const RULE = { for: 'merchant', permission: 'webhooks.manage' } as const;
 
 /** The form that adds an endpoint. */
 export function registerNewEndpoint(app: TypedApp, deps: PanelDependencies): void {
-  const { allowsLoopback, keyring, panelUrl } = deps;
-  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + webhooksPath(request);
-  const show = async (request: FastifyRequest, form: EndpointFields, fault: FormFault | null) =>
-    newEndpointPage(texts(request), form, fault, {
-      url: urlOf(request),
-      intent: randomUUID(),
-      isHttpAllowed: allowsLoopback,
-    });
+  const { allowsLoopback, keyring } = deps;
 
   app.get(PATH, withPermission(RULE.for, RULE.permission), request =>
     show(request, { url: '', type: [ALL_TYPES] }, null),
@@ -58,11 +51,37 @@ export function registerNewEndpoint(app: TypedApp, deps: PanelDependencies): voi
       return show(request, { url: url.trim(), type }, { ...fault, field: fault.field ?? 'url' });
     },
     done: (request, issued) => {
-      const words = texts(request);
-      const { created: title, lead } = words.webhooks.issued;
-      return issuedPage(words, issued, { title, lead, url: urlOf(request) });
+      const { created, lead } = texts(request).webhooks.issued;
+      return issuedPage(request, deps, issued, created, lead);
     },
   });
+
+  /** The form has a new ID each time: the endpoint is made once, however often it is sent. */
+  function show(
+    request: FastifyRequest,
+    { url: value, type: ticked }: EndpointFields,
+    fault: FormFault | null,
+  ): PanelPage {
+    const { everyType, form, ...words } = texts(request).webhooks;
+    /** What each type of event reports. */
+    const types: Readonly<Record<EventType, string>> = words.types;
+    const hint = form.urlHint(allowsLoopback);
+    return {
+      title: form.title,
+      fault,
+      content: html`<form method="post" action="${ownUrl(request, deps, WEBHOOKS)}/new" class="stack">
+<input type="hidden" name="intent" value="${randomUUID()}">
+${renderField({ name: 'url', label: form.url, type: 'url', value, hint, autocomplete: 'off', maxlength: 2048, placeholder: form.urlExample }, fault)}
+<fieldset id="types"><legend>${form.types}</legend>${
+        fault?.field === 'types' && html`<p class="fault">${fault.message}</p>`
+      }${TYPE_CHOICES.map(
+        type =>
+          html`<p class="check"><input type="checkbox" id="${type}" name="type" value="${type}"${ticked.includes(type) && html` checked`}><label for="${type}">${type === ALL_TYPES ? everyType : html`${types[type]} <code>${breakable(type)}</code>`}</label></p>`,
+      )}</fieldset>
+<button>${form.submit}</button>
+</form>`,
+    };
+  }
 }
 
 /**
@@ -76,39 +95,4 @@ function requireTypes({ webhooks: { form } }: PanelTexts, types: EndpointFields[
   if (types.includes(ALL_TYPES) && types.some(type => !others.includes(type))) {
     throw new FormRefused('types', form.everyAndSome);
   }
-}
-
-interface NewEndpointFrame {
-  /** Of the list, with the base path. */
-  readonly url: string;
-  /** ID under which the endpoint is made once, however often the form is sent. */
-  readonly intent: string;
-  readonly isHttpAllowed: boolean;
-}
-
-function newEndpointPage(
-  { webhooks }: PanelTexts,
-  { url: given, type: ticked }: EndpointFields,
-  fault: FormFault | null,
-  { url, intent, isHttpAllowed }: NewEndpointFrame,
-): PanelPage {
-  const { everyType, form } = webhooks;
-  /** What each type of event reports. */
-  const types: Readonly<Record<EventType, string>> = webhooks.types;
-  const field = { name: 'url', label: form.url, type: 'url', value: given } as const;
-  return {
-    title: form.title,
-    fault,
-    content: html`<form method="post" action="${url}/new" class="stack">
-<input type="hidden" name="intent" value="${intent}">
-${renderField({ ...field, hint: form.urlHint(isHttpAllowed), autocomplete: 'off', maxlength: 2048, placeholder: form.urlExample }, fault)}
-<fieldset id="types"><legend>${form.types}</legend>${
-      fault?.field === 'types' && html`<p class="fault">${fault.message}</p>`
-    }${TYPE_CHOICES.map(
-      type =>
-        html`<p class="check"><input type="checkbox" id="${type}" name="type" value="${type}"${ticked.includes(type) && html` checked`}><label for="${type}">${type === ALL_TYPES ? everyType : html`${types[type]} <code>${breakable(type)}</code>`}</label></p>`,
-    )}</fieldset>
-<button>${form.submit}</button>
-</form>`,
-  };
 }
