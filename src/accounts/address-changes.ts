@@ -34,7 +34,7 @@ export interface WantedAddress {
 }
 
 /** A wanted address and the branch's present ones, for review before it is proposed. */
-export interface CheckedAddress {
+interface CheckedAddress {
   /** In its canonical spelling. */
   readonly address: string;
   /** The present addresses of the branch on the network. */

@@ -7,7 +7,7 @@ import { transact } from '#storage/database/transaction.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { operatorOf, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
+import { texts } from '../hooks/language.ts';
 import { type FormFault, renderField } from './form.ts';
 
 /**
@@ -55,20 +55,9 @@ export function proverOf(request: FastifyRequest) {
 }
 
 /** The field for the code; in the demo, a line that no code is needed. */
-export function renderFactor(
-  { changes: { code, codeHint, demo } }: PanelTexts,
-  isDemo: boolean,
-  fault: FormFault | null,
-): Html {
-  if (isDemo) return html`<p class="quiet">${demo}</p>`;
-  return renderField(
-    {
-      name: 'code',
-      label: code,
-      hint: codeHint,
-      autocomplete: 'one-time-code',
-      maxlength: 40,
-    },
-    fault,
-  );
+export function renderFactor(request: FastifyRequest, fault: FormFault | null): Html {
+  const { code: label, codeHint: hint, demo } = texts(request).changes;
+  if (sessionOf(request).person.is_demo) return html`<p class="quiet">${demo}</p>`;
+  const autocomplete = 'one-time-code';
+  return renderField({ name: 'code', label, hint, autocomplete, maxlength: 40 }, fault);
 }

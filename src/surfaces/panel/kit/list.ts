@@ -79,6 +79,27 @@ export function numberedPage<Row>(
   };
 }
 
+/** A page of a list that was read whole: the rows after the one with the ID; none for an unknown ID. */
+export function pageAfter<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  after: string | undefined,
+  size: number,
+): ListPage<Row> {
+  const index = rows.findIndex(({ id }) => id === after);
+  const rest = after === undefined ? rows : index === -1 ? [] : rows.slice(index + 1);
+  return pageOf(rest, size);
+}
+
+/** The first page of rows that are read in one direction, of which there are more than its size if more follow. */
+export function pageOf<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  size: number,
+): ListPage<Row> {
+  const shown = rows.slice(0, size);
+  const last = rows.length > size ? shown.at(-1) : undefined;
+  return { rows: shown, newer: null, older: last === undefined ? null : { after: last.id } };
+}
+
 /** A list as a page shows it. */
 interface List<Row> {
   /** Where it is, with the base path. */

@@ -22,17 +22,30 @@ export async function issueOnce<T>(
   intent: string,
   make: (operator: Operator) => Promise<T>,
 ): Promise<T | undefined> {
-  const { clock, db, limits } = deps;
-  const { id: personId } = sessionOf(request).person;
-  const issued = await limits.countSecret(request, () =>
-    transact(db, async tx => {
-      const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
-      if (!(await useIntent(tx, row))) return undefined;
-      return make({ ...operatorOf(request, deps), db: tx });
-    }),
+  const { db } = deps;
+  const issued = await deps.limits.countSecret(request, () =>
+    transact(db, tx => makeOnce(request, { ...operatorOf(request, deps), db: tx }, intent, make)),
   );
   await untilHeard(db);
   return issued;
+}
+
+/**
+ * Makes something, once for each form, in the operator's transaction.
+ * @param intent ID of the form.
+ * @returns undefined if the form was sent before.
+ * @throws What `make` throws.
+ */
+export async function makeOnce<T>(
+  request: FastifyRequest,
+  operator: Operator,
+  intent: string,
+  make: (operator: Operator) => Promise<T>,
+): Promise<T | undefined> {
+  const { clock, db } = operator;
+  const { id: personId } = sessionOf(request).person;
+  const row = { id: intent, person_id: personId, created_at: new Date(clock()) };
+  return (await useIntent(db, row)) ? make(operator) : undefined;
 }
 
 /** A value that is shown once, with a button that copies it. */

@@ -59,24 +59,6 @@ export function renderPaging(
 ${older !== null && html`<a href="${older}" rel="next">${labels.older}</a>`}</nav>`;
 }
 
-/** A page of rows, and the ID of the last one if there are more. */
-interface RowsPage<T> {
-  readonly shown: readonly T[];
-  readonly last: string | undefined;
-}
-
-/** A page of a list that was read whole: the rows after the one with the ID; none for an unknown ID. */
-export function pageAfter<T extends { readonly id: string }>(
-  rows: readonly T[],
-  after: string | undefined,
-  size: number,
-): RowsPage<T> {
-  const index = rows.findIndex(({ id }) => id === after);
-  const rest = after === undefined ? rows : index === -1 ? [] : rows.slice(index + 1);
-  const shown = rest.slice(0, size);
-  return { shown, last: rest.length > size ? shown.at(-1)?.id : undefined };
-}
-
 /**
  * Shown instead of a page beyond the last, with a link to the first.
  * @param url Of the first page, with its filters.

@@ -10,9 +10,8 @@ import { Uuid } from '#schemas/scalars.ts';
 import type { Branch } from '#storage/database/account-tables.ts';
 import { listOpenChanges } from '#storage/repositories/accounts/address-changes.ts';
 import { listBranches } from '#storage/repositories/accounts/merchants.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
-import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
@@ -21,10 +20,9 @@ import { type FormFault, FormRefused, renderField } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import { renderList } from '../kit/list.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { pageAfter, renderList } from '../kit/list.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import { pageAfter } from '../kit/table.ts';
 import { renderComparison, renderWaiting } from './change-views.ts';
 import { FactorForm } from './changes.ts';
 import { isAtOnce, renderDelay } from './delay.ts';
@@ -44,9 +42,7 @@ type BranchRequest = FastifyRequest & { params: { readonly branchId: string } };
 
 /** A merchant's branches: adding one, and making one the main branch, which waits before it takes effect. */
 export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
-  const { addressDelayMs, db, panelUrl } = deps;
-  const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
-  const urlOf = (request: FastifyRequest) => basePathOf(panelUrl) + settingsOf(request);
+  const { addressDelayMs, db } = deps;
 
   const listing = withPermission('merchant', 'settings.read', { querystring: BranchesQuery });
   app.get(PATH, listing, request => list(request, request.query, null));
@@ -66,14 +62,12 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     again: (request, fault) => list(request, {}, fault, request.body.name),
     done: (request, { id, name }) => {
       const { branches, addresses } = texts(request).settings;
-      const link = {
-        path: `${settingsOf(request)}/addresses?branch=${id}`,
-        text: addresses.title,
-      };
+      const path = ownPath(request, `/settings/addresses?branch=${id}`);
       const text = branches.done.added(name);
+      const notice = { text, link: { path, text: addresses.title } };
       return redirectTo(
-        `${settingsOf(request)}/branches`,
-        isUs(membershipOf(request)) ? text : { text, link },
+        ownPath(request, '/settings/branches'),
+        isUs(membershipOf(request)) ? text : notice,
       );
     },
   });
@@ -99,11 +93,11 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
     done: async (request, { id, outcome }) => {
       const { changes, settings } = texts(request);
       if (outcome === null) {
-        return redirectTo(`${settingsOf(request)}/changes/${id}`, changes.done.proposed);
+        return redirectTo(ownPath(request, `/settings/changes/${id}`), changes.done.proposed);
       }
       const { branch } = await requireBranch(request);
       return redirectTo(
-        `${settingsOf(request)}/branches`,
+        ownPath(request, '/settings/branches'),
         settings.branches.done.main(branch.name),
       );
     },
@@ -123,11 +117,9 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       listBranches(db, accountId),
       listOpenChanges(db, accountId),
     ]);
-    const url = urlOf(request);
+    const url = ownUrl(request, deps, '/settings');
     const mains = open.filter(({ kind }) => kind === 'branch.main');
-    const mayCancel = isChangeAllowed(membership, 'money.cancel');
     const mayMakeMain = isChangeAllowed(membership, 'money.change') && mains.length === 0;
-    const { shown, last } = pageAfter(branches, query.after, PAGE_SIZE);
     const renderBranch = ({ id, name, is_main: isMain, created_at: at }: Branch) =>
       html`<li><div><strong>${name}</strong>${isMain && html` <span class="tag good">${own.main}</span>`}<br>
 <span class="quiet">${own.added} ${dateTime(words, at)}</span></div>
@@ -140,12 +132,12 @@ export function registerBranches(app: TypedApp, deps: PanelDependencies): void {
       title: own.title,
       lead: leadFor(request),
       fault,
-      content: html`${renderWaiting(words, `${url}/changes`, mains, mayCancel)}
+      content: html`${renderWaiting(request, deps, mains)}
 ${branches.length > 0 && branches.every(({ is_main }) => !is_main) && html`<p class="notice">${own.none}</p>`}
 ${renderList(words, {
   url: `${url}/branches`,
   query,
-  page: { rows: shown, newer: null, older: last === undefined ? null : { after: last } },
+  page: pageAfter(branches, query.after, PAGE_SIZE),
   more: words.lists.pages.next,
   render: rows => html`<ul class="rows">${rows.map(renderBranch)}</ul>`,
   none: own.none,
@@ -165,6 +157,7 @@ ${renderField({ name: 'name', label: own.name, value: typed, maxlength: 200, aut
   async function showMain(request: BranchRequest, fault: FormFault | null): Promise<PanelPage> {
     const words = texts(request);
     const membership = membershipOf(request);
+    const url = ownUrl(request, deps, '/settings/branches');
     const { branch, branches } = await requireBranch(request);
     const [delay, lacking] = await Promise.all([
       readDelay(db, membership.accountId, addressDelayMs),
@@ -181,11 +174,11 @@ ${renderField({ name: 'name', label: own.name, value: typed, maxlength: 200, aut
       content: html`${renderComparison(words, comparison, branches)}
 ${renderLacking(words, branchName, lacking)}
 <p>${renderDelay(words, delay)}</p>
-<form method="post" action="${urlOf(request)}/branches/${branch.id}/main" class="stack">
-${renderFactor(words, sessionOf(request).person.is_demo, fault)}
+<form method="post" action="${url}/${branch.id}/main" class="stack">
+${renderFactor(request, fault)}
 <button>${isAtOnce(delay) ? makeMainTitle(branchName) : proposeMain(branchName)}</button>
 </form>
-<p><a href="${urlOf(request)}/branches">${words.settings.addresses.back}</a></p>`,
+<p><a href="${url}">${words.settings.addresses.back}</a></p>`,
     };
   }
 

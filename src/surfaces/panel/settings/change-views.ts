@@ -1,15 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
+import { ApiError } from '#errors/api-error.ts';
 import type { AddressChange, Branch } from '#storage/database/account-tables.ts';
-import type { Network } from '#storage/database/network-tables.ts';
-import type { NamedChange } from '#storage/repositories/accounts/address-changes.ts';
+import {
+  findNamedChange,
+  type NamedChange,
+} from '#storage/repositories/accounts/address-changes.ts';
+import { listBranches } from '#storage/repositories/accounts/merchants.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf, sessionOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderButton } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
 import { inGroups } from '../kit/groups.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import { renderLacking } from './lacking.ts';
+import { readLacking, renderLacking } from './lacking.ts';
 import { renderNetwork } from './network-name.ts';
 
 /** The present and the proposed value, side by side. */
@@ -47,26 +57,36 @@ export function renderComparison(
 ${!isMain && outcome === null && html`<p class="quiet">${changes.openPayments}</p>`}`;
 }
 
-interface ChangeFrame {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly change: NamedChange;
-  readonly branches: readonly Branch[];
-  /** Networks on which a branch that is to become the main one lacks an address. */
-  readonly lacking: readonly Network[];
-  readonly viewer: {
-    readonly personId: string;
-    readonly isDemo: boolean;
-    readonly mayChange: boolean;
-  };
-  readonly fault: FormFault | null;
+export type ChangeRequest = FastifyRequest & { params: { readonly changeId: string } };
+
+/** @throws ApiError E3001 for a change of another merchant. */
+export async function requireChange(
+  request: ChangeRequest,
+  { db }: Pick<PanelDependencies, 'db'>,
+): Promise<NamedChange> {
+  const { accountId } = membershipOf(request);
+  const change = await findNamedChange(db, accountId, request.params.changeId);
+  if (change === undefined) throw new ApiError('E3001');
+  return change;
 }
 
 /** A change in full: old, new, who, when; cancel and approve while it waits. */
-export function changePage(words: PanelTexts, frame: ChangeFrame): PanelPage {
-  const { change, branches, lacking, fault } = frame;
-  const { kind, outcome, branch_name: branchName } = change;
+export async function changePage(
+  request: ChangeRequest,
+  deps: PanelDependencies,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const { db } = deps;
+  const words = texts(request);
   const { changes } = words;
+  const membership = membershipOf(request);
+  const [change, branches] = await Promise.all([
+    requireChange(request, deps),
+    listBranches(db, membership.accountId),
+  ]);
+  const { kind, outcome, branch_id: branchId, branch_name: branchName } = change;
+  const isMain = kind === 'branch.main' && outcome === null && branchId !== null;
+  const lacking = isMain ? await readLacking(db, membership, branches, branchId) : [];
   return {
     title: changes.kinds[kind],
     fault,
@@ -81,7 +101,7 @@ ${renderFacts([
   [changes.takesEffect, outcome === null ? renderWhen(words, change) : null],
   [changes.approvedBy, change.approved_by],
 ])}
-${outcome === null && renderDecision(words, frame)}`,
+${outcome === null && renderDecision(request, deps, change, fault)}`,
   };
 }
 
@@ -100,38 +120,46 @@ function renderWhen(words: PanelTexts, { needs_approval, effective_at }: Address
   return needs_approval ? html`${words.changes.needsApproval}` : dateTime(words, effective_at);
 }
 
-function renderDecision(words: PanelTexts, { url, change, viewer, fault }: ChangeFrame): Html {
-  const { personId, isDemo, mayChange } = viewer;
-  const { changes } = words;
+function renderDecision(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  change: NamedChange,
+  fault: FormFault | null,
+): Html {
+  const { changes } = texts(request);
+  const mayChange = isChangeAllowed(membershipOf(request), 'money.change');
   if (!mayChange) return html`<p class="quiet">${changes.notYours}</p>`;
+  const url = ownUrl(request, deps, `/settings/changes/${change.id}`);
   const cancel = renderButton(`${url}/cancel`, changes.cancel, 'danger');
-  if (change.person_id === personId) {
+  if (change.person_id === sessionOf(request).person.id) {
     return html`${cancel}<p class="quiet">${changes.ownChange}</p>`;
   }
   return html`${cancel}
 <section aria-labelledby="approve"><h2 id="approve">${changes.approveTitle}</h2>
 <form method="post" action="${url}/approve" class="stack">
 <p>${changes.approveLead}</p>
-${renderFactor(words, isDemo, fault)}
+${renderFactor(request, fault)}
 <button>${changes.approve}</button>
 </form></section>`;
 }
 
 /** The changes that wait, each with its page and a button that cancels it. */
 export function renderWaiting(
-  words: PanelTexts,
-  base: string,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   open: readonly NamedChange[],
-  mayCancel: boolean,
 ): Html | null {
   if (open.length === 0) return null;
+  const words = texts(request);
   const { changes } = words;
+  const url = ownUrl(request, deps, '/settings/changes');
+  const mayCancel = isChangeAllowed(membershipOf(request), 'money.cancel');
   return html`<section aria-labelledby="waiting"><h2 id="waiting">${changes.waiting}</h2>
 <ul class="rows">${open.map(
     change =>
-      html`<li><div><a href="${base}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${renderNetworkOf(words, change)}`}<br>
+      html`<li><div><a href="${url}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${renderNetworkOf(words, change)}`}<br>
 ${change.address !== null && html`${inGroups(change.address)}<br>`}
 <span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(words, change)}</span></div>
-${mayCancel && renderButton(`${base}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,
+${mayCancel && renderButton(`${url}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,
   )}</ul></section>`;
 }

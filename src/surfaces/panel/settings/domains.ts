@@ -9,7 +9,6 @@ import {
 } from '#accounts/redirect-domains.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { listRedirectDomains } from '#storage/repositories/accounts/redirect-domains.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -18,17 +17,16 @@ import type { PanelPage } from '../kit/document.ts';
 import { isUs } from '../kit/environment.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 
-const PATH = '/merchants/:accountId/settings/domains';
+const DOMAINS = '/settings/domains';
+const PATH = `/merchants/:accountId${DOMAINS}`;
 const DomainForm = Type.Object({ domain: Type.String() });
 
 /** Domains that a merchant's customers may be redirected to. */
 export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
-  const { allowsLoopback, db, panelUrl } = deps;
-  const pathOf = (request: FastifyRequest) =>
-    `${accountPath(membershipOf(request))}/settings/domains`;
+  const { allowsLoopback, db } = deps;
   const rule = { for: 'merchant', permission: 'domains.manage' } as const;
 
   app.get(PATH, withPermission('merchant', 'settings.read'), request => show(request, '', null));
@@ -43,7 +41,7 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     again: (request, fault) =>
       show(request, request.body.domain.trim(), { ...fault, field: 'domain' }),
     done: (request, { domain }) =>
-      redirectTo(pathOf(request), texts(request).settings.domains.added(domain)),
+      redirectTo(ownPath(request, DOMAINS), texts(request).settings.domains.added(domain)),
   });
 
   registerForm(app, deps, `${PATH}/remove`, {
@@ -58,14 +56,14 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
         title: removal.title(domain),
         content: html`<p>${removal.consequence(remains ? 'E1012' : 'E1010')}</p>`,
         submit: removal.submit,
-        back: pathOf(request),
+        back: ownPath(request, DOMAINS),
       };
     },
     change: (request, operator) =>
       removeDomain(operator, membershipOf(request).accountId, request.body.domain),
     again: (request, fault) => show(request, '', { ...fault, field: 'domain' }),
     done: (request, { domain }) =>
-      redirectTo(pathOf(request), texts(request).settings.domains.removed(domain)),
+      redirectTo(ownPath(request, DOMAINS), texts(request).settings.domains.removed(domain)),
   });
 
   async function show(
@@ -77,7 +75,7 @@ export function registerDomains(app: TypedApp, deps: PanelDependencies): void {
     const membership = membershipOf(request);
     const { accountId } = membership;
     const domains = await listRedirectDomains(db, accountId);
-    const url = basePathOf(panelUrl) + pathOf(request);
+    const url = ownUrl(request, deps, DOMAINS);
     const left = REDIRECT_DOMAINS_MAXIMUM - domains.length;
     const mayManage = isChangeAllowed(membership, 'domains.manage');
     return {

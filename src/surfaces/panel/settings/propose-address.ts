@@ -10,6 +10,7 @@ import { ADDRESSES_MAXIMUM } from '#accounts/deposit-addresses.ts';
 import { reportTaken } from '#accounts/report-taken.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
+import { html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
@@ -17,14 +18,20 @@ import type { PanelPage } from '../kit/document.ts';
 import { faultOf } from '../kit/failures.ts';
 import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
+import { renderFactor } from '../kit/fresh-factor.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 import {
+  ADDRESSES,
   ADDRESSES_PATH,
-  type AddressPages,
   type NetworkRequest,
+  networkPlace,
   networkParams as params,
+  requirePlace,
 } from './address-pages.ts';
-import { reviewPage } from './address-views.ts';
+import { networkPage } from './address-views.ts';
+import { renderComparison } from './change-views.ts';
+import { isAtOnce, renderDelay } from './delay.ts';
 
 const ReviewForm = Type.Object({
   branch: Uuid('ID of the branch.'),
@@ -41,11 +48,7 @@ const ProposeForm = Type.Object({
 type ReviewRequest = NetworkRequest & { body: Static<typeof ReviewForm> };
 
 /** A new address of a branch on a network: first compared with the present ones, then proposed. */
-export function registerProposal(
-  app: TypedApp,
-  deps: PanelDependencies,
-  { settingsOf, readFrame, showNetwork, requirePlace }: AddressPages,
-): void {
+export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, clock, db } = deps;
   const rule = { for: 'merchant', permission: 'money.change' } as const;
 
@@ -62,7 +65,7 @@ export function registerProposal(
     rule,
     params,
     body: ProposeForm,
-    check: requirePlace,
+    check: request => requirePlace(request, deps),
     code: request => request.body.code,
     change: (request, operator) =>
       proposeAddress(operator, wantedBy(request), request.body.seen, addressDelayMs),
@@ -77,29 +80,47 @@ export function registerProposal(
     done: async (request, { id, outcome, address }) => {
       const { changes, settings } = texts(request);
       if (outcome === null) {
-        return redirectTo(`${settingsOf(request)}/changes/${id}`, changes.done.proposed);
+        return redirectTo(ownPath(request, `/settings/changes/${id}`), changes.done.proposed);
       }
-      const { name, path } = await requirePlace(request);
+      const { name, path } = await requirePlace(request, deps);
       return redirectTo(path, settings.addresses.done[request.body.kind](name, address ?? ''));
     },
   });
 
   /** @throws OperationRefused for an address that cannot be proposed; ApiError E3001. */
   async function check(request: ReviewRequest) {
-    const place = await requirePlace(request);
+    const place = await requirePlace(request, deps);
     return { ...place, checked: await checkAddress(db, wantedBy(request), new Date(clock())) };
   }
 
-  /** The page that has the new address beside the present ones, with the form that proposes it. */
+  /** The new address beside the present ones, and the form that proposes it with a code. */
   async function compare(
     request: ReviewRequest,
-    { network, branch, checked }: Awaited<ReturnType<typeof check>>,
+    { network, branch, name, checked }: Awaited<ReturnType<typeof check>>,
     fault: FormFault | null,
   ): Promise<PanelPage> {
+    const words = texts(request);
+    const { addresses: own } = words.settings;
     const { kind } = request.body;
+    const { address, present } = checked;
+    const comparison = { kind, former: present, address, branchName: branch.name };
     const delay = await readDelay(db, membershipOf(request).accountId, addressDelayMs);
-    const frame = await readFrame(request, branch, network);
-    return reviewPage(texts(request), { ...frame, network, kind, checked, delay, fault });
+    return {
+      title: own.reviewTitle(name),
+      lead: own.reviewLead,
+      fault,
+      content: html`${renderComparison(words, comparison, [])}
+<p>${renderDelay(words, delay)}</p>
+<form method="post" action="${ownUrl(request, deps, ADDRESSES)}/${network.id}/propose" class="stack">
+<input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="kind" value="${kind}">
+<input type="hidden" name="address" value="${address}">${present.map(
+        seen => html`<input type="hidden" name="seen" value="${seen}">`,
+      )}
+${renderFactor(request, fault)}
+<button>${isAtOnce(delay) ? words.changes.setNow : words.changes.propose}</button>
+</form>
+<p><a href="${ownUrl(request, deps, networkPlace(branch, network.id))}">${own.back}</a></p>`,
+    };
   }
 
   /** The first form again. Reports an address that another merchant has to the operator. */
@@ -109,8 +130,8 @@ export function registerProposal(
     error: unknown,
   ): Promise<PanelPage> {
     if (error instanceof AddressTaken) await reportTaken(deps, error);
-    const { branch } = await requirePlace(request);
-    return showNetwork(request, branch, { field: 'address', message }, request.body);
+    const { branch } = await requirePlace(request, deps);
+    return networkPage(request, deps, branch, { field: 'address', message }, request.body);
   }
 }
 

@@ -1,16 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { proposeOneAdmin, requireSecondAdmin } from '#accounts/address-changes.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
+import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { FactorForm } from './changes.ts';
 import { renderDelay } from './delay.ts';
@@ -19,8 +18,7 @@ const PATH = '/merchants/:accountId/settings/second-admin';
 
 /** Whether changes of where money goes always need a second admin. */
 export function registerSecondAdmin(app: TypedApp, deps: PanelDependencies): void {
-  const { addressDelayMs, panelUrl } = deps;
-  const settingsOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
+  const { addressDelayMs } = deps;
   const delayFor = (request: FastifyRequest) =>
     renderDelay(texts(request), { waitsMs: addressDelayMs, needsApproval: false });
 
@@ -33,14 +31,14 @@ export function registerSecondAdmin(app: TypedApp, deps: PanelDependencies): voi
         content: html`<p>${requiring.consequence}</p>
 <p>${requiring.back} ${delayFor(request)}</p>`,
         submit: requiring.submit,
-        back: `${settingsOf(request)}/addresses`,
+        back: ownPath(request, '/settings/addresses'),
       };
     },
     change: (request, operator) => requireSecondAdmin(operator, membershipOf(request).accountId),
     again: (request, fault) => show(request, fault, null),
     done: request => {
       const { requiring } = texts(request).settings.secondAdmin;
-      return redirectTo(`${settingsOf(request)}/addresses`, requiring.done);
+      return redirectTo(ownPath(request, '/settings/addresses'), requiring.done);
     },
   });
 
@@ -58,16 +56,16 @@ export function registerSecondAdmin(app: TypedApp, deps: PanelDependencies): voi
     done: (request, { id, outcome }) => {
       const { proposed, approved } = texts(request).changes.done;
       const notice = outcome === null ? proposed : approved;
-      return redirectTo(`${settingsOf(request)}/changes/${id}`, notice);
+      return redirectTo(ownPath(request, `/settings/changes/${id}`), notice);
     },
   });
 
   function showRelax(request: FastifyRequest, fault: FormFault | null): PanelPage {
     const words = texts(request);
-    const url = `${basePathOf(panelUrl)}${settingsOf(request)}/second-admin/relax`;
+    const url = ownUrl(request, deps, '/settings/second-admin/relax');
     const form = html`<form method="post" action="${url}" class="stack">
 <p>${delayFor(request)}</p>
-${renderFactor(words, sessionOf(request).person.is_demo, fault)}
+${renderFactor(request, fault)}
 <button>${words.settings.secondAdmin.relax}</button>
 </form>`;
     return { ...show(request, fault, form), lead: words.changes.kinds['merchant.one-admin'] };
@@ -75,7 +73,7 @@ ${renderFactor(words, sessionOf(request).person.is_demo, fault)}
 
   function show(request: FastifyRequest, fault: FormFault | null, form: Html | null): PanelPage {
     const { addresses, secondAdmin } = texts(request).settings;
-    const url = `${basePathOf(panelUrl)}${settingsOf(request)}/addresses`;
+    const url = ownUrl(request, deps, '/settings/addresses');
     const content = html`${form}
 <p><a href="${url}">${addresses.back}</a></p>`;
     return { title: secondAdmin.title, fault, content };

@@ -4,20 +4,15 @@ import { FieldRefused } from '#accounts/people/refusals.ts';
 import { addToTeam } from '#accounts/people/team.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { listTeam } from '#storage/repositories/people/team.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { readPage } from '../kit/list.ts';
 import { PLACES } from '../kit/places.ts';
 import { InviteForm, TEAM_ROLES, TeamQuery } from './forms.ts';
-import { frameOf } from './frame.ts';
 import { issuedLinkPage, makeLinkOnce } from './links.ts';
 import { registerSteps } from './steps.ts';
 import { invitePage, teamPage } from './views.ts';
-
-const PAGE_SIZE = 25;
 
 /** The people who may enter an account. Admins and owners change the list; members of a merchant may see it. */
 export function registerTeam(app: TypedApp, deps: PanelDependencies): void {
@@ -26,24 +21,15 @@ export function registerTeam(app: TypedApp, deps: PanelDependencies): void {
 }
 
 function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDependencies): void {
-  const { clock, reports } = deps;
   const path = `/${kind}s/:accountId${PLACES[kind].team}`;
 
-  const listing = withPermission(kind, 'team.read', { querystring: TeamQuery });
-  app.get(path, listing, async request => {
-    const { accountId } = membershipOf(request);
-    const now = new Date(clock());
-    const page = await readPage(request.query, PAGE_SIZE, (cursor, limit) =>
-      listTeam(reports, kind, accountId, { after: cursor?.id, limit, now }),
-    );
-    const frame = frameOf(request, deps);
-    return teamPage(texts(request), request.query, { ...page, newer: null }, frame);
-  });
+  app.get(path, withPermission(kind, 'team.read', { querystring: TeamQuery }), request =>
+    teamPage(request, deps, request.query),
+  );
 
   app.get(`${path}/invite`, withPermission(kind, 'team.manage'), request => {
     const [role] = TEAM_ROLES[kind];
-    const fields = { name: '', email: '', role, intent: randomUUID() };
-    return invitePage(texts(request), fields, null, frameOf(request, deps));
+    return invitePage(request, deps, { name: '', email: '', role, intent: randomUUID() }, null);
   });
 
   registerForm(app, deps, `${path}/invite`, {
@@ -53,11 +39,11 @@ function registerTeamOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     code: request => request.body.code,
     change: (request, operator) => {
       const newcomer = readNewcomer(request.body);
-      const make = () => addToTeam(operator, membershipOf(request), newcomer);
-      return makeLinkOnce(request, deps, operator, make);
+      return makeLinkOnce(request, deps, operator, by =>
+        addToTeam(by, membershipOf(request), newcomer),
+      );
     },
-    again: (request, fault) =>
-      invitePage(texts(request), request.body, fault, frameOf(request, deps)),
+    again: (request, fault) => invitePage(request, deps, request.body, fault),
     done: (request, link) => {
       const { shell, team } = texts(request);
       const { name, role } = request.body;

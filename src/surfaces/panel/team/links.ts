@@ -1,32 +1,34 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operator } from '#accounts/audit/audited-change.ts';
 import { JOIN_PATH, type NewLink } from '#accounts/people/invitations.ts';
-import { useIntent } from '#storage/repositories/people/intents.ts';
 import { html } from '../../pages/html.ts';
-import { sessionOf } from '../hooks/access.ts';
+import { membershipOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { dateTime } from '../kit/format.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { renderNotice } from '../kit/notice.ts';
-import { alreadyDonePage, renderSecret } from '../kit/secrets.ts';
-import { frameOf } from './frame.ts';
+import { PLACES } from '../kit/places.ts';
+import { alreadyDonePage, makeOnce, renderSecret } from '../kit/secrets.ts';
+
+/** Place of the team of the account that a request names, below its own path. */
+export function teamOf(request: FastifyRequest): string {
+  return PLACES[membershipOf(request).kind].team;
+}
 
 /**
  * Makes a link, once for each form, in the transaction of the change.
  * @returns undefined if the form was sent before.
  * @throws ApiError E9001 for too many secrets of an account, and what `make` throws.
  */
-export async function makeLinkOnce(
+export function makeLinkOnce(
   request: FastifyRequest<{ Body: { intent: string } }>,
-  { clock, limits }: PanelDependencies,
-  { db }: Operator,
-  make: () => Promise<NewLink>,
+  { limits }: PanelDependencies,
+  operator: Operator,
+  make: (operator: Operator) => Promise<NewLink>,
 ): Promise<NewLink | undefined> {
-  const { id: personId } = sessionOf(request).person;
-  const now = new Date(clock());
-  const row = { id: request.body.intent, person_id: personId, created_at: now };
-  return limits.countSecret(request, async () => ((await useIntent(db, row)) ? make() : undefined));
+  return limits.countSecret(request, () => makeOnce(request, operator, request.body.intent, make));
 }
 
 /**
@@ -41,7 +43,7 @@ export function issuedLinkPage(
 ): PanelPage {
   const words = texts(request);
   const { done: before, link: linkTexts, title } = words.team;
-  const { url } = frameOf(request, deps);
+  const url = ownUrl(request, deps, teamOf(request));
   if (link === undefined) return alreadyDonePage(before, { url, text: title });
   const { issued, issuedLead, label, sent, until } = linkTexts;
   return {

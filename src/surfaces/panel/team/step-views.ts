@@ -1,17 +1,21 @@
+import type { FastifyRequest } from 'fastify';
 import type { TeamMember } from '#storage/repositories/people/team.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 import { LINK_PURPOSES, TEAM_ROLES } from './forms.ts';
-import type { TeamFrame } from './frame.ts';
 
 /** A change to somebody in the team. Each has its own form, and needs its own code. */
 type TeamStep = 'role' | 'status' | 'link';
 
-export interface StepFrame extends TeamFrame {
+/** The page of a change: who it is about, and where they are. */
+export interface StepPage {
   readonly member: TeamMember;
+  /** Of the team's list, with the base path. */
+  readonly url: string;
   readonly fault: FormFault | null;
 }
 
@@ -19,8 +23,10 @@ export interface StepFrame extends TeamFrame {
  * Gives somebody the other role.
  * @param others How many others sign in as an admin or owner.
  */
-export function rolePage(words: PanelTexts, frame: StepFrame, others: number): PanelPage {
-  const { kind, member, fault } = frame;
+export function rolePage(request: FastifyRequest, page: StepPage, others: number): PanelPage {
+  const words = texts(request);
+  const { kind } = membershipOf(request);
+  const { member, fault } = page;
   const { remaining, role, roles } = words.team;
   const [lower, upper] = TEAM_ROLES[kind];
   const wanted = member.role === upper ? lower : upper;
@@ -28,7 +34,7 @@ export function rolePage(words: PanelTexts, frame: StepFrame, others: number): P
     title: role.title(member.name),
     lead: role.now(roles[member.role]),
     fault,
-    content: renderStep(words, frame, 'role', {
+    content: renderStep(request, page, 'role', {
       effects: [
         role.effects[wanted](member.name),
         wanted === lower && role.alsoLost[kind],
@@ -51,18 +57,20 @@ interface Deactivation {
 
 /** Deactivates somebody, or activates them again. */
 export function statusPage(
-  words: PanelTexts,
-  frame: StepFrame,
+  request: FastifyRequest,
+  page: StepPage,
   { others, keys }: Deactivation,
 ): PanelPage {
-  const { kind, member, fault } = frame;
+  const words = texts(request);
+  const { kind } = membershipOf(request);
+  const { member, fault } = page;
   const { remaining, status } = words.team;
   const wanted = member.status === 'active' ? 'inactive' : 'active';
   const role = words.shell.roles[member.role];
   return {
     title: status.titles[wanted](member.name),
     fault,
-    content: renderStep(words, frame, 'status', {
+    content: renderStep(request, page, 'status', {
       effects:
         wanted === 'active'
           ? [status.returns[kind]]
@@ -82,18 +90,18 @@ export function statusPage(
 
 /** @param fields The ID under which the link is made once, and what it replaces. */
 export function linkPage(
-  words: PanelTexts,
-  frame: StepFrame,
+  request: FastifyRequest,
+  page: StepPage,
   { intent, purpose }: { readonly intent: string; readonly purpose: string },
 ): PanelPage {
-  const { member, fault } = frame;
-  const { invitation, purposes, renewal, submit, title, ...link } = words.team.link;
+  const { member, fault } = page;
+  const { invitation, purposes, renewal, submit, title, ...link } = texts(request).team.link;
   const choices = LINK_PURPOSES.map(each => [each, purposes[each]] as const);
   const isInvited = member.personId === null;
   return {
     title: title(member.name),
     fault,
-    content: renderStep(words, frame, 'link', {
+    content: renderStep(request, page, 'link', {
       effects: [isInvited ? invitation : renewal],
       fields: html`${renderHidden('intent', intent)}
 ${isInvited ? renderHidden('purpose', purpose) : renderSelect('purpose', link.purpose, choices, purpose)}`,
@@ -114,16 +122,16 @@ interface StepForm {
 }
 
 function renderStep(
-  words: PanelTexts,
-  { member, url, isDemo, fault }: StepFrame,
+  request: FastifyRequest,
+  { member, url, fault }: StepPage,
   step: TeamStep,
   { effects, fields, button }: StepForm,
 ): Html {
   return html`<p>${effects.filter(Boolean).join(' ')}</p>
 <form method="post" action="${url}/${member.id}/${step}" class="stack">
 ${fields}
-${renderFactor(words, isDemo, fault)}
+${renderFactor(request, fault)}
 ${button}
 </form>
-<p><a href="${url}">${words.team.back}</a></p>`;
+<p><a href="${url}">${texts(request).team.back}</a></p>`;
 }

@@ -17,12 +17,12 @@ import { PANEL_PREFIX } from '../kit/assets.ts';
 import type { PanelPage } from '../kit/document.ts';
 import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { type PageOrRedirect, redirectTo } from '../kit/pages.ts';
 import { PLACES } from '../kit/places.ts';
 import { LINK_PURPOSES, LinkForm, MemberParams, RoleForm, StatusForm } from './forms.ts';
-import { frameOf, teamPath } from './frame.ts';
-import { issuedLinkPage, makeLinkOnce } from './links.ts';
-import { linkPage, rolePage, type StepFrame, statusPage } from './step-views.ts';
+import { issuedLinkPage, makeLinkOnce, teamOf } from './links.ts';
+import { linkPage, rolePage, type StepPage, statusPage } from './step-views.ts';
 
 type MemberRequest = FastifyRequest<{ Params: { memberId: string } }>;
 
@@ -84,8 +84,9 @@ export function registerSteps(
     change: (request, operator) => {
       const { purpose } = request.body;
       const { memberId } = request.params;
-      const make = () => renewLink(operator, membershipOf(request), memberId, purpose);
-      return makeLinkOnce(request, deps, operator, make);
+      return makeLinkOnce(request, deps, operator, by =>
+        renewLink(by, membershipOf(request), memberId, purpose),
+      );
     },
     again: (request, fault) => showLink(request, request.body, fault),
     done: async (request, link) => {
@@ -104,12 +105,12 @@ export function registerSteps(
   }
 
   async function showRole(request: MemberRequest, fault: FormFault | null): Promise<PanelPage> {
-    return rolePage(texts(request), await stepOf(request, fault), await countOthers(request));
+    return rolePage(request, await stepOf(request, fault), await countOthers(request));
   }
 
   async function showStatus(request: MemberRequest, fault: FormFault | null): Promise<PanelPage> {
     const { memberId } = request.params;
-    return statusPage(texts(request), await stepOf(request, fault), {
+    return statusPage(request, await stepOf(request, fault), {
       others: await countOthers(request),
       keys: kind === 'partner' ? await countActiveKeys(db, { memberId }, new Date(clock())) : 0,
     });
@@ -120,11 +121,12 @@ export function registerSteps(
     fields: { readonly intent: string; readonly purpose: string },
     fault: FormFault | null,
   ): Promise<PanelPage> {
-    return linkPage(texts(request), await stepOf(request, fault), fields);
+    return linkPage(request, await stepOf(request, fault), fields);
   }
 
-  async function stepOf(request: MemberRequest, fault: FormFault | null): Promise<StepFrame> {
-    return { ...frameOf(request, deps), member: await requireMember(request), fault };
+  async function stepOf(request: MemberRequest, fault: FormFault | null): Promise<StepPage> {
+    const url = ownUrl(request, deps, teamOf(request));
+    return { member: await requireMember(request), url, fault };
   }
 
   function countOthers(request: MemberRequest): Promise<number> {
@@ -135,6 +137,6 @@ export function registerSteps(
   function leave(request: MemberRequest, notice: string): PageOrRedirect {
     // People who changed themselves may not see the team any more.
     const isOwn = membershipOf(request).memberId === request.params.memberId;
-    return redirectTo(isOwn ? PANEL_PREFIX : teamPath(request), notice);
+    return redirectTo(isOwn ? PANEL_PREFIX : ownPath(request, teamOf(request)), notice);
   }
 }

@@ -1,23 +1,40 @@
-import type { TeamMember } from '#storage/repositories/people/team.ts';
+import type { Static } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
+import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { listTeam, type TeamMember } from '#storage/repositories/people/team.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField, renderSelect } from '../kit/form.ts';
 import { dateTime } from '../kit/format.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
-import { type ListPage, renderList } from '../kit/list.ts';
+import { readPage, renderList } from '../kit/list.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import { TEAM_ROLES } from './forms.ts';
-import type { TeamFrame } from './frame.ts';
+import { type InviteForm, TEAM_ROLES } from './forms.ts';
+import { teamOf } from './links.ts';
+
+const PAGE_SIZE = 25;
 
 /** @param query What the list was asked for. */
-export function teamPage(
-  words: PanelTexts,
+export async function teamPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
   query: { readonly after?: string | undefined },
-  page: ListPage<TeamMember>,
-  frame: TeamFrame,
-): PanelPage {
-  const { kind, url, mayManage, sendsMail } = frame;
+): Promise<PanelPage> {
+  const words = texts(request);
   const { team } = words;
+  const membership = membershipOf(request);
+  const { accountId, kind } = membership;
+  const now = new Date(deps.clock());
+  const page = await readPage(query, PAGE_SIZE, (cursor, limit) =>
+    listTeam(deps.reports, kind, accountId, { after: cursor?.id, limit, now }),
+  );
+  const url = ownUrl(request, deps, teamOf(request));
+  const mayManage = isChangeAllowed(membership, 'team.manage');
   const isAlone = query.after === undefined && page.older === null && page.rows.length === 1;
   return {
     title: team.title,
@@ -27,20 +44,21 @@ ${isAlone && html`<p class="notice">${team.alone[kind]}</p>`}
 ${renderList(words, {
   url,
   query,
-  page,
+  page: { ...page, newer: null },
   render: rows =>
-    html`<ul class="rows">${rows.map(member => renderMember(words, member, frame))}</ul>`,
+    html`<ul class="rows">${rows.map(member => renderMember(words, url, membership, member))}</ul>`,
   more: team.more,
   none: '',
 })}
-${!sendsMail && html`<p class="quiet">${team.noMail[kind]}</p>`}`,
+${!deps.sendsMail && html`<p class="quiet">${team.noMail[kind]}</p>`}`,
   };
 }
 
 function renderMember(
   words: PanelTexts,
+  url: string,
+  visitor: Membership,
   member: TeamMember,
-  { url, ownId, mayManage }: TeamFrame,
 ): Html {
   const { team } = words;
   const { id, name, email, isDemo, signInEmail, emailConfirmedAt, role, status } = member;
@@ -52,15 +70,15 @@ function renderMember(
     html`<a href="${url}/${id}/${path}">${text}<span class="visually-hidden"> (${name})</span></a>`;
   return html`<li><div><strong>${name}</strong> <span class="tag${isActive && (role === 'admin' || role === 'owner') && ' good'}">${team.roles[role]}</span>${
     !isActive && html` <span class="tag bad">${team.inactive}</span>`
-  }${id === ownId && html` <span class="tag">${team.you}</span>`}<br>
+  }${id === visitor.memberId && html` <span class="tag">${team.you}</span>`}<br>
 ${email}<br>
 ${signsInWith !== null && html`${team.signsInWith(signsInWith)}${!isConfirmed && html` <span class="tag bad">${team.unconfirmed}</span>`}<br>`}
 <span class="quiet">${renderAccess(words, member)}</span></div>
 ${
-  mayManage &&
+  isChangeAllowed(visitor, 'team.manage') &&
   html`<div class="buttons">${
     isActive
-      ? html`${link('role', team.role.action)} ${id !== ownId && link('link', team.link.action)} ${link('status', team.status.deactivate)}`
+      ? html`${link('role', team.role.action)} ${id !== visitor.memberId && link('link', team.link.action)} ${link('status', team.status.deactivate)}`
       : link('status', team.status.activate)
   }</div>`
 }</li>`;
@@ -82,22 +100,17 @@ ${recoveredAt !== null && html`${team.recovered(dateTime(words, recoveredAt))}<b
 }${seen}`;
 }
 
-interface InviteFields {
-  readonly name: string;
-  readonly email: string;
-  readonly role: string;
-  /** ID under which the link is made once. */
-  readonly intent: string;
-}
+type InviteFields = Pick<Static<typeof InviteForm>, 'name' | 'email' | 'role' | 'intent'>;
 
 export function invitePage(
-  words: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   { name, email, role, intent }: InviteFields,
   fault: FormFault | null,
-  { kind, url, isDemo }: TeamFrame,
 ): PanelPage {
-  const { back, invite, roles } = words.team;
-  const choices = TEAM_ROLES[kind].map(each => [each, roles[each]] as const);
+  const { back, invite, roles } = texts(request).team;
+  const url = ownUrl(request, deps, teamOf(request));
+  const choices = TEAM_ROLES[membershipOf(request).kind].map(each => [each, roles[each]] as const);
   return {
     title: invite.title,
     lead: invite.lead,
@@ -107,7 +120,7 @@ export function invitePage(
 ${renderField({ name: 'name', label: invite.name, value: name, maxlength: 200, autocomplete: 'off' }, fault)}
 ${renderField({ name: 'email', label: invite.email, hint: invite.emailHint, type: 'email', value: email, maxlength: 254, autocomplete: 'off' }, fault)}
 ${renderSelect('role', invite.role, choices, role)}
-${renderFactor(words, isDemo, fault)}
+${renderFactor(request, fault)}
 <button>${invite.submit}</button>
 </form>
 <p><a href="${url}">${back}</a></p>`,

@@ -17,12 +17,11 @@ import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import { FormRefused } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
-import { renderList } from '../../kit/list.ts';
+import { pageAfter, renderList } from '../../kit/list.ts';
 import { ownPath, ownUrl } from '../../kit/navigation.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { PLACES } from '../../kit/places.ts';
 import { issueOnce } from '../../kit/secrets.ts';
-import { pageAfter } from '../../kit/table.ts';
 import { KeyParams, KeysQuery, RevokeForm, RotateForm } from './forms.ts';
 import { registerNewKey } from './new-key.ts';
 import { isOver, issuedKeyPage, keyPage, renderKeys, rotationQuestion } from './views.ts';
@@ -54,7 +53,6 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
     const membership = membershipOf(request);
     const url = ownUrl(request, deps, place);
     const keys = await listKeysWithUse(db, visibleKeysOf(membership));
-    const { shown: rows, last } = pageAfter(keys, query.after, PAGE_SIZE);
     const mayManage = isChangeAllowed(membership, rule.permission);
     return {
       title,
@@ -63,7 +61,7 @@ function registerKeysOf(kind: Membership['kind'], app: TypedApp, deps: PanelDepe
 ${renderList(words, {
   url,
   query,
-  page: { rows, newer: null, older: last === undefined ? null : { after: last } },
+  page: pageAfter(keys, query.after, PAGE_SIZE),
   render: shown => renderKeys(request, deps, url, shown),
   none,
 })}`,

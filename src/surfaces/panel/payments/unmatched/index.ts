@@ -17,7 +17,7 @@ import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { EXPORT_PAGE, type Exports } from '../../kit/exports.ts';
-import { filtersIn } from '../../kit/list.ts';
+import { filtersIn, pageOf } from '../../kit/list.ts';
 import { accountPath } from '../../kit/navigation.ts';
 import { rememberNetworks } from '../../kit/networks.ts';
 import { addressOf } from '../../kit/page-address.ts';
@@ -90,11 +90,9 @@ export function registerUnmatched(app: TypedApp, deps: PanelDependencies, export
       countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
       listSharedAddresses(reports, accountId),
     ]);
-    const rows = deposits.slice(0, INBOX_PAGE_SIZE);
-    const after = deposits.length > rows.length ? rows.at(-1)?.id : undefined;
     return inboxPage(words, {
       ...frame,
-      page: { rows, newer: null, older: after === undefined ? null : { after } },
+      page: pageOf(deposits, INBOX_PAGE_SIZE),
       refused,
       hidden,
       hiddenMaximum: HIDDEN_MAXIMUM,
