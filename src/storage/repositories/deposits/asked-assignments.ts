@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { AskedAssignmentsTable } from '../../database/deposit-tables.ts';
 
 /** An assignment that waits for the approval of a second person, with the name of the person who asks for it. */
-export interface AskedAssignment {
+interface AskedAssignment {
   readonly paymentId: string;
   readonly personId: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 
 /** An open payment that a deposit could be assigned to. */
-export interface FittingPayment {
+interface FittingPayment {
   paymentId: string;
   merchantId: string;
   /** What it waits for: an integer of the asset's smallest unit, as text. */

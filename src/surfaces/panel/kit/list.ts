@@ -19,7 +19,7 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 type Place = Readonly<Record<string, string | undefined>>;
 
 /** A page of a list. */
-export interface ListPage<Row> {
+interface ListPage<Row> {
   readonly rows: readonly Row[];
   /** Parameters of the pages before and after it, none for the first page; null where there is no such page. */
   readonly newer: Place | null;

@@ -4,55 +4,56 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { type Consent, ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import { askToAssign, assignDeposit, weighAssignment } from '#onchain/settlement/inbox.ts';
 import { findOwnPayment, type PaymentOnNetwork } from '#storage/repositories/payments/payments.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
 import { membershipOf, operatorOf, sessionOf } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import { registerForm } from '../../kit/form-route.ts';
-import { accountPath } from '../../kit/navigation.ts';
+import { ownPath } from '../../kit/navigation.ts';
 import { rememberNetworks } from '../../kit/networks.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { assignmentQuestion, nameOrder } from './assignment-question.ts';
 import {
+  AskForm,
+  type AssignFields,
+  AssignForm,
   DEPOSIT_PATH,
-  type DepositPages,
   DepositParams,
   type DepositRequest,
-} from './deposit-page.ts';
-import { AskForm, type AssignFields, AssignForm } from './deposit-parts.ts';
+  requireDeposit,
+} from './deposit-parts.ts';
+import { depositPage } from './views.ts';
 
 type AssignRequest = DepositRequest & { body: Static<typeof AskForm> };
 
 /** The forms that assign a deposit to a payment, or ask a second person to. */
-export function registerAssignments(
-  app: TypedApp,
-  deps: PanelDependencies,
-  { find, show }: DepositPages,
-): void {
-  const { addressDelayMs, db, panelUrl, reports } = deps;
+export function registerAssignments(app: TypedApp, deps: PanelDependencies): void {
+  const { addressDelayMs, db, reports } = deps;
   const readNetworks = rememberNetworks(reports);
-  const rule = { for: 'merchant', permission: 'deposits.settle' } as const;
-  const params = DepositParams;
+  const assigning = {
+    rule: { for: 'merchant', permission: 'deposits.settle' },
+    params: DepositParams,
+  } as const;
 
   registerForm(app, deps, `${DEPOSIT_PATH}/assign`, {
-    rule,
-    params,
+    ...assigning,
     body: AssignForm,
     ask: async request => {
       const { body } = request;
-      const deposit = await find(request);
+      const deposit = await requireDeposit(request, deps);
       const payment = await findPayment(request);
       const operator = { ...operatorOf(request, deps), db };
       const consent = consentOf(body);
-      return assignmentQuestion(texts(request), {
-        weighed: await weighAssignment(operator, deposit.id, payment.id, consent, addressDelayMs),
-        networks: await readNetworks(),
-        paymentsUrl: `${basePathOf(panelUrl)}${accountPath(membershipOf(request))}/payments`,
-        back: pathOf(request),
-      });
+      const weighed = await weighAssignment(
+        operator,
+        deposit.id,
+        payment.id,
+        consent,
+        addressDelayMs,
+      );
+      return assignmentQuestion(request, deps, await readNetworks(), weighed);
     },
     change: async (request, operator) => {
-      const deposit = await find(request);
+      const deposit = await requireDeposit(request, deps);
       const payment = await findPayment(request);
       const consent = consentOf(request.body);
       await assignDeposit(operator, deposit.id, payment.id, consent, addressDelayMs);
@@ -60,30 +61,30 @@ export function registerAssignments(
     },
     again: (request, fault, error) => {
       const needsOther = error instanceof ConsentNeeded && error.to === 'amounts';
-      return show(request, { fault, wanted: needsOther ? request.body : undefined });
+      return depositPage(request, deps, { fault, wanted: needsOther ? request.body : undefined });
     },
     done: (request, payment) => {
-      const account = accountPath(membershipOf(request));
       const { done, look } = texts(request).unmatched.assignment;
-      return redirectTo(`${account}/unmatched`, {
-        text: done(nameOrder(payment)),
-        link: { path: `${account}/payments/${payment.id}`, text: look },
-      });
+      const link = { path: ownPath(request, `/payments/${payment.id}`), text: look };
+      return redirectTo(ownPath(request, '/unmatched'), { text: done(nameOrder(payment)), link });
     },
   });
 
   registerForm(app, deps, `${DEPOSIT_PATH}/ask`, {
-    rule,
-    params,
+    ...assigning,
     body: AskForm,
     change: async (request, operator) => {
-      const deposit = await find(request);
+      const deposit = await requireDeposit(request, deps);
       const payment = await findPayment(request);
       const { id: personId } = sessionOf(request).person;
       await askToAssign({ ...operator, personId }, deposit.id, payment.id, addressDelayMs);
     },
-    again: (request, fault) => show(request, { fault }),
-    done: request => redirectTo(pathOf(request), texts(request).unmatched.consent.asked),
+    again: (request, fault) => depositPage(request, deps, { fault }),
+    done: request =>
+      redirectTo(
+        ownPath(request, `/unmatched/${request.params.depositId}`),
+        texts(request).unmatched.consent.asked,
+      ),
   });
 
   /** @throws ApiError E3001 for a payment of another merchant. */
@@ -98,9 +99,4 @@ export function registerAssignments(
 function consentOf({ sure, arrived, due }: AssignFields): Consent {
   const isTyped = arrived !== '' && due !== '';
   return { otherOrder: sure === 'yes', amounts: isTyped ? { arrived, due } : undefined };
-}
-
-/** Path of the deposit without the base path. */
-function pathOf(request: DepositRequest): string {
-  return `${accountPath(membershipOf(request))}/unmatched/${request.params.depositId}`;
 }

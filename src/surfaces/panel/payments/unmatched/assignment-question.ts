@@ -1,25 +1,24 @@
+import type { FastifyRequest } from 'fastify';
 import type { WeighedAssignment } from '#onchain/settlement/inbox.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { html } from '../../../pages/html.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { Question } from '../../kit/confirmation.ts';
 import { dollars } from '../../kit/format.ts';
+import { ownPath, ownUrl } from '../../kit/navigation.ts';
 import { type NamedNetworks, nameAmount, nameNetwork } from '../../kit/networks.ts';
 import { renderFacts } from '../../kit/table.ts';
-import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderOrder } from './views.ts';
-
-interface AssignmentParts extends Pick<Question, 'back'> {
-  readonly weighed: WeighedAssignment;
-  readonly networks: NamedNetworks;
-  /** With the base path. */
-  readonly paymentsUrl: string;
-}
 
 /** Asks before a deposit is assigned, with what is due beside what has arrived. */
 export function assignmentQuestion(
-  words: PanelTexts,
-  { weighed, networks, paymentsUrl, back }: AssignmentParts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  networks: NamedNetworks,
+  weighed: WeighedAssignment,
 ): Question {
+  const words = texts(request);
   const { assignment, facts, unknownValue } = words.unmatched;
   const { arrived, deposit, due, otherOrder, payment } = weighed;
   const { blockchain_id: network, state, value_cents: cents } = deposit;
@@ -47,7 +46,7 @@ ${
   otherOrder !== undefined &&
   html`<p class="notice">${assignment.otherOrder(
     otherOrder.merchant_id === payment.merchant_id
-      ? renderOrder(paymentsUrl, otherOrder)
+      ? renderOrder(ownUrl(request, deps, '/payments'), otherOrder)
       : html`<code>${otherOrder.id}</code>`,
     words.payments.statuses[otherOrder.status],
   )}</p>`
@@ -55,7 +54,7 @@ ${
 <p>${state === 'final' ? consequence.final : consequence.confirming}</p>`,
     submit: assignment.submit,
     ...(otherOrder === undefined ? {} : { fields: { sure: 'yes' } }),
-    back,
+    back: ownPath(request, `/unmatched/${deposit.id}`),
   };
 }
 

@@ -11,24 +11,21 @@ import { membershipOf } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
 import type { Question } from '../../kit/confirmation.ts';
-import type { PanelPage } from '../../kit/document.ts';
 import { FormRefused } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
 import { dollars } from '../../kit/format.ts';
 import { filtersIn } from '../../kit/list.ts';
-import { accountPath } from '../../kit/navigation.ts';
+import { ownPath } from '../../kit/navigation.ts';
 import { type NamedNetworks, nameAmount, rememberNetworks } from '../../kit/networks.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { redirectTo } from '../../kit/pages.ts';
 import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { remedyOf } from '../transfers.ts';
-import { DEPOSIT_PATH, type DepositPages, DepositParams, INBOX_PATH } from './deposit-page.ts';
-import { InboxQuery, type InboxRequest, type RefusedDismissal } from './inbox.ts';
+import { DEPOSIT_PATH, DepositParams, INBOX_PATH, requireDeposit } from './deposit-parts.ts';
+import { INBOX_PAGE_SIZE, InboxQuery, inboxPage } from './inbox.ts';
 import { RemedyForm, readRemedy } from './remedy.ts';
-
-/** Most deposits of a page of the inbox. */
-export const INBOX_PAGE_SIZE = 25;
+import { depositPage } from './views.ts';
 
 /** Dismisses the deposits that are ticked on a page of the inbox. */
 const DismissForm = Type.Object({
@@ -36,46 +33,33 @@ const DismissForm = Type.Object({
   ...RemedyForm.properties,
 });
 
-/** Shows the inbox again. */
-type ShowInbox = (
-  request: FastifyRequest,
-  query: InboxRequest,
-  refused: RefusedDismissal,
-) => Promise<PanelPage>;
-
 /** The forms that dismiss one deposit, or those that are ticked in the inbox. */
-export function registerDismissals(
-  app: TypedApp,
-  deps: PanelDependencies,
-  { find, show }: DepositPages,
-  showInbox: ShowInbox,
-): void {
+export function registerDismissals(app: TypedApp, deps: PanelDependencies): void {
   const { db, reports } = deps;
   const readNetworks = rememberNetworks(reports);
   const rule = { for: 'merchant', permission: 'deposits.settle' } as const;
-  const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/unmatched`;
 
   registerForm(app, deps, `${DEPOSIT_PATH}/dismiss`, {
     rule,
     params: DepositParams,
     body: RemedyForm,
     ask: async request => {
-      const { id } = await find(request);
+      const { id } = await requireDeposit(request, deps);
       const words = texts(request);
       const remedy = readRemedy(words, request.body);
       const waiting = await findOwnUnmatchedOf(db, membershipOf(request).accountId, [id]);
       if (waiting.length === 0) return null;
-      const back = `${pathOf(request)}/${id}`;
-      return dismissalQuestion(words, await readNetworks(), { deposits: waiting, remedy, back });
+      const back = ownPath(request, `/unmatched/${id}`);
+      return dismissalQuestion(words, await readNetworks(), waiting, remedy, back);
     },
     change: async (request, operator) => {
-      const deposit = await find(request);
+      const deposit = await requireDeposit(request, deps);
       await dismissDeposit(operator, deposit.id, readRemedy(texts(request), request.body));
       return [deposit];
     },
-    again: (request, fault) => show(request, { fault, fields: request.body }),
+    again: (request, fault) => depositPage(request, deps, { fault, fields: request.body }),
     done: (request, deposits) =>
-      redirectTo(pathOf(request), describeDismissed(texts(request), deposits)),
+      redirectTo(ownPath(request, '/unmatched'), describeDismissed(texts(request), deposits)),
   });
 
   registerForm(app, deps, `${INBOX_PATH}/dismiss`, {
@@ -86,8 +70,8 @@ export function registerDismissals(
       const words = texts(request);
       const remedy = readRemedy(words, request.body);
       const deposits = await requireWaiting(request, request.body.deposit);
-      const back = addressOf(pathOf(request), filtersIn(request.query));
-      return dismissalQuestion(words, await readNetworks(), { deposits, remedy, back });
+      const back = addressOf(ownPath(request, '/unmatched'), filtersIn(request.query));
+      return dismissalQuestion(words, await readNetworks(), deposits, remedy, back);
     },
     change: async (request, operator) => {
       const { deposit: chosen, ...fields } = request.body;
@@ -102,14 +86,15 @@ export function registerDismissals(
       }
       return deposits;
     },
-    again: (request, fault) => {
+    again: async (request, fault) => {
       const { deposit: chosen, ...fields } = request.body;
       const { after: _, ...filters } = request.query;
-      return showInbox(request, filters, { fault, chosen, fields });
+      const refused = { fault, chosen, fields };
+      return inboxPage(request, deps, await readNetworks(), filters, refused);
     },
     done: (request, deposits) =>
       redirectTo(
-        addressOf(pathOf(request), filtersIn(request.query)),
+        addressOf(ownPath(request, '/unmatched'), filtersIn(request.query)),
         describeDismissed(texts(request), deposits),
       ),
   });
@@ -127,16 +112,13 @@ export function registerDismissals(
   }
 }
 
-interface DismissalParts extends Pick<Question, 'back'> {
-  readonly deposits: readonly Deposit[];
-  readonly remedy: RemedyOf;
-}
-
 /** Asks before deposits are dismissed, with their amounts and what they are worth. */
 function dismissalQuestion(
   words: PanelTexts,
   networks: NamedNetworks,
-  { deposits, remedy, back }: DismissalParts,
+  deposits: readonly Deposit[],
+  remedy: RemedyOf,
+  back: string,
 ): Question {
   const { dismissal, facts } = words.unmatched;
   const returned = remedy.remedy === 'returned' ? remedy : undefined;

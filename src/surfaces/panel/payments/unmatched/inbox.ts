@@ -1,16 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { UNMATCHED_REASONS } from '#onchain/settlement/unmatched-reasons.ts';
 import { parseDollars } from '#payments/dollars.ts';
 import { BlockchainIdSchema } from '#schemas/blockchain.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import type { Deposit, DepositOutcome } from '#storage/database/deposit-tables.ts';
-import type { InboxFilters } from '#storage/repositories/deposits/account-deposits.ts';
+import { listSharedAddresses } from '#storage/repositories/accounts/address-holders.ts';
+import {
+  countSharedUnmatched,
+  type InboxFilters,
+  listOwnUnmatched,
+} from '#storage/repositories/deposits/account-deposits.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { renderChoice, renderFilters } from '../../kit/filters.ts';
 import { type FormFault, renderField } from '../../kit/form.ts';
 import { dateTime, dollars } from '../../kit/format.ts';
-import { filtersIn, type ListPage, renderList } from '../../kit/list.ts';
+import { filtersIn, pageOf, renderList } from '../../kit/list.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { type NamedNetworks, nameAmount, nameNetwork, networkChoices } from '../../kit/networks.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { type Column, renderTable } from '../../kit/table.ts';
@@ -20,6 +31,10 @@ import { type RemedyFields, renderRemedy } from './remedy.ts';
 
 /** Most shared addresses that are listed: there are few, unless an operator shares all. */
 const SHARED_SHOWN = 5;
+/** Most deposits of a page. */
+export const INBOX_PAGE_SIZE = 25;
+/** Hidden deposits are counted up to this. */
+const HIDDEN_MAXIMUM = 100;
 
 /** The filters of the inbox, and its page. */
 export const InboxQuery = Type.Object({
@@ -29,7 +44,7 @@ export const InboxQuery = Type.Object({
   worth: Type.Optional(Type.String()),
   after: Type.Optional(Uuid('ID of the last deposit of the page before.')),
 });
-export type InboxRequest = Static<typeof InboxQuery>;
+type InboxRequest = Static<typeof InboxQuery>;
 
 /** Which deposits the inbox shows. */
 export function shownBy({ why, network, worth = '' }: InboxRequest): InboxFilters {
@@ -42,34 +57,46 @@ export function faultOfInbox({ payments }: PanelTexts, { worth }: InboxRequest):
   return { field: 'worth', message: payments.filters.noAmount };
 }
 
-interface InboxParts {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly query: InboxRequest;
-  readonly networks: NamedNetworks;
-  readonly page: ListPage<Deposit>;
-  /** How many more are at addresses that other accounts have too, counted up to a maximum. */
-  readonly hidden: number;
-  readonly hiddenMaximum: number;
-  /** Addresses that another account also has. */
-  readonly sharedAddresses: readonly string[];
-  /** Whether the reader may dismiss them. */
-  readonly maySettle: boolean;
-  /** The form to dismiss some, when it was refused; null at first. */
-  readonly refused: RefusedDismissal | null;
-}
-
-export interface RefusedDismissal {
+/** The form to dismiss some, when it was refused. */
+interface RefusedDismissal {
   readonly fault: FormFault;
   readonly chosen: readonly string[];
   readonly fields: RemedyFields;
 }
 
-export function inboxPage(words: PanelTexts, parts: InboxParts): PanelPage {
-  const { url, query, page, refused } = parts;
+/** Deposits that wait; the filters alone where one of them is wrong. */
+export async function inboxPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  networks: NamedNetworks,
+  query: InboxRequest,
+  refused: RefusedDismissal | null = null,
+): Promise<PanelPage> {
+  const { reports } = deps;
+  const words = texts(request);
   const { title, lead, none, noMatch } = words.unmatched;
   const { download, pages } = words.lists;
+  const membership = membershipOf(request);
+  const { accountId } = membership;
+  const url = ownUrl(request, deps, '/unmatched');
+  const fault = faultOfInbox(words, query);
+  const filters = inboxFilters(words, query, networks, fault);
+  if (fault !== null) return { title, fault, content: renderFilters(words, url, filters) };
+  // One more than is shown, to tell whether there are more.
+  const place = { after: query.after, limit: INBOX_PAGE_SIZE + 1 };
+  const [deposits, hidden, shared] = await Promise.all([
+    listOwnUnmatched(reports, accountId, shownBy(query), place),
+    countSharedUnmatched(reports, accountId, HIDDEN_MAXIMUM),
+    listSharedAddresses(reports, accountId),
+  ]);
   const file = addressOf(`${url}.csv`, filtersIn(query));
+  const action = addressOf(`${url}/dismiss`, filtersIn(query));
+  const chosen = isChangeAllowed(membership, 'deposits.settle') ? (refused?.chosen ?? []) : null;
+  const columns = columnsOf(words, url, networks, chosen);
+  const render = (rows: readonly Deposit[]) => {
+    const table = renderTable(title, columns, rows);
+    return chosen === null ? table : renderDismissal(words, action, table, refused);
+  };
   return {
     title,
     lead,
@@ -77,32 +104,23 @@ export function inboxPage(words: PanelTexts, parts: InboxParts): PanelPage {
     content: html`${renderList(words, {
       url,
       query,
-      filters: inboxFilters(words, parts, null),
-      page,
-      render: deposits => renderDeposits(words, parts, deposits),
+      filters,
+      page: pageOf(deposits, INBOX_PAGE_SIZE),
+      render,
       none,
       noMatch,
       more: pages.next,
       download: html`<a href="${file}" download>${download}</a>`,
     })}
-${renderShared(words, parts)}
-${renderHidden(words, parts)}`,
+${renderShared(words, shared)}
+${renderHidden(words, hidden)}`,
   };
-}
-
-/** The inbox of which only the filters are shown, since one of them is wrong. */
-export function wronglyFilteredPage(
-  words: PanelTexts,
-  parts: Pick<InboxParts, 'url' | 'query' | 'networks'>,
-  fault: FormFault,
-): PanelPage {
-  const fields = inboxFilters(words, parts, fault);
-  return { title: words.unmatched.title, fault, content: renderFilters(words, parts.url, fields) };
 }
 
 function inboxFilters(
   words: PanelTexts,
-  { query, networks }: Pick<InboxParts, 'query' | 'networks'>,
+  query: InboxRequest,
+  networks: NamedNetworks,
   fault: FormFault | null,
 ): Html[] {
   const { facts, filters, reasons } = words.unmatched;
@@ -121,31 +139,36 @@ function inboxFilters(
   ];
 }
 
-function renderDeposits(words: PanelTexts, parts: InboxParts, deposits: readonly Deposit[]): Html {
-  const { url, query, maySettle, refused } = parts;
-  const { title, dismissal } = words.unmatched;
-  const table = renderTable<Deposit>(title, columnsOf(words, parts), deposits);
-  if (!maySettle) return table;
-  return html`<form method="post" action="${addressOf(`${url}/dismiss`, filtersIn(query))}">${table}
+/** The table with the form that dismisses what is ticked in it. */
+function renderDismissal(
+  words: PanelTexts,
+  action: string,
+  table: Html,
+  refused: RefusedDismissal | null,
+): Html {
+  const { dismissal } = words.unmatched;
+  return html`<form method="post" action="${action}">${table}
 <details${refused !== null && html` open`}><summary>${dismissal.several}</summary>
 <div class="stack">${renderRemedy(words, refused?.fault ?? null, refused?.fields)}
 <button class="danger">${dismissal.submit}</button></div></details></form>`;
 }
 
+/** @param chosen IDs that are ticked; null for a reader who may not dismiss any. */
 function columnsOf(
   words: PanelTexts,
-  { url, networks, maySettle, refused }: InboxParts,
+  url: string,
+  networks: NamedNetworks,
+  chosen: readonly string[] | null,
 ): Column<Deposit>[] {
   const { confirming, dismissal, facts, final, unknownValue } = words.unmatched;
-  const tick = (id: string) => {
-    const isChosen = refused?.chosen.includes(id) === true;
-    return html`<input type="checkbox" name="deposit" value="${id}" aria-label="${dismissal.tick}"${isChosen && html` checked`}> `;
-  };
+  const tick = (id: string) =>
+    chosen !== null &&
+    html`<input type="checkbox" name="deposit" value="${id}" aria-label="${dismissal.tick}"${chosen.includes(id) && html` checked`}> `;
   return [
     {
       title: facts.amount,
       cell: ({ id, blockchain_id: network, token_amount: units }) =>
-        html`${maySettle && tick(id)}<a href="${url}/${id}">${nameAmount(networks, network, units)}</a>`,
+        html`${tick(id)}<a href="${url}/${id}">${nameAmount(networks, network, units)}</a>`,
     },
     {
       title: facts.value,
@@ -168,8 +191,7 @@ function columnsOf(
 }
 
 /** Says which addresses another account has too, a few of them by name. */
-function renderShared({ unmatched }: PanelTexts, parts: InboxParts): Html | null {
-  const { sharedAddresses: shared } = parts;
+function renderShared({ unmatched }: PanelTexts, shared: readonly string[]): Html | null {
   if (shared.length === 0) return null;
   const named = shared.slice(0, SHARED_SHOWN);
   const list = named.map((address, at) => html`${at > 0 && ', '}<code>${address}</code>`);
@@ -177,11 +199,8 @@ function renderShared({ unmatched }: PanelTexts, parts: InboxParts): Html | null
 }
 
 /** Says that there are deposits which this account may not see, and who can see them. */
-function renderHidden(
-  { unmatched }: PanelTexts,
-  { hidden, hiddenMaximum }: InboxParts,
-): Html | null {
+function renderHidden({ unmatched }: PanelTexts, hidden: number): Html | null {
   if (hidden === 0) return null;
   const command = html`<code>mp deposit list --unmatched</code>`;
-  return html`<p class="notice">${unmatched.hidden(hidden, hidden === hiddenMaximum, command)}</p>`;
+  return html`<p class="notice">${unmatched.hidden(hidden, hidden === HIDDEN_MAXIMUM, command)}</p>`;
 }

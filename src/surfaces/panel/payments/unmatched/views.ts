@@ -4,6 +4,8 @@ import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import type { DepositContext } from '#storage/repositories/deposits/context.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import { renderCopied } from '../../kit/copy.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { dateTime, dollars } from '../../kit/format.ts';
@@ -11,12 +13,23 @@ import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { remedyOf } from '../transfers.ts';
 import { renderConsent, renderTyped } from './consent.ts';
-import type { DepositParts } from './deposit-parts.ts';
+import {
+  type DepositParts,
+  type DepositRequest,
+  readDepositParts,
+  type SentForm,
+} from './deposit-parts.ts';
 import { reasonOf } from './reason.ts';
 import { renderRemedy } from './remedy.ts';
 
 /** A deposit that waits, with what can be done with it; or what became of it. */
-export function depositPage(words: PanelTexts, parts: DepositParts): PanelPage {
+export async function depositPage(
+  request: DepositRequest,
+  deps: PanelDependencies,
+  sent: SentForm = {},
+): Promise<PanelPage> {
+  const words = texts(request);
+  const parts = await readDepositParts(request, deps, sent);
   const { deposit, context, fault, wanted } = parts;
   const isWaiting = waits(deposit);
   return {
