@@ -21,7 +21,7 @@ export interface CommissionRow extends MerchantMonth {
   readonly owedTo: string | null;
 }
 
-export interface CommissionPage {
+interface CommissionPage {
   readonly rows: readonly CommissionRow[];
   /** Of all merchants, not of this page alone. */
   readonly total: MonthSum;

@@ -1,32 +1,40 @@
-import type { CommissionPage, CommissionRow } from '#reports/partners/commission.ts';
+import type { FastifyRequest } from 'fastify';
+import { type CommissionRow, readCommissionPage } from '#reports/partners/commission.ts';
+import { isClosed } from '#time/months.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { renderSelect } from '../kit/form.ts';
 import { count, dollars } from '../kit/format.ts';
 import { renderList } from '../kit/list.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { renderTable } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
-interface ShownMonth extends CommissionPage {
-  /** YYYY-MM. */
-  readonly month: string;
-  /** ID of the merchant that the page before ended with. */
-  readonly after: string | undefined;
-  readonly isClosed: boolean;
-  /** Where the guides are. */
-  readonly docsUrl: string;
-}
+const PAGE_SIZE = 50;
 
 /**
  * A month's commission by merchant, and who owes it.
- * @param path Of the partner's pages, with the base path.
+ * @param month YYYY-MM.
+ * @param after ID of the merchant that the page before ended with.
  */
-export function commissionPage(
-  words: PanelTexts,
-  path: string,
-  { month, after, isClosed, docsUrl, rows, total, months, next }: ShownMonth,
-): PanelPage {
+export async function commissionPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  month: string,
+  after: string | undefined,
+): Promise<PanelPage> {
+  const words = texts(request);
+  const now = new Date(deps.clock());
+  const { accountId } = membershipOf(request);
+  const window = { after, limit: PAGE_SIZE, now };
+  const found = await readCommissionPage(deps.reports, accountId, month, window);
+  const { rows, total, months, next } = found;
+  const docsUrl = `${deps.publicUrl}/docs`;
+  const path = ownUrl(request, deps);
   const { commission } = words.partner;
   const url = `${path}/commission`;
   const offered = months.includes(month) ? months : [month, ...months];
@@ -47,7 +55,7 @@ ${renderSelect(
 )}
 <button>${commission.show}</button>
 </form>
-<p>${isClosed ? commission.closed(rows.length) : commission.open}</p>
+<p>${isClosed(month, now) ? commission.closed(rows.length) : commission.open}</p>
 <dl class="figures">
 ${figure(commission.figures.payments, count(words, total.payments))}
 ${figure(commission.figures.volume, dollars(total.volumeCents))}
@@ -63,7 +71,7 @@ ${renderList(words, {
   none: commission.none,
 })}
 <div class="buttons"><a href="${addressOf(`${url}.csv`, { month })}" download>${words.lists.download}</a>
-${isClosed && html`<a href="${addressOf(`${url}.json`, { month })}" download>${commission.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${commission.check}</a>`}</div>`,
+${isClosed(month, now) && html`<a href="${addressOf(`${url}.json`, { month })}" download>${commission.signature}</a> <a href="${docsUrl}/evidence#commission-of-a-month">${commission.check}</a>`}</div>`,
   };
 }
 

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
-import { readCommissionPage, readCommissionRows } from '#reports/partners/commission.ts';
+import { readCommissionRows } from '#reports/partners/commission.ts';
 import {
   COMMISSION_COLUMNS,
   commissionFileName,
@@ -10,19 +9,16 @@ import {
 } from '#reports/partners/commission-file.ts';
 import { Uuid } from '#schemas/scalars.ts';
 import { isClosed, MONTH_PATTERN, utcMonth } from '#time/months.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
-import { texts } from '../hooks/language.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { commissionPage } from './commission-page.ts';
 
 const PATH = '/partners/:accountId/commission';
-const PAGE_SIZE = 50;
 
 const Month = Type.String({ pattern: MONTH_PATTERN });
 const PageQuery = Type.Object({
@@ -33,30 +29,19 @@ const FileQuery = Type.Object({ month: Type.Optional(Month) });
 
 /** The commission of each month: a page, its file, and the file's signature. */
 export function registerCommission(app: TypedApp, deps: PanelDependencies, exports: Exports): void {
-  const { clock, db, keyring, panelUrl, publicUrl, reports } = deps;
-  const pathOf = (request: FastifyRequest) => accountPath(membershipOf(request));
+  const { clock, db, keyring, publicUrl, reports } = deps;
 
   const reading = withPermission('partner', 'commission.read', { querystring: PageQuery });
-  app.get(PATH, reading, async request => {
-    const now = new Date(clock());
-    const { after, month = utcMonth(now) } = request.query;
-    const { accountId } = membershipOf(request);
-    const window = { after, limit: PAGE_SIZE, now };
-    const page = await readCommissionPage(reports, accountId, month, window);
-    return commissionPage(texts(request), basePathOf(panelUrl) + pathOf(request), {
-      ...page,
-      month,
-      after,
-      isClosed: isClosed(month, now),
-      docsUrl: `${publicUrl}/docs`,
-    });
+  app.get(PATH, reading, request => {
+    const { after, month = utcMonth(new Date(clock())) } = request.query;
+    return commissionPage(request, deps, month, after);
   });
 
   const exporting = withPermission('partner', 'commission.export', { querystring: FileQuery });
   app.get(`${PATH}.csv`, exporting, (request, reply) => {
     requireOwnPage(request);
     const { month } = request.query;
-    if (month === undefined) return redirectTo(`${pathOf(request)}/commission`);
+    if (month === undefined) return redirectTo(ownPath(request, '/commission'));
     const { accountId } = membershipOf(request);
     return exports.send(request, reply, {
       name: commissionFileName(month),
@@ -75,7 +60,7 @@ export function registerCommission(app: TypedApp, deps: PanelDependencies, expor
     const { accountId } = membershipOf(request);
     // The page says why an unfinished month has no file.
     if (month === undefined || !isClosed(month, new Date(clock()))) {
-      return redirectTo(addressOf(`${pathOf(request)}/commission`, { month }));
+      return redirectTo(addressOf(ownPath(request, '/commission'), { month }));
     }
     const signing = { db, reports, keyring, clock, publicUrl };
     return exports.sendSigned(request, reply, {

@@ -65,11 +65,10 @@ function renderState(
 export function merchantPage(
   words: PanelTexts,
   path: string,
-  {
-    report: { merchant, branches, aggregates, recentPayments },
-    environment,
-  }: { readonly report: PartnerMerchantDetail; readonly environment: MerchantEnvironment },
+  report: PartnerMerchantDetail,
+  environment: MerchantEnvironment,
 ): PanelPage {
+  const { merchant, branches, aggregates, recentPayments } = report;
   const isTest = environment === 'test';
   const { accountKinds, merchant: names } = words.partner;
   const facts: readonly (readonly [string, Html | string])[] = [

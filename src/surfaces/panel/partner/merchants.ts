@@ -1,16 +1,14 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { listMerchantReports, readMerchantReport } from '#reports/partners/merchant-reports.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { renderChoice, renderSearch } from '../kit/filters.ts';
 import { count } from '../kit/format.ts';
 import { numberedPage, renderList } from '../kit/list.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { merchantPage, renderMerchants } from './merchant-views.ts';
 import { Page, SearchText } from './payment-filters.ts';
 
@@ -24,13 +22,8 @@ const MerchantsQuery = Type.Object({
 const MerchantParams = Type.Object({ merchantId: Uuid('ID of the merchant.') });
 
 /** The merchants of a partner, and each with its figures. */
-export function registerMerchants(
-  app: TypedApp,
-  { clock, panelUrl, reports }: PanelDependencies,
-): void {
-  const urlOf = (request: FastifyRequest) =>
-    basePathOf(panelUrl) + accountPath(membershipOf(request));
-
+export function registerMerchants(app: TypedApp, deps: PanelDependencies): void {
+  const { clock, reports } = deps;
   const listing = withPermission('partner', 'merchants.read', { querystring: MerchantsQuery });
   app.get(PATH, listing, async request => {
     const words = texts(request);
@@ -44,26 +37,20 @@ export function registerMerchants(
     };
     const found = await listMerchantReports(reports, accountId, wanted, new Date(clock()));
     const { data, total, tested } = found;
-    const {
-      title,
-      none,
-      noMatch,
-      searchHint,
-      action: label,
-      actionRequired,
-    } = words.partner.merchants;
+    const { title, none, noMatch, actionRequired, ...labels } = words.partner.merchants;
+    const url = ownUrl(request, deps);
     return {
       title,
       ...(total === 0 ? {} : { lead: words.lists.total(count(words, total)) }),
       content: renderList(words, {
-        url: `${urlOf(request)}/merchants`,
+        url: `${url}/merchants`,
         query: request.query,
         filters: [
-          renderSearch(words, searchHint, search),
-          renderChoice(words, 'action', label, [['required', actionRequired]], action),
+          renderSearch(words, labels.searchHint, search),
+          renderChoice(words, 'action', labels.action, [['required', actionRequired]], action),
         ],
         page: numberedPage(data, { page, size: PAGE_SIZE, total }),
-        render: rows => renderMerchants(words, urlOf(request), rows, tested),
+        render: rows => renderMerchants(words, url, rows, tested),
         none,
         noMatch,
       }),
@@ -75,6 +62,6 @@ export function registerMerchants(
     const { accountId } = membershipOf(request);
     const { merchantId } = request.params;
     const found = await readMerchantReport(reports, accountId, merchantId, new Date(clock()));
-    return merchantPage(texts(request), urlOf(request), found);
+    return merchantPage(texts(request), ownUrl(request, deps), found.report, found.environment);
   });
 }

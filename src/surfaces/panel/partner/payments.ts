@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
 import { readFilters } from '#reports/partners/overview.ts';
@@ -10,7 +9,6 @@ import {
 } from '#reports/partners/payment-reports.ts';
 import { Uuid } from '#schemas/scalars.ts';
 import { utcDay } from '#time/days.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
@@ -19,7 +17,7 @@ import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
 import { faultOfDays, renderFilters } from '../kit/filters.ts';
 import { count } from '../kit/format.ts';
 import { filtersIn, numberedPage, renderList } from '../kit/list.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { redirectTo } from '../kit/pages.ts';
 import { type ExportedPayment, PARTNER_PAYMENT_COLUMNS } from './export-columns.ts';
@@ -33,30 +31,28 @@ const PaymentParams = Type.Object({ paymentId: Uuid('ID of the payment.') });
 /** The payments of a partner's merchants, and the file of what their list shows. */
 export function registerPartnerPayments(
   app: TypedApp,
-  { clock, panelUrl, reports }: PanelDependencies,
+  deps: PanelDependencies,
   exports: Exports,
 ): void {
-  const urlOf = (request: FastifyRequest) =>
-    basePathOf(panelUrl) + accountPath(membershipOf(request));
+  const { clock, reports } = deps;
   const schema = { querystring: PartnerListQuery };
 
   app.get(PATH, withPermission('partner', 'payments.read', schema), async request => {
     const words = texts(request);
     const { title, none, noMatch } = words.payments;
     const { accountId } = membershipOf(request);
-    const url = `${urlOf(request)}/payments`;
+    const url = ownUrl(request, deps, '/payments');
     const list = request.query;
-    const fault = faultOfDays(words, list);
-    if (fault !== null) {
-      const filters = await readFilters(reports, accountId);
-      const fields = renderPartnerFilters(words, list, filters, fault);
-      return { title, fault, content: renderFilters(words, url, fields) };
-    }
     const { page = 1 } = list;
-    const [filters, { data, total, tested }] = await Promise.all([
+    const wanted = { ...toReportQuery(list), page, limit: PAGE_SIZE };
+    const fault = faultOfDays(words, list);
+    const [choices, found] = await Promise.all([
       readFilters(reports, accountId),
-      listPaymentReports(reports, accountId, { ...toReportQuery(list), page, limit: PAGE_SIZE }),
+      fault === null ? listPaymentReports(reports, accountId, wanted) : null,
     ]);
+    const filters = renderPartnerFilters(words, list, choices, fault);
+    if (found === null) return { title, fault, content: renderFilters(words, url, filters) };
+    const { data, total, tested } = found;
     const file = addressOf(`${url}.csv`, filtersIn(list));
     return {
       title,
@@ -64,9 +60,9 @@ export function registerPartnerPayments(
       content: renderList(words, {
         url,
         query: list,
-        filters: renderPartnerFilters(words, list, filters, null),
+        filters,
         page: numberedPage(data, { page, size: PAGE_SIZE, total }),
-        render: rows => renderPartnerPayments(words, urlOf(request), rows, tested),
+        render: rows => renderPartnerPayments(words, ownUrl(request, deps), rows, tested),
         none,
         noMatch,
         download: renderDownload(words, file, list, new Date(clock())),
@@ -82,8 +78,7 @@ export function registerPartnerPayments(
     const bounds = exportBounds(list, now);
     // The list says what is wrong with the days.
     if (bounds === null || faultOfDays(texts(request), list) !== null) {
-      const path = `${accountPath(membershipOf(request))}/payments`;
-      return redirectTo(addressOf(path, filtersIn(list)));
+      return redirectTo(addressOf(ownPath(request, '/payments'), filtersIn(list)));
     }
     const wanted = { ...toReportQuery(list), startDate: bounds.from, endDate: bounds.to };
     const { startDate: _from, endDate: _to, ...filters } = wanted;
@@ -102,7 +97,7 @@ export function registerPartnerPayments(
     const { accountId } = membershipOf(request);
     const { paymentId } = request.params;
     const { report, tested } = await readPaymentReport(reports, accountId, paymentId);
-    return partnerPaymentPage(texts(request), urlOf(request), report, tested);
+    return partnerPaymentPage(texts(request), ownUrl(request, deps), report, tested);
   });
 }
 

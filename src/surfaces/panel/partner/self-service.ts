@@ -8,7 +8,6 @@ import {
   countMerchantsWithKeys,
   countPartnerMerchants,
 } from '#storage/repositories/partners/merchants.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -16,7 +15,7 @@ import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import type { FormFault } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 
 const PATH = '/partners/:accountId/settings';
@@ -27,8 +26,7 @@ const SelfServiceForm = Type.Object({
 
 /** The switch for the API keys of a partner's merchants. */
 export function registerSelfService(app: TypedApp, deps: PanelDependencies): void {
-  const { clock, db, panelUrl, reports } = deps;
-  const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/settings`;
+  const { clock, db, reports } = deps;
 
   app.get(PATH, withPermission('partner', 'self-service.read'), request => show(request, null));
 
@@ -44,18 +42,18 @@ export function registerSelfService(app: TypedApp, deps: PanelDependencies): voi
         title: question.title,
         content: html`<p>${question.consequence(merchants)}</p>`,
         submit: switchOff,
-        back: pathOf(request),
+        back: ownPath(request, '/settings'),
       };
     },
     change: (request, operator) =>
       setPartner(operator, membershipOf(request).accountId, {
         selfService: request.body[FIELD] === 'on',
       }),
-    again: (request, fault) => show(request, fault),
+    again: show,
     done: (request, { self_service_api_payments: isOn }) => {
       const { partner, shell } = texts(request);
       const { switchedOff, switchedOn } = partner.settings;
-      const path = pathOf(request);
+      const path = ownPath(request, '/settings');
       const former = { [FIELD]: isOn ? 'off' : 'on' };
       return redirectTo(path, {
         text: isOn ? switchedOn : switchedOff,
@@ -69,7 +67,7 @@ export function registerSelfService(app: TypedApp, deps: PanelDependencies): voi
     const membership = membershipOf(request);
     const merchants = await countPartnerMerchants(reports, membership.accountId, {});
     const isOn = membership.kind === 'partner' && membership.selfService;
-    const url = `${basePathOf(panelUrl)}${pathOf(request)}/self-service`;
+    const url = ownUrl(request, deps, '/settings/self-service');
     return {
       title: settings.title,
       fault,

@@ -5,7 +5,6 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { accountingFile, accountingFileName, FORMATS } from '#reports/accounting/file.ts';
 import { requireReplayed } from '#reports/evidence/whole-replica.ts';
 import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
-import type { Membership } from '#storage/repositories/people/memberships.ts';
 import {
   addMonths,
   closingOf,
@@ -17,12 +16,12 @@ import {
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { requireOwnPage } from '../hooks/same-origin.ts';
 import { CSV, type Exports } from '../kit/exports.ts';
 import { renderSelect } from '../kit/form.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 
 const PATH = '/merchants/:accountId/payments';
 const TYPES = { csv: CSV, jsonl: 'application/x-ndjson; charset=utf-8' };
@@ -44,7 +43,7 @@ export function registerAccounting(
       const { month } = request.query;
       // The list offers the months that have files.
       if (month === undefined || !isClosed(month, new Date(clock()))) {
-        return redirectTo(`${accountPath(membershipOf(request))}/payments`);
+        return redirectTo(ownPath(request, '/payments'));
       }
       await requireReplayed({ primary: db, replica: reports }, closingOf(month), new Date(clock()));
       const merchant = await requireMerchant(request);
@@ -67,11 +66,11 @@ export function registerAccounting(
 }
 
 /** The form that asks for the file of a month; null while no month of the merchant's is finished. */
-export function renderAccounting(
-  { payments: { accounting: words } }: PanelTexts,
-  membership: Membership,
-  { url, docsUrl, now }: { readonly url: string; readonly docsUrl: string; readonly now: Date },
-): Html | null {
+export function renderAccounting(request: FastifyRequest, deps: PanelDependencies): Html | null {
+  const { accounting: words } = texts(request).payments;
+  const membership = membershipOf(request);
+  const url = ownUrl(request, deps, '/payments');
+  const now = new Date(deps.clock());
   if (membership.kind !== 'merchant') return null;
   const last = addMonths(utcMonth(now), -1);
   const months = monthsBetween(utcMonth(membership.since), last).filter(each =>
@@ -80,7 +79,7 @@ export function renderAccounting(
   if (months.length === 0) return null;
   const choices = months.map(month => [month, month] as const);
   return html`<section aria-labelledby="accounting"><h2 id="accounting">${words.title}</h2>
-<p>${words.lead} <a href="${docsUrl}/evidence#accounting">${words.columns}</a></p>
+<p>${words.lead} <a href="${deps.publicUrl}/docs/evidence#accounting">${words.columns}</a></p>
 <form method="get" action="${url}/accounting.csv" class="filters">
 ${renderSelect('month', words.month, choices)}
 <button>${words.csv}</button>

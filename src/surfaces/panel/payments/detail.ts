@@ -1,38 +1,55 @@
+import type { Static } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { explorerPage } from '#accounts/explorer-url.ts';
 import type { SimulationCase } from '#onchain/settlement/simulate.ts';
-import type { PaymentFact } from '#payments/history.ts';
+import { countTransfers } from '#payments/counted-transfers.ts';
+import { readHistory } from '#payments/history.ts';
 import { toPaymentObject } from '#payments/payment-object.ts';
+import { listMerchantTransfers } from '#storage/repositories/deposits/transfers.ts';
 import type { PaymentOnNetwork } from '#storage/repositories/payments/payments.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { renderCopied } from '../kit/copy.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderSelect } from '../kit/form.ts';
 import { dateTime, dollars } from '../kit/format.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { renderStatus } from '../kit/payment-status.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import { type PartFormShown, renderPartForm } from './parts.ts';
+import { type PartForm, renderPartForm } from './parts.ts';
+import { casesOf } from './simulated-cases.ts';
 import { renderTimeline } from './timeline.ts';
-import { renderTransfers, type TransferParts } from './transfers.ts';
+import { renderTransfers } from './transfers.ts';
 
 /** How often the page of a pending payment looks for news, in seconds. */
 const REFRESH_SECONDS = 5;
 
-interface DetailParts {
-  /** The page's address, with the base path. */
-  readonly url: string;
-  readonly payment: PaymentOnNetwork;
-  readonly facts: readonly PaymentFact[];
-  readonly transfers: TransferParts;
-  readonly partForm: PartFormShown;
-  /** Cases that can be simulated; empty if none can. */
-  readonly cases: readonly SimulationCase[];
-  readonly fault: FormFault | null;
-}
-
-/** One payment with everything that happened to it. */
-export function detailPage(words: PanelTexts, parts: DetailParts): PanelPage {
-  const { url, payment, facts, transfers, partForm, cases, fault } = parts;
+/**
+ * One payment with everything that happened to it.
+ * @param returned What the form to record a return was sent with.
+ */
+export async function detailPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  payment: PaymentOnNetwork,
+  fault: FormFault | null,
+  returned?: Static<typeof PartForm>,
+): Promise<PanelPage> {
+  const { reports } = deps;
+  const words = texts(request);
+  const membership = membershipOf(request);
+  const maySimulate = isChangeAllowed(membership, 'payments.simulate');
+  const maySettle = isChangeAllowed(membership, 'deposits.settle');
+  const [transfers, facts, cases] = await Promise.all([
+    listMerchantTransfers(reports, payment.id),
+    readHistory(reports, payment),
+    maySimulate ? casesOf(deps, payment) : [],
+  ]);
+  const url = ownUrl(request, deps, `/payments/${payment.id}`);
   const { facts: names, copied, timeline } = words.payments;
   const deposits = facts.flatMap(fact => (fact.kind === 'deposit' ? [fact.deposit] : []));
   const shown = toPaymentObject(payment);
@@ -46,8 +63,8 @@ export function detailPage(words: PanelTexts, parts: DetailParts): PanelPage {
     lead: html`${renderStatus(words, shown)} ${renderCopied(words, { id: 'payment-id', name: copied.id, value: payment.id })}`,
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
-    content: html`${renderTransfers(words, transfers)}
-${renderPartForm(words, url, deposits, partForm, fault)}
+    content: html`${renderTransfers(request, deps, countTransfers(payment, transfers))}
+${maySettle && renderPartForm(words, url, deposits, returned, fault)}
 ${renderFacts([
   [names.created, dateTime(words, shown.createdAt)],
   [status === 'pending' ? names.expires : names.expired, dateTime(words, shown.expiresAt)],
@@ -99,7 +116,7 @@ function lastError(error: ReturnType<typeof toPaymentObject>['lastError']): Html
 function renderSimulation(
   { payments: { simulation } }: PanelTexts,
   url: string,
-  cases: DetailParts['cases'],
+  cases: readonly SimulationCase[],
 ): Html {
   const choices = cases.map(name => [name, `${name}: ${simulation.cases[name]}`] as const);
   return html`<section aria-labelledby="simulate"><h2 id="simulate">${simulation.title}</h2>

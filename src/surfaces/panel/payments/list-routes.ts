@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { TypedApp } from '#http/typed-app.ts';
 import { csvParts } from '#payments/csv.ts';
 import { readPaymentPage, readPaymentPages, type WantedPayments } from '#payments/payment-pages.ts';
@@ -6,7 +5,6 @@ import { PART_MINIMUM } from '#payments/search-payments.ts';
 import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import { utcDay } from '#time/days.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { html } from '../../pages/html.ts';
 import { membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -16,7 +14,7 @@ import { EXPORT_PAGE, type Exports } from '../kit/exports.ts';
 import { renderFilters } from '../kit/filters.ts';
 import { count } from '../kit/format.ts';
 import { filtersIn, renderList } from '../kit/list.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { rememberNetworks } from '../kit/networks.ts';
 import { addressOf } from '../kit/page-address.ts';
 import { redirectTo } from '../kit/pages.ts';
@@ -34,16 +32,15 @@ export function registerPaymentList(
   deps: PanelDependencies,
   exports: Exports,
 ): void {
-  const { clock, panelUrl, publicUrl, reports } = deps;
+  const { clock, publicUrl, reports } = deps;
   const readNetworks = rememberNetworks(reports);
-  const pathOf = (request: FastifyRequest) => `${accountPath(membershipOf(request))}/payments`;
   const schema = { querystring: ListQuery };
 
   app.get(PATH, withPermission('merchant', 'payments.read', schema), async request => {
     const { query } = request;
     const words = texts(request);
     const { title, first, noMatch, noneSearched, short } = words.payments;
-    const url = basePathOf(panelUrl) + pathOf(request);
+    const url = ownUrl(request, deps, '/payments');
     const fault = faultOfList(words, query);
     const filters = renderListFilters(words, await readNetworks(), query, fault);
     if (fault !== null) return { title, fault, content: renderFilters(words, url, filters) };
@@ -77,7 +74,7 @@ export function registerPaymentList(
         noneYet: noneSearched(count(words, SEARCH_WINDOW)),
         download: renderDownload(words, file, query, now),
       })}
-${renderAccounting(words, membershipOf(request), { url, docsUrl: `${publicUrl}/docs`, now })}`,
+${renderAccounting(request, deps)}`,
     };
   });
 
@@ -89,7 +86,7 @@ ${renderAccounting(words, membershipOf(request), { url, docsUrl: `${publicUrl}/d
     const bounds = exportBounds(query, now);
     // The list says what is wrong with its filters.
     if (bounds === null || faultOfList(texts(request), query) !== null) {
-      return redirectTo(addressOf(pathOf(request), filtersIn(query)));
+      return redirectTo(addressOf(ownPath(request, '/payments'), filtersIn(query)));
     }
     const { status, arrived: deviation, network, minimum, maximum, search } = query;
     const { filters, text } = wantedBy(query);

@@ -13,14 +13,6 @@ export const PartForm = Type.Object({
   ...ReturnForm.properties,
 });
 
-/** The form of a payment's page. */
-export interface PartFormShown {
-  /** What the form was sent with; undefined at first. */
-  readonly fields: Static<typeof PartForm> | undefined;
-  /** Whether the reader may record a return. */
-  readonly maySettle: boolean;
-}
-
 /**
  * The form to record the return of a part of a payment that ended without the rest; null if no part is left to
  * return.
@@ -29,13 +21,13 @@ export function renderPartForm(
   { payments: { parts: texts } }: PanelTexts,
   url: string,
   deposits: readonly HistoricDeposit[],
-  { fields, maySettle }: PartFormShown,
+  fields: Static<typeof PartForm> | undefined,
   fault: FormFault | null,
 ): Html | null {
   const kept = deposits.filter(
     ({ booked_at: bookedAt, returned_at: returnedAt }) => bookedAt !== null && returnedAt === null,
   );
-  if (!maySettle || kept.length === 0) return null;
+  if (kept.length === 0) return null;
   const choices = kept.map(
     part => [part.id, texts.choice(amountOf(part), part.transaction_hash)] as const,
   );

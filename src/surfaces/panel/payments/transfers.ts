@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { explorerPage } from '#accounts/explorer-url.ts';
 import type {
   AmountOfAsset,
@@ -8,41 +9,41 @@ import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { MerchantTransfer } from '#storage/repositories/deposits/transfers.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import { dateTime } from '../kit/format.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-
-export interface TransferParts {
-  readonly transfers: CountedTransfers<MerchantTransfer>;
-  readonly merchantId: string;
-  /** Path of the account, with the base path. */
-  readonly accountUrl: string;
-}
 
 /**
  * The transfers that arrived for the payment or were meant for it, what each was counted for, and what became of it.
  */
-export function renderTransfers(words: PanelTexts, parts: TransferParts): Html | null {
-  const { listed, earlier, excess } = parts.transfers;
-  const { transfers: texts } = words.payments;
+export function renderTransfers(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  { listed, earlier, excess }: CountedTransfers<MerchantTransfer>,
+): Html | null {
+  const { transfers: words } = texts(request).payments;
   if (listed.length === 0) return null;
-  return html`<section aria-labelledby="transfers"><h2 id="transfers">${texts.title}</h2>
-<ul class="rows">${listed.map(each => renderTransfer(words, each, parts))}</ul>
-${earlier > 0 && html`<p class="quiet">${texts.earlier(earlier)}</p>`}
-${excess !== null && html`<p>${texts.excess(amountOf(excess))}</p>`}</section>`;
+  return html`<section aria-labelledby="transfers"><h2 id="transfers">${words.title}</h2>
+<ul class="rows">${listed.map(each => renderTransfer(request, deps, each))}</ul>
+${earlier > 0 && html`<p class="quiet">${words.earlier(earlier)}</p>`}
+${excess !== null && html`<p>${words.excess(amountOf(excess))}</p>`}</section>`;
 }
 
 function renderTransfer(
-  words: PanelTexts,
-  counted: CountedTransfer<MerchantTransfer>,
-  parts: TransferParts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  { transfer, countedFor, became }: CountedTransfer<MerchantTransfer>,
 ): Html {
-  const { transfer, countedFor, became } = counted;
+  const words = texts(request);
   const { network_name: networkName, state, observed_at: at } = transfer;
-  const { timeline, transfers: texts } = words.payments;
-  const outcome = became === null ? null : becameOf(words, transfer, parts);
+  const { timeline, transfers } = words.payments;
+  const outcome = became === null ? null : becameOf(request, deps, transfer);
   return html`<li><div>
-${texts.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(words, at))}: ${timeline.states[state]}<br>
-${texts.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
+${transfers.arrived(html`<strong>${amountOf(transfer)}</strong>`, networkName, dateTime(words, at))}: ${timeline.states[state]}<br>
+${transfers.countedFor[countedFor]}${outcome !== null && html` ${outcome}`}<br>
 ${hashOf(transfer)}</div></li>`;
 }
 
@@ -62,22 +63,23 @@ function hashOf({ transaction_hash: hash, explorer }: MerchantTransfer): Html {
 }
 
 function becameOf(
-  words: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   transfer: MerchantTransfer,
-  { merchantId, accountUrl }: TransferParts,
 ): Html | string | null {
+  const words = texts(request);
   const { id, payment_id: paymentId, stray_kind: strayKind } = transfer;
-  const { transfers: texts } = words.payments;
+  const { transfers } = words.payments;
   if (strayKind === null) return returnOf(words, transfer);
   if (paymentId !== null) {
-    return transfer.taker_id === merchantId
-      ? texts.assignedOwn(`${accountUrl}/payments/${paymentId}`)
-      : texts.assigned;
+    return transfer.taker_id === membershipOf(request).accountId
+      ? transfers.assignedOwn(ownUrl(request, deps, `/payments/${paymentId}`))
+      : transfers.assigned;
   }
   if (transfer.dismissed_at !== null) return remedyOf(words, transfer);
   return transfer.is_own
-    ? html`<a href="${accountUrl}/unmatched/${id}">${texts.waits}</a>`
-    : texts.waitsForOperator;
+    ? html`<a href="${ownUrl(request, deps, `/unmatched/${id}`)}">${transfers.waits}</a>`
+    : transfers.waitsForOperator;
 }
 
 /** How a part of the payment was given back. */
@@ -89,14 +91,17 @@ function returnOf(words: PanelTexts, transfer: MerchantTransfer): Html | null {
     return_note: returnNote,
   } = transfer;
   if (at === null) return null;
-  const { transfers: texts } = words.payments;
-  const given = texts.givenBack(returnedTo, html`<code>${returnHash}</code>`, dateTime(words, at));
+  const given = words.payments.transfers.givenBack(
+    returnedTo,
+    html`<code>${returnHash}</code>`,
+    dateTime(words, at),
+  );
   return html`${given}${returnNote !== null && html` ${returnNote}`}`;
 }
 
 /** What was done with the money of a deposit. */
 export function remedyOf(
-  { payments: { transfers: texts } }: PanelTexts,
+  { payments: { transfers } }: PanelTexts,
   {
     remedy,
     remedy_note: note,
@@ -107,10 +112,10 @@ export function remedyOf(
   const added = note !== null && html` ${note}`;
   switch (remedy) {
     case 'returned':
-      return html`${texts.returned(to, html`<code>${hash}</code>`)}${added}`;
+      return html`${transfers.returned(to, html`<code>${hash}</code>`)}${added}`;
     case 'kept':
-      return html`${texts.kept}${added}`;
+      return html`${transfers.kept}${added}`;
     default:
-      return html`${texts.other}${added}`;
+      return html`${transfers.other}${added}`;
   }
 }
