@@ -2,14 +2,13 @@ import { wordDisabling } from '#errors/refusals/disablings.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { type ActivityRow, listActivity } from '#storage/repositories/accounts/activity.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../pages/base-path.ts';
 import { type Html, html } from '../pages/html.ts';
 import { membershipOf, withPermission } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
 import { texts } from './hooks/language.ts';
 import { dateTime, exactTime, percent } from './kit/format.ts';
 import { PlaceQuery, readPage, renderList } from './kit/list.ts';
-import { accountPath } from './kit/navigation.ts';
+import { ownUrl } from './kit/navigation.ts';
 import { PLACES } from './kit/places.ts';
 import type { PanelTexts } from './texts/panel-texts.ts';
 
@@ -32,21 +31,21 @@ export function registerActivity(app: TypedApp, deps: PanelDependencies): void {
 function registerActivityOf(
   kind: Membership['kind'],
   app: TypedApp,
-  { panelUrl, reports }: PanelDependencies,
+  deps: PanelDependencies,
 ): void {
   const reading = withPermission(kind, 'activity.read', { querystring: PlaceQuery });
   app.get(`/${kind}s/:accountId${PLACES[kind].activity}`, reading, async request => {
     const words = texts(request);
-    const membership = membershipOf(request);
+    const { accountId } = membershipOf(request);
     const { title, lead, none } = words.activity;
     const page = await readPage(request.query, PAGE_SIZE, (cursor, limit) =>
-      listActivity(reports, membership.accountId, cursor, limit),
+      listActivity(deps.reports, accountId, cursor, limit),
     );
     return {
       title,
       lead,
       content: renderList(words, {
-        url: basePathOf(panelUrl) + accountPath(membership) + PLACES[kind].activity,
+        url: ownUrl(request, deps, PLACES[kind].activity),
         query: request.query,
         page,
         render: rows => html`<ul class="rows">${rows.map(row => renderEntry(words, row))}</ul>`,

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { LOGO_BYTES_MAXIMUM } from '#accounts/logo.ts';
 import { requireMerchant, setMerchant } from '#accounts/merchants.ts';
 import { registerMultipartForm } from '#http/multipart-form.ts';
@@ -8,17 +7,16 @@ import { BodyTooLarge } from '#http/raw-body.ts';
 import type { PagePolicy } from '#http/security-headers.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum } from '#schemas/scalars.ts';
-import { findLogoHash, findMerchantLogo } from '#storage/repositories/accounts/merchant-logos.ts';
+import { findMerchantLogo } from '#storage/repositories/accounts/merchant-logos.ts';
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
 import { registerAccents } from '../../checkout/page/accent.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, membershipOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
-import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath } from '../kit/navigation.ts';
 import { redirectTo, WITH_FRAME } from '../kit/pages.ts';
 import { EXAMPLE_STAGES, type ExampleStage, FIRST_STAGE } from './example.ts';
 import { type AppearanceFields, AppearanceForm, fieldsOf, readAppearance } from './form.ts';
@@ -42,15 +40,13 @@ const PreviewForm = Type.Object({ ...AppearanceForm.properties, stage });
 export function registerAppearance(app: TypedApp, deps: PanelDependencies): void {
   const { clock, db, panelUrl, reports } = deps;
   const basePath = basePathOf(panelUrl);
-  const pathOf = (request: FastifyRequest) =>
-    `${accountPath(membershipOf(request))}/settings/appearance`;
   const tooLarge = (request: FastifyRequest) => {
     const { faults } = texts(request).appearance;
     return { field: 'logo', message: faults.logoTooLarge(LOGO_BYTES_MAXIMUM) };
   };
 
   const showing = withPolicy(withPermission('merchant', 'settings.read'), WITH_FRAME);
-  app.get(PATH, showing, request => show(request, null, null));
+  app.get(PATH, showing, request => appearancePage(request, deps, null, null));
 
   const looking = withPermission('merchant', 'settings.read', { querystring: PreviewQuery });
   app.get(`${PATH}/preview`, withPolicy(looking, PREVIEW_POLICY), (request, reply) =>
@@ -64,7 +60,8 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
   app.register(async (forms: TypedApp) => {
     registerMultipartForm(forms, FORM_LIMIT_BYTES);
 
-    forms.setErrorHandler(unlessTooLarge(request => show(request, null, tooLarge(request))));
+    const again = unlessTooLarge(request => appearancePage(request, deps, null, tooLarge(request)));
+    forms.setErrorHandler(again);
     registerForm(forms, deps, PATH, {
       rule: { for: 'merchant', permission: 'appearance.set' },
       policy: WITH_FRAME,
@@ -79,10 +76,10 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
         if (isChanged) await setMerchant(operator, accountId, change);
         return isChanged;
       },
-      again: (request, fault) => show(request, request.body, fault),
+      again: (request, fault) => appearancePage(request, deps, request.body, fault),
       done: (request, isChanged) => {
         const { saved, unchanged } = texts(request).appearance;
-        return redirectTo(pathOf(request), isChanged ? saved : unchanged);
+        return redirectTo(ownPath(request, '/settings/appearance'), isChanged ? saved : unchanged);
       },
     });
 
@@ -98,26 +95,6 @@ export function registerAppearance(app: TypedApp, deps: PanelDependencies): void
       (request, reply) => sendPreview(request, reply, request.body.stage, request.body),
     );
   });
-
-  /** @param fields What was typed; null for what is saved. */
-  async function show(
-    request: FastifyRequest,
-    fields: AppearanceFields | null,
-    fault: FormFault | null,
-  ): Promise<PanelPage> {
-    const membership = membershipOf(request);
-    const { accountId } = membership;
-    const merchant = await requireMerchant(db, accountId);
-    const hasLogo = (await findLogoHash(db, accountId)) !== null;
-    return appearancePage(texts(request), {
-      fields: fields ?? fieldsOf(merchant),
-      fault,
-      hasLogo,
-      mayChange: isChangeAllowed(membership, 'appearance.set'),
-      usesCheckout: merchant.account_kind !== 'us',
-      url: basePath + pathOf(request),
-    });
-  }
 
   /** @param fields What was typed; null for what is saved. */
   async function sendPreview(

@@ -1,46 +1,58 @@
+import type { FastifyRequest } from 'fastify';
+import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { EMAIL_MAXIMUM } from '#accounts/input.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '#accounts/logo.ts';
+import { requireMerchant } from '#accounts/merchants.ts';
+import { findLogoHash } from '#storage/repositories/accounts/merchant-logos.ts';
 import { type Html, html } from '../../pages/html.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, renderField } from '../kit/form.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { EXAMPLE_STAGES, FIRST_STAGE } from './example.ts';
-import { type AppearanceFields, accentOf, pickerColor } from './form.ts';
+import { type AppearanceFields, accentOf, fieldsOf, pickerColor } from './form.ts';
 
 /** Names the frame, for the forms that open in it. */
 const FRAME = 'preview';
 const FORM = 'appearance';
 
-interface AppearanceParts {
-  readonly fields: AppearanceFields;
-  readonly fault: FormFault | null;
-  readonly hasLogo: boolean;
-  readonly mayChange: boolean;
-  /** Whether its customers pay on the checkout. */
-  readonly usesCheckout: boolean;
-  /** The page's address, with the base path. */
-  readonly url: string;
-}
-
-export function appearancePage(words: PanelTexts, parts: AppearanceParts): PanelPage {
-  const { fault, mayChange, usesCheckout } = parts;
+/** @param typed What was typed; null for what is saved. */
+export async function appearancePage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  typed: AppearanceFields | null,
+  fault: FormFault | null,
+): Promise<PanelPage> {
+  const words = texts(request);
   const { title, lead, usAccount } = words.appearance;
+  const membership = membershipOf(request);
+  const merchant = await requireMerchant(deps.db, membership.accountId);
+  const hasLogo = (await findLogoHash(deps.db, membership.accountId)) !== null;
+  const fields = typed ?? fieldsOf(merchant);
+  const mayChange = isChangeAllowed(membership, 'appearance.set');
+  const url = ownUrl(request, deps, '/settings/appearance');
   return {
     title,
     lead,
     fault,
-    content: html`${!usesCheckout && html`<p class="notice">${usAccount}</p>`}
+    content: html`${merchant.account_kind === 'us' && html`<p class="notice">${usAccount}</p>`}
 <div class="beside">
-${mayChange ? renderForm(words, parts) : renderSaved(words, parts)}
-${renderPreviewFrame(words, parts)}
+${mayChange ? renderForm(words, url, fields, hasLogo, fault) : renderSaved(words, fields, hasLogo)}
+${renderPreviewFrame(words, url, mayChange)}
 </div>`,
   };
 }
 
 function renderForm(
   { appearance: words }: PanelTexts,
-  { fields, fault, hasLogo, url }: AppearanceParts,
+  url: string,
+  fields: AppearanceFields,
+  hasLogo: boolean,
+  fault: FormFault | null,
 ): Html {
   const accent = accentOf(fields);
   const note = fields['shows-note'] === 'on';
@@ -70,9 +82,9 @@ function renderTick(name: keyof AppearanceFields, label: string, isTicked: boole
 /** What is saved, for people who may not change it. */
 function renderSaved(
   { appearance: words }: PanelTexts,
-  { fields, hasLogo }: AppearanceParts,
+  { accent, support, 'shows-note': note }: AppearanceFields,
+  hasLogo: boolean,
 ): Html {
-  const { accent, support, 'shows-note': note } = fields;
   return renderFacts([
     [words.logo, hasLogo ? words.has.logo : words.none],
     [words.accent, accent === '' ? words.usualColor : html`<code>${accent}</code>`],
@@ -87,7 +99,8 @@ function renderSaved(
  */
 function renderPreviewFrame(
   { appearance: { preview } }: PanelTexts,
-  { mayChange, url }: AppearanceParts,
+  url: string,
+  mayChange: boolean,
 ): Html {
   const target =
     mayChange && html` form="${FORM}" formaction="${url}/preview" formtarget="${FRAME}"`;

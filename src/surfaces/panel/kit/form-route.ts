@@ -67,44 +67,33 @@ export function registerForm<
   app: FastifyInstance,
   deps: PanelDependencies,
   path: string,
-  {
-    rule,
-    policy,
-    body,
-    params,
-    query,
-    ask,
-    check,
-    code,
-    change,
-    again,
-    done,
-  }: Form<Result, Body, Params, Query>,
+  form: Form<Result, Body, Params, Query>,
 ): void {
+  const { rule, policy, body = EmptyForm, params, query, ask, code } = form;
   const config = {
     panel: rule,
     ...(policy === undefined ? {} : { policy }),
     ...(ask === undefined ? {} : { ask: unlessRefused(ask) }),
   };
   const schema = {
-    body: body ?? EmptyForm,
+    body,
     ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { querystring: query }),
   };
   app.post<Sent<Body, Params, Query>>(path, { config, schema }, async request => {
     let result: Result;
     try {
-      await check?.(request);
+      await form.check?.(request);
       result =
         code === undefined
-          ? await change(request, operatorOf(request, deps))
+          ? await form.change(request, operatorOf(request, deps))
           : await changeWithFactor(request, deps, code(request), operator =>
-              change(request, operator),
+              form.change(request, operator),
             );
     } catch (error) {
-      return again(request, faultOf(error, request), error);
+      return form.again(request, faultOf(error, request), error);
     }
-    return done(request, result);
+    return form.done(request, result);
   });
 }
 

@@ -1,35 +1,40 @@
+import type { FastifyRequest } from 'fastify';
+import { isAllowed } from '#accounts/access/permissions.ts';
 import { KEY_PAUSE_MS } from '#accounts/requests/explain-later.ts';
 import type { RequestRow } from '#storage/repositories/keys/request-log.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { count, exactTime } from '../../kit/format.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { addressOf } from '../../kit/page-address.ts';
+import { PLACES } from '../../kit/places.ts';
 import { renderFacts } from '../../kit/table.ts';
 import type { PanelTexts } from '../../texts/panel-texts.ts';
 import { renderFindings } from './findings.ts';
 import { renderOutcome } from './list.ts';
 
-interface RequestFrame {
-  /** Path of the account's pages for developers, with the base path. */
-  readonly developerUrl: string;
-  /** Path of its payments; null for people who may not see them. */
-  readonly paymentsUrl: string | null;
-  readonly publicUrl: string;
-}
-
-export function requestPage(words: PanelTexts, row: RequestRow, frame: RequestFrame): PanelPage {
+export function requestPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
+  row: RequestRow,
+): PanelPage {
+  const words = texts(request);
   const { requests: text } = words;
-  const { developerUrl, paymentsUrl, publicUrl } = frame;
+  const membership = membershipOf(request);
+  const developerUrl = ownUrl(request, deps, PLACES[membership.kind].developer);
+  const paymentUrl = ownUrl(request, deps, `/payments/${row.payment_id}`);
   const { payment_id: paymentId, key_id: keyId, requests, verified } = row;
-  const payment =
-    paymentsUrl === null
-      ? html`<code>${paymentId}</code>`
-      : html`<a href="${paymentsUrl}/${paymentId}"><code>${paymentId}</code></a>`;
+  const payment = isAllowed(membership.role, 'payments.read')
+    ? html`<a href="${paymentUrl}"><code>${paymentId}</code></a>`
+    : html`<code>${paymentId}</code>`;
   return {
     title: `${row.method} ${row.target.split('?', 1)[0]}`,
     lead: renderOutcome(words, { ...row, requests: 1 }),
     content: html`${renderFacts([
-      [text.error, row.error_code && renderError(words, row.error_code, publicUrl)],
+      [text.error, row.error_code && renderError(words, row.error_code, deps.publicUrl)],
       [text.parameter, row.param && html`<code>${row.param}</code>`],
       [text.payment, paymentId && payment],
       [text.replayed, row.replayed ? text.replayedText : null],

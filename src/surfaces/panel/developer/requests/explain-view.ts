@@ -1,9 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { KeyWithUse } from '#storage/repositories/keys/api-keys.ts';
+import type { FastifyRequest } from 'fastify';
+import { ownKeysOf } from '#accounts/access/key-holders.ts';
+import { listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
 import { type Html, html } from '../../../pages/html.ts';
+import { membershipOf } from '../../hooks/access.ts';
+import type { PanelDependencies } from '../../hooks/dependencies.ts';
+import { texts } from '../../hooks/language.ts';
 import type { PanelPage } from '../../kit/document.ts';
 import { type FormFault, renderArea, renderField, renderSelect } from '../../kit/form.ts';
-import type { PanelTexts } from '../../texts/panel-texts.ts';
+import { ownUrl } from '../../kit/navigation.ts';
+import { PLACES } from '../../kit/places.ts';
 import { KEYS_SHOWN } from './list.ts';
 
 export const ExplainForm = Type.Object({
@@ -16,30 +22,29 @@ export const ExplainForm = Type.Object({
   signature: Type.String(),
 });
 
-export type ExplainFields = Partial<Static<typeof ExplainForm>>;
+type ExplainFields = Partial<Static<typeof ExplainForm>>;
 
-interface ExplainFrame {
-  /** Path of the form, with the base path. */
-  readonly url: string;
-  /** Path of the keys. */
-  readonly keysUrl: string;
-  /** Keys whose signatures may be explained. */
-  readonly keys: readonly KeyWithUse[];
-  readonly fault: FormFault | null;
-  /** What has been found; null for an empty form. */
-  readonly result: Html | null;
-}
-
-export function explainPage(
-  { requests: { explain: text } }: PanelTexts,
+/**
+ * The form, whose keys are those that the visitor may have signed with and that are not revoked.
+ * @param result What has been found.
+ */
+export async function explainPage(
+  request: FastifyRequest,
+  deps: PanelDependencies,
   fields: ExplainFields,
-  { url, keysUrl, keys, fault, result }: ExplainFrame,
-): PanelPage {
+  fault: FormFault | null = null,
+  result: Html | null = null,
+): Promise<PanelPage> {
+  const { explain: text } = texts(request).requests;
+  const membership = membershipOf(request);
+  const own = await listKeysWithUse(deps.db, ownKeysOf(membership));
+  const keys = own.filter(({ secret }) => secret !== null);
+  const url = ownUrl(request, deps, PLACES[membership.kind].developer);
   if (keys.length === 0) {
     return {
       title: text.title,
       lead: text.lead,
-      content: html`<p>${text.noKey} <a href="${keysUrl}">${text.createKey}</a></p>`,
+      content: html`<p>${text.noKey} <a href="${url}/keys">${text.createKey}</a></p>`,
     };
   }
   const exact = { autocomplete: 'off', required: true } as const;
@@ -54,7 +59,7 @@ export function explainPage(
       html`<section aria-labelledby="result" class="result"><h2 id="result">${text.result}</h2>
 ${result}</section>`
     }
-<form method="post" action="${url}" class="stack">
+<form method="post" action="${url}/explain" class="stack">
 ${renderSelect('key', text.key, choices, fields.key)}
 ${renderField({ ...exact, name: 'method', label: text.method, value: fields.method ?? 'POST', maxlength: 16 }, fault)}
 ${renderField({ ...exact, name: 'url', label: text.url, value: fields.url, hint: text.urlHint }, fault)}

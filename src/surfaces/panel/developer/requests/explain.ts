@@ -1,23 +1,19 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import { ownKeysOf } from '#accounts/access/key-holders.ts';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import { explainSignature } from '#accounts/keys/explain-signature.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { parseSentTarget } from '#signing/sent-target.ts';
-import { findHeldKey, listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
+import { findHeldKey } from '#storage/repositories/keys/api-keys.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
-import { type Html, html } from '../../../pages/html.ts';
+import { html } from '../../../pages/html.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
 import { texts } from '../../hooks/language.ts';
-import type { PanelPage } from '../../kit/document.ts';
-import { type FormFault, FormRefused } from '../../kit/form.ts';
+import { FormRefused } from '../../kit/form.ts';
 import { registerForm } from '../../kit/form-route.ts';
-import { accountPath } from '../../kit/navigation.ts';
 import { PLACES } from '../../kit/places.ts';
-import { type ExplainFields, ExplainForm, explainPage } from './explain-view.ts';
+import { ExplainForm, explainPage } from './explain-view.ts';
 import { renderFindings } from './findings.ts';
 
 /** A method of HTTP. */
@@ -36,7 +32,7 @@ export function registerExplanations(
   app: TypedApp,
   deps: PanelDependencies,
 ): void {
-  const { db, explaining: budget, keyring, limits, panelUrl } = deps;
+  const { db, explaining: budget, keyring, limits } = deps;
   const rule = { for: kind, permission: 'signatures.explain' } as const;
   const path = `/${kind}s/:accountId${PLACES[kind].developer}/explain`;
 
@@ -47,7 +43,7 @@ export function registerExplanations(
       const { title, lead } = texts(request).requests.explain;
       return { title, lead, content: html`` };
     }
-    return show(request, request.query, { fault: null, result: null });
+    return explainPage(request, deps, request.query);
   });
 
   registerForm(app, deps, path, {
@@ -68,24 +64,7 @@ export function registerExplanations(
       if (found === null) throw new FormRefused('key', text.chooseKey);
       return renderFindings(texts(request), found, found.tried);
     },
-    again: (request, fault) => show(request, request.body, { fault, result: null }),
-    done: (request, result) => show(request, request.body, { fault: null, result }),
+    again: (request, fault) => explainPage(request, deps, request.body, fault),
+    done: (request, result) => explainPage(request, deps, request.body, null, result),
   });
-
-  /** The form, whose keys are those that the visitor may have signed with and that are not revoked. */
-  async function show(
-    request: FastifyRequest,
-    fields: ExplainFields,
-    shown: { readonly fault: FormFault | null; readonly result: Html | null },
-  ): Promise<PanelPage> {
-    const membership = membershipOf(request);
-    const keys = await listKeysWithUse(db, ownKeysOf(membership));
-    const url = basePathOf(panelUrl) + accountPath(membership) + PLACES[kind].developer;
-    return explainPage(texts(request), fields, {
-      url: `${url}/explain`,
-      keysUrl: `${url}/keys`,
-      keys: keys.filter(({ secret }) => secret !== null),
-      ...shown,
-    });
-  }
 }

@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyRequest } from 'fastify';
 import { visibleKeysOf } from '#accounts/access/key-holders.ts';
-import { isAllowed } from '#accounts/access/permissions.ts';
 import {
   REQUEST_RETENTION_DAYS,
   REQUESTS_PER_ACCOUNT_MAXIMUM,
@@ -19,7 +17,6 @@ import {
 } from '#storage/repositories/keys/request-log.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { utcDay } from '#time/days.ts';
-import { basePathOf } from '../../../pages/base-path.ts';
 import { html } from '../../../pages/html.ts';
 import { membershipOf, withPermission } from '../../hooks/access.ts';
 import type { PanelDependencies } from '../../hooks/dependencies.ts';
@@ -27,7 +24,7 @@ import { texts } from '../../hooks/language.ts';
 import { type Exports, readAll } from '../../kit/exports.ts';
 import { count } from '../../kit/format.ts';
 import { filtersIn, type ReadRows, readPage, renderList } from '../../kit/list.ts';
-import { accountPath } from '../../kit/navigation.ts';
+import { ownUrl } from '../../kit/navigation.ts';
 import { addressOf } from '../../kit/page-address.ts';
 import { PLACES } from '../../kit/places.ts';
 import { requestPage } from './detail.ts';
@@ -49,13 +46,12 @@ export function registerRequests(app: TypedApp, deps: PanelDependencies, exports
 function registerRequestsOf(
   kind: Membership['kind'],
   app: TypedApp,
-  { clock, panelUrl, publicUrl, reports, requestsKept }: PanelDependencies,
+  deps: PanelDependencies,
   exports: Exports,
 ): void {
-  const path = `/${kind}s/:accountId${PLACES[kind].developer}/requests`;
-  const accountUrl = (request: FastifyRequest) =>
-    basePathOf(panelUrl) + accountPath(membershipOf(request));
-  const developerUrl = (request: FastifyRequest) => accountUrl(request) + PLACES[kind].developer;
+  const { clock, reports, requestsKept } = deps;
+  const place = `${PLACES[kind].developer}/requests`;
+  const path = `/${kind}s/:accountId${place}`;
   const reading = withPermission(kind, 'requests.read', { querystring: RequestsQuery });
 
   app.get(path, reading, async request => {
@@ -63,7 +59,7 @@ function registerRequestsOf(
     const { title, lead, empty, noneMatch: noMatch } = words.requests;
     const { query } = request;
     const holder = holderOf(membershipOf(request));
-    const url = `${developerUrl(request)}/requests`;
+    const url = ownUrl(request, deps, place);
     const [page, keys] = await Promise.all([
       readPage(query, PAGE_SIZE, readerOf(holder, query)),
       listKeysWithUse(reports, holder.keys),
@@ -103,15 +99,10 @@ function registerRequestsOf(
     `${path}/:requestId`,
     withPermission(kind, 'requests.read', { params }),
     async request => {
-      const membership = membershipOf(request);
-      const row = await findRequest(reports, holderOf(membership), request.params.requestId);
+      const holder = holderOf(membershipOf(request));
+      const row = await findRequest(reports, holder, request.params.requestId);
       if (row === undefined) throw new ApiError('E3001');
-      const seesPayments = isAllowed(membership.role, 'payments.read');
-      return requestPage(texts(request), row, {
-        developerUrl: developerUrl(request),
-        paymentsUrl: seesPayments ? `${accountUrl(request)}/payments` : null,
-        publicUrl,
-      });
+      return requestPage(request, deps, row);
     },
   );
 
