@@ -1,19 +1,19 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { checkFirstPayment } from '#onchain/settlement/first-payment.ts';
 import { listPayments } from '#payments/list-payments.ts';
 import { type PaidFigures, readPaidFigures } from '#payments/paid-figures.ts';
 import { isDatabaseUnavailable } from '#storage/database/errors.ts';
 import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
-import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { renderDays } from '../kit/chart.ts';
+import { isUs } from '../kit/environment.ts';
 import { count, dollars } from '../kit/format.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import { renderPayments } from '../kit/payment-table.ts';
+import { PLACES } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { readAttention } from './attention.ts';
 import { renderAttention } from './put-aside.ts';
@@ -23,8 +23,7 @@ const LATEST = 10;
 
 /** A merchant's first page: what was paid, what needs attention, the latest payments. */
 export function registerMerchantHome(app: FastifyInstance, deps: PanelDependencies): void {
-  const { clock, panelUrl, processor, publicUrl, reports, simulation } = deps;
-  const basePath = basePathOf(panelUrl);
+  const { clock, processor, reports, simulation } = deps;
   const service = {
     simulation,
     hasPanel: true,
@@ -45,24 +44,20 @@ export function registerMerchantHome(app: FastifyInstance, deps: PanelDependenci
       listPayments(reports, accountId, { limit: LATEST }, {}),
       checkFirstPayment(reports, accountId, service, now),
     ]);
-    const path = basePath + accountPath(membership);
+    const url = ownUrl(request, deps);
     const arrivals = await readArrivals(
       reports,
       latest.data.map(({ id }) => id),
     );
-    const content = html`${renderSteps(words, firstPayment, membership, basePath)}
-${renderAttention(words, attention, membership, basePath)}
+    const content = html`${renderSteps(request, deps, firstPayment)}
+${renderAttention(request, deps, attention)}
 ${figures === null ? html`<p class="notice">${home.figuresLate}</p>` : renderFigures(words, figures)}
 <section aria-labelledby="latest"><h2 id="latest">${home.latest.title}</h2>
 ${
   latest.data.length > 0
-    ? html`${renderPayments(words, `${path}/payments`, latest.data, arrivals)}<p><a href="${path}/payments">${home.latest.all}</a></p>`
+    ? html`${renderPayments(words, `${url}/payments`, latest.data, arrivals)}<p><a href="${url}/payments">${home.latest.all}</a></p>`
     : membership.status === 'active'
-      ? renderFirstPayment(words, membership, {
-          keys: `${path}/settings/developer/keys`,
-          publicUrl,
-          isDemo: session.person.is_demo,
-        })
+      ? renderFirstPayment(request, deps)
       : html`<p>${paymentTexts.none}</p>`
 }</section>`;
     return { title: membership.name, content };
@@ -88,24 +83,17 @@ ${renderDays(words, paid.chart, days)}
 <p class="quiet">${paid.days}</p></section>`;
 }
 
-/** @param keys Address of the API keys. */
-function renderFirstPayment(
-  { home: { latest }, shell }: PanelTexts,
-  membership: Membership,
-  {
-    keys,
-    publicUrl,
-    isDemo,
-  }: { readonly keys: string; readonly publicUrl: string; readonly isDemo: boolean },
-): Html {
+function renderFirstPayment(request: FastifyRequest, deps: PanelDependencies): Html {
+  const { home, shell } = texts(request);
+  const { latest } = home;
+  const keys = ownUrl(request, deps, `${PLACES.merchant.developer}/keys`);
   // Without `--as`, the command signs with the key of the demo's standard account.
-  const isUs = membership.kind === 'merchant' && membership.accountKind === 'us';
-  const request = ['npx', '--no', 'mp', 'request', 'POST', '/external/v1/payments/prompt'];
-  const options = ['--body', `'{"amount":5000}'`, ...(isUs ? ['--as', 'us'] : [])];
-  const command = [...request, ...options].join(' ');
-  return html`<p>${latest.none(keys, `${publicUrl}/docs/quickstart`)}</p>
+  const options = isUs(membershipOf(request)) ? ['--as', 'us'] : [];
+  const called = ['npx', '--no', 'mp', 'request', 'POST', '/external/v1/payments/prompt'];
+  const command = [...called, '--body', `'{"amount":5000}'`, ...options].join(' ');
+  return html`<p>${latest.none(keys, `${deps.publicUrl}/docs/quickstart`)}</p>
 ${
-  isDemo &&
+  sessionOf(request).person.is_demo &&
   html`<p>${latest.demo}</p>
 <div class="secret"><pre><code id="first">${command}</code></pre>
 <button type="button" class="plain copy" data-copy="first" hidden>${shell.copy}</button></div>`

@@ -7,7 +7,6 @@ import type { PartnerOverview } from '#schemas/partner-reports.ts';
 import { readPersonAttention } from '#storage/repositories/accounts/security-events.ts';
 import { listKeysWithUse } from '#storage/repositories/keys/api-keys.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
-import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, sessionOf, withPermission } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -29,10 +28,8 @@ import { type Attention, renderAttention } from './put-aside.ts';
 const KEYS_TOLD = 20;
 
 /** A partner's first page: its figures, and what needs attention. */
-export function registerOverview(
-  app: FastifyInstance,
-  { clock, panelUrl, reports }: PanelDependencies,
-): void {
+export function registerOverview(app: FastifyInstance, deps: PanelDependencies): void {
+  const { clock, reports } = deps;
   app.get('/partners/:accountId', withPermission('partner', 'overview.read'), async request => {
     const words = texts(request);
     const membership = membershipOf(request);
@@ -55,7 +52,7 @@ export function registerOverview(
     ];
     return {
       title: overview.partner.name,
-      content: html`${renderAttention(words, attention, membership, basePathOf(panelUrl))}
+      content: html`${renderAttention(request, deps, attention)}
 ${renderFigures(words, overview)}
 ${overview.metrics.totalMerchants === 0 && html`<p>${words.partner.overview.none}</p>`}`,
     };

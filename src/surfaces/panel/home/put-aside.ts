@@ -1,17 +1,18 @@
 import { Type } from '@sinclair/typebox';
+import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed, type Permission } from '#accounts/access/permissions.ts';
 import { putAside, showAgain } from '#accounts/people/put-aside.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
+import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf, sessionOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { ownPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
-import type { PanelTexts } from '../texts/panel-texts.ts';
 
 /** Something that needs a person's attention, and where to look at it. */
 export interface Attention {
@@ -56,11 +57,11 @@ function registerPutAsideOf(
       const seen = { personId: sessionOf(request).person.id, accountId, item };
       return to === 'aside' ? putAside(db, seen, new Date(deps.clock())) : showAgain(db, seen);
     },
-    again: request => redirectTo(accountPath(membershipOf(request))),
+    again: request => redirectTo(ownPath(request)),
     done: request => {
       const { home, shell } = texts(request);
       const { item, to } = request.body;
-      const path = accountPath(membershipOf(request));
+      const path = ownPath(request);
       if (to === 'shown') return redirectTo(path, home.attention.isShown);
       const fields = { item, to: 'shown' };
       return redirectTo(path, {
@@ -73,12 +74,13 @@ function registerPutAsideOf(
 
 /** What needs attention, each with a button that puts it aside. */
 export function renderAttention(
-  { home: { attention: words } }: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   items: readonly Attention[],
-  membership: Membership,
-  basePath: string,
 ): Html | null {
   if (items.length === 0) return null;
+  const { attention: words } = texts(request).home;
+  const membership = membershipOf(request);
   const mayPutAside = isChangeAllowed(membership, PERMISSIONS[membership.kind]);
   const renderButton = (key: string, id: string) =>
     html`<button class="plain" name="item" value="${key}" aria-describedby="${id}">${words.putAside}</button>`;
@@ -87,13 +89,13 @@ export function renderAttention(
     const shown =
       href === null
         ? html`<span id="${id}">${text}</span>`
-        : html`<a id="${id}" href="${basePath}${href}">${text}</a>`;
+        : html`<a id="${id}" href="${basePathOf(deps.panelUrl)}${href}">${text}</a>`;
     return html`<li>${shown}${mayPutAside && renderButton(key, id)}</li>`;
   })}</ul>`;
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.title}</h2>
 ${
   mayPutAside
-    ? html`<form method="post" action="${basePath}${accountPath(membership)}/attention"><input type="hidden" name="to" value="aside">${list}</form>`
+    ? html`<form method="post" action="${ownUrl(request, deps, '/attention')}"><input type="hidden" name="to" value="aside">${list}</form>`
     : list
 }</section>`;
 }

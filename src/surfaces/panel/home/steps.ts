@@ -1,10 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import { isAllowed, type Permission } from '#accounts/access/permissions.ts';
 import { wordRefusal } from '#errors/refusals/wording.ts';
 import type { FirstPayment } from '#onchain/settlement/first-payment.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
-import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { membershipOf } from '../hooks/access.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
+import { texts } from '../hooks/language.ts';
+import { ownUrl } from '../kit/navigation.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
 interface Place {
@@ -31,12 +34,12 @@ const PLACES: Readonly<Partial<Record<string, Place>>> = {
  * settled, only a webhook is still advised: without one, a shop learns late of what it was paid.
  */
 export function renderSteps(
-  words: PanelTexts,
+  request: FastifyRequest,
+  deps: PanelDependencies,
   { steps, canSettle, hasSettled }: FirstPayment,
-  membership: Membership,
-  basePath: string,
 ): Html | null {
-  const isActive = membership.status === 'active';
+  const words = texts(request);
+  const isActive = membershipOf(request).status === 'active';
   const open = steps.filter(
     ({ name, state }) =>
       (state === 'missing' || (state === 'advised' && (!hasSettled || name === 'webhook'))) &&
@@ -55,24 +58,20 @@ export function renderSteps(
   return html`<section aria-labelledby="steps"><h2 id="steps">${title}</h2>
 <ol class="steps">${open.map(
     step =>
-      html`<li><p>${wordRefusal(words.setupFindings, step.finding)}${step.state === 'advised' && html` <span class="tag">${advised}</span>`}</p>${renderRemedy(words, step, membership, basePath)}</li>`,
+      html`<li><p>${wordRefusal(words.setupFindings, step.finding)}${step.state === 'advised' && html` <span class="tag">${advised}</span>`}</p>${renderRemedy(request, deps, step)}</li>`,
   )}</ol></section>`;
 }
 
 /** A link to the page of the panel that helps, or who can help: an admin, or the operator with a command. */
-function renderRemedy(
-  { home: { steps } }: PanelTexts,
-  { remedy }: Step,
-  membership: Membership,
-  basePath: string,
-): Html {
+function renderRemedy(request: FastifyRequest, deps: PanelDependencies, { remedy }: Step): Html {
+  const { steps } = texts(request).home;
   const place = PLACES[/^mp (\w+)/.exec(remedy ?? '')?.[1] ?? ''];
   if (place === undefined) {
     return html`<p class="quiet">${steps.askOperator(html`<code>${remedy}</code>`)}</p>`;
   }
-  if (!isAllowed(membership.role, place.permission)) {
+  if (!isAllowed(membershipOf(request).role, place.permission)) {
     return html`<p class="quiet">${steps.askAdmin}</p>`;
   }
-  const url = `${basePath}${accountPath(membership)}/settings${place.path}`;
+  const url = ownUrl(request, deps, `/settings${place.path}`);
   return html`<p><a href="${url}">${steps.remedies[place.remedy]}</a></p>`;
 }

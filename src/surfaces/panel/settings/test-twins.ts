@@ -6,7 +6,7 @@ import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import { findMerchant, findTestTwin } from '#storage/repositories/accounts/merchants.ts';
-import { findMembership, type Membership } from '#storage/repositories/people/memberships.ts';
+import { findMembership } from '#storage/repositories/people/memberships.ts';
 import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { basePathOf } from '../../pages/base-path.ts';
 import { type Html, html } from '../../pages/html.ts';
@@ -16,7 +16,7 @@ import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { type FormFault, FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
-import { accountPath } from '../kit/navigation.ts';
+import { accountPath, ownUrl } from '../kit/navigation.ts';
 import { redirectTo } from '../kit/pages.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
@@ -32,7 +32,6 @@ type ShowBusiness = (request: FastifyRequest, fault: FormFault | null) => Promis
  */
 export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: ShowBusiness) {
   const { db, panelUrl } = deps;
-  const basePath = basePathOf(panelUrl);
 
   registerForm(app, deps, PATH, {
     rule: { for: 'merchant', permission: 'test-twin.make' },
@@ -57,11 +56,10 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     const own = await membershipIn(request, id);
     return own === undefined
       ? html`${name}`
-      : html`<a href="${basePath}${accountPath(own)}">${name}</a>`;
+      : html`<a href="${basePathOf(panelUrl)}${accountPath(own)}">${name}</a>`;
   }
 
   async function renderFor(request: FastifyRequest, merchant: Merchant): Promise<Html | null> {
-    const membership = membershipOf(request);
     const words = texts(request);
     const { twin: own } = words.settings;
     const { test_of: liveId } = merchant;
@@ -71,18 +69,18 @@ export function registerTestTwins(app: TypedApp, deps: PanelDependencies, show: 
     }
     if (merchant.environment === 'test') return null;
     const twin = await findTestTwin(db, merchant.id);
-    const mayMake = isChangeAllowed(membership, 'test-twin.make');
+    const mayMake = isChangeAllowed(membershipOf(request), 'test-twin.make');
     if (twin === undefined) {
-      return mayMake ? section(words, own.lead, renderButtonFor(membership, own.make)) : null;
+      return mayMake ? section(words, own.lead, renderButtonFor(request, own.make)) : null;
     }
     const present = own.present(await nameOf(request, twin));
     if (!mayMake || (await hasAdmin(db, 'merchant', twin.id))) return section(words, present);
-    const enter = renderButtonFor(membership, own.enter);
+    const enter = renderButtonFor(request, own.enter);
     return section(words, html`${present} ${own.abandoned}`, enter);
   }
 
-  function renderButtonFor(membership: Membership, text: string): Html {
-    const action = `${basePath}${accountPath(membership)}/settings/test-twin`;
+  function renderButtonFor(request: FastifyRequest, text: string): Html {
+    const action = ownUrl(request, deps, '/settings/test-twin');
     return html`<form method="post" action="${action}"><button name="twin" value="make">${text}</button></form>`;
   }
 
