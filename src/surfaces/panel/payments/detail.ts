@@ -64,7 +64,6 @@ export async function detailPage(
     ...(status === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     fault,
     content: html`${renderTransfers(request, deps, countTransfers(payment, transfers))}
-${maySettle && renderPartForm(words, url, deposits, returned, fault)}
 ${renderFacts([
   [names.created, dateTime(words, shown.createdAt)],
   [status === 'pending' ? names.expires : names.expired, dateTime(words, shown.expiresAt)],
@@ -94,6 +93,7 @@ ${renderFacts([
   [names.lastError, lastError(shown.lastError)],
   [names.cancellation, shown.cancellationReason],
 ])}
+${maySettle && renderPartForm(words, url, deposits, returned, fault)}
 ${cases.length > 0 && renderSimulation(words, url, cases)}
 <section aria-labelledby="timeline"><h2 id="timeline">${timeline.title}</h2>
 ${renderTimeline(words, facts)}

@@ -49,6 +49,7 @@ export function renderKeys(
       {
         title: columns.lastUse,
         cell: ({ last_used_at: at }) => (at === null ? never : dateTime(words, at)),
+        secondary: true,
       },
       { title: columns.id, cell: ({ id }) => html`<code>${id}</code>`, secondary: true },
       // A merchant's keys belong to no person.
