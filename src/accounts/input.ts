@@ -8,6 +8,11 @@ const EMAIL =
 /** Characters that move the cursor or break a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
+/** Whether two e-mails differ at most in case, which nobody's sign-in depends on. */
+export function isSameEmail(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
 // Parse what people type into a command or a form. Each returns undefined for input that is not accepted.
 
 /** A name or a note: 1 to NAME_MAXIMUM characters on one line, not all blank. */

@@ -20,6 +20,7 @@ import {
 } from '#storage/repositories/people/people.ts';
 import { deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
 import { countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
+import { isSameEmail } from '../input.ts';
 import { type Notices, tellPerson, tellReader } from '../mail/notices.ts';
 import type { LinkDependencies, PeopleDependencies } from './dependencies.ts';
 import { ASKED_LIMITS } from './forgotten-password.ts';
@@ -115,9 +116,8 @@ async function isOutdated(
 ): Promise<boolean> {
   const { email: present, email_confirmed_at: confirmedAt, factors_since: factorsSince } = person;
   if (factorsSince > askedAt) return true;
-  const isOther =
-    confirmedAt === null ? present.toLowerCase() !== email.toLowerCase() : confirmedAt > askedAt;
-  return isOther || (await listMemberships(tx, person.id)).length === 0;
+  const isSuperseded = confirmedAt === null ? !isSameEmail(present, email) : confirmedAt > askedAt;
+  return isSuperseded || (await listMemberships(tx, person.id)).length === 0;
 }
 
 /** Finds a link that can still be used; undefined for one that was used, has expired or does not exist. */
@@ -158,8 +158,7 @@ export async function confirmEmail(
       }
       const { email } = link;
       const { address } = visitor;
-      const isOther = person.email.toLowerCase() !== email.toLowerCase();
-      const isChange = isOther && person.email_confirmed_at !== null;
+      const isChange = !isSameEmail(person.email, email) && person.email_confirmed_at !== null;
       if (isChange) {
         // Before the change, so that the former address is told.
         const facts = { what: 'email', withLink: false, at: now.toISOString(), address } as const;

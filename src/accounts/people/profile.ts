@@ -5,6 +5,7 @@ import { endEmailLinks } from '#storage/repositories/people/email-links.ts';
 import { endLinksOf } from '#storage/repositories/people/invitations.ts';
 import { findPerson, updatePerson } from '#storage/repositories/people/people.ts';
 import { deleteSessionsOf, type SessionWithPerson } from '#storage/repositories/people/sessions.ts';
+import { isSameEmail } from '../input.ts';
 import { tellPerson } from '../mail/notices.ts';
 import { askToConfirm } from './confirm-email.ts';
 import type { PeopleDependencies } from './dependencies.ts';
@@ -93,8 +94,7 @@ function askForEmail(deps: PeopleDependencies, proof: Proof, email: string): Pro
     if (confirmedAt === null) {
       await updatePerson(tx, personId, { email });
       // A link in the mail to a mistyped one must not bring that back.
-      const isOther = present.email.toLowerCase() !== email.toLowerCase();
-      if (isOther) await endEmailLinks(tx, personId, now);
+      if (!isSameEmail(present.email, email)) await endEmailLinks(tx, personId, now);
     }
     await askToConfirm(tx, deps, { personId, email, address }, now);
     await auditPerson(tx, present, 'person.ask-email', { address, now, detail: { email } });

@@ -67,8 +67,8 @@ export async function provePassword(
 ): Promise<void> {
   const { db, keyring, clock } = deps;
   const now = new Date(clock());
-  const { email } = person;
-  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  const { id: personId, email } = person;
+  const device = await findKnownDevice(db, { personId, token: visitor.deviceToken, now });
   if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
     signIns.inc({ method: 'password', outcome: 'throttled' });
     throw new WrongProof('password', 'too-many-passwords');
@@ -106,10 +106,10 @@ type Done<T> = { readonly method: CodeMethod; readonly token: string } & (
 export async function proveCode<T>(
   { db, keyring, clock }: PeopleDependencies,
   text: string,
-  { session, person: { id, email }, compared, visitor, renewed, before, work }: CodeProof<T>,
+  { session, person: { id }, compared, visitor, renewed, before, work }: CodeProof<T>,
 ): Promise<T> {
   const now = new Date(clock());
-  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  const device = await findKnownDevice(db, { personId: id, token: visitor.deviceToken, now });
   const admission = await admitCode(db, keyring, { personId: id, device, now });
   if (admission === 'refused') {
     signIns.inc({ method: 'code', outcome: 'throttled' });

@@ -36,7 +36,7 @@ export function confirm(
         await confirmSession(tx, session, method, now);
         if (session.second_factor_at !== null) return null;
         const device = await findKnownDevice(tx, {
-          email: present.email,
+          personId: present.id,
           token: visitor.deviceToken,
           now,
         });

@@ -6,18 +6,18 @@ import type { Person } from '#storage/database/people-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import {
-  findPersonByDevice,
   findPersonByEmail,
   lockPerson,
   updatePerson,
 } from '#storage/repositories/people/people.ts';
 import { insertDevice } from '#storage/repositories/people/sign-in-counters.ts';
+import { isSameEmail } from '../input.ts';
 import { actorOf } from './actor.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
-import { admitPassword, findKnownDevice } from './throttle.ts';
+import { admitPassword, findDevice } from './throttle.ts';
 
 export const signIns = new Counter({
   name: 'eps_panel_sign_ins_total',
@@ -71,13 +71,14 @@ async function signInNow(
 ): Promise<SignedIn> {
   const { db, keyring, clock } = deps;
   const now = new Date(clock());
-  const device = await findKnownDevice(db, { email, token: visitor.deviceToken, now });
+  const found = await findDevice(db, visitor.deviceToken, now);
+  const known = found && isSameEmail(found.person.email, email) ? found : undefined;
+  const device = known?.tokenHash ?? null;
   if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
     signIns.inc({ method: 'password', outcome: 'throttled' });
     return { refusal: 'too-many-passwords' };
   }
-  const person =
-    device === null ? await findPersonByEmail(db, email) : await findPersonByDevice(db, device);
+  const person = known?.person ?? (await findPersonByEmail(db, email));
   const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
   if (person === undefined || !isRight) {
     signIns.inc({ method: 'password', outcome: 'refused' });

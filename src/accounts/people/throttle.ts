@@ -2,12 +2,12 @@ import type { Keyring } from '#crypto/keyring.ts';
 import { hashToken } from '#crypto/token.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Person } from '#storage/database/people-tables.ts';
+import { findPersonByDevice } from '#storage/repositories/people/people.ts';
 import {
   type Admission,
   type AttemptLimits,
   countAttempt,
   forgetAttempts,
-  isKnownDevice,
   listDevices,
 } from '#storage/repositories/people/sign-in-counters.ts';
 
@@ -32,15 +32,29 @@ type KnownDevice = Buffer | null;
 /** A person whose failures are counted. */
 type Counted = Pick<Person, 'id' | 'email' | 'email_confirmed_at'>;
 
-/** @param token From the browser's cookie, if there is one. */
+/**
+ * The device of a token, and the person who has signed in with it.
+ * @param token From the browser's cookie, if there is one.
+ */
+export async function findDevice(
+  db: Connection,
+  token: string | undefined,
+  now: Date,
+): Promise<{ readonly tokenHash: Buffer; readonly person: Person } | undefined> {
+  if (token === undefined) return undefined;
+  const tokenHash = hashToken(token);
+  const since = new Date(now.getTime() - DEVICE_KNOWN_MS);
+  const person = await findPersonByDevice(db, tokenHash, since);
+  return person && { tokenHash, person };
+}
+
+/** The device of a token if it has signed in as this person: others may have named the same e-mail. */
 export async function findKnownDevice(
   db: Connection,
-  { email, token, now }: { email: string; token: string | undefined; now: Date },
+  { personId, token, now }: { personId: string; token: string | undefined; now: Date },
 ): Promise<KnownDevice> {
-  if (token === undefined) return null;
-  const since = new Date(now.getTime() - DEVICE_KNOWN_MS);
-  const tokenHash = hashToken(token);
-  return (await isKnownDevice(db, { tokenHash, email, since })) ? tokenHash : null;
+  const device = await findDevice(db, token, now);
+  return device?.person.id === personId ? device.tokenHash : null;
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   submit,
   textOf,
   type Visitor,
+  wrongCodeAt,
 } from '../../helpers/panel.ts';
 
 /** Where mail is sent, an e-mail counts for somebody once they have opened the link in a mail to it. */
@@ -156,6 +157,31 @@ describe('somebody who has joined', () => {
       expect((await submit(service, '/panel/sign-in/code', form, half)).statusCode).toBe(303);
     }
     expect(await isAdmitted(victim.email, PASSWORD)).toBe(false);
+  });
+
+  test('knows no device of who has the e-mail: codes from their own count as those of any other', async () => {
+    const victim = await newAdmin();
+    const devices = [(await join(victim.email)).device, (await join(victim.email)).device];
+    const sendCode = async (code: string, device = '') => {
+      const half = await addSession(service, victim, null);
+      return submit(service, '/panel/sign-in/code', { code }, { cookie: `${half}; ${device}` });
+    };
+    expect((await sendCode(nextCode(victim.secret), devices[0])).statusCode).toBe(303);
+    const signedIn = await service.db
+      .selectFrom('audit_log')
+      .select('detail')
+      .where('action', '=', 'person.sign-in')
+      .where('object_id', '=', victim.personId)
+      .execute();
+    expect(signedIn).toEqual([{ detail: expect.objectContaining({ device: 'new' }) }]);
+    await sendDueMail(service, server.port);
+    const subjects = server.to(victim.email).map(({ subject }) => subject);
+    expect(subjects).toContain('You signed in with a new device');
+    for (let wrong = 0; wrong < 10; wrong++) {
+      await sendCode(wrongCodeAt(victim.secret, service.clock.now), devices[wrong % 2]);
+    }
+    expect((await sendCode(nextCode(victim.secret))).statusCode).toBe(422);
+    expect((await findPerson(service.db, victim.personId))?.code_closed_at).not.toBeNull();
   });
 
   test('is named as not confirmed, and gets no mail of the account', async () => {

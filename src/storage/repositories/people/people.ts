@@ -27,13 +27,18 @@ export function findPersonByEmail(db: Connection, email: string): Promise<Person
     .executeTakeFirst();
 }
 
-/** The person who has signed in with a device, if anybody has. */
-export function findPersonByDevice(db: Connection, tokenHash: Buffer): Promise<Person | undefined> {
+/** The person who has signed in with a device after `since`, if anybody has. */
+export function findPersonByDevice(
+  db: Connection,
+  tokenHash: Buffer,
+  since: Date,
+): Promise<Person | undefined> {
   return db
     .selectFrom('people')
     .innerJoin('known_devices', 'known_devices.person_id', 'people.id')
     .selectAll('people')
     .where('token_hash', '=', tokenHash)
+    .where('known_devices.created_at', '>', since)
     .executeTakeFirst();
 }
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import { hasRow } from '../rows.ts';
 
 export interface AttemptLimits {
   /**
@@ -57,21 +56,6 @@ export async function insertDevice(
   row: { token_hash: Buffer; person_id: string; created_at: Date },
 ): Promise<void> {
   await db.insertInto('known_devices').values(row).execute();
-}
-
-/** Whether a device has signed in as the person with this e-mail after `since`. */
-export async function isKnownDevice(
-  db: Connection,
-  { tokenHash, email, since }: { tokenHash: Buffer; email: string; since: Date },
-): Promise<boolean> {
-  const query = db
-    .selectFrom('known_devices')
-    .innerJoin('people', 'people.id', 'known_devices.person_id')
-    .select('token_hash')
-    .where('token_hash', '=', tokenHash)
-    .where(({ fn }) => fn('lower', ['people.email']), '=', email.toLowerCase())
-    .where('known_devices.created_at', '>', since);
-  return hasRow(query);
 }
 
 /** Token hashes of the devices that have signed in as a person, newest first, at most a thousand. */
