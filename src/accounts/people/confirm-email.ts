@@ -19,7 +19,7 @@ import {
   updatePerson,
 } from '#storage/repositories/people/people.ts';
 import { deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
-import { countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
+import { type AttemptLimits, countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
 import { isSameEmail } from '../input.ts';
 import { type Notices, tellPerson, tellReader } from '../mail/notices.ts';
 import type { LinkDependencies, PeopleDependencies } from './dependencies.ts';
@@ -36,6 +36,12 @@ import { forgetPasswordFailures } from './throttle.ts';
 export const EMAIL_LINK_MS = 24 * 60 * 60_000;
 
 /**
+ * Limit of link mails to an e-mail, for all people together. A person gets three, as for a new password; so it takes
+ * seven of them to keep somebody else from a link to their own e-mail.
+ */
+const EMAIL_LIMITS: AttemptLimits = { ...ASKED_LIMITS, failures: 20 };
+
+/**
  * Has a link sent to an e-mail that a person wants to sign in with. Everything looks the same whoever has the e-mail:
  * the worker finds out.
  */
@@ -45,8 +51,11 @@ export async function askToConfirm(
   { personId, email, address }: Notices['email-link'],
   now: Date,
 ): Promise<void> {
-  const key = keyring.hash(email.toLowerCase(), 'link that confirms an e-mail');
-  if ((await countAttempt(tx, key, ASKED_LIMITS, now)) === 'refused') return;
+  const purpose = 'link that confirms an e-mail';
+  const own = keyring.hash(email.toLowerCase(), `${purpose} of ${personId}`);
+  if ((await countAttempt(tx, own, ASKED_LIMITS, now)) === 'refused') return;
+  const shared = keyring.hash(email.toLowerCase(), purpose);
+  if ((await countAttempt(tx, shared, EMAIL_LIMITS, now)) === 'refused') return;
   await tellReader(tx, { kind: 'email-link', facts: { personId, email, address }, now });
 }
 

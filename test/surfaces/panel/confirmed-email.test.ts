@@ -260,6 +260,27 @@ describe('somebody who has joined', () => {
     expect(server.to(free)).toHaveLength(3);
   });
 
+  test('keeps nobody else with the same e-mail from the link, until seven have asked for all', async () => {
+    const press = async (person: { cookie: string }) => {
+      for (let time = 0; time < 4; time++) {
+        await submit(service, '/panel/profile/email/send', {}, person);
+      }
+    };
+    await press(await join(free));
+    const admin = await newAdmin();
+    await ask(admin, free);
+    const path = await receive(free);
+    expect(server.to(free)).toHaveLength(4);
+    for (let others = 0; others < 6; others++) {
+      const other = await newAdmin();
+      await updatePerson(service.db, other.personId, { email: free, email_confirmed_at: null });
+      await press(other);
+    }
+    await receive(free);
+    expect(server.to(free)).toHaveLength(20);
+    expect((await submit(service, path, { password: PASSWORD })).statusCode).toBe(303);
+  });
+
   test('may choose another e-mail before, which works on the same device alone', async () => {
     const joined = await join(`wrong-${free}`);
     const form = await open(service, '/panel/profile/email', joined);
