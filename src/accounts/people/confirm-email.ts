@@ -100,8 +100,8 @@ export function makeEmailLink(
     const person = await lockPerson(tx, personId);
     if (person === undefined || (await isOutdated(tx, person, email, askedAt))) return null;
     const { language } = person;
-    const holder = await findPersonByEmail(tx, email);
-    if (holder !== undefined && holder.id !== personId) return { token: null, language };
+    const holder = await findOtherHolder(tx, personId, email);
+    if (holder !== undefined) return { token: null, language };
     const token = newToken();
     await insertEmailLink(tx, {
       id: newId(),
@@ -129,14 +129,29 @@ async function isOutdated(
   return isSuperseded || (await listMemberships(tx, person.id)).length === 0;
 }
 
-/** Finds a link that can still be used; undefined for one that was used, has expired or does not exist. */
+/**
+ * Finds a link that can still be used; undefined for one that was used, has expired or does not exist, and once somebody
+ * else has confirmed the e-mail: they read its mail, and must not try passwords of the person with it.
+ */
 export async function findOpenEmailLink(
   db: Connection,
   token: string,
   now: Date,
 ): Promise<EmailLink | undefined> {
   const link = await findEmailLink(db, hashToken(token));
-  return link !== undefined && link.used_at === null && link.expires_at > now ? link : undefined;
+  if (link === undefined || link.used_at !== null || link.expires_at <= now) return undefined;
+  const holder = await findOtherHolder(db, link.person_id, link.email);
+  return holder === undefined ? link : undefined;
+}
+
+/** The person other than this one who has confirmed an e-mail, if there is one. */
+async function findOtherHolder(
+  db: Connection,
+  personId: string,
+  email: string,
+): Promise<Person | undefined> {
+  const holder = await findPersonByEmail(db, email);
+  return holder?.id === personId ? undefined : holder;
 }
 
 /**

@@ -359,6 +359,23 @@ describe('another e-mail', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('ends the links of others to it, which then tell nothing of their passwords', async () => {
+    const { cookie } = await join(free);
+    const first = await receive(free);
+    const admin = await newAdmin();
+    await ask(admin, free);
+    const path = await receive(free);
+    expect((await submit(service, path, { password: PASSWORD })).statusCode).toBe(303);
+    expect((await open(service, first)).statusCode).toBe(404);
+    const [right, wrong] = [
+      await submit(service, first, { password: OTHER }),
+      await submit(service, first, { password: 'a wrong password' }),
+    ];
+    expect([right.statusCode, wrong.statusCode]).toEqual([404, 404]);
+    expect(right.body).toBe(wrong.body);
+    expect((await open(service, '/panel/profile', { cookie })).statusCode).toBe(200);
+  });
+
   test('has a link for a day, until there is a newer one or the password changes', async () => {
     const admin = await newAdmin();
     await ask(admin, free);
