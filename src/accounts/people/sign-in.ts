@@ -17,7 +17,7 @@ import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
 import { takeTurnOfSite } from './password-turns.ts';
-import { admitPassword, findDevice } from './throttle.ts';
+import { admitPassword, findDevice, type KnownDevice } from './throttle.ts';
 
 export const signIns = new Counter({
   name: 'eps_panel_sign_ins_total',
@@ -37,21 +37,35 @@ interface Typed {
   readonly replacedId: string | null;
 }
 
-/** The token of the new session or, for the log alone, why there is none. */
-type SignedIn = { readonly personId?: string } & (
-  | { readonly token: string }
-  | {
-      readonly token?: undefined;
-      readonly refusal: 'unknown-email' | 'wrong-password' | 'too-many-passwords';
-    }
-);
+/** A password that is compared, and whose failure is counted for the device. */
+interface Guess extends Pick<Typed, 'email' | 'password'> {
+  readonly device: KnownDevice;
+  readonly now: Date;
+}
+
+/** Why a password signs nobody in, for the log alone. */
+interface Refused {
+  readonly token?: undefined;
+  readonly personId?: string;
+  readonly refusal: 'unknown-email' | 'wrong-password' | 'too-many-passwords';
+}
+
+/** The person whose password is right, and whether it should be hashed again. */
+interface Identified {
+  readonly person: Person;
+  readonly isOld: boolean;
+  readonly refusal?: undefined;
+}
+
+/** The token of the new session, or why there is none. */
+type SignedIn = { readonly token: string; readonly personId: string } | Refused;
 
 /**
  * Checks e-mail and password, and begins a session that waits for the second factor. A right password counts
  * as a failure until the second factor is given: guessing it must not earn more attempts.
  *
- * An e-mail that is not confirmed signs in only on devices that have signed in as its person. So it leads to one person
- * at most, and whether it works does not show whether somebody else has it.
+ * An e-mail that is not confirmed signs in only on devices that have signed in as its person. So whether it works does
+ * not show whether somebody else has it.
  * @returns The session's token. The visitor does not learn the reason of a refusal.
  * @throws ApiError E5002 when too many sign in at once.
  */
@@ -66,25 +80,19 @@ export function signIn(
 
 async function signInNow(
   deps: PeopleDependencies,
-  { email, password, invitationHash, replacedId }: Typed,
+  typed: Typed,
   visitor: Visitor,
 ): Promise<SignedIn> {
-  const { db, keyring, clock } = deps;
+  const { db, clock } = deps;
   const now = new Date(clock());
-  const found = await findDevice(db, visitor.deviceToken, now);
-  const known = found && isSameEmail(found.person.email, email) ? found : undefined;
-  const device = known?.tokenHash ?? null;
-  if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
-    signIns.inc({ method: 'password', outcome: 'throttled' });
-    return { refusal: 'too-many-passwords' };
+  const identified = await identify(deps, typed, visitor, now);
+  if (identified.refusal !== undefined) {
+    const outcome = identified.refusal === 'too-many-passwords' ? 'throttled' : 'refused';
+    signIns.inc({ method: 'password', outcome });
+    return identified;
   }
-  const person = known?.person ?? (await findPersonByEmail(db, email));
-  const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
-  if (person === undefined || !isRight) {
-    signIns.inc({ method: 'password', outcome: 'refused' });
-    if (person === undefined) return { refusal: 'unknown-email' };
-    return { refusal: 'wrong-password', personId: person.id };
-  }
+  const { person, isOld } = identified;
+  const { password, invitationHash, replacedId } = typed;
   const renewed = isOld ? await hashPassword(deps, person.id, password) : undefined;
   signIns.inc({ method: 'password', outcome: 'accepted' });
   return transact(db, async tx => {
@@ -105,6 +113,47 @@ async function signInNow(
     });
     return { token, personId: person.id };
   });
+}
+
+/**
+ * Finds the person whose e-mail and password they are: on their own device, or whoever has confirmed the e-mail. Somebody
+ * may have joined in this browser with an e-mail that they sign in with already: where the password is not that of the
+ * new person, it is compared once more as on an unknown device, and counted as there, whether anybody has confirmed the
+ * e-mail or not.
+ */
+async function identify(
+  deps: PeopleDependencies,
+  { email, password }: Typed,
+  { deviceToken }: Visitor,
+  now: Date,
+): Promise<Identified | Refused> {
+  const { db } = deps;
+  const compare = (device: KnownDevice, person: Person | undefined) =>
+    comparePassword(deps, { email, password, device, now }, person);
+  const known = await findDevice(db, deviceToken, now);
+  if (known === undefined || !isSameEmail(known.person.email, email)) {
+    return compare(null, await findPersonByEmail(db, email));
+  }
+  const own = await compare(known.tokenHash, known.person);
+  if (own.refusal === undefined || known.person.email_confirmed_at !== null) return own;
+  const holder = await findPersonByEmail(db, email);
+  const other = await compare(null, holder);
+  return holder === undefined ? own : other;
+}
+
+/** @param person Whose password it should be; without one, the check takes as long. */
+async function comparePassword(
+  deps: PeopleDependencies,
+  { email, password, device, now }: Guess,
+  person: Person | undefined,
+): Promise<Identified | Refused> {
+  const { db, keyring } = deps;
+  if ((await admitPassword(db, keyring, { email, device, now })) === 'refused') {
+    return { refusal: 'too-many-passwords' };
+  }
+  const { isRight, isOld } = await verifyPassword(deps, person?.id ?? NO_PERSON, person, password);
+  if (person === undefined) return { refusal: 'unknown-email' };
+  return isRight ? { person, isOld } : { refusal: 'wrong-password', personId: person.id };
 }
 
 /**

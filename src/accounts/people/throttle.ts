@@ -27,7 +27,7 @@ export const ATTEMPT_LIMITS: AttemptLimits = {
 export const DEVICE_KNOWN_MS = 180 * 24 * 60 * MINUTE_MS;
 
 /** Token hash of a device that has signed in as the person; null for any other device. */
-type KnownDevice = Buffer | null;
+export type KnownDevice = Buffer | null;
 
 /** A person whose failures are counted. */
 type Counted = Pick<Person, 'id' | 'email' | 'email_confirmed_at'>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newCodeSecret } from '#accounts/people/codes.ts';
 import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
 import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
@@ -182,6 +182,54 @@ describe('somebody who has joined', () => {
     }
     expect((await sendCode(nextCode(victim.secret))).statusCode).toBe(422);
     expect((await findPerson(service.db, victim.personId))?.code_closed_at).not.toBeNull();
+  });
+
+  test('with their own e-mail still signs in with it in that browser, as on a device that is not known', async () => {
+    const ada = await newAdmin();
+    const { device, secret } = await join(ada.email);
+    const half = await tryPassword(ada.email, PASSWORD, device);
+    expect(half.statusCode).toBe(303);
+    const code = { code: nextCode(ada.secret) };
+    const cookie = `${cookieOf(half)}; ${device}`;
+    const complete = await submit(service, '/panel/sign-in/code', code, { cookie });
+    expect(complete.statusCode).toBe(303);
+    expect(cookieOf(complete, DEVICE_COOKIE)).not.toBe(device);
+    const mine = await open(service, '/panel/profile', { cookie: cookieOf(complete) });
+    expect(textOf(mine)).not.toContain('not confirmed');
+
+    // What the new person may reset does not count for them.
+    for (let round = 0; round < 2; round++) {
+      for (let wrong = 0; wrong < 5; wrong++) {
+        await tryPassword(ada.email, 'a wrong password', device);
+      }
+      const own = await tryPassword(ada.email, OTHER, device);
+      const form = { code: nextCode(secret) };
+      const sender = { cookie: `${cookieOf(own)}; ${device}` };
+      expect((await submit(service, '/panel/sign-in/code', form, sender)).statusCode).toBe(303);
+    }
+    expect(await isAdmitted(ada.email, PASSWORD, device)).toBe(false);
+    expect(await isAdmitted(ada.email, PASSWORD)).toBe(false);
+  });
+
+  test('learns by wrong passwords in their browser of nobody else with the e-mail', async () => {
+    const admin = await newAdmin();
+    const seen = [];
+    for (const email of [admin.email, free]) {
+      const { device } = await join(email);
+      const counters = async () => {
+        const rows = service.db.selectFrom('sign_in_counters').select(['failures', 'in_row']);
+        return (await rows.orderBy('began_at', 'desc').orderBy('in_row').execute()).slice(0, 2);
+      };
+      service.clock.now += 60_000;
+      const hash = vi.spyOn(service.keyring, 'hash');
+      const refused = await tryPassword(email, 'a wrong password', device);
+      const hashed = hash.mock.calls.filter(([text]) => text === 'a wrong password').length;
+      hash.mockRestore();
+      expect(refused.statusCode).toBe(422);
+      seen.push({ page: plain(refused), hashed, counters: await counters() });
+    }
+    expect(seen[0]).toEqual(seen[1]);
+    expect(seen[0]).toMatchObject({ hashed: 2, counters: [{ failures: 1 }, { failures: 1 }] });
   });
 
   test('is named as not confirmed, and gets no mail of the account', async () => {
