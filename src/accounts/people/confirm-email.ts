@@ -80,7 +80,10 @@ export async function askAgain(
   });
 }
 
-/** A link for the mail, or that somebody else has confirmed the e-mail already, and in whose language to say so. */
+/**
+ * A link for the mail, or that somebody else has confirmed the e-mail already; and the language of whoever is thought to
+ * read it.
+ */
 interface LinkOrTaken extends Pick<Person, 'language'> {
   readonly token: string | null;
 }
@@ -99,9 +102,8 @@ export function makeEmailLink(
   return transact(db, async tx => {
     const person = await lockPerson(tx, personId);
     if (person === undefined || (await isOutdated(tx, person, email, askedAt))) return null;
-    const { language } = person;
     const holder = await findOtherHolder(tx, personId, email);
-    if (holder !== undefined) return { token: null, language };
+    if (holder !== undefined) return { token: null, language: holder.language };
     const token = newToken();
     await insertEmailLink(tx, {
       id: newId(),
@@ -112,7 +114,7 @@ export function makeEmailLink(
       expires_at: new Date(now.getTime() + EMAIL_LINK_MS),
       used_at: null,
     });
-    return { token, language };
+    return { token, language: person.language };
   });
 }
 

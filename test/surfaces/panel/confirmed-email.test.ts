@@ -389,6 +389,15 @@ describe('another e-mail', () => {
     expect(await isAdmitted(victim.email, PASSWORD)).toBe(true);
   });
 
+  test('that is taken is told to who has it, in their own language', async () => {
+    const [admin, holder] = [await newAdmin(), await newAdmin()];
+    await updatePerson(service.db, admin.personId, { language: 'en' });
+    await updatePerson(service.db, holder.personId, { language: 'es' });
+    await ask(admin, holder.email);
+    expect(await receive(holder.email)).toBe('');
+    expect(server.to(holder.email)[0]?.subject).toBe('Confirme su correo electrónico');
+  });
+
   test('is for the first who opens a link to it', async () => {
     const [one, other] = [await newAdmin(), await newAdmin()];
     await ask(one, free);
