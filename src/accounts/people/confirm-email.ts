@@ -7,6 +7,7 @@ import { transact } from '#storage/database/transaction.ts';
 import {
   endEmailLinks,
   findEmailLink,
+  hasLinkToOther,
   insertEmailLink,
   takeEmailLink,
 } from '#storage/repositories/people/email-links.ts';
@@ -105,12 +106,13 @@ export function makeEmailLink(
     const holder = await findOtherHolder(tx, personId, email);
     if (holder !== undefined) return { token: null, language: holder.language };
     const token = newToken();
+    await endEmailLinks(tx, personId, now);
     await insertEmailLink(tx, {
       id: newId(),
       token_hash: hashToken(token),
       person_id: personId,
       email,
-      created_at: now,
+      created_at: askedAt,
       expires_at: new Date(now.getTime() + EMAIL_LINK_MS),
       used_at: null,
     });
@@ -128,7 +130,9 @@ async function isOutdated(
   const { email: present, email_confirmed_at: confirmedAt, factors_since: factorsSince } = person;
   if (factorsSince > askedAt) return true;
   const isSuperseded = confirmedAt === null ? !isSameEmail(present, email) : confirmedAt > askedAt;
-  return isSuperseded || (await listMemberships(tx, person.id)).length === 0;
+  // A mail that is tried again must not end the link to what the person has chosen since.
+  if (isSuperseded || (await hasLinkToOther(tx, person.id, email, askedAt))) return true;
+  return (await listMemberships(tx, person.id)).length === 0;
 }
 
 /**

@@ -98,6 +98,7 @@ interface EmailLinksTable {
   person_id: string;
   /** What the person signs in with once the link is used. */
   email: string;
+  /** When it was asked for: its mail may have been sent later. */
   created_at: Date;
   expires_at: Date;
   used_at: Date | null;

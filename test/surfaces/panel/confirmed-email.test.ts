@@ -97,6 +97,23 @@ async function receive(email: string): Promise<string> {
   return LINK.exec(server.to(email).at(-1)?.text ?? '')?.[1] ?? '';
 }
 
+/** IDs of the mails with a link to an e-mail that wait to be sent. */
+async function linkMailsTo(email: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from mails where kind = 'email-link' and facts ->> 'email' = ${email}`.execute(
+    service.db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Lets the worker send mail, and expects that it drops the one mail of the list. */
+async function expectDropped(ids: readonly string[]): Promise<void> {
+  await sendDueMail(service, server.port);
+  const { db } = service;
+  const mails = await db.selectFrom('mails').select('outcome').where('id', 'in', ids).execute();
+  expect(mails).toEqual([{ outcome: 'dropped' }]);
+}
+
 /** A page without what differs from one request to the next. */
 const plain = ({ body }: { body: string }) =>
   body.replaceAll(/[0-9a-f-]{36}|[A-Z2-7]{4}(-[A-Z2-7]{4}){5}|(free|invited)\d+|[\w-]+@/g, '…');
@@ -496,6 +513,20 @@ describe('another e-mail', () => {
     await change(admin);
     expect(await receive(free)).toBe('');
     expect(server.to(free)).toEqual([]);
+  });
+
+  test('keeps its link when the mail to a former choice is tried again', async () => {
+    const admin = await newAdmin();
+    await ask(admin, `former-${free}`);
+    const dueAt = new Date(service.clock.now + 120_000);
+    const [former = ''] = await linkMailsTo(`former-${free}`);
+    await service.db.updateTable('mails').set({ due_at: dueAt }).where('id', '=', former).execute();
+    await ask(admin, free);
+    const path = await receive(free);
+    service.clock.now += 120_000;
+    await expectDropped([former]);
+    expect(server.to(`former-${free}`)).toEqual([]);
+    expect((await open(service, path)).statusCode).toBe(200);
   });
 
   test('is not sent a link a day late', async () => {

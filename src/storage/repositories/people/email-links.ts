@@ -1,14 +1,27 @@
 import type { Connection } from '../../database/connection.ts';
 import type { EmailLink } from '../../database/people-tables.ts';
-import { findBy } from '../rows.ts';
+import { findBy, hasRow, insertInto } from '../rows.ts';
 
 /** @param tokenHash SHA-256 of the token in the link. */
 export const findEmailLink = findBy('email_links', 'token_hash');
 
-/** Adds a link that confirms an e-mail of a person, and ends their earlier ones. Lock the person first. */
-export async function insertEmailLink(db: Connection, row: EmailLink): Promise<void> {
-  await endEmailLinks(db, row.person_id, row.created_at);
-  await db.insertInto('email_links').values(row).execute();
+/** Adds a link that confirms an e-mail of a person. */
+export const insertEmailLink = insertInto('email_links');
+
+/** Whether a person has a link, open or not, to another e-mail than this one that was asked for after `since`. */
+export function hasLinkToOther(
+  db: Connection,
+  personId: string,
+  email: string,
+  since: Date,
+): Promise<boolean> {
+  const query = db
+    .selectFrom('email_links')
+    .select('id')
+    .where('person_id', '=', personId)
+    .where(({ fn }) => fn('lower', ['email']), '!=', email.toLowerCase())
+    .where('created_at', '>', since);
+  return hasRow(query);
 }
 
 /** Ends the open links that confirm an e-mail of a person. */
