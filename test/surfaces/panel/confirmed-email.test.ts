@@ -350,12 +350,15 @@ describe('somebody who has joined', () => {
     const joined = await join(`wrong-${free}`);
     const form = await open(service, '/panel/profile/email', joined);
     expect(form.body).toContain(`value="wrong-${free}"`);
+    expect(textOf(form)).toContain('You sign in with it at once on devices');
+    expect(textOf(form)).not.toContain('all your other sessions end');
     const wrong = await receive(`wrong-${free}`);
     const sent = { email: free, password: OTHER, code: nextCode(joined.secret) };
-    const asked = await submit(service, '/panel/profile/email', sent, {
-      cookie: `${joined.cookie}; ${joined.device}`,
-    });
+    const browser = { cookie: `${joined.cookie}; ${joined.device}` };
+    const asked = await submit(service, '/panel/profile/email', sent, browser);
     expect(asked.headers.location).toBe('/panel/profile');
+    const said = `on its way to ${free}. This e-mail is not confirmed yet`;
+    expect(textOf(await follow(service, asked, browser))).toContain(said);
     expect((await open(service, wrong)).statusCode).toBe(404);
     expect(await isAdmitted(free, OTHER, joined.device)).toBe(true);
     expect(await isAdmitted(free, OTHER)).toBe(false);

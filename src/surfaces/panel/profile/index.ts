@@ -91,8 +91,10 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
       done(request, codes) {
         const words = texts(request);
         const { changed, emailAsked } = words.profile;
+        const { email_confirmed_at: confirmedAt } = sessionOf(request).person;
+        const asked = confirmedAt === null ? words.join.email.asked : emailAsked;
         const isAsked = form === 'email' && sendsMail;
-        const notice = isAsked ? emailAsked(request.body.email.trim()) : changed[form];
+        const notice = isAsked ? asked(request.body.email.trim()) : changed[form];
         return codes.length === 0
           ? redirectTo(PROFILE, notice)
           : recoveryCodesPage(words, codes, basePath + PROFILE, notice);
@@ -180,7 +182,8 @@ export function registerProfile(app: TypedApp, deps: PanelDependencies): void {
     const { email: ownEmail, email_confirmed_at: confirmedAt } = sessionOf(request).person;
     const { email = confirmedAt === null ? ownEmail : '', secret: sent = '' } = given;
     const secret = isCodeSecret(sent) ? sent : newCodeSecret();
-    const parts = { email, ownEmail, secret, sendsMail, fault };
+    const isConfirmed = confirmedAt !== null;
+    const parts = { email, ownEmail, isConfirmed, secret, sendsMail, fault };
     return profileFormPage(texts(request), basePath, form, parts);
   }
 }

@@ -101,6 +101,8 @@ interface ProfileFormParts {
   readonly email: string;
   /** What the person signs in with now, which names the account in the app. */
   readonly ownEmail: string;
+  /** Whether that is confirmed. */
+  readonly isConfirmed: boolean;
   /** Secret of the new authenticator app. */
   readonly secret: string;
   readonly sendsMail: boolean;
@@ -119,7 +121,7 @@ export function profileFormPage(
   const title = changes[form];
   return {
     title,
-    lead: form === 'email' && parts.sendsMail ? formTexts.emailLead : formTexts.lead,
+    lead: leadOf(words, form, parts),
     fault,
     content: html`<form method="post" action="${basePath}${PROFILE}/${form}" class="stack">
 ${fieldsOf(words, form, parts)}
@@ -131,6 +133,15 @@ ${renderField({ name: 'code', label: form === 'app' ? formTexts.presentAppCode :
 </form>
 <p><a href="${basePath}${PROFILE}">${formTexts.back}</a></p>`,
   };
+}
+
+function leadOf(
+  { profile: { form: formTexts } }: PanelTexts,
+  form: ProfileForm,
+  { isConfirmed, sendsMail }: ProfileFormParts,
+): string {
+  if (form !== 'email' || !sendsMail) return formTexts.lead;
+  return isConfirmed ? formTexts.emailLead : formTexts.unconfirmedEmailLead;
 }
 
 function fieldsOf(

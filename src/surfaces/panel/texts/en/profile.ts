@@ -64,7 +64,7 @@ export const profile = {
     app: 'Your authenticator app was replaced; all other sessions have ended.',
     'recovery-codes': 'Your recovery codes were replaced; all other sessions have ended.',
   },
-  /** After a form for another e-mail, where mail is sent. */
+  /** After a form for another e-mail of somebody who has confirmed one, where mail is sent. */
   emailAsked: (email: string) =>
     `A mail is on its way to ${email}. You sign in with it once you have opened its link.`,
   form: {
@@ -72,6 +72,9 @@ export const profile = {
     /** Of the form for another e-mail, where mail is sent. */
     emailLead:
       'A mail with a link is sent to the new e-mail. Once you have opened it, you sign in with that, and all your other sessions end.',
+    /** The same for somebody whose e-mail is not confirmed. */
+    unconfirmedEmailLead:
+      'A mail with a link is sent to the new e-mail. You sign in with it at once on devices that you have signed in with before, and on others once you have opened the link.',
     newEmail: 'New e-mail',
     newApp: 'Scan this with the new app, then enter the code that it shows.',
     newAppCode: 'Code of the new app',

@@ -67,6 +67,8 @@ export const profile: PanelTexts['profile'] = {
     lead: 'Se cierran todas sus demás sesiones.',
     emailLead:
       'Se envía un mensaje con un enlace al nuevo correo. Cuando lo haya abierto, iniciará sesión con él, y se cierran todas sus demás sesiones.',
+    unconfirmedEmailLead:
+      'Se envía un mensaje con un enlace al nuevo correo. Inicia sesión con él desde ahora en los dispositivos en los que ya lo ha hecho, y en los demás cuando haya abierto el enlace.',
     newEmail: 'Nuevo correo electrónico',
     newApp: 'Escanee esto con la nueva aplicación y escriba el código que muestre.',
     newAppCode: 'Código de la nueva aplicación',
