@@ -1,5 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { newCodeSecret } from '#accounts/people/codes.ts';
 import { EMAIL_LINK_MS } from '#accounts/people/confirm-email.ts';
 import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
@@ -556,6 +565,25 @@ describe('another e-mail', () => {
     expect(rows[0]?.text).toContain('person.ask-email');
     expect(rows[0]?.text + JSON.stringify(service.logs)).not.toContain(token);
   });
+});
+
+test('where no mail is sent any more, naming an e-mail again confirms it', async () => {
+  const silent = await startTestApp({ beside: service });
+  onTestFinished(() => silent.close());
+  const admin = await newAdmin();
+  const { email, personId } = admin;
+  await updatePerson(service.db, personId, { email_confirmed_at: null });
+  const home = textOf(await open(silent, `/panel/merchants/${merchantId}`, admin));
+  expect(home).toContain('Your e-mail is not confirmed: name it again by “Change e-mail”');
+  const profile = await open(silent, '/panel/profile', admin);
+  expect(textOf(profile)).toContain(
+    `${email} is not confirmed: until you name it again by “Change e-mail”, you sign in only`,
+  );
+  for (const page of [home, textOf(profile)]) expect(page).not.toContain('open the link');
+  const form = { email, password: PASSWORD, code: nextCode(admin.secret) };
+  expect((await submit(silent, '/panel/profile/email', form, admin)).statusCode).toBe(303);
+  expect((await findPerson(service.db, personId))?.email_confirmed_at).not.toBeNull();
+  expect(textOf(await open(silent, '/panel/profile', admin))).not.toContain('not confirmed');
 });
 
 test('an e-mail that the previous release writes counts as confirmed', async () => {

@@ -18,6 +18,7 @@ export interface PageSettings {
   readonly panelUrl: string;
   readonly publicUrl: string;
   readonly simulation: boolean;
+  readonly sendsMail: boolean;
   readonly cookies: PanelCookies;
 }
 
@@ -109,7 +110,7 @@ export function renderPageOrRedirect(
     membership,
     path: pathOf(reply.request.url),
     banner: membership === null ? null : bannerOf(words, membership),
-    notices: membership === null ? notices : [...ownNotices(words, session), ...notices],
+    notices: membership === null ? notices : [...ownNotices(words, session, settings), ...notices],
     notice,
   });
 }
@@ -124,9 +125,15 @@ export function redirectTo(path: string, notice?: Notice | string): Redirect {
 }
 
 /** What the pages of an account say of the person: without a confirmed e-mail, no mail tells them of what matters there. */
-function ownNotices({ profile }: PanelTexts, session: OpenSession | null): AccountNotice[] {
+function ownNotices(
+  { profile }: PanelTexts,
+  session: OpenSession | null,
+  { sendsMail }: PageSettings,
+): AccountNotice[] {
   if (session === null || session.person.email_confirmed_at !== null) return [];
-  return [{ text: profile.confirmEmail(session.person.email), href: PROFILE }];
+  const { confirmEmail, confirmEmailWithoutMail } = profile;
+  const text = sendsMail ? confirmEmail(session.person.email) : confirmEmailWithoutMail;
+  return [{ text, href: PROFILE }];
 }
 
 /** A state of the account that keeps it from taking payments, though people can still enter it. */

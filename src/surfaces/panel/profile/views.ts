@@ -38,8 +38,10 @@ export function profilePage(words: PanelTexts, parts: ProfileParts): PanelPage {
         : html`<section aria-labelledby="signing-in"><h2 id="signing-in">${profileTexts.signingIn}</h2>
 ${
   person.email_confirmed_at === null &&
-  html`<p class="notice">${profileTexts.unconfirmed(person.email)}</p>
-${parts.sendsMail && renderButton(`${basePath}${PROFILE}/email/send`, profileTexts.resend)}`
+  (parts.sendsMail
+    ? html`<p class="notice">${profileTexts.unconfirmed(person.email)}</p>
+${renderButton(`${basePath}${PROFILE}/email/send`, profileTexts.resend)}`
+    : html`<p class="notice">${profileTexts.unconfirmedWithoutMail(person.email)}</p>`)
 }${
   recoveryCodesLeft < 4 &&
   html`<p class="notice">${profileTexts.fewRecoveryCodes(recoveryCodesLeft)}</p>`

@@ -16,6 +16,11 @@ export const profile = {
   /** At the top of the pages of an account. */
   confirmEmail: (email: string) =>
     `Your e-mail is not confirmed: open the link in the mail to ${email}.`,
+  /** The same two where no mail is sent. */
+  unconfirmedWithoutMail: (email: string) =>
+    `${email} is not confirmed: until you name it again by “Change e-mail”, you sign in only on devices that you have signed in with before.`,
+  confirmEmailWithoutMail:
+    'Your e-mail is not confirmed: name it again by “Change e-mail” in your profile.',
   resend: 'Send the link again',
   /** A sentence without its period. */
   closedCodes: (failures: number, last: Date) =>

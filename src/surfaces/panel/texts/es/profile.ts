@@ -15,6 +15,10 @@ export const profile: PanelTexts['profile'] = {
     `${email} no está confirmado: hasta que abra el enlace del mensaje que se le envió, solo inicia sesión en dispositivos en los que ya lo ha hecho, y no recibe correo. Si está mal escrito, cámbielo.`,
   confirmEmail: email =>
     `Su correo electrónico no está confirmado: abra el enlace del mensaje enviado a ${email}.`,
+  unconfirmedWithoutMail: email =>
+    `${email} no está confirmado: hasta que lo indique otra vez en «Cambiar el correo electrónico», solo inicia sesión en dispositivos en los que ya lo ha hecho.`,
+  confirmEmailWithoutMail:
+    'Su correo electrónico no está confirmado: indíquelo otra vez en «Cambiar el correo electrónico», en su perfil.',
   resend: 'Enviar el enlace otra vez',
   closedCodes: (failures, last) =>
     `Códigos incorrectos que se escribieron en su nombre: ${failures}, el último el ${minuteOf(last)}. Si no fue usted, alguien conoce su contraseña: cámbiela`,
