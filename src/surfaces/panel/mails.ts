@@ -85,8 +85,9 @@ async function writeEmailLink(
   const words = textsIn(made.language);
   const { subject, text, taken, link, ignore } = words.mails.emailLink;
   const url = `${deps.panelUrl}${JOIN_PATH}/${made.token}/email`;
-  const paragraphs = made.token === null ? taken(address) : [...text(address), `${link}\n${url}`];
-  return mailTo(words, { name: '', email }, subject, [...paragraphs, ignore]);
+  const paragraphs =
+    made.token === null ? taken(address) : [...text(address), `${link}\n${url}`, ignore];
+  return mailTo(words, { name: '', email }, subject, paragraphs);
 }
 
 function mailTo(

@@ -107,9 +107,10 @@ export const mails = {
     taken: (address: string) => [
       `Somebody, from ${address}, wants to sign in to the panel with this e-mail, with which you sign in already.`,
       'If it was you: one e-mail is for one sign-in. Choose another e-mail in the profile of the new one; or keep the one that you have, and ask whoever invited you for a new invitation, which you accept after signing in.',
+      'If it was not you, do nothing. Your sign-in is unchanged.',
     ],
     link: 'Confirm the e-mail:',
-    ignore: 'If it was not you, there is nothing to do: nobody gets your e-mail without this mail.',
+    ignore: 'If it was not you, do nothing: without the link and a password nothing changes.',
   },
   adminGone: {
     merchant: {

@@ -91,10 +91,10 @@ export const mails: PanelTexts['mails'] = {
     taken: address => [
       `Alguien quiere, desde ${address}, iniciar sesión en el panel con este correo, con el que usted ya inicia sesión.`,
       'Si fue usted: un correo sirve para iniciar sesión como una sola persona. Elija otro correo en el perfil de la nueva; o conserve la que tiene, y pida una nueva invitación a quien le invitó, que aceptará después de iniciar sesión.',
+      'Si no fue usted, no haga nada. Su inicio de sesión sigue como estaba.',
     ],
     link: 'Confirme el correo:',
-    ignore:
-      'Si no fue usted, no tiene que hacer nada: nadie se queda con su correo sin este mensaje.',
+    ignore: 'Si no fue usted, no haga nada: sin el enlace y una contraseña no cambia nada.',
   },
   adminGone: {
     merchant: {
