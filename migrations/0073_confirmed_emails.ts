@@ -6,9 +6,9 @@ import { type Kysely, sql } from 'kysely';
  * previous release still writes.
  *
  * The previous release finds people by their e-mail alone. While it still runs, it may compare the password of somebody
- * with that of another person who has named the same e-mail, and refuse it; it takes nobody for somebody else, since each
- * sign-in is compared with the row that was found. Its worker drops mails with a link that confirms, which people can
- * ask for again.
+ * with that of another person who has named the same e-mail, and refuse it; it never signs anybody in as another
+ * person, since each sign-in is compared with the row that was found. Its worker drops mails with a link that confirms,
+ * which people can ask for again.
  */
 export const steps = [addTime, createLinks, makeConfirmedUnique];
 

@@ -120,7 +120,7 @@ export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 
   return insertMail(tx, personId, notice);
 }
 
-/** Sends a link to whoever reads an e-mail, if the worker finds a reason to. */
+/** Queues a mail with a link to an address; the worker decides whether to send it. */
 export function tellReader<K extends 'password-link' | 'email-link'>(
   tx: Connection,
   notice: Notice<K>,

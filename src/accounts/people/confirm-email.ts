@@ -43,8 +43,8 @@ export const EMAIL_LINK_MS = 24 * 60 * 60_000;
 const EMAIL_LIMITS: AttemptLimits = { ...ASKED_LIMITS, failures: 20 };
 
 /**
- * Has a link sent to an e-mail that a person wants to sign in with. Everything looks the same whoever has the e-mail:
- * the worker finds out.
+ * Has a link sent to an e-mail that a person wants to sign in with. Whether somebody else has the e-mail is not looked up
+ * here but by the worker, so that the person who asks cannot tell.
  */
 export async function askToConfirm(
   tx: Connection,
@@ -91,7 +91,7 @@ interface LinkOrTaken extends Pick<Person, 'language'> {
 
 /**
  * Makes the link that confirms an e-mail, and ends the person's earlier ones.
- * @returns null if it was asked for too long ago, or would have ended since if it had been made at once.
+ * @returns null if it was asked for too long ago, or something has happened since that ends such links.
  */
 export function makeEmailLink(
   { db, clock }: LinkDependencies,
