@@ -121,7 +121,7 @@ export function tellPerson<K extends 'sign-in' | 'codes-closed' | 'link-made' | 
 }
 
 /** Queues a mail with a link to an address; the worker decides whether to send it. */
-export function tellReader<K extends 'password-link' | 'email-link'>(
+export function queueLinkMail<K extends 'password-link' | 'email-link'>(
   tx: Connection,
   notice: Notice<K>,
 ): Promise<void> {

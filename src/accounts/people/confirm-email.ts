@@ -22,7 +22,7 @@ import {
 import { deleteSessionsOf } from '#storage/repositories/people/sessions.ts';
 import { type AttemptLimits, countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
 import { isSameEmail } from '../input.ts';
-import { type Notices, tellPerson, tellReader } from '../mail/notices.ts';
+import { type Notices, queueLinkMail, tellPerson } from '../mail/notices.ts';
 import type { LinkDependencies, PeopleDependencies } from './dependencies.ts';
 import { ASKED_LIMITS } from './forgotten-password.ts';
 import type { Visit } from './panel-sessions.ts';
@@ -57,7 +57,7 @@ export async function askToConfirm(
   if ((await countAttempt(tx, own, ASKED_LIMITS, now)) === 'refused') return;
   const shared = keyring.hash(email.toLowerCase(), purpose);
   if ((await countAttempt(tx, shared, EMAIL_LIMITS, now)) === 'refused') return;
-  await tellReader(tx, { kind: 'email-link', facts: { personId, email, address }, now });
+  await queueLinkMail(tx, { kind: 'email-link', facts: { personId, email, address }, now });
 }
 
 /**

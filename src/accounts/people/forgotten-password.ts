@@ -5,7 +5,7 @@ import { insertAuditEntry } from '#storage/repositories/accounts/audit-log.ts';
 import { findPersonByEmail, lockPerson } from '#storage/repositories/people/people.ts';
 import { type AttemptLimits, countAttempt } from '#storage/repositories/people/sign-in-counters.ts';
 import { parseEmail } from '../input.ts';
-import { type Notices, tellReader } from '../mail/notices.ts';
+import { type Notices, queueLinkMail } from '../mail/notices.ts';
 import type { LinkDependencies } from './dependencies.ts';
 import { LINK_LIFETIMES, makeLink } from './invitations.ts';
 
@@ -33,7 +33,7 @@ export async function askForLink(
   const now = new Date(clock());
   const key = keyring.hash(email.toLowerCase(), 'link for a new password');
   if ((await countAttempt(db, key, ASKED_LIMITS, now)) === 'refused') return;
-  await tellReader(db, { kind: 'password-link', facts: { email, address }, now });
+  await queueLinkMail(db, { kind: 'password-link', facts: { email, address }, now });
 }
 
 /** A link for the mail, and whom it goes to. */

@@ -39,7 +39,7 @@ interface Change {
 }
 
 /** A change that prepares no columns. */
-const nothing: Change['prepare'] = () => () => ({});
+const noColumns: Change['prepare'] = () => () => ({});
 
 /**
  * Changes the password of somebody who has signed in.
@@ -86,7 +86,7 @@ export async function changeEmail(
 }
 
 function askForEmail(deps: PeopleDependencies, proof: Proof, email: string): Promise<string[]> {
-  return prove(deps, proof, nothing, async (tx, present) => {
+  return prove(deps, proof, noColumns, async (tx, present) => {
     const now = new Date(deps.clock());
     const { id: personId, email_confirmed_at: confirmedAt } = present;
     const { address } = proof.visitor;
@@ -126,7 +126,7 @@ export function changeApp(deps: PeopleDependencies, proof: Proof, app: NewApp): 
 export function changeRecoveryCodes(deps: PeopleDependencies, proof: Proof): Promise<string[]> {
   return change(deps, proof, {
     what: 'recovery-codes',
-    prepare: nothing,
+    prepare: noColumns,
     renewsRecoveryCodes: true,
   });
 }

@@ -132,8 +132,8 @@ function passwordCountersOf(
   { email, email_confirmed_at: confirmedAt }: Counted,
   device: KnownDevice,
 ): Buffer[] {
-  const isOther = device === null && confirmedAt === null;
-  return isOther ? [] : [passwordCounter(keyring, email, device)];
+  const isOfHolder = device === null && confirmedAt === null;
+  return isOfHolder ? [] : [passwordCounter(keyring, email, device)];
 }
 
 function passwordCounter(keyring: Keyring, email: string, device: KnownDevice): Buffer {

@@ -1,4 +1,4 @@
-import { DISABLINGS, wordDisabling } from '#errors/refusals/disablings.ts';
+import { DISABLE_REASONS, wordDisabling } from '#errors/refusals/disablings.ts';
 import { subscriptionOf } from '#payments/webhooks/manage-endpoints.ts';
 import type { WebhookAttempt, WebhookEndpoint } from '#storage/database/webhook-tables.ts';
 import type { DeliveryWithEventType } from '#storage/repositories/webhooks/deliveries.ts';
@@ -19,7 +19,7 @@ export function endpointObject(endpoint: WebhookEndpoint, now: number) {
     // The row keeps the previous secret until cleanup, even after its grace period.
     previousSecretUntil: previous !== null && previous.getTime() > now ? previous : null,
     disabledAt,
-    disabledReason: disabledAt && wordDisabling(DISABLINGS, endpoint.disabled_reason),
+    disabledReason: disabledAt && wordDisabling(DISABLE_REASONS, endpoint.disabled_reason),
   };
 }
 

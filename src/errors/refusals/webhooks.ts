@@ -1,4 +1,4 @@
-import { DISABLINGS, wordDisabling } from './disablings.ts';
+import { DISABLE_REASONS, wordDisabling } from './disablings.ts';
 
 /** Refusals about webhook endpoints and their deliveries. */
 export const WEBHOOKS = {
@@ -15,7 +15,7 @@ export const WEBHOOKS = {
   'endpoint-already-enabled': ({ endpointId }: { endpointId: string }) =>
     `The webhook endpoint ${endpointId} is enabled already.`,
   'endpoint-disabled': ({ endpointId, reason }: { endpointId: string; reason: string | null }) =>
-    `The webhook endpoint ${endpointId} is disabled: ${wordDisabling(DISABLINGS, reason)} Enable it first.`,
+    `The webhook endpoint ${endpointId} is disabled: ${wordDisabling(DISABLE_REASONS, reason)} Enable it first.`,
   'endpoint-url-in-use': ({ endpointId }: { endpointId: string }) =>
     `The merchant's webhook endpoint ${endpointId} has this URL already.`,
   'types-exclude-all': 'Choose either every event of a payment (all) or single types of them.',

@@ -6,7 +6,7 @@ import {
 } from '#accounts/audit/audited-change.ts';
 import { notifyAdmins } from '#accounts/mail/notices.ts';
 import { requireLockedMerchant } from '#accounts/merchants.ts';
-import type { Disabling } from '#errors/refusals/disablings.ts';
+import type { DisableReason } from '#errors/refusals/disablings.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { WebhookEndpoint } from '#storage/database/webhook-tables.ts';
 import {
@@ -108,7 +108,7 @@ export function enableEndpoint(operator: Operator, id: string): Promise<Enabled>
 export function disableEndpoint(
   operator: Operator,
   id: string,
-  reason: Disabling,
+  reason: DisableReason,
   exceptDeliveryId?: string,
 ): Promise<WebhookEndpoint> {
   return audited(operator, 'webhook.disable', async (tx, now) => {

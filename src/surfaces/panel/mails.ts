@@ -20,13 +20,13 @@ interface Draft {
   readonly path: string;
 }
 
-type Letter = Omit<OutgoingMail, 'id'>;
+type WrittenMail = Omit<OutgoingMail, 'id'>;
 
 /** What tells of something that has happened, rather than containing a link that somebody has asked for. */
-type Telling = Exclude<NoticeKind, 'password-link' | 'email-link'>;
+type NoticeWithoutLink = Exclude<NoticeKind, 'password-link' | 'email-link'>;
 
 /** Facts of a notice about an account. */
-type Told<K extends Telling> = Notices[K] & { readonly account: NamedAccount };
+type Told<K extends NoticeWithoutLink> = Notices[K] & { readonly account: NamedAccount };
 
 interface MailTextDependencies extends LinkDependencies {
   /** Base URL of the panel. */
@@ -41,7 +41,7 @@ interface MailTextDependencies extends LinkDependencies {
 export async function writeMail(
   deps: MailTextDependencies,
   { kind, facts, person, created_at: createdAt }: ClaimedMail,
-): Promise<Letter | null> {
+): Promise<WrittenMail | null> {
   if (kind === 'password-link') {
     return writePasswordLink(deps, facts as Notices['password-link'], createdAt);
   }
@@ -49,7 +49,7 @@ export async function writeMail(
   if (person === null) return null;
   const words = textsIn(person.language);
   const told = withPlainNames(facts);
-  const about = kind as Telling;
+  const about = kind as NoticeWithoutLink;
   const { subject, paragraphs, path } = draftOf(words, about, told);
   const { because, look } = words.mails;
   const { account } = told as { account?: NamedAccount };
@@ -64,7 +64,7 @@ async function writePasswordLink(
   deps: MailTextDependencies,
   asked: Notices['password-link'],
   askedAt: Date,
-): Promise<Letter | null> {
+): Promise<WrittenMail | null> {
   const made = await makeAskedLink(deps, asked, askedAt);
   if (made === null) return null;
   const words = textsIn(made.person.language);
@@ -78,7 +78,7 @@ async function writeEmailLink(
   deps: MailTextDependencies,
   asked: Notices['email-link'],
   askedAt: Date,
-): Promise<Letter | null> {
+): Promise<WrittenMail | null> {
   const { email, address } = asked;
   const made = await makeEmailLink(deps, asked, askedAt);
   if (made === null) return null;
@@ -95,7 +95,7 @@ function mailTo(
   to: OutgoingMail['to'],
   subject: string,
   paragraphs: readonly string[],
-): Letter {
+): WrittenMail {
   const name = plainName(to.name);
   const text = `${[mails.greeting(name), ...paragraphs].join('\n\n')}\n`;
   return { to: { name, email: to.email }, subject, text };
@@ -113,7 +113,7 @@ function withPlainNames(facts: unknown): unknown {
   );
 }
 
-function draftOf(words: PanelTexts, kind: Telling, facts: unknown): Draft {
+function draftOf(words: PanelTexts, kind: NoticeWithoutLink, facts: unknown): Draft {
   const { mails } = words;
   switch (kind) {
     case 'sign-in': {

@@ -1,4 +1,4 @@
-import { DISABLINGS } from '#errors/refusals/disablings.ts';
+import { DISABLE_REASONS } from '#errors/refusals/disablings.ts';
 import { type Html, html } from '../../../pages/html.ts';
 import { counted, countedUpTo, minuteOf } from './formats.ts';
 
@@ -103,7 +103,7 @@ export const webhooks = {
       html`The endpoint gets a new secret, which is shown once. The former one signs as well until ${until}, and no more then.`,
   },
   /** Why an endpoint is disabled. */
-  disablings: DISABLINGS,
+  disablings: DISABLE_REASONS,
   disabling: {
     title: 'Disable',
     text: 'The endpoint is sent nothing any more, and what waits for it is cancelled, until you enable it again.',
