@@ -9,6 +9,7 @@ import { setPerson } from '#storage/repositories/people/memberships.ts';
 import { hasAdmin } from '#storage/repositories/people/team.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction } from './change-steps.ts';
+import { setExampleAddresses } from './example-addresses.ts';
 import { createMerchant, requireLockedMerchant } from './merchants.ts';
 import { createUser, setUser } from './users.ts';
 
@@ -18,7 +19,7 @@ const NAME_MAXIMUM = 200;
 
 /**
  * Makes the test twin of a live merchant: a test merchant on the same terms, with the same people in the same
- * roles. It has no addresses, domains, keys or endpoints yet. Returns an existing twin; if nobody signs in as
+ * roles. It has example addresses, but no domains, keys or endpoints yet. Returns an existing twin; if nobody signs in as
  * its admin any more, the people of the live merchant are admitted to it again.
  * @throws OperationRefused for an unknown merchant, and for a test merchant.
  */
@@ -40,6 +41,7 @@ export function makeTestTwin(operator: Operator, liveId: string): Promise<Mercha
     }
     return audited(within, 'merchant.twin', async () => {
       const twin = await createMerchant(ofTwin, { ...termsOf(live), twinOf: live });
+      if (twin.account_kind === 'standard') await setExampleAddresses(ofTwin, twin.id);
       await admitPeople(ofTwin, liveId, twin.id);
       return { result: twin, objectId: liveId, detail: { twinId: twin.id } };
     });

@@ -1,3 +1,5 @@
+import { inOneTransaction } from '#accounts/change-steps.ts';
+import { setExampleAddresses } from '#accounts/example-addresses.ts';
 import {
   ImageRefused,
   LOGO_BYTES_MAXIMUM,
@@ -86,7 +88,7 @@ export function define(noun: CliCommand): void {
     .option('--partner <id>', 'ID of its partner', parseId)
     .option(
       '--test',
-      'test merchant: on test networks alone, in no report; it stays so, as a live one stays live',
+      'test merchant: on test networks alone, with example addresses, in no report; it stays so, as a live one stays live',
     )
     .option('--no-main-branch', 'do not create the main branch, which API payments need')
     .onDatabase(async (session, { partner, mainBranch, test, ...flags }: CreateFlags) => {
@@ -96,7 +98,12 @@ export function define(noun: CliCommand): void {
         withoutMainBranch: !mainBranch,
         environment: test ? ('test' as const) : ('live' as const),
       };
-      const merchant = await createMerchant(session, input);
+      const merchant = await inOneTransaction(session, async within => {
+        const created = await createMerchant(within, input);
+        const takesCrypto = mainBranch && input.kind !== 'us';
+        if (test && takesCrypto) await setExampleAddresses(within, created.id);
+        return created;
+      });
       session.show(await merchantWithLogo(session.db, merchant));
     });
 

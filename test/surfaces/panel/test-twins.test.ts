@@ -10,7 +10,7 @@ import {
   findTestTwin,
   updateMerchant,
 } from '#storage/repositories/accounts/merchants.ts';
-import { ADDRESSES, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
+import { ADDRESSES, addKey, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import {
   addMerchantUser,
@@ -27,6 +27,7 @@ import {
   type Visitor,
 } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
+import { requestPrompt } from '../../helpers/prompts.ts';
 
 const MAKE = { twin: 'make' };
 
@@ -45,7 +46,7 @@ async function twinOf({ id }: Merchant): Promise<Merchant> {
   return twin;
 }
 
-test('an admin creates a twin with the same people, and nothing else of the account', async () => {
+test('an admin creates a twin with the same people and example addresses, and nothing else', async () => {
   const { partner } = await addPartner(service);
   const terms = { commissionBps: 120, settlement: 'direct' } as const;
   const { merchant, ada, path } = await openShop({ name: 'Tea', partnerId: partner.id, ...terms });
@@ -92,11 +93,16 @@ test('an admin creates a twin with the same people, and nothing else of the acco
       .execute();
     expect(rows).toEqual([]);
   }
+  const created = await requestPrompt(service, await addKey(service, { merchantId: twin.id }), {
+    amount: 5000,
+  });
+  expect(created.statusCode, created.body).toBe(201);
   const audited = await service.db
     .selectFrom('audit_log')
     .select(['action', 'account_id', 'actor'])
     .where('account_id', 'in', [merchant.id, twin.id])
     .where('actor', '=', ada.email)
+    .where('action', '<>', 'address.set')
     .orderBy('action')
     .execute();
   expect(audited).toEqual([
