@@ -3,8 +3,10 @@ import { type PaymentFact, readHistory } from '#payments/history.ts';
 import { toPaymentSnapshot } from '#payments/payment-object.ts';
 import { formatBaseUnits } from '#payments/token-amount.ts';
 import type { PaymentSnapshot } from '#schemas/payment.ts';
+import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { findChainHeights } from '#storage/repositories/chains/chains.ts';
 import { listResponses } from '#storage/repositories/deposits/evidence.ts';
 import type { Clock } from '#time/clock.ts';
@@ -20,6 +22,8 @@ export interface Evidence {
   /** Base URL of the service; its public keys are below `/.well-known/jwks.json`. */
   readonly service: string;
   readonly merchantId: string;
+  /** `test` for a test merchant, whose payments are worth nothing. */
+  readonly environment: MerchantEnvironment;
   readonly payment: PaymentSnapshot;
   /** Where the customer was asked to pay to; null before a network was chosen. */
   readonly address: string | null;
@@ -45,12 +49,16 @@ export async function makeEvidence(
   { db, keyring, clock, publicUrl }: Dependencies,
   payment: Payment,
 ): Promise<SignedEvidence> {
-  const facts = await readHistory(db, payment);
+  const [facts, merchant] = await Promise.all([
+    readHistory(db, payment),
+    findMerchant(db, payment.merchant_id),
+  ]);
   const evidence: Evidence = {
     version: VERSION,
     madeAt: new Date(clock()).toISOString(),
     service: publicUrl,
     merchantId: payment.merchant_id,
+    environment: merchant?.environment ?? 'live',
     payment: toPaymentSnapshot(payment),
     address: payment.address,
     transitions: facts.flatMap(fact => (fact.kind === 'transition' ? [toTransition(fact)] : [])),

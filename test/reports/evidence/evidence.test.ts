@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { createEndpoint } from '#payments/webhooks/manage-endpoints.ts';
 import type { SignedEvidence } from '#reports/evidence/document.ts';
 import { openSigningKey } from '#reports/evidence/keys.ts';
@@ -13,6 +12,7 @@ import { keepResponses, listEvidenceKeys } from '#storage/repositories/deposits/
 import { mpHere, type Operated, startOperated } from '../../cli/mp.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
+import { simulate } from '../../helpers/simulate.ts';
 
 const GUIDE = resolve(import.meta.dirname, '../../../src/surfaces/docs/guides/evidence.md');
 const run = promisify(execFile);
@@ -63,6 +63,7 @@ test('it has the payment, its moves, its deposits with the nodes’ responses, a
     version: 1,
     service: 'https://pay.example.test',
     merchantId: shop.merchant.id,
+    environment: 'live',
     payment: { id: paymentId, status: 'successful', amount: 5000 },
     transitions: [{ to: { sessionStatus: 'completed' } }, { to: { status: 'successful' } }],
     deposits: [
