@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createKeyring } from '#crypto/keyring.ts';
 import { createPaymentOnce } from '#payments/create-payment.ts';
+import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { FreshCache } from '#storage/database/fresh-cache.ts';
 import type { MerchantSetup } from '#storage/repositories/accounts/merchant-setup.ts';
@@ -27,6 +28,7 @@ export async function createOnce({ db, merchantId }: Payee): Promise<string> {
     keyId: 'bench',
     accountId: merchantId,
     accountKind: 'standard',
+    environment: 'live',
   } as const;
   const payments = {
     payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
@@ -36,6 +38,7 @@ export async function createOnce({ db, merchantId }: Payee): Promise<string> {
     simulation: false,
     allowLoopbackHttp: false,
     processor: null,
+    sandbox: createSandboxProcessor(KEYRING, 'https://pay.example'),
     logger: { warn: () => undefined },
   };
   const body = { amount: 4_950, customerReferenceId: randomUUID() };

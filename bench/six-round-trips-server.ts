@@ -69,7 +69,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
     const branch = await findMainBranch(storage.db, id);
     if (branch === undefined) throw new Error('the merchant has no main branch');
     const configured = await listConfiguredNetworks(storage.db, branch.id);
-    const networks = chooseNetworks(undefined, configured, false);
+    const networks = chooseNetworks(undefined, configured, 'watched');
     return {
       branchId: branch.id,
       networks: networks.map(network => network.id),

@@ -195,7 +195,13 @@ function payeeOf({ id, branchId }: BenchMerchant): Payee {
 function requestOf({ id, credentials }: BenchMerchant) {
   const { keyId } = credentials;
   return {
-    principal: { kind: 'merchant', keyId, accountId: id, accountKind: 'standard' },
+    principal: {
+      kind: 'merchant',
+      keyId,
+      accountId: id,
+      accountKind: 'standard',
+      environment: 'live',
+    },
     body: { amount: 4_950, customerReferenceId: randomUUID() },
     trace: null,
   } satisfies CreatePaymentRequest;

@@ -160,7 +160,8 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
       setups: new FreshCache<MerchantSetup>(deps.changes, ACCOUNTS_REMEMBERED),
     },
   };
-  const networks = new FreshCache<Network[]>(deps.changes, 1);
+  // One list for live merchants, and one for test merchants.
+  const networks = new FreshCache<Network[]>(deps.changes, 2);
   app.register(signedPlugin, {
     ...signed,
     prefix: V1_PREFIX,

@@ -1,5 +1,5 @@
 import { listChains } from '#chains/chain-list.ts';
-import { openProcessor } from '#payments/processors/open-processor.ts';
+import { openProcessors } from '#payments/processors/open-processor.ts';
 import { openRates } from '#payments/rates/open-rates.ts';
 import { runProcess } from '#runtime/process.ts';
 import { reportRights } from '#runtime/role-rights.ts';
@@ -36,7 +36,7 @@ await runProcess('worker', async (config, logger, signal) => {
   await runWorker(
     {
       ...storage,
-      processor: await openProcessor(config, keyring, clock),
+      ...(await openProcessors(config, keyring, clock)),
       clock,
       rates: openRates(config, { clock, log: logger }),
       logger,

@@ -250,7 +250,8 @@ test.each([
     'src/cli/client/main.ts',
     [
       ...['src/cli/client/', 'src/cli/named-file.ts', 'src/cli/print.ts', 'src/cli/terminal.ts'],
-      ...['clients/javascript/', 'src/signing/', 'src/errors/', 'schemas/event-types.ts'],
+      ...['clients/javascript/', 'src/signing/', 'src/errors/'],
+      ...['schemas/event-types.ts', 'schemas/simulation-cases.ts'],
       // Imported by `mp mcp` alone, which says how to install it.
       '@modelcontextprotocol/server',
     ],

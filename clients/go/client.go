@@ -152,6 +152,33 @@ func (c *Client) ActiveBlockchains(ctx context.Context) ([]Blockchain, error) {
 	return *blockchains, nil
 }
 
+// SimulatePayment plays what a customer and a chain do, on a payment of a test merchant: confirm, detect, under, rest,
+// over, late, duplicate, revert, reorg, fail, cancel or expire. Without a blockchainID, a payment that has no network gets
+// the first one that it offers. The ErrorCode is E1040 for a case that the payment's state does not allow, and E2008 with a
+// key of a live merchant.
+func (c *Client) SimulatePayment(ctx context.Context, id, played, blockchainID string) (*Simulation, error) {
+	return play(ctx, c, id, "simulate", struct {
+		Case         string `json:"case"`
+		BlockchainID string `json:"blockchainId,omitempty"`
+	}{played, blockchainID})
+}
+
+// AdvanceClock moves the time of a test merchant's payment forward, by whole seconds. It fails as SimulatePayment does.
+func (c *Client) AdvanceClock(ctx context.Context, id string, by time.Duration) (*Simulation, error) {
+	return play(ctx, c, id, "clock", struct {
+		Seconds int64 `json:"seconds"`
+	}{int64(by / time.Second)})
+}
+
+func play(ctx context.Context, c *Client, id, what string, body any) (*Simulation, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	path := base + "/test/payments/" + url.PathEscape(id) + "/" + what
+	return call[Simulation](ctx, c, Request{Method: http.MethodPost, Path: path, Body: text})
+}
+
 func get[T any](ctx context.Context, c *Client, path string) (*T, error) {
 	return call[T](ctx, c, Request{Method: http.MethodGet, Path: base + path})
 }

@@ -108,6 +108,13 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
+// Simulation is what became of a test merchant's payment.
+type Simulation struct {
+	Payment Payment `json:"payment"`
+	// Waits says why the payment waits although a transfer has arrived; nil if it does not.
+	Waits *string `json:"waits"`
+}
+
 // Page is one page of a list, newest first.
 type Page[T any] struct {
 	Data    []T  `json:"data"`

@@ -4,6 +4,11 @@ import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-p
 import type { ListEventsQuery } from '#schemas/list-events.ts';
 import type { ListPaymentsQuery, PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
+import type {
+  AdvanceClockBody,
+  SimulatePaymentBody,
+  SimulationResult,
+} from '#schemas/simulate-payment.ts';
 import { PaymentsApiError } from './errors.ts';
 import { type EventList, type EventsQuery, type RecordedEvent, walkEvents } from './events.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
@@ -57,6 +62,13 @@ export interface PaymentsClient {
    */
   events(query?: EventsQuery): AsyncGenerator<RecordedEvent, void, undefined>;
   activeBlockchains(): Promise<Blockchain[]>;
+  /**
+   * Plays what a customer and a chain do, on a payment of a test merchant. Throws PaymentsApiError with the errorCode
+   * E1040 for a case that the payment's state does not allow, and E2008 with a key of a live merchant.
+   */
+  simulatePayment(id: string, played: SimulatePaymentBody): Promise<SimulationResult>;
+  /** Moves the time of a test merchant's payment forward; throws as `simulatePayment` does. */
+  advanceClock(id: string, advance: AdvanceClockBody): Promise<SimulationResult>;
   /** Sends any signed request, with retries. Resolves with the last response, of any status. */
   request(request: ApiRequest): Promise<ApiResponse>;
 }
@@ -98,8 +110,21 @@ export function createClient(options: ClientOptions): PaymentsClient {
   const listEvents = (query: ListEventsQuery = {}) =>
     call<EventList>({ method: 'GET', path: `${BASE}/events${toQueryString(query)}` });
 
+  const play = (
+    id: string,
+    what: 'simulate' | 'clock',
+    body: SimulatePaymentBody | AdvanceClockBody,
+  ) =>
+    call<SimulationResult>({
+      method: 'POST',
+      path: `${BASE}/test/payments/${encodeURIComponent(id)}/${what}`,
+      body: JSON.stringify(body),
+    });
+
   return {
     request,
+    simulatePayment: (id, played) => play(id, 'simulate', played),
+    advanceClock: (id, advance) => play(id, 'clock', advance),
     listPayments,
     getEvent,
     listEvents,

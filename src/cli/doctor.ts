@@ -1,4 +1,3 @@
-import { isProcessorLive } from '#config/config.ts';
 import { wordRefusal } from '#errors/refusals/wording.ts';
 import { checkFirstPayment, type FirstPayment } from '#onchain/settlement/first-payment.ts';
 import { SETUP_FINDINGS } from '#onchain/settlement/setup-findings.ts';
@@ -23,7 +22,6 @@ export function define(command: CliCommand): void {
         simulation: config.simulation,
         hasPanel: config.panelUrl !== null,
         hasProcessor: config.processor !== null,
-        isProcessorLive: isProcessorLive(config.processor),
         mayLoseUnnoticed: await mayLoseUnnoticed(config, db),
       };
       const checked = await checkFirstPayment(db, merchantId, service, new Date(clock()));

@@ -81,6 +81,7 @@ const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>
     'a demo key as variables of a shell, for the examples of the documentation',
     () => import('./env.ts'),
   ],
+  simulate: ofClient('simulate'),
   explain: ofClient('explain'),
   conformance: ofClient('conformance'),
   mcp: ofClient('mcp'),

@@ -7,7 +7,7 @@ import type { TraceContext } from '#telemetry/trace-context.ts';
 import type { Clock } from '#time/clock.ts';
 import { CHECKOUT_PREFIX } from './checkout-path.ts';
 import { type CreatePaymentRequest, newPayment } from './new-payment.ts';
-import { chooseNetworks } from './offered-networks.ts';
+import { chooseNetworks, offeringFor } from './offered-networks.ts';
 import { findPayee, type Payee, type PayeeDependencies } from './payee.ts';
 import type { Processor } from './processor.ts';
 import { checkRedirectUrl } from './redirect-url.ts';
@@ -20,12 +20,14 @@ export interface CreatePaymentDependencies {
   readonly keyring: Keyring;
   /** Base of checkout URLs. */
   readonly publicUrl: string;
-  /** Whether payments may be simulated. */
+  /** Whether payments of all merchants are simulated. */
   readonly simulation: boolean;
   /** Whether redirects may lead to allowed loopback hosts over plain HTTP. */
   readonly allowLoopbackHttp: boolean;
-  /** Collects payments on US accounts; null refuses to create them. */
+  /** Collects payments on US accounts of live merchants; null refuses to create them. */
   readonly processor: Processor | null;
+  /** Collects those of test merchants. */
+  readonly sandbox: Processor;
   /** Gets what the processor refuses. */
   readonly logger: Pick<BaseLogger, 'warn'>;
 }
@@ -91,7 +93,11 @@ function cryptoFlow(
   now: Date,
 ) {
   const token = newToken();
-  const offered = chooseNetworks(body.blockchainIds, networks, simulation);
+  const offered = chooseNetworks(
+    body.blockchainIds,
+    networks,
+    offeringFor(simulation, merchant.environment),
+  );
   const windowMinutes =
     terms?.windowMinutes ?? Math.max(...offered.map(network => network.windowMinutes));
   return {

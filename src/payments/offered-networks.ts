@@ -1,7 +1,12 @@
 import { ApiError } from '#errors/api-error.ts';
+import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
+import type { Network } from '#storage/database/network-tables.ts';
 import type { ConfiguredNetwork } from '#storage/repositories/accounts/deposit-addresses.ts';
-import { listActiveNetworks, type NetworkOnChain } from '#storage/repositories/chains/networks.ts';
+import {
+  listNetworksOnChains,
+  type NetworkOnChain,
+} from '#storage/repositories/chains/networks.ts';
 
 /** E1020 with the requested networks that the main branch has no address for. */
 export class AddressesMissing extends ApiError {
@@ -20,25 +25,49 @@ export class AddressesMissing extends ApiError {
 }
 
 /**
- * Whether customers may pay on a network: it is switched on, and its payments are settled.
- * @param simulation Whether payments may be simulated, so that networks without a node are settled too.
+ * Which networks a merchant's customers are offered:
+ * - `watched`: those that are switched on and whose chain has a node
+ * - `simulated`: also those without a node, on a service that simulates payments
+ * - `test`: test networks, for a test merchant. Those without a node are offered even if they are switched off, on every
+ *   service, since its payments are simulated
  */
+export type Offering = 'watched' | 'simulated' | 'test';
+
+/** @param simulation Whether the service simulates the payments of all merchants. */
+export function offeringFor(simulation: boolean, environment: MerchantEnvironment): Offering {
+  if (environment === 'test') return 'test';
+  return simulation ? 'simulated' : 'watched';
+}
+
+/** Whether customers may pay on a network. */
 export function isOffered(
-  { isActive, settledBy }: Pick<ConfiguredNetwork, 'isActive' | 'settledBy'>,
-  simulation: boolean,
+  { environment, isActive, settledBy }: OfferedBy,
+  offering: Offering,
 ): boolean {
-  return isActive && (settledBy === 'chain' || (simulation && settledBy === 'simulation'));
+  if (offering === 'test' && environment !== 'test') return false;
+  if (settledBy === 'chain') return isActive;
+  return (
+    settledBy === 'simulation' && (offering === 'test' || (offering === 'simulated' && isActive))
+  );
+}
+
+type OfferedBy = Pick<ConfiguredNetwork, 'environment' | 'isActive' | 'settledBy'>;
+
+/** Whether customers may pay on a network, by its row. */
+export function isRowOffered(
+  { environment, is_active: isActive, settled_by: settledBy }: Network,
+  offering: Offering,
+): boolean {
+  return isOffered({ environment, isActive, settledBy }, offering);
 }
 
 /** The networks that customers may pay on, in the order of the documentation. */
 export async function listOfferedNetworks(
   db: Connection,
-  simulation: boolean,
+  offering: Offering,
 ): Promise<NetworkOnChain[]> {
-  const active = await listActiveNetworks(db);
-  return active.filter(({ is_active: isActive, settled_by: settledBy }) =>
-    isOffered({ isActive, settledBy }, simulation),
-  );
+  const all = await listNetworksOnChains(db);
+  return all.filter(network => isRowOffered(network, offering));
 }
 
 /**
@@ -52,10 +81,10 @@ export async function listOfferedNetworks(
 export function chooseNetworks(
   requested: readonly string[] | undefined,
   configured: readonly ConfiguredNetwork[],
-  simulation: boolean,
+  offering: Offering,
 ): ConfiguredNetwork[] {
   if (requested === undefined) {
-    const offered = configured.filter(network => isOffered(network, simulation));
+    const offered = configured.filter(network => isOffered(network, offering));
     if (offered.length > 0) return offered;
     throw new ApiError('E1020', 'No network that is offered has an address on the main branch.');
   }

@@ -20,7 +20,10 @@ const MINUTE_MS = 60_000;
 export const FIRST_INQUIRY_MS = 5 * MINUTE_MS;
 
 interface RegulatedDependencies {
+  /** Of live merchants; null refuses to create their payments. */
   readonly processor: Processor | null;
+  /** Of test merchants. */
+  readonly sandbox: Processor;
   readonly logger: Pick<BaseLogger, 'warn'>;
 }
 
@@ -31,25 +34,19 @@ interface RegulatedDependencies {
  * and the idempotency key, but no row that others wait for. A session whose payment is not committed is not used and
  * ends by itself.
  *
- * @throws ApiError E1030 without a processor, E1040 when it refuses the payment or would take real money for a test
- * merchant, E5002 when the call is not made at all.
+ * @throws ApiError E1030 without a processor, E1040 when it refuses the payment, E5002 when the call is not made at all.
  * @throws ProcessorUnavailable
  */
 export async function openRegulatedFlow(
-  { processor, logger }: RegulatedDependencies,
+  { processor: configured, sandbox, logger }: RegulatedDependencies,
   merchant: PaidMerchant,
   paymentId: string,
   { body, terms, trace = null }: Pick<CreatePaymentRequest, 'body' | 'terms' | 'trace'>,
   now: Date,
 ) {
+  const processor = merchant.environment === 'test' ? sandbox : configured;
   if (processor === null) {
     throw new ApiError('E1030', 'Payments of US accounts have no processor configured.');
-  }
-  if (merchant.environment === 'test' && processor.live) {
-    throw new ApiError(
-      'E1040',
-      'This is a test merchant, and the payment processor is used with live keys.',
-    );
   }
   const windowMinutes = terms?.windowMinutes ?? REGULATED_WINDOW_MINUTES;
   const expiresAt = new Date(now.getTime() + windowMinutes * MINUTE_MS);

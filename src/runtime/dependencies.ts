@@ -5,7 +5,7 @@ import type { Config } from '#config/config.ts';
 import { CannotStart } from '#errors/cannot-start.ts';
 import type { LookUps } from '#onchain/watching/look-up/look-ups.ts';
 import { openLookUps } from '#onchain/watching/look-up/open-look-ups.ts';
-import { type OpenProcessor, openProcessor } from '#payments/processors/open-processor.ts';
+import { openProcessors, type Processors } from '#payments/processors/open-processor.ts';
 import { openRates } from '#payments/rates/open-rates.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
 import type { NonceServer, NonceStore } from '#signing/nonce-store.ts';
@@ -21,7 +21,7 @@ import type { Clock } from '#time/clock.ts';
 import { refusePooler, type Storage } from './storage.ts';
 
 /** What the API works with. */
-export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
+export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing, Processors {
   /** Connections that all requests share for short reads. */
   readonly reads: Database;
   /** A pool of its own for partner reports, possibly on a read replica. */
@@ -31,8 +31,6 @@ export interface Dependencies extends Pick<Storage, 'db'>, PasswordHashing {
   readonly nonces: NonceStore;
   readonly readiness: () => Promise<Readiness>;
   readonly rates: Rates;
-  /** Processor of payments on US accounts; null refuses to create them. */
-  readonly processor: OpenProcessor | null;
   readonly clock: Clock;
   /** Asks chains for transactions that the ledger does not know. */
   readonly lookUps: LookUps;
@@ -63,7 +61,7 @@ export async function openDependencies(
   // If the mark could not be read, the start has already waited for the same servers.
   const waitMs = restores.isMarkUnreadable() ? 0 : NONCES_WAIT_MS;
   const nonces = await openNonces(config, db, { clock, logger, keptSince, waitMs });
-  const processor = await openProcessor(config, keyring, clock);
+  const processors = await openProcessors(config, keyring, clock);
   const rates = openRates(config, { clock, log: logger });
   const reads = openReads(directUrl, logger, gate);
   const reports = connect({
@@ -95,7 +93,7 @@ export async function openDependencies(
     nonces,
     readiness,
     rates,
-    processor,
+    ...processors,
     clock,
     lookUps,
     logger,

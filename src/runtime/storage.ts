@@ -15,6 +15,11 @@ import { primaryOf } from '#storage/database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '#storage/database/service-role.ts';
 import { CONNECT_TIMEOUT_MS } from '#storage/database/time-limits.ts';
 import { createWriteGate, type WriteGate } from '#storage/database/write-gate.ts';
+import {
+  allowSimulation,
+  forbidSimulation,
+  isSimulationAllowed,
+} from '#storage/repositories/simulated-services.ts';
 import { createDatabaseClock, type DatabaseClock } from '#time/database-clock.ts';
 import { openEmbeddedDatabase } from './development/embedded-postgres.ts';
 import { watchDurability } from './durability.ts';
@@ -259,10 +264,27 @@ export async function prepareStorage(
   await databaseClock.start();
   const clock = databaseClock.now;
   await checkMasterKeys(db, keyring, new Date(clock()));
+  await declareSimulation(db, config, new Date(clock()));
   if (config.environment === 'production') {
     const networks = await switchOffTestNetworks({ db, clock, actor: 'service' });
     if (networks.length > 0) logger.info({ networks }, 'test networks are off in production');
   }
+}
+
+/**
+ * Tells the database whether payments of live merchants may be simulated, which its triggers go by: a service that
+ * simulates does, one in production never. Any other leaves it as it is.
+ */
+async function declareSimulation(
+  db: Database,
+  { environment, simulation }: Config,
+  now: Date,
+): Promise<void> {
+  const isProduction = environment === 'production';
+  if (!isProduction && !simulation) return;
+  const isAllowed = await isSimulationAllowed(db);
+  if (isProduction && isAllowed) await forbidSimulation(db);
+  if (simulation && !isAllowed) await allowSimulation(db, now);
 }
 
 /** Names of the migrations that the database lacks, in order. */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '#config/config.ts';
-import { isOffered } from '#payments/offered-networks.ts';
+import { isRowOffered } from '#payments/offered-networks.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import { listActiveNetworks } from '#storage/repositories/chains/networks.ts';
 
@@ -14,10 +14,8 @@ export async function reportUnwatched(
   logger: Pick<FastifyBaseLogger, 'info' | 'warn'>,
 ): Promise<void> {
   const active = await listActiveNetworks(db);
-  const unwatched = active.filter(
-    ({ is_active: isActive, settled_by: settledBy }) =>
-      !isOffered({ isActive, settledBy }, simulation),
-  );
+  const offering = simulation ? 'simulated' : 'watched';
+  const unwatched = active.filter(network => !isRowOffered(network, offering));
   if (unwatched.length === active.length) {
     logger.warn(
       'no network is offered, since no node watches a chain: payments on standard accounts are refused until "mp node add" names one',

@@ -16,8 +16,10 @@ interface WorkerDependencies extends WebhookDependencies, WatchDependencies, Sen
   readonly clock: Clock;
   /** Prices by which deposits in the inbox are valued. */
   readonly rates: Rates;
-  /** Processor of US accounts; null if they are not served. */
+  /** Processor of US accounts; null if those of live merchants are not served. */
   readonly processor: Processor | null;
+  /** Processor of test merchants. */
+  readonly sandbox: Processor;
   /** How long events and webhook deliveries are kept. */
   readonly retentionDays: number;
   readonly logger: Pick<BaseLogger, 'error' | 'warn' | 'info'>;

@@ -6,7 +6,6 @@ import { createBranch } from '#accounts/branches.ts';
 import { inviteUser } from '#accounts/people/invitations.ts';
 import { createUser } from '#accounts/users.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { disableEndpoint } from '#payments/webhooks/change-endpoint.ts';
 import { newAddress } from '../accounts/account-of-changes.ts';
 import { addMerchant, addPartner, type MerchantWithKey, operatorOf } from '../helpers/accounts.ts';
@@ -23,6 +22,7 @@ import {
 } from '../helpers/panel.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt } from '../helpers/prompts.ts';
+import { simulate } from '../helpers/simulate.ts';
 import { expectAccessible, type SeenKinds } from './accessible.ts';
 import { setSession, signedInWindow } from './signed-in-window.ts';
 

@@ -123,7 +123,7 @@ test('a price lapses while the payment stays open, and the next one is current',
     selectNetwork(
       service.db,
       createFixedRates(btc === undefined ? {} : { BTC: btc }),
-      { payment, blockchainId: 'btc', simulation: true },
+      { payment, blockchainId: 'btc', offering: 'simulated' },
       new Date(),
     );
   const { token_amount: first } = await select();

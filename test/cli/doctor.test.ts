@@ -191,7 +191,7 @@ describe('a creation behaves as it predicts', () => {
       STRIPE_WEBHOOK_SECRET: 'whsec_x',
     });
     expect(named(await diagnose(us.merchant.id, stripe('test')), 'missing')).toEqual([]);
-    expect(named(await diagnose(us.merchant.id, stripe('live')), 'missing')).toEqual(['processor']);
+    expect(named(await diagnose(us.merchant.id, stripe('live')), 'missing')).toEqual([]);
   });
 
   test('on a US account, which needs approval and a processor instead of a chain', async () => {

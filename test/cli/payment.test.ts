@@ -86,7 +86,10 @@ describe('mp payment simulate', () => {
     const id = await createPayment();
     const without = { ...service.env, SIMULATION: undefined };
     for (const [env, reason] of [
-      [{ ...without, NODE_ENV: 'production' }, 'cannot be simulated in production'],
+      [
+        { ...without, NODE_ENV: 'production' },
+        'In production only payments of test merchants are simulated',
+      ],
       [{ ...without, NODE_ENV: undefined }, 'needs SIMULATION=on'],
     ] as const) {
       const refused = await mpHere(['payment', 'simulate', id, '--case', 'confirm'], env);

@@ -10,13 +10,14 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import type { SimulationCase } from '#onchain/settlement/simulate.ts';
 import { BLOCKCHAIN_IDS } from '#schemas/blockchain.ts';
 import { webhookHeaders } from '#signing/webhooks.ts';
 import { WOOCOMMERCE_PATH } from '#surfaces/docs/downloads/woocommerce.ts';
 import { EVENT_EXAMPLE } from '#surfaces/docs/openapi/webhooks.ts';
 import { ADDRESSES, addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
+import { simulate } from '../helpers/simulate.ts';
 import { type Driver, LANGUAGES, startDriver } from './installed-libraries.ts';
 
 const run = promisify(execFile);

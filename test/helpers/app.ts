@@ -5,7 +5,7 @@ import type { PasswordWork } from '#accounts/people/password-hash.ts';
 import { type Config, readConfig } from '#config/config.ts';
 import { createKeyring, type Keyring } from '#crypto/keyring.ts';
 import type { LookUps } from '#onchain/watching/look-up/look-ups.ts';
-import { openProcessor } from '#payments/processors/open-processor.ts';
+import { openProcessors } from '#payments/processors/open-processor.ts';
 import { createFixedRates, type FixedRates } from '#payments/rates/fixed-rates.ts';
 import type { NonceStore } from '#signing/nonce-store.ts';
 import { createPostgresNonces } from '#signing/postgres-nonces.ts';
@@ -114,7 +114,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { remembers } = options;
   const feedUrl = typeof remembers === 'object' ? remembers.feedUrl : databaseUrl;
   const changes = remembers ? await openTestFeed(feedUrl) : NO_CHANGE_FEED;
-  const processor = await openProcessor(config, keyring, clock);
+  const processors = await openProcessors(config, keyring, clock);
   const lookUps = options.lookUps ?? NO_LOOK_UPS;
   const passwords = options.hashesSlowly ? {} : { passwordWork: LITTLE_WORK };
   const readiness = createReadiness({ db, nonces, clock });
@@ -127,7 +127,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     nonces,
     readiness,
     rates,
-    processor,
+    ...processors,
     clock,
     lookUps,
     logger,

@@ -1,11 +1,12 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
-import { simulate as playSimulation, type SimulationCase } from '#onchain/settlement/simulate.ts';
+import type { SimulationCase } from '#onchain/settlement/simulate.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import type { MerchantWithKey } from './accounts.ts';
 import type { TestApp } from './app.ts';
 import { createPrompt } from './prompts.ts';
+import { simulate as playSimulation } from './simulate.ts';
 
 /** A checkout page as a customer gets it, without a browser. */
 export interface OpenedCheckout {

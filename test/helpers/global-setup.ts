@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { connect } from '#storage/database/connection.ts';
 import { migrate } from '#storage/database/migrate.ts';
+import { allowSimulation } from '#storage/repositories/simulated-services.ts';
 import { buildIfStale } from '#surfaces/docs/client-package/build.ts';
 import { createDatabase, TEMPLATE } from './database.ts';
 import { startTestServer } from './database-server.ts';
@@ -32,6 +33,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     onIdleError: () => undefined,
   });
   await migrate(db);
+  // Most tests simulate payments of live merchants, as on a developer's machine.
+  await allowSimulation(db, new Date());
   await db.destroy();
   // The first session after a migration writes PostgreSQL's catalogue cache, which clones then have as well.
   const first = new pg.Client({ connectionString: url });

@@ -5,6 +5,7 @@
 import { createKeyring } from '#crypto/keyring.ts';
 import { createPaymentOnce } from '#payments/create-payment.ts';
 import { sha256 } from '#payments/idempotency.ts';
+import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import { connect } from '#storage/database/connection.ts';
 import { FreshCache } from '#storage/database/fresh-cache.ts';
 import type { MerchantSetup } from '#storage/repositories/accounts/merchant-setup.ts';
@@ -18,15 +19,18 @@ const principal = {
   keyId: 'doomed',
   accountId,
   accountKind: 'standard',
+  environment: 'live',
 } as const;
+const keyring = createKeyring([Buffer.alloc(32)]);
 const payments = {
   payees: { db, setups: new FreshCache<MerchantSetup>(NO_CHANGE_FEED, 1) },
   clock: Date.now,
-  keyring: createKeyring([Buffer.alloc(32)]),
+  keyring,
   publicUrl: 'https://doomed.test',
   allowLoopbackHttp: false,
   simulation: true,
   processor: null,
+  sandbox: createSandboxProcessor(keyring, 'https://doomed.test'),
   logger: { warn: () => undefined },
 };
 const body = Buffer.from('{"amount":5000}');

@@ -5,7 +5,7 @@ import { ApiError } from '#errors/api-error.ts';
 import { createRateLimits, type RateLimits } from '#http/rate-limit.ts';
 import { serverOptions } from '#http/server-options.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { type OpenProcessor, openProcessor } from '#payments/processors/open-processor.ts';
+import { openProcessors, type Processors } from '#payments/processors/open-processor.ts';
 import { processorPlugin } from '#surfaces/api/processor/index.ts';
 import { checkoutPlugin } from '#surfaces/checkout/page/index.ts';
 import { docsPlugin } from '#surfaces/docs/index.ts';
@@ -25,11 +25,11 @@ const config = testConfig();
 const { publicUrl, simulation } = config;
 
 let service: TestApp;
-let processor: OpenProcessor | null;
+let processors: Processors;
 
 beforeAll(async () => {
   service = await startTestApp();
-  processor = await openProcessor(config, service.keyring, service.clock);
+  processors = await openProcessors(config, service.keyring, service.clock);
 });
 afterAll(() => service.close());
 
@@ -62,7 +62,7 @@ const dependencies = (limits: RateLimits) => ({
   limits,
   publicUrl,
   simulation,
-  processor,
+  ...processors,
   isUnavailable: () => false,
 });
 

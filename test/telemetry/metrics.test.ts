@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { listChains } from '#chains/chain-list.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { createPostgresNonces } from '#signing/postgres-nonces.ts';
 import { insertDeposit } from '#storage/repositories/deposits/deposits.ts';
 import { createMonitor, type Monitor } from '#telemetry/monitor.ts';
@@ -16,6 +15,7 @@ import { cloneDatabase, type TestDatabase } from '../helpers/database.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { createPrompt, requestPrompt } from '../helpers/prompts.ts';
 import { send } from '../helpers/signed-request.ts';
+import { simulate } from '../helpers/simulate.ts';
 import { SOON } from '../helpers/soon.ts';
 import { type Receiver, startReceiver, status } from '../payments/webhooks/receiver.ts';
 import { openShop } from '../payments/webhooks/shop.ts';

@@ -21,6 +21,7 @@ use Psr\Http\Message\StreamFactoryInterface;
  * @phpstan-import-type Filter from Types
  * @phpstan-import-type Event from Types
  * @phpstan-import-type EventFilter from Types
+ * @phpstan-import-type Simulation from Types
  */
 final class PaymentsClient
 {
@@ -172,6 +173,46 @@ final class PaymentsClient
     public function activeBlockchains(): array
     {
         return $this->call('GET', self::BASE . '/blockchains/active');
+    }
+
+    /**
+     * Plays what a customer and a chain do, on a payment of a test merchant.
+     *
+     * @param 'confirm'|'detect'|'under'|'rest'|'over'|'late'|'duplicate'|'revert'|'reorg'|'fail'|'cancel'|'expire' $case
+     * @param string|null $blockchainId the network to choose if the payment has none; null for the first one it offers
+     *
+     * @return Simulation
+     *
+     * @throws ApiException with the errorCode E1040 for a case that the payment's state does not allow, and E2008
+     *     with a key of a live merchant
+     */
+    public function simulatePayment(string $id, string $case, ?string $blockchainId = null): array
+    {
+        $chosen = $blockchainId === null ? [] : ['blockchainId' => $blockchainId];
+
+        return $this->play($id, 'simulate', ['case' => $case] + $chosen);
+    }
+
+    /**
+     * Moves the time of a test merchant's payment forward; throws as `simulatePayment` does.
+     *
+     * @return Simulation
+     */
+    public function advanceClock(string $id, int $seconds): array
+    {
+        return $this->play($id, 'clock', ['seconds' => $seconds]);
+    }
+
+    /**
+     * @param array<string, mixed> $body
+     *
+     * @return Simulation
+     */
+    private function play(string $id, string $what, array $body): array
+    {
+        $path = self::BASE . '/test/payments/' . rawurlencode($id) . "/$what";
+
+        return $this->call('POST', $path, json_encode($body, self::JSON));
     }
 
     /**

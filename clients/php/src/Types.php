@@ -32,6 +32,7 @@ namespace ExternalPayments;
  *         attempts: list<array{at: string, durationMs: int, statusCode: int|null, error: string|null}>
  *     }>
  * }
+ * @phpstan-type Simulation array{object: 'simulation', payment: Payment, waits: string|null}
  * @phpstan-type EventFilter array{type?: string, paymentId?: string, endDate?: string, delivered?: false, limit?: int}
  */
 interface Types

@@ -19,6 +19,8 @@ from .types import (
     PaymentPageFilter,
     PaymentStatus,
     RecordedEvent,
+    Simulation,
+    SimulationCase,
     WebhookEvent,
 )
 from .webhooks import WebhookFailure, WebhookVerificationError, verify_webhook
@@ -45,6 +47,8 @@ __all__ = [
     "PaymentsConnectionError",
     "PaymentsError",
     "RecordedEvent",
+    "Simulation",
+    "SimulationCase",
     "WebhookEvent",
     "WebhookFailure",
     "WebhookVerificationError",

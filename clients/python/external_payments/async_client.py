@@ -25,6 +25,8 @@ from .types import (
     PaymentPage,
     PaymentPageFilter,
     RecordedEvent,
+    Simulation,
+    SimulationCase,
 )
 
 
@@ -88,6 +90,16 @@ class AsyncPaymentsClient:
         async for event in self._walk(requests.list_events, since):
             if mark is None or event["id"] != mark["id"]:
                 yield event
+
+    async def simulate_payment(
+        self, id: str, case: SimulationCase, *, blockchain_id: Optional[str] = None
+    ) -> Simulation:
+        """As PaymentsClient.simulate_payment."""
+        return await self._call(requests.simulate_payment(id, case, blockchain_id))
+
+    async def advance_clock(self, id: str, *, seconds: int) -> Simulation:
+        """As PaymentsClient.advance_clock."""
+        return await self._call(requests.advance_clock(id, seconds))
 
     async def active_blockchains(self) -> list[Blockchain]:
         return await self._call(requests.active_blockchains())

@@ -24,6 +24,8 @@ from .types import (
     PaymentPage,
     PaymentPageFilter,
     RecordedEvent,
+    Simulation,
+    SimulationCase,
 )
 
 
@@ -99,6 +101,21 @@ class PaymentsClient:
         for event in self._walk(requests.list_events, since):
             if mark is None or event["id"] != mark["id"]:
                 yield event
+
+    def simulate_payment(
+        self, id: str, case: SimulationCase, *, blockchain_id: Optional[str] = None
+    ) -> Simulation:
+        """Plays what a customer and a chain do, on a payment of a test merchant.
+
+        :param blockchain_id: The network to choose if the payment has none. Default: the first one it offers.
+        :raises PaymentsApiError: with the error_code E1040 for a case that the payment's state does not
+            allow, and E2008 with a key of a live merchant.
+        """
+        return self._call(requests.simulate_payment(id, case, blockchain_id))
+
+    def advance_clock(self, id: str, *, seconds: int) -> Simulation:
+        """Moves the time of a test merchant's payment forward; raises as ``simulate_payment`` does."""
+        return self._call(requests.advance_clock(id, seconds))
 
     def active_blockchains(self) -> list[Blockchain]:
         return self._call(requests.active_blockchains())

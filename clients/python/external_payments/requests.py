@@ -11,7 +11,15 @@ from typing import Any, Generic, Optional, TypeVar, Union, cast
 
 from .errors import PaymentsApiError
 from .exchange import ApiRequest, ApiResponse
-from .types import Blockchain, CreatedPayment, EventPage, Payment, PaymentPage, RecordedEvent
+from .types import (
+    Blockchain,
+    CreatedPayment,
+    EventPage,
+    Payment,
+    PaymentPage,
+    RecordedEvent,
+    Simulation,
+)
 
 T = TypeVar("T")
 
@@ -51,6 +59,19 @@ def list_events(query: Mapping[str, Any]) -> Call[EventPage]:
 
 def active_blockchains() -> Call[list[Blockchain]]:
     return Call("GET", f"{BASE}/blockchains/active")
+
+
+def simulate_payment(id: str, case: str, blockchain_id: Optional[str]) -> Call[Simulation]:
+    chosen = {} if blockchain_id is None else {"blockchainId": blockchain_id}
+    return _play(id, "simulate", {"case": case, **chosen})
+
+
+def advance_clock(id: str, seconds: int) -> Call[Simulation]:
+    return _play(id, "clock", {"seconds": seconds})
+
+
+def _play(id: str, what: str, body: Mapping[str, Any]) -> Call[Simulation]:
+    return Call("POST", f"{BASE}/test/payments/{urllib.parse.quote(id, safe='')}/{what}", json.dumps(body).encode())
 
 
 def events_since(query: Mapping[str, Any], after: Union[datetime, str, None]) -> dict[str, Any]:

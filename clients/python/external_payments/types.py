@@ -91,6 +91,31 @@ class Blockchain(TypedDict):
     assetName: str
 
 
+SimulationCase = Literal[
+    "confirm",
+    "detect",
+    "under",
+    "rest",
+    "over",
+    "late",
+    "duplicate",
+    "revert",
+    "reorg",
+    "fail",
+    "cancel",
+    "expire",
+]
+
+
+class Simulation(TypedDict):
+    """What became of a test merchant's payment."""
+
+    object: Literal["simulation"]
+    payment: Payment
+    #: Why the payment waits although a transfer has arrived.
+    waits: Optional[str]
+
+
 class WebhookEvent(TypedDict):
     """The body of a webhook."""
 

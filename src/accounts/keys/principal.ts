@@ -1,5 +1,5 @@
 import { ApiError } from '#errors/api-error.ts';
-import type { AccountKind } from '#storage/database/account-tables.ts';
+import type { AccountKind, MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { MerchantState } from '#storage/repositories/accounts/merchant-state.ts';
 import type { KeyWithAccounts } from '#storage/repositories/keys/key-with-accounts.ts';
 import { partnerScopes, type Scope } from './scopes.ts';
@@ -12,6 +12,7 @@ export type Principal =
       /** The account that idempotency keys are scoped to: the merchant. */
       readonly accountId: string;
       readonly accountKind: AccountKind;
+      readonly environment: MerchantEnvironment;
     }
   | {
       readonly kind: 'partner';
@@ -23,6 +24,8 @@ export type Principal =
 /** Which keys may use a route. */
 export interface AccessRule {
   readonly principals: readonly Principal['kind'][];
+  /** Whether only a test merchant may use the route. */
+  readonly testOnly?: true;
   readonly scope: Scope;
 }
 
@@ -42,6 +45,12 @@ function authorizeMerchant(
   rule: AccessRule,
 ): Principal {
   requireKind('merchant', rule);
+  if (rule.testOnly && merchant.environment !== 'test') {
+    throw new ApiError(
+      'E2008',
+      'This route takes keys of test merchants: payments of a live one are never simulated.',
+    );
+  }
   requireOwnAccess(merchant);
   requireScope(key.scopes, rule);
   return {
@@ -49,6 +58,7 @@ function authorizeMerchant(
     keyId: key.id,
     accountId: merchant.id,
     accountKind: merchant.accountKind,
+    environment: merchant.environment,
   };
 }
 

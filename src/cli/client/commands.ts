@@ -10,6 +10,10 @@ export const CLIENT_COMMANDS = {
     () => import('./doctor.ts'),
   ],
   request: ['send a signed request to the API and show the response', () => import('./request.ts')],
+  simulate: [
+    'play what a customer and a chain do, on a payment of a test merchant',
+    () => import('./simulate.ts'),
+  ],
   explain: [
     'show how a signature is made, and why a refused one differs; or what an error means',
     () => import('./explain.ts'),

@@ -31,8 +31,8 @@ export function define(command: CliCommand): void {
         'is affected. Of a payment that has ended only deliveries are left.',
     )
     .onDatabase(async (session, id: string, { advance, json }: ClockFlags) => {
-      requireSimulation(session.config);
       const before = await requirePayment(session.db, id);
+      await requireSimulation(session, before);
       const claimed = await advanceAndClaim(session, id, advance);
       await attempt(session, claimed);
       const payment = await requirePayment(session.db, id);
@@ -58,7 +58,8 @@ async function advanceAndClaim(
   // Loaded on demand: it loads an HTTP client.
   const { CLAIM_MS } = await import('#payments/webhooks/attempt-delivery.ts');
   return audited(session, 'payment.clock', async (tx, now) => {
-    await advanceClock(tx, { paymentId, milliseconds }, now);
+    const { simulation } = session.config;
+    await advanceClock(tx, { paymentId, milliseconds, simulation }, now);
     const until = new Date(now.getTime() + CLAIM_MS);
     const claimed = await claimDeliveriesOf(tx, paymentId, { now, until });
     const { status } = await requirePayment(tx, paymentId);

@@ -10,7 +10,7 @@ import { defineFindTransaction } from './find-transaction.ts';
 import { historyEntry } from './history.ts';
 import { defineList } from './list.ts';
 import { paymentObject, requirePayment } from './payment-object.ts';
-import { describeCases, playCase, requireSimulation } from './simulate.ts';
+import { describeCases, playCase } from './simulate.ts';
 
 interface SimulateFlags extends JsonFlag {
   readonly case: SimulationCase;
@@ -51,7 +51,6 @@ export function define(noun: CliCommand): void {
         'processor sends the notifications that a real one would.',
     )
     .onDatabase(async (session, id: string, flags: SimulateFlags) => {
-      requireSimulation(session.config);
       const played = await playCase(session, id, flags.case, flags.network);
       const { payment, deposits, result } = played;
       const shown = await paymentObject(session, payment);

@@ -2,9 +2,11 @@ import { audited } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { describeUnmatched } from '#onchain/settlement/unmatched-reasons.ts';
+import { maySimulate } from '#payments/may-simulate.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import type { Session } from '../session.ts';
 import { CommandFailed } from '../terminal.ts';
 import { requirePayment } from './payment-object.ts';
@@ -31,6 +33,7 @@ export async function playCase(
   network: string | undefined,
 ): Promise<Played> {
   const before = await requirePayment(session.db, id);
+  await requireSimulation(session, before);
   const played = before.flow === 'regulated' ? playRegulated : playOnChain;
   const deposits = await played(session, before, simulation, network);
   const payment = await requirePayment(session.db, id);
@@ -51,7 +54,8 @@ async function playOnChain(
   const { openRates } = await import('#payments/rates/open-rates.ts');
   const rates = openRates(config, { clock, log: { warn: () => undefined } });
   const now = new Date(clock());
-  const { deposits } = await simulate({ db, rates }, id, simulation, now, network).catch(asFailure);
+  const simulator = { db, rates, simulation: config.simulation };
+  const { deposits } = await simulate(simulator, id, simulation, now, network).catch(asFailure);
   return deposits;
 }
 
@@ -66,20 +70,25 @@ async function playRegulated(
   }
   const { createSandboxProcessor } = await import('#payments/processors/sandbox-processor.ts');
   const sandbox = createSandboxProcessor(keyring, config.publicUrl);
-  await simulateRegulated({ db, clock }, sandbox, payment, simulation);
+  const deps = { db, clock, simulation: config.simulation };
+  await simulateRegulated(deps, sandbox, payment, simulation);
   return [];
 }
 
 /**
- * Refuses what only a service that simulates payments may do.
- * @throws CommandFailed in production and without SIMULATION.
+ * Refuses what may be done to payments of test merchants alone, and on a service that simulates.
+ * @throws CommandFailed for a payment of a live merchant in production and without SIMULATION.
  */
-export function requireSimulation({ simulation, environment }: Session['config']): void {
-  if (simulation) return;
+export async function requireSimulation(
+  { db, config: { simulation, environment } }: Session,
+  { merchant_id: merchantId }: Payment,
+): Promise<void> {
+  const merchant = await findMerchant(db, merchantId);
+  if (merchant !== undefined && maySimulate(simulation, merchant.environment)) return;
   throw new CommandFailed(
     environment === 'production'
-      ? 'Payments cannot be simulated in production.'
-      : 'Payments are simulated on the embedded database; on any other that needs SIMULATION=on.',
+      ? 'In production only payments of test merchants are simulated, and this is a live one’s.'
+      : 'Payments of live merchants are simulated on the embedded database; on any other that needs SIMULATION=on.',
   );
 }
 

@@ -42,6 +42,8 @@ export const PAYMENTS = {
     `Payment ${paymentId} was paid, and the deposit counts for it.`,
   'return-already-recorded': 'It is recorded already that the deposit was returned.',
 
+  'simulation-of-live-merchant': ({ paymentId }: { paymentId: string }) =>
+    `Payment ${paymentId} is a live merchant's, and those are never simulated here: simulate one of a test merchant.`,
   'simulation-without-network': 'The payment offers no network.',
   'simulation-on-chains': `The chains of the payment's networks have nodes. ${PAY_FOR_REAL}`,
   'simulation-on-chain': ({ blockchainId, chain }: { blockchainId: string; chain: string }) =>

@@ -1,9 +1,11 @@
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { requireSimulable } from '#payments/may-simulate.ts';
 import {
   expireRegulatedIfDue,
   requireSandbox,
   SIMULATION_ACTOR,
 } from '#payments/processors/simulate-regulated.ts';
+import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
@@ -19,6 +21,8 @@ import { lapseIfDue } from './lapse-quotes.ts';
 interface ClockAdvance {
   readonly paymentId: string;
   readonly milliseconds: number;
+  /** Whether the service simulates the payments of all merchants. */
+  readonly simulation: boolean;
 }
 
 /**
@@ -32,18 +36,19 @@ interface ClockAdvance {
  * lifetime counts), events, attempts, transitions and transfers, and when amounts were reserved and released, since
  * transfers find their payments by those times. Idempotency keys do not move either: they belong to a request, not to
  * the payment.
- * @throws OperationRefused for a payment that does not exist, for an open one that uses a real processor or a chain
- * that has a node, and for one that has ended with nothing left to deliver.
+ * @throws OperationRefused for a payment that does not exist or may not be simulated, for an open one that uses a real
+ * processor or, of a live merchant, a chain that has a node, and for one that has ended with nothing left to deliver.
  */
 export async function advanceClock(
   tx: Connection,
-  { paymentId, milliseconds }: ClockAdvance,
+  { paymentId, milliseconds, simulation }: ClockAdvance,
   now: Date,
 ): Promise<void> {
   const payment = await lockPayment(tx, paymentId);
   if (payment === undefined) throw new OperationRefused('payment-unknown', { paymentId });
+  const environment = await requireSimulable(tx, simulation, payment);
   const isOpen = payment.status === 'pending';
-  if (isOpen) await requireSimulated(tx, payment);
+  if (isOpen) await requireSimulated(tx, payment, environment);
   const deliveries = await bringDeliveriesForward(tx, paymentId, milliseconds);
   if (!isOpen && deliveries === 0) {
     throw new OperationRefused('clock-without-events', { status: payment.status });
@@ -55,9 +60,13 @@ export async function advanceClock(
   await lapseIfDue(tx, paymentId, now);
 }
 
-async function requireSimulated(db: Connection, payment: Payment): Promise<void> {
+async function requireSimulated(
+  db: Connection,
+  payment: Payment,
+  environment: MerchantEnvironment,
+): Promise<void> {
   if (payment.flow === 'regulated') return requireSandbox(payment);
-  if (payment.blockchain_id === null) return;
+  if (payment.blockchain_id === null || environment === 'test') return;
   const network = await findNetwork(db, payment.blockchain_id);
   if (network === undefined || network.settled_by === 'simulation') return;
   const { id: blockchainId, chain } = network;

@@ -1,4 +1,4 @@
-import { isOffered } from '#payments/offered-networks.ts';
+import { isOffered, offeringFor } from '#payments/offered-networks.ts';
 import type {
   MerchantAndNetworks,
   NetworkOfMerchant,
@@ -15,20 +15,22 @@ import {
 
 /** Which networks customers can pay on: some are offered, the merchant has an address, a worker watches. */
 export function checkNetworks(
-  { setup: { shared_addresses: sharedAddresses }, networks }: MerchantAndNetworks,
+  { setup, networks }: MerchantAndNetworks,
   merchantId: string,
   { simulation }: ServiceSetup,
   now: Date,
 ): Step[] {
-  const offered = networks.filter(({ is_active: isActive, settled_by: settledBy }) =>
-    isOffered({ isActive, settledBy }, simulation),
+  const offering = offeringFor(simulation, setup.environment);
+  const offered = networks.filter(
+    ({ network_environment: environment, is_active: isActive, settled_by: settledBy }) =>
+      isOffered({ environment, isActive, settledBy }, offering),
   );
   const configured = offered.filter(network => network.has_address);
   return [
     { name: 'node', ...nodeResult(networks, offered) },
     {
       name: 'address',
-      ...addressResult(networks, offered, sharedAddresses, merchantId),
+      ...addressResult(networks, offered, setup.shared_addresses, merchantId),
     },
     ...(configured.length > 0
       ? [{ name: 'worker' as const, ...workerResult(configured, now) }]

@@ -1,7 +1,7 @@
 import type { BaseLogger } from 'pino';
 import { ApiError } from '#errors/api-error.ts';
 import { commissionCents, dueCents } from '#payments/commission.ts';
-import { isOffered } from '#payments/offered-networks.ts';
+import { isRowOffered, type Offering } from '#payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '#payments/rates/rate-source.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Network } from '#storage/database/network-tables.ts';
@@ -21,8 +21,8 @@ import { isUnderpaid, settleUnderpayment, withoutRest } from './underpayment.ts'
 interface Choice {
   readonly payment: Payment;
   readonly blockchainId: string;
-  /** Whether payments may be simulated. */
-  readonly simulation: boolean;
+  /** What the merchant's customers are offered. */
+  readonly offering: Offering;
   /** Warned when few amounts are free at the branch's addresses. */
   readonly log?: Pick<BaseLogger, 'warn'>;
 }
@@ -39,10 +39,10 @@ interface Choice {
 export async function selectNetwork(
   db: Database,
   rates: Rates,
-  { payment, blockchainId, simulation, log }: Choice,
+  { payment, blockchainId, offering, log }: Choice,
   now: Date,
 ): Promise<Payment> {
-  const network = await requireOffered(db, { payment, blockchainId, simulation });
+  const network = await requireOffered(db, { payment, blockchainId, offering });
   // Before the transaction, so that no lock is held while the rates are fetched.
   const price = await priceOf(rates, network);
   return transact(db, async tx => {
@@ -106,13 +106,11 @@ async function quote(
 
 async function requireOffered(
   db: Connection,
-  { payment, blockchainId, simulation }: Choice,
+  { payment, blockchainId, offering }: Choice,
 ): Promise<NetworkOnChain> {
   const chosen = payment.flow === 'crypto' && payment.offered_blockchain_ids.includes(blockchainId);
   const network = chosen ? await findNetworkOnChain(db, blockchainId) : undefined;
-  if (network === undefined) throw notOffered(blockchainId);
-  const { is_active: isActive, settled_by: settledBy } = network;
-  if (!isOffered({ isActive, settledBy }, simulation)) throw notOffered(blockchainId);
+  if (network === undefined || !isRowOffered(network, offering)) throw notOffered(blockchainId);
   return network;
 }
 

@@ -11,8 +11,7 @@ export const SETUP_FINDINGS = {
   'processor-ready': 'Payments on US accounts are collected by the processor.',
   'processor-missing':
     'No processor is configured: creations on US accounts are refused with E1030.',
-  'processor-live':
-    'The processor is used with live keys: creations of a test merchant are refused with E1040.',
+  'processor-sandbox': 'Payments of a test merchant on a US account are collected by the sandbox.',
 
   'networks-offered': ({ networks }: { networks: string }) =>
     `Networks that are offered: ${networks}.`,

@@ -5,10 +5,8 @@ export interface ServiceSetup {
   /** Whether payments may be simulated. */
   readonly simulation: boolean;
   readonly hasPanel: boolean;
-  /** Whether payments on US accounts are collected. */
+  /** Whether payments on US accounts of live merchants are collected. */
   readonly hasProcessor: boolean;
-  /** Whether the processor takes real money. Test merchants cannot use it then. */
-  readonly isProcessorLive: boolean;
   /** Whether a failover of the database may lose what was confirmed without anybody noticing. */
   readonly mayLoseUnnoticed?: boolean;
 }

@@ -1,8 +1,12 @@
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { randomTransactionHash } from '#chains/transaction-hash.ts';
+import { requireSimulable } from '#payments/may-simulate.ts';
 import { movePayment } from '#payments/move-payment.ts';
+import { offeringFor } from '#payments/offered-networks.ts';
 import { SIMULATION_ACTOR } from '#payments/processors/simulate-regulated.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
+import type { SimulationCase } from '#schemas/simulation-cases.ts';
+import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Network } from '#storage/database/network-tables.ts';
@@ -20,7 +24,7 @@ import { readRemaining } from './remaining.ts';
 import { isOpen, selectNetwork } from './select-network.ts';
 
 /** Each case and what happens in it. */
-export const SIMULATION_CASES = {
+export const SIMULATION_CASES: Readonly<Record<SimulationCase, string>> = {
   confirm: 'the exact amount arrives and becomes final',
   detect: 'the exact amount is seen, not final yet',
   under: 'too little arrives',
@@ -33,9 +37,9 @@ export const SIMULATION_CASES = {
   fail: 'the transaction fails on chain after it was seen',
   cancel: 'the customer cancels',
   expire: 'the time runs out without a payment, or after too little',
-} as const;
+};
 
-export type SimulationCase = keyof typeof SIMULATION_CASES;
+export type { SimulationCase };
 
 /** The result of a simulation. */
 export interface Simulation {
@@ -47,15 +51,21 @@ export interface Simulation {
 interface Simulator {
   readonly db: Database;
   readonly rates: Rates;
+  /** Whether the service simulates the payments of all merchants. */
+  readonly simulation: boolean;
 }
 
-/** The cases that the state of a payment on chain allows: any other would be refused, or change nothing. */
+/**
+ * The cases that the state of a payment on chain allows: any other would be refused, or change nothing.
+ * @param environment Of its merchant.
+ */
 export async function listCases(
   db: Connection,
   payment: PaymentOnNetwork,
+  environment: MerchantEnvironment,
   now: Date,
 ): Promise<SimulationCase[]> {
-  const isSimulated = await mayReceive(db, payment, now);
+  const isSimulated = await mayReceive(db, payment, environment, now);
   if (payment.status !== 'pending') return isSimulated ? ['late'] : [];
   if (payment.session_status !== 'pending') return isSimulated ? ['confirm'] : [];
   const mayExpire = isSimulated || payment.blockchain_id === null;
@@ -64,29 +74,37 @@ export async function listCases(
 }
 
 /** Whether transfers are simulated on the network that is chosen, or on the one that would be. */
-async function mayReceive(db: Connection, payment: PaymentOnNetwork, now: Date): Promise<boolean> {
-  const { blockchain_id: chosen, offered_blockchain_ids: offered } = payment;
-  if (chosen !== null && !hasLapsed(payment, now)) return payment.settled_by === 'simulation';
+async function mayReceive(
+  db: Connection,
+  payment: PaymentOnNetwork,
+  environment: MerchantEnvironment,
+  now: Date,
+): Promise<boolean> {
+  const { blockchain_id: chosen, offered_blockchain_ids: offered, settled_by: by } = payment;
+  const isTest = environment === 'test';
+  if (chosen !== null && !hasLapsed(payment, now)) return isTest || by === 'simulation';
   if (!isOpen(payment, now) || offered.length === 0) return false;
   const network = await findSimulatedNetwork(db, chosen === null ? offered : [chosen]);
-  return network?.is_active === true;
+  return isTest || network?.is_active === true;
 }
 
 /**
  * Simulates a case on a payment, through the same functions as real transfers and customers. If the
  * payment has no network yet, selects `blockchainId` or the first one offered whose chain has no node.
- * @throws OperationRefused for a payment that does not exist or is not paid on chain, and for a transfer
- * on a network whose chain has a node: its transfers come from the chain alone.
+ * @throws OperationRefused for a payment that does not exist, may not be simulated or is not paid on chain, and for a
+ * transfer of a live merchant on a network whose chain has a node: its transfers come from the chain alone.
  * @throws ApiError E1040 and E5002, like `selectNetwork`.
  */
 export async function simulate(
-  { db, rates }: Simulator,
+  simulator: Simulator,
   paymentId: string,
   simulation: SimulationCase,
   now: Date,
   blockchainId?: string,
 ): Promise<Simulation> {
+  const { db } = simulator;
   const payment = await requireCryptoPayment(db, paymentId);
+  const environment = await requireSimulable(db, simulator.simulation, payment);
   let deposits: Deposit[] = [];
   if (simulation === 'cancel') {
     await transact(db, tx =>
@@ -100,23 +118,30 @@ export async function simulate(
       }),
     );
   } else if (simulation === 'expire') {
-    await expire(db, payment, now);
+    await expire(db, payment, environment, now);
   } else {
-    const selected = await ensureNetwork({ db, rates }, payment, blockchainId, now);
-    deposits = await simulateTransfers(db, selected, simulation, now);
+    const choice = { payment, environment, blockchainId };
+    const selected = await ensureNetwork(simulator, choice, now);
+    deposits = await simulateTransfers(db, { payment: selected, environment }, simulation, now);
   }
   return { payment: await requireCryptoPayment(db, paymentId), deposits };
 }
 
+interface SimulatedPayment {
+  readonly payment: Payment;
+  /** Of its merchant. */
+  readonly environment: MerchantEnvironment;
+}
+
 async function simulateTransfers(
   db: Database,
-  payment: Payment,
+  { payment, environment }: SimulatedPayment,
   simulation: Exclude<SimulationCase, 'cancel' | 'expire'>,
   now: Date,
 ): Promise<Deposit[]> {
   const requested = BigInt(payment.token_amount ?? 0);
   const network = await findNetwork(db, payment.blockchain_id ?? '');
-  if (network !== undefined) requireSimulated(network);
+  if (network !== undefined) requireSimulated(network, environment);
   const randomHash = () => randomTransactionHash(network?.family ?? 'ethereum');
   const transfer = (tokenAmount: bigint, transactionHash = randomHash()) => ({
     blockchainId: payment.blockchain_id ?? '',
@@ -139,7 +164,7 @@ async function simulateTransfers(
   const half = transfer(requested - requested / 2n);
   switch (simulation) {
     case 'late':
-      await expire(db, payment, now);
+      await expire(db, payment, environment, now);
       return report(transfer(requested), 'seen', 'final');
     case 'confirm': {
       // Finalises the transfer seen before, if there is one.
@@ -180,11 +205,16 @@ const STATES = {
 
 /**
  * Expires a payment at once, as its deadline would. The deadline moves to now, so that it agrees with the status.
- * @throws OperationRefused on a network whose chain has a node: a real transfer may be on its way.
+ * @throws OperationRefused for a live merchant on a network whose chain has a node: a real transfer may be on its way.
  */
-async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): Promise<void> {
+async function expire(
+  db: Database,
+  { id, blockchain_id }: Payment,
+  environment: MerchantEnvironment,
+  now: Date,
+): Promise<void> {
   const network = blockchain_id === null ? undefined : await findNetwork(db, blockchain_id);
-  if (network !== undefined) requireSimulated(network);
+  if (network !== undefined) requireSimulated(network, environment);
   await transact(db, async tx => {
     const open = await lockPayment(tx, id);
     if (open?.status !== 'pending' || open.session_status !== 'pending') return;
@@ -202,9 +232,12 @@ async function expire(db: Database, { id, blockchain_id }: Payment, now: Date): 
 }
 
 async function ensureNetwork(
-  { db, rates }: Simulator,
-  payment: Payment,
-  blockchainId: string | undefined,
+  { db, rates, simulation }: Simulator,
+  {
+    payment,
+    environment,
+    blockchainId,
+  }: SimulatedPayment & { readonly blockchainId?: string | undefined },
   now: Date,
 ): Promise<Payment> {
   if (payment.blockchain_id !== null && !hasLapsed(payment, now)) return payment;
@@ -213,14 +246,21 @@ async function ensureNetwork(
   const chosen = blockchainId ?? payment.blockchain_id;
   const network =
     chosen === null ? await findSimulatedNetwork(db, offered) : await findNetwork(db, chosen);
-  if (chosen === null && network === undefined) throw new OperationRefused('simulation-on-chains');
-  if (network !== undefined) requireSimulated(network);
-  const selected = network?.id ?? chosen ?? '';
-  return selectNetwork(db, rates, { payment, blockchainId: selected, simulation: true }, now);
+  if (chosen === null && network === undefined && environment === 'live') {
+    throw new OperationRefused('simulation-on-chains');
+  }
+  if (network !== undefined) requireSimulated(network, environment);
+  const selected = network?.id ?? chosen ?? offered[0] ?? '';
+  const offering = offeringFor(simulation, environment);
+  return selectNetwork(db, rates, { payment, blockchainId: selected, offering }, now);
 }
 
-function requireSimulated({ id, chain, settled_by: settledBy }: Network): void {
-  if (settledBy === 'simulation') return;
+/** A test merchant receives nothing of value, so it need not wait for the chain. */
+function requireSimulated(
+  { id, chain, settled_by: settledBy }: Network,
+  environment: MerchantEnvironment,
+): void {
+  if (settledBy === 'simulation' || environment === 'test') return;
   throw new OperationRefused('simulation-on-chain', { blockchainId: id, chain });
 }
 

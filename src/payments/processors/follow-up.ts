@@ -11,13 +11,15 @@ import {
   SessionUnknown,
 } from '../processor.ts';
 import { FIRST_INQUIRY_MS } from '../regulated-flow.ts';
+import { processorNamed } from './open-processor.ts';
 import { type Log, logSettlement } from './receive-notification.ts';
 import { settleRegulated } from './settle-regulated.ts';
 
 export interface FollowUp {
   readonly db: Database;
-  /** null if US accounts are not served. */
+  /** null if US accounts of live merchants are not served. */
   readonly processor: Processor | null;
+  readonly sandbox: Processor;
   readonly logger: Log;
 }
 
@@ -69,7 +71,7 @@ export function hastenCancelling({ db }: FollowUp, now: Date, limit: number): Pr
 
 /** @returns False only if the processor did not respond. */
 async function inquire(
-  { db, processor, logger }: FollowUp,
+  { db, logger, ...processors }: FollowUp,
   payment: Inquiry,
   now: Date,
 ): Promise<boolean> {
@@ -85,7 +87,8 @@ async function inquire(
     return true;
   };
 
-  if (processor === null || payment.processor !== processor.name || externalId === null) {
+  const processor = processorNamed(processors, payment.processor);
+  if (processor === null || externalId === null) {
     return isGraceOver ? expireUnconfirmed() : true;
   }
   try {

@@ -5,17 +5,41 @@ import type { Processor } from '../processor.ts';
 import { guardProcessor } from './guard-processor.ts';
 import { createSandboxProcessor, type SandboxProcessor } from './sandbox-processor.ts';
 
-export type OpenProcessor = SandboxProcessor | (Processor & { readonly name: 'stripe' });
+type OpenProcessor = SandboxProcessor | (Processor & { readonly name: 'stripe' });
 
-/** Creates the processor selected by the configuration; null if US accounts cannot be served. */
-export async function openProcessor(
-  { processor, publicUrl, databasePoolSize }: Config,
+/** The processors of a service. */
+export interface Processors {
+  /** Of live merchants; null if their US accounts cannot be served. */
+  readonly processor: OpenProcessor | null;
+  /** Of test merchants, on every service. */
+  readonly sandbox: SandboxProcessor;
+}
+
+export async function openProcessors(
+  config: Config,
   keyring: Keyring,
+  clock: Clock,
+): Promise<Processors> {
+  const sandbox = createSandboxProcessor(keyring, config.publicUrl);
+  return { processor: await openProcessor(config, sandbox, clock), sandbox };
+}
+
+/** The processor of a payment or notification, by its name; null for none that the service has. */
+export function processorNamed(
+  { processor, sandbox }: { readonly processor: Processor | null; readonly sandbox: Processor },
+  name: string | null,
+): Processor | null {
+  return [processor, sandbox].find(each => each?.name === name) ?? null;
+}
+
+async function openProcessor(
+  { processor, publicUrl, databasePoolSize }: Config,
+  sandbox: SandboxProcessor,
   clock: Clock,
 ): Promise<OpenProcessor | null> {
   switch (processor?.name) {
     case 'sandbox':
-      return createSandboxProcessor(keyring, publicUrl);
+      return sandbox;
     case 'stripe': {
       // Imported only if it is used: its package adds a tenth of a second to each start.
       const { createStripeProcessor } = await import('./stripe-processor.ts');

@@ -1,6 +1,7 @@
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { requireSimulable } from '../may-simulate.ts';
 import { movePayment } from '../move-payment.ts';
 import { MOVES, type MoveName } from '../moves.ts';
 import type { NotificationDependencies } from './receive-notification.ts';
@@ -38,14 +39,17 @@ export function listRegulatedCases({
 
 /**
  * Simulates a case on a payment of the sandbox processor, by the notifications that it would send.
- * @throws OperationRefused for a payment of another processor, and for a case that it does not have.
+ * @param deps.simulation Whether the service simulates the payments of all merchants.
+ * @throws OperationRefused for a payment that may not be simulated or is another processor's, and for a case that it
+ * does not have.
  */
-export function simulateRegulated(
-  deps: NotificationDependencies,
+export async function simulateRegulated(
+  { simulation: simulates, ...deps }: NotificationDependencies & { readonly simulation: boolean },
   sandbox: SandboxProcessor,
   payment: Payment,
   simulation: string,
 ): Promise<void> {
+  await requireSimulable(deps.db, simulates, payment);
   requireSandbox(payment);
   const name = REGULATED_CASES.find(each => each === simulation);
   if (name === undefined) {

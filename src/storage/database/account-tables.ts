@@ -163,7 +163,7 @@ interface MerchantUsersTable extends MemberColumns {
 }
 
 /** Where a change was made. */
-export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo';
+export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo' | 'api';
 
 interface AuditLogTable {
   id: string;
@@ -178,7 +178,7 @@ interface AuditLogTable {
   person_id: Defaulted<string | null>;
   /** null in rows of older releases. */
   origin: Defaulted<ChangeOrigin | null>;
-  /** The client's IP address; null outside the panel. */
+  /** The client's IP address; null outside panel and API. */
   address: Defaulted<string | null>;
 }
 

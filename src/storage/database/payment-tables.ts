@@ -89,7 +89,15 @@ interface IdempotencyKeysTable {
 }
 
 /** Payments and what happened to them. */
+/** Has a row while payments of live merchants may be simulated too; triggers read it. */
+interface SimulatedServicesTable {
+  /** Always true, so that there is at most one row. */
+  one: Defaulted<true>;
+  since: Date;
+}
+
 export interface PaymentTables {
+  simulated_services: SimulatedServicesTable;
   payments: PaymentsTable;
   payment_transitions: PaymentTransitionsTable;
   events: EventsTable;

@@ -10,6 +10,10 @@ export const TAGS = {
     name: 'Events',
     description: 'What has happened to payments, also while an endpoint was down.',
   },
+  testing: {
+    name: 'Testing',
+    description: 'Play what customers and chains do, on payments of test merchants.',
+  },
   networks: { name: 'Networks', description: 'The networks that the platform offers now.' },
   partners: {
     name: 'Partner reports',

@@ -6,8 +6,9 @@ import { leastAmount } from '#onchain/settlement/least-amount.ts';
 import { roundedAmount, toBaseUnits } from '#onchain/settlement/quote-amounts.ts';
 import { isOpen } from '#onchain/settlement/select-network.ts';
 import { dueCents } from '#payments/commission.ts';
+import { maySimulate } from '#payments/may-simulate.ts';
 import { movePayment } from '#payments/move-payment.ts';
-import { listOfferedNetworks } from '#payments/offered-networks.ts';
+import { listOfferedNetworks, offeringFor } from '#payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '#payments/rates/rate-source.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -69,6 +70,8 @@ export interface Checkout {
   /** What a paid payment has received, in the asset's smallest unit; null before it is paid. */
   readonly received: bigint | null;
   readonly transfers: Transfers;
+  /** Whether it may be simulated. */
+  readonly isSimulable: boolean;
 }
 
 /** Query parameters that are added to a redirect URL. */
@@ -88,7 +91,7 @@ export async function findCheckoutPayment(db: Connection, token: string): Promis
 interface CheckoutReader {
   readonly db: Connection;
   readonly rates: Rates;
-  /** Whether payments may be simulated. */
+  /** Whether the service simulates the payments of all merchants. */
   readonly simulation: boolean;
 }
 
@@ -101,7 +104,7 @@ export async function readCheckout(
   const [transfers, shop, networks, addresses, popular] = await Promise.all([
     readTransfers(db, payment),
     readShop(db, payment.merchant_id),
-    listOfferedNetworks(db, simulation),
+    listOfferedNetworks(db, offeringFor(simulation, payment.merchant_environment)),
     listDepositAddresses(db, payment.branch_id),
     isOffering ? countRecentChoices(db, payment.merchant_id) : new Map<string, number>(),
   ]);
@@ -138,6 +141,7 @@ export async function readCheckout(
     progress: network === null ? NO_PROGRESS : progressOf(payment, { network, transfers, now }),
     received: payment.status === 'successful' ? receivedOf(payment, transfers) : null,
     transfers,
+    isSimulable: maySimulate(simulation, payment.merchant_environment),
   };
 }
 

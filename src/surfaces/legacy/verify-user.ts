@@ -58,5 +58,6 @@ export function authorizeUser({ user, merchant }: UserWithAccounts): Principal {
     keyId: user.client_id ?? user.id,
     accountId: merchant.id,
     accountKind: merchant.accountKind,
+    environment: merchant.environment,
   };
 }

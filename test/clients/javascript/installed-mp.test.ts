@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { verifyWebhook } from '#client/index.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { freePort } from '../../helpers/redis-server.ts';
+import { simulate } from '../../helpers/simulate.ts';
 import { type Receiver, startReceiver, status } from '../../payments/webhooks/receiver.ts';
 import { installClient, type Project, RUNTIMES } from './installed-client.ts';
 

@@ -80,6 +80,8 @@ function testMerchantOrder(subject: Subject): void {
     const { partner } = await addPartner(service, { selfService: false });
     const { merchant } = await addMerchant(service, {
       kind: 'us',
+      environment: 'test',
+      addresses: {},
       approved: false,
       partnerId: partner.id,
     });

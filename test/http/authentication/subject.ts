@@ -57,18 +57,25 @@ export interface Delivery {
   readonly address?: string | undefined;
 }
 
-/** A merchant that can take payments, with one payment. */
+/** A test merchant, since some routes are for those alone, that can take payments; with one payment. */
 export async function createMerchantAccount(
   service: TestApp,
   options: Parameters<typeof addMerchant>[1] = {},
 ): Promise<Account> {
   const { merchant, ...credentials } = await addMerchant(service, {
+    environment: 'test',
     // One network suffices, and takes fewer statements.
-    addresses: { btc: ADDRESSES.btc },
+    addresses: { 'btc-test': ADDRESSES['btc-test'] },
     ...options,
   });
   const created_at = new Date(service.clock());
-  const payment = await addPayment(service.db, merchant, { created_at });
+  const payment = await addPayment(service.db, merchant, {
+    created_at,
+    // Tests move the clock by a day and more.
+    expires_at: new Date(created_at.getTime() + 30 * 24 * 60 * 60_000),
+    offered_blockchain_ids: ['btc-test'],
+    ...(merchant.account_kind === 'us' && { processor: 'sandbox', external_id: merchant.id }),
+  });
   const event = newEvent('payment_prompt.created', payment, created_at);
   await insertEvent(service.db, event);
   const owner = { merchantId: merchant.id };
@@ -80,6 +87,8 @@ export async function createAccount(service: TestApp, kind: Account['kind']): Pr
   if (kind === 'merchant') return createMerchantAccount(service);
   const { partner, member, ...credentials } = await addPartner(service);
   const { merchant, payment, eventId } = await createMerchantAccount(service, {
+    environment: 'live',
+    addresses: { btc: ADDRESSES.btc },
     partnerId: partner.id,
   });
   return { kind, credentials, owner: { memberId: member.id }, merchant, payment, eventId, partner };

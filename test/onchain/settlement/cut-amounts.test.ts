@@ -104,7 +104,7 @@ describe('a second payer of the same price, whose wallet cuts decimals', () => {
   async function open(blockchainId: string, amount: number) {
     const columns = { amount, created_at: now(), offered_blockchain_ids: [blockchainId] };
     const payment = await addPayment(service.db, merchant, columns);
-    const choice = { payment, blockchainId, simulation: true };
+    const choice = { payment, blockchainId, offering: 'simulated' } as const;
     const { id, address, token_amount } = await selectNetwork(service.db, rates, choice, now());
     return { id, blockchainId, address: address ?? '', asked: BigInt(token_amount ?? 0) };
   }

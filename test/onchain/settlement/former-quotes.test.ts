@@ -45,7 +45,7 @@ const add = (amount = 4_444) =>
     expires_at: new Date(service.clock.now + 60 * MINUTE_MS),
   });
 const choose = (payment: Payment, blockchainId: string, rates = RATES) =>
-  selectNetwork(service.db, rates, { payment, blockchainId, simulation: true }, now());
+  selectNetwork(service.db, rates, { payment, blockchainId, offering: 'simulated' }, now());
 const read = async ({ id }: Payment) => {
   const payment = await findPayment(service.db, id);
   if (payment === undefined) throw new Error('no payment');

@@ -3,7 +3,6 @@ import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import type { Finality } from '#onchain/settlement/observed-transfer.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -12,6 +11,7 @@ import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
+import { simulate } from '../../helpers/simulate.ts';
 
 const HOUR_MS = 3_600_000;
 /** The expiry that the older contract sets. */
@@ -42,7 +42,7 @@ const lapse = () => {
   return SMALL_LOOPS.lapseQuotes({ ...service, logger }).run(signal, () => undefined);
 };
 const select = (payment: Payment, blockchainId: string, rates = createFixedRates()) =>
-  selectNetwork(service.db, rates, { payment, blockchainId, simulation: true }, now());
+  selectNetwork(service.db, rates, { payment, blockchainId, offering: 'simulated' }, now());
 
 /** A payment whose expiry was fixed at creation, as the older contract does. */
 const addFixed = (columns: Partial<Payment> = {}) =>

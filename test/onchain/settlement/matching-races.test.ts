@@ -39,7 +39,12 @@ const add = (amount?: number) =>
   });
 
 const choose = (payment: Payment, rates = createFixedRates()) =>
-  selectNetwork(service.db, rates, { payment, blockchainId: 'eth-usdc', simulation: true }, now());
+  selectNetwork(
+    service.db,
+    rates,
+    { payment, blockchainId: 'eth-usdc', offering: 'simulated' },
+    now(),
+  );
 
 const transferOf = ({ address, token_amount: amount }: Payment): ObservedTransfer => ({
   blockchainId: 'eth-usdc',

@@ -5,7 +5,6 @@ import { dismissDeposit } from '#onchain/settlement/inbox.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import type { Finality } from '#onchain/settlement/observed-transfer.ts';
 import { recordReturn } from '#onchain/settlement/record-return.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import { findDepositById } from '#storage/repositories/deposits/deposits.ts';
 import { findReturns } from '#storage/repositories/deposits/returns.ts';
@@ -13,6 +12,7 @@ import { ADDRESSES, addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addOpenPayment, releaseAll } from '../../helpers/open-payment.ts';
 import { addMerchantUser } from '../../helpers/panel.ts';
+import { simulate } from '../../helpers/simulate.ts';
 
 /** The return of a part that an ended payment had received. */
 

@@ -33,13 +33,13 @@ afterAll(() => service.close());
 
 const now = () => new Date(service.clock.now);
 const select = (payment: Payment, blockchainId: string, from = rates) =>
-  selectNetwork(service.db, from, { payment, blockchainId, simulation: true }, now());
+  selectNetwork(service.db, from, { payment, blockchainId, offering: 'simulated' }, now());
 /** Address and amount of a new payment of 2 dollars on Bitcoin, or the code of its refusal. */
 async function quoteCheap(of: Merchant, amount = 200): Promise<string> {
   const columns = { amount, offered_blockchain_ids: ['btc'], created_at: now() };
   const payment = await addPayment(service.db, of, columns);
   const log = { warn: (line: unknown) => void warnings.push(line) };
-  const choice = { payment, blockchainId: 'btc', simulation: true, log };
+  const choice = { payment, blockchainId: 'btc', offering: 'simulated', log } as const;
   return selectNetwork(service.db, rates, choice, now()).then(
     chosen => `${chosen.address} ${chosen.token_amount}`,
     (error: { errorCode: string }) => error.errorCode,
@@ -247,7 +247,13 @@ describe('several addresses of a branch', () => {
   test('offer their network once, until the last address is removed', async () => {
     const networks = async () => (await findMerchantSetup(service.db, own.id))?.networks;
     const branchId = (await findMainBranch(service.db, own.id))?.id ?? '';
-    const btc = { id: 'btc', windowMinutes: 60, isActive: true, settledBy: 'simulation' };
+    const btc = {
+      id: 'btc',
+      environment: 'production',
+      windowMinutes: 60,
+      isActive: true,
+      settledBy: 'simulation',
+    };
     expect(await networks()).toEqual([btc]);
     expect(await listConfiguredNetworks(service.db, branchId)).toEqual([btc]);
     const remove = (address?: string) =>

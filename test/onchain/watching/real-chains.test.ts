@@ -87,7 +87,7 @@ async function ask(chain: string, cents = 1_000): Promise<Payment> {
     created_at: now,
     offered_blockchain_ids: [chain],
   });
-  const choice = { payment, blockchainId: chain, simulation: false };
+  const choice = { payment, blockchainId: chain, offering: 'watched' } as const;
   return selectNetwork(db, rates, choice, now);
 }
 
@@ -176,7 +176,12 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
       offered_blockchain_ids: [CHAIN, 'btc'],
     });
     const choose = (blockchainId: string) =>
-      selectNetwork(db, rates, { payment, blockchainId, simulation: true }, new Date(Date.now()));
+      selectNetwork(
+        db,
+        rates,
+        { payment, blockchainId, offering: 'simulated' },
+        new Date(Date.now()),
+      );
     const first = await choose(CHAIN);
     await choose('btc');
     expect((await choose(CHAIN)).token_amount).toBe(first.token_amount);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { setMerchant } from '#accounts/merchants.ts';
 import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
 import type { Processor } from '#payments/processor.ts';
-import { openProcessor } from '#payments/processors/open-processor.ts';
+import { openProcessors, type Processors } from '#payments/processors/open-processor.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { SMALL_LOOPS } from '#worker/small-loops.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
@@ -16,6 +16,7 @@ const MINUTE_MS = 60_000;
 let stripe: StripeServer;
 let service: TestApp;
 let shop: MerchantWithKey;
+let processors: Processors;
 let processor: Processor | null;
 /** The payment intent of every session, as Stripe returns it. */
 const intent = { status: 'processing' };
@@ -28,7 +29,8 @@ beforeAll(async () => {
   stripe = await startStripeServer();
   service = await startTestApp({ env: stripe.env });
   shop = await addMerchant(service, { kind: 'us', addresses: {}, commissionBps: 150 });
-  processor = await openProcessor(testConfig(stripe.env), service.keyring, service.clock);
+  processors = await openProcessors(testConfig(stripe.env), service.keyring, service.clock);
+  ({ processor } = processors);
 });
 beforeEach(() => {
   for (const list of [stripe.received, warned, errors]) list.length = 0;
@@ -88,7 +90,13 @@ async function runRound(configured = processor): Promise<void> {
     warn: (_context: unknown, message: string) => void warned.push(message),
     error: (_context: unknown, message: string) => void errors.push(message),
   } as unknown as TestApp['app']['log'];
-  const loop = SMALL_LOOPS.followUpRegulated({ ...service, processor: configured, logger });
+  const { sandbox } = processors;
+  const loop = SMALL_LOOPS.followUpRegulated({
+    ...service,
+    processor: configured,
+    sandbox,
+    logger,
+  });
   await loop.run(new AbortController().signal, () => undefined);
 }
 
@@ -314,8 +322,7 @@ describe('an hour after its time, at the next inquiry, expires without a request
   });
 
   test('a payment of another processor', async () => {
-    const sandbox = await openProcessor(testConfig(), service.keyring, service.clock);
-    await expiresUnasked(await createDue({ status: 'open' }), sandbox);
+    await expiresUnasked(await createDue({ status: 'open' }), processors.sandbox);
     expect(asked()).toEqual([]);
   });
 

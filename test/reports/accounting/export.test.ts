@@ -9,7 +9,6 @@ import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dismissDeposit } from '#onchain/settlement/inbox.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { valueDeposits } from '#onchain/settlement/value-deposits.ts';
 import { commissionCents } from '#payments/commission.ts';
 import { accountingFile, type Format } from '#reports/accounting/file.ts';
@@ -29,6 +28,7 @@ import {
 import { addMerchantUser, addSession, HOST, open, type Visitor } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
+import { simulate } from '../../helpers/simulate.ts';
 
 const GUIDE = resolve(import.meta.dirname, '../../../src/surfaces/docs/guides/evidence.md');
 /** A month that had ended when this was written. */

@@ -113,7 +113,6 @@ test('addresses that several merchants have stay theirs, shared, and no other me
     simulation: true,
     hasPanel: true,
     hasProcessor: true,
-    isProcessorLive: false,
   };
   for (const { merchant } of [ada, bob]) {
     const now = new Date(service.clock());

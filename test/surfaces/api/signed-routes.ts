@@ -26,6 +26,21 @@ function partnerRead(
   return { ...merchantRead(url, scope, path), principals: ['partner'] };
 }
 
+function testWrite(what: 'simulate' | 'clock', bodyOf: (isUs: boolean) => object): SignedRoute {
+  return {
+    method: 'POST',
+    url: `${V1}/test/payments/:id/${what}`,
+    scope: 'payment_prompts:write',
+    principals: ['merchant'],
+    testOnly: true,
+    success: 200,
+    request: ({ merchant, payment }) => ({
+      path: `${V1}/test/payments/${payment.id}/${what}`,
+      body: JSON.stringify(bodyOf(merchant.account_kind === 'us')),
+    }),
+  };
+}
+
 /** Every authenticated route; a test compares this list with the registered routes. */
 export const SIGNED_ROUTES: readonly SignedRoute[] = [
   {
@@ -55,6 +70,9 @@ export const SIGNED_ROUTES: readonly SignedRoute[] = [
   ),
   merchantRead(`${V1}/events`, 'payment_prompts:read'),
   merchantRead(`${V1}/blockchains/active`, 'blockchains:read'),
+  // A transfer that the chain undoes can be repeated; the sandbox of US accounts has none.
+  testWrite('simulate', isUs => (isUs ? { case: 'confirm' } : { case: 'reorg' })),
+  testWrite('clock', () => ({ seconds: 1 })),
   partnerRead(`${PARTNER}/overview`, 'partner_overview:read'),
   partnerRead(`${PARTNER}/merchants`, 'partner_merchants:read'),
   partnerRead(

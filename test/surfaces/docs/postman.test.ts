@@ -11,6 +11,7 @@ import {
 } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
+import { createPrompt } from '../../helpers/prompts.ts';
 import { recordEvent } from '../../helpers/record-event.ts';
 import { CREATE_VECTOR, LIST_VECTOR } from '../../signing/vector.ts';
 import { readContract } from './openapi/subject.ts';
@@ -20,6 +21,7 @@ type Variables = Readonly<Record<string, string>>;
 
 let service: TestApp;
 let shop: MerchantWithKey;
+let tester: MerchantWithKey;
 let partner: PartnerWithKey;
 let collection: PostmanCollection;
 let ids: Variables;
@@ -31,6 +33,8 @@ beforeAll(async () => {
     partnerId: partner.partner.id,
     addresses: { btc: ADDRESSES.btc, eth: ADDRESSES.eth },
   });
+  const addresses = { 'eth-test': ADDRESSES['eth-test'] };
+  tester = await addMerchant(service, { environment: 'test', addresses });
   const created_at = new Date(service.clock());
   const payment = await addPayment(service.db, shop.merchant, { created_at });
   await recordEvent(service.db, 'payment_prompt.created', payment, created_at);
@@ -145,11 +149,17 @@ test('has every signed operation, in folders, and no credentials', async () => {
 async function sendItem({ request }: Item) {
   const { method, url, body, header } = request;
   const isOfPartner = url.path.includes('partner');
-  const { keyId, secret, passphrase } = isOfPartner ? partner : shop;
+  const isTest = url.path.includes('test');
+  const { keyId, secret, passphrase } = isOfPartner ? partner : isTest ? tester : shop;
+  // Each payment is simulated once.
+  const payments = isTest
+    ? (await createPrompt(service, tester, { amount: 5000 })).prompt.id
+    : ids.payments;
+  const own: Variables = { ...ids, payments: payments ?? '' };
   const $guid = crypto.randomUUID();
   const variables = { keyId, secret, passphrase, $guid };
   const path = `/${url.path
-    .map((part, index) => (part.startsWith(':') ? ids[url.path[index - 1] ?? ''] : part))
+    .map((part, index) => (part.startsWith(':') ? own[url.path[index - 1] ?? ''] : part))
     .join('/')}`;
   const query = url.query
     .filter(({ disabled }) => disabled !== true)

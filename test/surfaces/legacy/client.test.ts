@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '#client/index.ts';
 import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
+import { simulate } from '../../helpers/simulate.ts';
 import { addOlderMerchant, ask, BODY, type OlderMerchant, PROMPT } from './older-contract.ts';
 
 const HOUR_MS = 3_600_000;
@@ -106,7 +106,7 @@ test('a client written for the older contract needs no change, and v1 reads the 
   await selectNetwork(
     service.db,
     service.rates,
-    { payment: await paymentOf(id), blockchainId: 'btc', simulation: true },
+    { payment: await paymentOf(id), blockchainId: 'btc', offering: 'simulated' },
     now(),
   );
   await simulate(service, id, 'confirm', now());
@@ -144,7 +144,7 @@ describe('a prompt', () => {
     const chosen = await selectNetwork(
       service.db,
       service.rates,
-      { payment, blockchainId: 'btc', simulation: true },
+      { payment, blockchainId: 'btc', offering: 'simulated' },
       now(),
     );
     expect(chosen.commission_amount).toBe(75);
@@ -225,7 +225,7 @@ describe('24 hours', () => {
       const chosen = await selectNetwork(
         service.db,
         service.rates,
-        { payment: before, blockchainId, simulation: true },
+        { payment: before, blockchainId, offering: 'simulated' },
         now(),
       );
       expect(chosen.expires_at).toEqual(before.expires_at);
@@ -237,7 +237,7 @@ describe('24 hours', () => {
     const chosen = await selectNetwork(
       service.db,
       service.rates,
-      { payment, blockchainId: 'btc', simulation: true },
+      { payment, blockchainId: 'btc', offering: 'simulated' },
       now(),
     );
     expect(chosen.expires_at.getTime()).toBe(service.clock() + HOUR_MS);

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setMerchant } from '#accounts/merchants.ts';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { readPublicKeys } from '#reports/evidence/keys.ts';
 import { foldPartnerDeltas } from '#storage/repositories/partners/deltas.ts';
 import { formatDollars } from '#surfaces/pages/format-dollars.ts';
@@ -19,6 +18,7 @@ import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPartnerUser, HOST, open, textOf, type Visitor } from '../../helpers/panel.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { createPrompt } from '../../helpers/prompts.ts';
+import { simulate } from '../../helpers/simulate.ts';
 
 let service: TestApp;
 let shop: MerchantWithKey;

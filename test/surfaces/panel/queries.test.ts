@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { simulate } from '#onchain/settlement/simulate.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import type { TestApp } from '../../helpers/app.ts';
 import { addDelivery } from '../../helpers/deliveries.ts';
 import { open } from '../../helpers/panel.ts';
 import { copyPayment } from '../../helpers/payments.ts';
 import { startWithRoutes } from '../../helpers/registered-routes.ts';
+import { simulate } from '../../helpers/simulate.ts';
 import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
 
 /** How many queries each page makes, when it has something to show. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../../database/connection.ts';
-import type { Network, SettledBy } from '../../database/network-tables.ts';
+import type { Network, NetworkEnvironment, SettledBy } from '../../database/network-tables.ts';
 
 export interface DepositAddress {
   blockchainId: string;
@@ -14,6 +14,7 @@ export interface DatedAddress extends DepositAddress {
 /** A network that a branch has an address on. */
 export interface ConfiguredNetwork {
   id: string;
+  environment: NetworkEnvironment;
   windowMinutes: number;
   /** Whether an operator has the network switched on. */
   isActive: boolean;
@@ -23,6 +24,7 @@ export interface ConfiguredNetwork {
 /** Columns of `networks` that make a `ConfiguredNetwork`. */
 export const CONFIGURED_NETWORK = [
   'networks.id',
+  'networks.environment',
   'networks.window_minutes as windowMinutes',
   'networks.is_active as isActive',
   'networks.settled_by as settledBy',

@@ -1,10 +1,16 @@
-import type { AccountKind, ActiveStatus, OnboardingStatus } from '../../database/account-tables.ts';
+import type {
+  AccountKind,
+  ActiveStatus,
+  MerchantEnvironment,
+  OnboardingStatus,
+} from '../../database/account-tables.ts';
 
 /** Everything about a merchant and its partner that authentication needs. */
 export interface MerchantState {
   id: string;
   status: ActiveStatus;
   accountKind: AccountKind;
+  environment: MerchantEnvironment;
   onboardingStatus: OnboardingStatus;
   partner: { id: string; status: ActiveStatus; selfServiceApiPayments: boolean } | null;
 }
@@ -13,6 +19,7 @@ export interface MerchantState {
 export const MERCHANT_STATE = [
   'merchants.status as merchantStatus',
   'merchants.account_kind as accountKind',
+  'merchants.environment as environment',
   'merchants.onboarding_status as onboardingStatus',
   'owner.id as ownerId',
   'owner.status as ownerStatus',
@@ -22,6 +29,7 @@ export const MERCHANT_STATE = [
 interface JoinedMerchant {
   merchantStatus: ActiveStatus;
   accountKind: AccountKind;
+  environment: MerchantEnvironment;
   onboardingStatus: OnboardingStatus;
   /** The owner's columns are null for a merchant without a partner. */
   ownerId: string | null;
@@ -35,6 +43,7 @@ export function toMerchantState(id: string, row: JoinedMerchant): MerchantState 
     id,
     status: row.merchantStatus,
     accountKind: row.accountKind,
+    environment: row.environment,
     onboardingStatus: row.onboardingStatus,
     partner:
       row.ownerId !== null && row.ownerStatus !== null

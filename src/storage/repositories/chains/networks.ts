@@ -14,6 +14,11 @@ export function listNetworks(db: Connection): Promise<Network[]> {
   return db.selectFrom('networks').selectAll().orderBy('position').execute();
 }
 
+/** All networks (24) with their chains, in the order of the documentation. */
+export function listNetworksOnChains(db: Connection): Promise<NetworkOnChain[]> {
+  return networksOnChains(db).orderBy('networks.position').execute();
+}
+
 /** The active networks, in the order of the documentation. */
 export function listActiveNetworks(db: Connection): Promise<NetworkOnChain[]> {
   return networksOnChains(db).where('is_active', '=', true).orderBy('networks.position').execute();

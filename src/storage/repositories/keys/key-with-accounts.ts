@@ -77,6 +77,7 @@ export async function findKeyAtOrAfter(
   const {
     merchantStatus,
     accountKind,
+    environment,
     onboardingStatus,
     ownerId,
     ownerStatus,
@@ -88,8 +89,14 @@ export async function findKeyAtOrAfter(
     ...key
   } = row;
   const merchant =
-    key.merchant_id !== null && merchantStatus && accountKind && onboardingStatus
-      ? toMerchantState(key.merchant_id, { ...row, merchantStatus, accountKind, onboardingStatus })
+    key.merchant_id !== null && merchantStatus && accountKind && environment && onboardingStatus
+      ? toMerchantState(key.merchant_id, {
+          ...row,
+          merchantStatus,
+          accountKind,
+          environment,
+          onboardingStatus,
+        })
       : null;
   const member =
     key.partner_member_id !== null && memberRole && memberStatus && partnerId && partnerStatus

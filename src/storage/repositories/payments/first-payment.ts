@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Merchant, Partner } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
+import type { Network } from '../../database/network-tables.ts';
 import { sharedAddresses } from '../accounts/address-holders.ts';
 import type { NetworkOnChain } from '../chains/networks.ts';
 
@@ -32,6 +33,7 @@ export interface NetworkOfMerchant
     NetworkOnChain,
     'id' | 'chain' | 'is_active' | 'settled_by' | 'watched_until' | 'halted'
   > {
+  readonly network_environment: Network['environment'];
   readonly has_address: boolean;
 }
 
@@ -75,6 +77,7 @@ export async function findFirstPaymentSetup(
       where merchant.id = ${merchantId}
     )
     select account.*, network.id, network.chain, network.is_active, network.settled_by,
+      network.environment as network_environment,
       chain.watched_until, chain.halted,
       exists (select from deposit_addresses
               join branches on branches.id = branch_id and is_main

@@ -1,3 +1,4 @@
+import type { MerchantEnvironment } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Network } from '../../database/network-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
@@ -11,6 +12,7 @@ export const findPayment = findById('payments');
 export type CheckoutPayment = Payment & {
   /** Whether it may have transfers to list. */
   has_transfers: boolean;
+  merchant_environment: MerchantEnvironment;
 };
 
 /** @param tokenHash SHA-256 of the token in the checkout link. */
@@ -20,7 +22,9 @@ export function findPaymentByCheckoutToken(
 ): Promise<CheckoutPayment | undefined> {
   return db
     .selectFrom('payments')
-    .selectAll()
+    .innerJoin('merchants', 'merchants.id', 'payments.merchant_id')
+    .selectAll('payments')
+    .select('merchants.environment as merchant_environment')
     .select(HAS_TRANSFERS.as('has_transfers'))
     .where('checkout_token_hash', '=', tokenHash)
     .executeTakeFirst();

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ActiveStatus } from '../../database/account-tables.ts';
+import type { ActiveStatus, MerchantEnvironment } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Payment, SessionStatus } from '../../database/payment-tables.ts';
 
@@ -18,20 +18,25 @@ export function lockPaymentOfSession(
     .executeTakeFirst();
 }
 
-/** The payment of a processor's session, with the name of its merchant. */
+/** The payment of a processor's session, with what its page shows of its merchant. */
 export function findPaymentOfSession(
   db: Connection,
   processor: string,
   externalId: string,
-): Promise<(Payment & { merchant_name: string }) | undefined> {
+): Promise<(Payment & OfMerchant) | undefined> {
   return db
     .selectFrom('payments')
     .innerJoin('merchants', 'merchants.id', 'payments.merchant_id')
     .selectAll('payments')
-    .select('merchants.name as merchant_name')
+    .select(['merchants.name as merchant_name', 'merchants.environment as merchant_environment'])
     .where('processor', '=', processor)
     .where('external_id', '=', externalId)
     .executeTakeFirst();
+}
+
+interface OfMerchant {
+  merchant_name: string;
+  merchant_environment: MerchantEnvironment;
 }
 
 /** A regulated payment to ask its processor about. */

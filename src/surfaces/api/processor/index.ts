@@ -17,7 +17,7 @@ const FORM_LIMIT_BYTES = 4 * 1024;
 /** Routes for a processor and its customers. None of them is signed with an API key. */
 export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies): Promise<void> {
   if (deps.processor === null) {
-    app.log.warn('no PROCESSOR is set: US accounts cannot take payments');
+    app.log.warn('no PROCESSOR is set: US accounts of live merchants cannot take payments');
   }
   // Notifications are read as bytes, because their signature covers the bytes.
   app.removeAllContentTypeParsers();
@@ -35,7 +35,7 @@ export async function processorPlugin(app: TypedApp, deps: ProcessorDependencies
       const { simulation } = deps;
       return sendPage(reply, 200, renderDone({ simulation, locale: localeOf(request) }));
     });
-    if (deps.processor?.name === 'sandbox') registerSandbox(pages, deps, deps.processor);
+    registerSandbox(pages, deps);
   });
 }
 

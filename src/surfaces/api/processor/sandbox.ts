@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
+import { maySimulate } from '#payments/may-simulate.ts';
 import {
   type NotificationKind,
   sendNotifications,
 } from '#payments/processors/sandbox-notifications.ts';
-import type { SandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import { listActiveNetworks } from '#storage/repositories/chains/networks.ts';
 import { findPaymentOfSession } from '#storage/repositories/payments/regulated-payments.ts';
 import { sendFailure } from '../../checkout/page/failures.ts';
@@ -35,15 +35,16 @@ const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>
  * GET and POST /processor/sandbox/:token, the page of the sandbox processor. The token authorizes the
  * form, so a page of another site cannot submit it.
  */
-export function registerSandbox(
-  app: TypedApp,
-  deps: ProcessorDependencies,
-  sandbox: SandboxProcessor,
-): void {
-  const { db, clock } = deps;
+export function registerSandbox(app: TypedApp, deps: ProcessorDependencies): void {
+  const { db, clock, sandbox } = deps;
   const path = '/processor/sandbox/:token';
-  const find = (token: string) =>
-    findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(token));
+  // A payment of a live merchant may be left from a time when the service simulated.
+  const find = async (token: string) => {
+    const payment = await findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(token));
+    const mayPay =
+      payment !== undefined && maySimulate(deps.simulation, payment.merchant_environment);
+    return mayPay ? payment : undefined;
+  };
   const sendMissing = (request: FastifyRequest, reply: FastifyReply) =>
     sendFailure(new ApiError('E3001'), request, reply, deps);
 

@@ -1,5 +1,6 @@
+import { principalOf } from '#http/authentication.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { listOfferedNetworks } from '#payments/offered-networks.ts';
+import { listOfferedNetworks, offeringFor } from '#payments/offered-networks.ts';
 import { type Blockchain, BlockchainListSchema } from '#schemas/blockchain.ts';
 import { EmptyQuerySchema } from '#schemas/list-payments.ts';
 import type { Network } from '#storage/database/network-tables.ts';
@@ -20,10 +21,13 @@ export function registerActiveBlockchains(
       },
       schema: { querystring: EmptyQuerySchema, response: { 200: BlockchainListSchema } },
     },
-    async () => {
+    async request => {
+      const principal = principalOf(request);
+      const environment = principal.kind === 'merchant' ? principal.environment : 'live';
+      const offering = offeringFor(simulation, environment);
       // Any change of a network invalidates the list, so it depends on no single subject.
-      const offered = await networks.read('offered', async () => ({
-        value: await listOfferedNetworks(reads, simulation),
+      const offered = await networks.read(offering, async () => ({
+        value: await listOfferedNetworks(reads, offering),
         subjects: [],
       }));
       return (offered ?? []).map(toBlockchain);

@@ -1,4 +1,6 @@
 import type { CreatePaymentDependencies } from '#payments/decide-creation.ts';
+import type { SandboxProcessor } from '#payments/processors/sandbox-processor.ts';
+import type { Rates } from '#payments/rates/rate-source.ts';
 import type { Database } from '#storage/database/connection.ts';
 import type { FreshCache } from '#storage/database/fresh-cache.ts';
 import type { Network } from '#storage/database/network-tables.ts';
@@ -13,8 +15,12 @@ export interface V1Dependencies {
   readonly clock: Clock;
   readonly payments: CreatePaymentDependencies;
   readonly publicUrl: string;
+  /** Prices of simulated payments, which choose a network. */
+  readonly rates: Rates;
+  /** Processor of test merchants. */
+  readonly sandbox: SandboxProcessor;
   /** How many days events are kept. */
   readonly retentionDays: number;
-  /** Whether payments may be simulated. */
+  /** Whether the service simulates the payments of all merchants. */
   readonly simulation: boolean;
 }

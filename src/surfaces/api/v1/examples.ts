@@ -4,6 +4,7 @@ import type { CreatePaymentBody, CreatePaymentResponse } from '#schemas/create-p
 import type { EventList, RecordedEvent } from '#schemas/list-events.ts';
 import type { PaymentList } from '#schemas/list-payments.ts';
 import type { PaymentObject } from '#schemas/payment.ts';
+import type { SimulationResult } from '#schemas/simulate-payment.ts';
 
 /** Base URL in examples. Documents that are served replace it with the service's own. */
 export const EXAMPLE_BASE = 'https://payments.example.com';
@@ -110,3 +111,15 @@ export const RECORDED_EVENT: RecordedEvent = {
 };
 
 export const EVENT_LIST: EventList = { object: 'list', data: [RECORDED_EVENT], hasMore: false };
+
+export const SIMULATED: SimulationResult = {
+  object: 'simulation',
+  payment: { ...SUCCESSFUL_PAYMENT, blockchainId: 'eth-usdc-test' },
+  waits: null,
+};
+
+export const SIMULATED_EXPIRY: SimulationResult = {
+  object: 'simulation',
+  payment: { ...PENDING_PAYMENT, status: 'expired', sessionStatus: 'expired' },
+  waits: null,
+};

@@ -9,6 +9,8 @@ import {
   PAYMENT_ID,
   PAYMENT_LIST,
   RECORDED_EVENT,
+  SIMULATED,
+  SIMULATED_EXPIRY,
   SUCCESSFUL_PAYMENT,
 } from './examples.ts';
 
@@ -96,4 +98,25 @@ export const LIST_ACTIVE_BLOCKCHAINS: Operation = {
   description:
     'The networks that the platform offers now. A merchant can accept payments on those that it has a deposit address for.',
   example: { response: ACTIVE_BLOCKCHAINS },
+};
+
+export const SIMULATE_PAYMENT: Operation = {
+  id: 'simulatePayment',
+  tag: 'testing',
+  summary: 'Simulate what happens to a payment',
+  description: `Plays a case on a payment of a test merchant, through the same code as a real customer and a real chain: transfers are matched, the payment moves, events are delivered. No node, coins or waiting are needed, also in production. Keys of a live merchant are refused with E2008: its payments can never be simulated there.
+
+A payment without a network gets \`blockchainId\`, or the first one that it offers. If a transfer arrives that the payment does not take, as with \`late\` or \`duplicate\`, it waits for a decision in the panel; \`waits\` says why, if the payment is still open. On a US account the sandbox processor plays \`confirm\`, \`detect\`, \`fail\` and \`cancel\`. A case that the state does not allow is refused with E1040.`,
+  refusals: ['E1040', 'E3001'],
+  example: { params: { id: PAYMENT_ID }, body: { case: 'confirm' }, response: SIMULATED },
+};
+
+export const ADVANCE_CLOCK: Operation = {
+  id: 'advanceClock',
+  tag: 'testing',
+  summary: 'Advance the clock of a payment',
+  description:
+    'Moves the time of one payment of a test merchant forward: its price lapses, it expires, and failed webhooks about it are due again. What has happened keeps its time, and no other payment is affected.',
+  refusals: ['E1040', 'E3001'],
+  example: { params: { id: PAYMENT_ID }, body: { seconds: 3600 }, response: SIMULATED_EXPIRY },
 };

@@ -26,7 +26,7 @@ ${renderOrder(view)}
 ${view.notice && html`<p class="notice" id="notice" role="alert">${view.notice}</p>`}
 ${renderStage(view)}
 ${renderOptions(view)}
-${simulation && !isFinal && isSimulated(checkout) && renderSimulation(view)}
+${!isFinal && isSimulated(checkout) && renderSimulation(view)}
 </main>
 <footer><p>${locale.texts.payment} <code>${payment.id}</code></p>
 ${renderLanguages(view)}</footer>`;
@@ -122,8 +122,9 @@ function renderCancel({ path, locale }: CheckoutView): Html {
 <form method="post" action="${path}/cancel${locale.query}"><button class="danger">${confirmCancel}</button></form>`;
 }
 
-/** Whether a transfer to the payment can be simulated: not on a chain that has a node. */
-function isSimulated({ network, choices }: Checkout): boolean {
+/** Whether a transfer to the payment can be simulated: not on a chain that has a node, but for a test merchant. */
+function isSimulated({ isSimulable, network, choices, shop }: Checkout): boolean {
+  if (!isSimulable || shop.isTest) return isSimulable;
   const candidates = network === null ? choices.map(choice => choice.network) : [network];
   return candidates.length === 0 || candidates.some(each => each.settled_by === 'simulation');
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { ERRORS } from '#errors/catalogue.ts';
@@ -9,9 +9,11 @@ import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
+import { maySimulate } from '#payments/may-simulate.ts';
+import { offeringFor } from '#payments/offered-networks.ts';
 import { StringEnum } from '#schemas/scalars.ts';
-import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
+import type { CheckoutPayment } from '#storage/repositories/payments/payments.ts';
 import { DURATION_EXPECTED, parseDuration } from '#time/duration.ts';
 import { cancelCheckout, findCheckoutPayment } from '../checkout.ts';
 import { type CheckoutStage, stageOf } from '../stage.ts';
@@ -28,14 +30,14 @@ const ClockForm = Type.Object({ advance: Type.String() });
 /** What a form does. */
 interface Action {
   /** Returns a notice for the page; null for none. */
-  readonly perform: (payment: Payment, now: Date) => Promise<string | null>;
+  readonly perform: (payment: CheckoutPayment, now: Date) => Promise<string | null>;
   /** Key of the text about its refusal. */
   readonly failure: 'network' | 'cancel' | 'simulate';
   /** Stage in which the action has been done already, so that repeating it is no error. */
   readonly done?: CheckoutStage;
 }
 
-/** POST /checkout/:token/network, /cancel and, where payments are simulated, /simulate and /clock. */
+/** POST /checkout/:token/network, /cancel and, of a payment that may be simulated, /simulate and /clock. */
 export function registerForms(
   app: TypedApp,
   { db, rates, clock, simulation }: CheckoutDependencies,
@@ -47,7 +49,8 @@ export function registerForms(
     const { network: blockchainId } = request.body;
     return act(request, reply, {
       perform: async (payment, now) => {
-        const choice = { payment, blockchainId, simulation, log: request.log };
+        const offering = offeringFor(simulation, payment.merchant_environment);
+        const choice = { payment, blockchainId, offering, log: request.log };
         await selectNetwork(db, rates, choice, now);
         return null;
       },
@@ -66,34 +69,49 @@ export function registerForms(
     }),
   );
 
-  if (simulation) {
-    app.post('/:token/simulate', { schema: { params, body: SimulateForm } }, (request, reply) =>
-      act(request, reply, {
-        // For developers, in English only.
-        perform: async ({ id }, now) =>
-          whyItWaits(await simulate({ db, rates }, id, request.body.case, now)),
-        failure: 'simulate',
-      }),
-    );
+  /** A payment that may not be simulated has no such form. Its token is not validated yet. */
+  const preValidation = async ({ params: sent }: FastifyRequest) => {
+    const { token } = sent as { token: string };
+    const { merchant_environment: environment } = await findCheckoutPayment(db, token);
+    if (!maySimulate(simulation, environment)) throw new ApiError('E3001');
+  };
+  const simulateRoute = { schema: { params, body: SimulateForm }, preValidation };
+  app.post('/:token/simulate', simulateRoute, (request, reply) =>
+    act(request, reply, {
+      // For developers, in English only.
+      perform: async (payment, now) => {
+        const { case: played } = request.body;
+        return whyItWaits(await simulate({ db, rates, simulation }, payment.id, played, now));
+      },
+      failure: 'simulate',
+    }),
+  );
 
-    app.post('/:token/clock', { schema: { params, body: ClockForm } }, (request, reply) => {
-      const milliseconds = parseDuration(request.body.advance);
-      if (milliseconds === undefined) {
-        throw new ApiError('E1001', `advance must be ${DURATION_EXPECTED}`, { param: 'advance' });
-      }
-      return act(request, reply, {
-        perform: async ({ id: paymentId }, now) => {
-          await transact(db, tx => advanceClock(tx, { paymentId, milliseconds }, now));
-          return null;
-        },
-        failure: 'simulate',
-      });
+  const clockRoute = { schema: { params, body: ClockForm }, preValidation };
+  app.post('/:token/clock', clockRoute, (request, reply) => {
+    const milliseconds = parseDuration(request.body.advance);
+    if (milliseconds === undefined) {
+      throw new ApiError('E1001', `advance must be ${DURATION_EXPECTED}`, { param: 'advance' });
+    }
+    return act(request, reply, {
+      perform: async (payment, now) => {
+        const advance = { paymentId: payment.id, milliseconds, simulation };
+        await transact(db, tx => advanceClock(tx, advance, now));
+        return null;
+      },
+      failure: 'simulate',
     });
-  }
+  });
 
   // After a refused form, the address bar has the form's URL. Loading it redirects to the page.
-  for (const form of ['network', 'cancel', ...(simulation ? ['simulate', 'clock'] : [])]) {
-    app.get(`/:token/${form}`, { schema: { params } }, (request, reply) =>
+  const shown = { schema: { params } };
+  for (const [form, route] of [
+    ['network', shown],
+    ['cancel', shown],
+    ['simulate', { ...shown, preValidation }],
+    ['clock', { ...shown, preValidation }],
+  ] as const) {
+    app.get(`/:token/${form}`, route, (request, reply) =>
       reply.redirect(pages.locationOf(request), 303),
     );
   }

@@ -7,6 +7,12 @@ import { EventDeliverySchema, ListEventsQuerySchema } from '#schemas/list-events
 import { ListPaymentsQuerySchema, PaymentListSchema } from '#schemas/list-payments.ts';
 import { PaymentSchema, PaymentSnapshotSchema } from '#schemas/payment.ts';
 import { StringEnum } from '#schemas/scalars.ts';
+import {
+  AdvanceClockBodySchema,
+  SimulatePaymentBodySchema,
+  SimulationSchema,
+} from '#schemas/simulate-payment.ts';
+import * as simulationCases from '#schemas/simulation-cases.ts';
 
 /** The parts of JSON Schema that the schemas of the API use. */
 interface JsonSchema {
@@ -35,6 +41,10 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   DepositEventType: StringEnum(eventTypes.DEPOSIT_EVENT_TYPES, 'Type of an event of a deposit.'),
   EventType: StringEnum(eventTypes.EVENT_TYPES, 'Type of an event.'),
   UnmatchedDeposit: UnmatchedDepositSchema,
+  SimulationCase: StringEnum(simulationCases.SIMULATION_CASES, 'What a customer and a chain do.'),
+  SimulatePaymentBody: SimulatePaymentBodySchema,
+  AdvanceClockBody: AdvanceClockBodySchema,
+  SimulationResult: SimulationSchema,
 };
 
 /** Names by the schema's JSON: TypeBox copies a schema that it makes optional, so objects cannot be compared. */
@@ -44,14 +54,14 @@ const NAMES = new Map(
 
 /**
  * Writes the types of the schemas as plain TypeScript, with descriptions as comments. In the package they replace
- * TypeBox's. Event types are exported as values too.
+ * TypeBox's. Event types and cases of simulations are exported as values too.
  */
 export function writeSchemaTypes(): string {
   const types = Object.entries(NAMED).map(([name, schema]) => {
     const json: JsonSchema = schema;
     return `${comment(json)}export type ${name} = ${write(json)};\n`;
   });
-  const words = Object.entries(eventTypes).map(
+  const words = Object.entries({ ...eventTypes, ...simulationCases }).map(
     ([name, values]) => `export const ${name} = ${JSON.stringify(values)} as const;\n`,
   );
   return [...types, ...words].join('\n');

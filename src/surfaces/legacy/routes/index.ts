@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { principalOf } from '#http/authentication.ts';
 import { failUnknownRoutesIn } from '#http/unknown-routes.ts';
-import { listOfferedNetworks } from '#payments/offered-networks.ts';
+import { listOfferedNetworks, offeringFor } from '#payments/offered-networks.ts';
 import { BlockchainListSchema } from '#schemas/blockchain.ts';
 import { toBlockchain } from '../../api/v1/active-blockchains.ts';
 import { registerBasicAuthentication } from './authentication.ts';
@@ -37,6 +38,11 @@ export async function legacyPlugin(app: FastifyInstance, deps: LegacyDependencie
       config: { operation: LIST_BLOCKCHAINS },
       schema: { response: { 200: BlockchainListSchema } },
     },
-    async () => (await listOfferedNetworks(deps.db, deps.simulation)).map(toBlockchain),
+    async request => {
+      const principal = principalOf(request);
+      const environment = principal.kind === 'merchant' ? principal.environment : 'live';
+      const offering = offeringFor(deps.simulation, environment);
+      return (await listOfferedNetworks(deps.db, offering)).map(toBlockchain);
+    },
   );
 }

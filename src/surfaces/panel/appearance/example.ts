@@ -67,6 +67,7 @@ export function exampleCheckout(
     progress: NO_PROGRESS,
     received: null,
     transfers: NO_TRANSFERS,
+    isSimulable: false,
   };
 }
 

@@ -28,7 +28,6 @@ export function registerMerchantHome(app: FastifyInstance, deps: PanelDependenci
     simulation,
     hasPanel: true,
     hasProcessor: processor !== null,
-    isProcessorLive: processor?.live === true,
   };
 
   app.get('/merchants/:accountId', withPermission('merchant', 'home.read'), async request => {

@@ -5,6 +5,7 @@ import type { RequestLogMode } from '#accounts/requests/stored-fields.ts';
 import type { ApiError } from '#errors/api-error.ts';
 import type { RateLimits } from '#http/rate-limit.ts';
 import type { Processor } from '#payments/processor.ts';
+import type { SandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
 import type { Database } from '#storage/database/connection.ts';
 import type { Clock } from '#time/clock.ts';
@@ -21,8 +22,10 @@ export interface PanelDependencies extends PasswordHashing {
   readonly isBreached: IsBreached;
   /** For simulated payments, which choose a network. */
   readonly rates: Rates;
-  /** Collects payments on US accounts; null refuses to create them. */
+  /** Collects payments on US accounts of live merchants; null refuses to create them. */
   readonly processor: Processor | null;
+  /** Collects those of test merchants. */
+  readonly sandbox: SandboxProcessor;
   readonly limits: RateLimits;
   /** Processor time that all explanations of signatures share. */
   readonly explaining: ProcessorBudget;

@@ -47,7 +47,7 @@ export async function detailPage(
   const [transfers, facts, cases] = await Promise.all([
     listMerchantTransfers(reports, payment.id),
     readHistory(reports, payment),
-    maySimulate ? casesOf(deps, payment) : [],
+    maySimulate ? casesOf(deps, membership, payment) : [],
   ]);
   const url = ownUrl(request, deps, `/payments/${payment.id}`);
   const { facts: names, copied, timeline } = words.payments;

@@ -4,10 +4,11 @@ import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { listUntaken } from '#onchain/settlement/unmatched-reasons.ts';
-import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
+import { maySimulate } from '#payments/may-simulate.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { membershipOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import { FormRefused } from '../kit/form.ts';
@@ -15,7 +16,7 @@ import { registerForm } from '../kit/form-route.ts';
 import { redirectTo } from '../kit/pages.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PAYMENT_PATH, type PaymentPages, PaymentParams } from './payment-page.ts';
-import { casesOf } from './simulated-cases.ts';
+import { casesOf, environmentOf } from './simulated-cases.ts';
 import { reasonOf } from './unmatched/reason.ts';
 
 /** Which cases there are depends on the payment. */
@@ -27,18 +28,21 @@ export function registerSimulation(
   deps: PanelDependencies,
   { find, show, pathOf }: PaymentPages,
 ): void {
-  const { clock, db, keyring, publicUrl, rates, simulation } = deps;
+  const { clock, db, rates, sandbox, simulation } = deps;
 
   registerForm(app, deps, `${PAYMENT_PATH}/simulate`, {
     rule: { for: 'merchant', permission: 'payments.simulate' },
     params: PaymentParams,
     body: SimulateForm,
     change: async (request, operator) => {
-      if (!simulation) throw new ApiError('E3001');
       const payment = await find(request);
+      const membership = membershipOf(request);
+      // A page that cannot simulate has no such form.
+      if (!maySimulate(simulation, environmentOf(membership))) throw new ApiError('E3001');
+      const cases = await casesOf(deps, membership, payment);
       const { body } = request;
       const { notAllowed } = texts(request).payments.simulation;
-      const name = (await casesOf(deps, payment)).find(each => each === body.case);
+      const name = cases.find(each => each === body.case);
       if (name === undefined) throw new FormRefused('case', notAllowed(body.case));
       const untaken = await play(texts(request), payment, name);
       await audited(operator, 'payment.simulate', async () => ({
@@ -67,10 +71,9 @@ export function registerSimulation(
     try {
       if (payment.flow === 'crypto') {
         const now = new Date(clock());
-        return listUntaken(await simulate({ db, rates }, payment.id, name, now))[0];
+        return listUntaken(await simulate({ db, rates, simulation }, payment.id, name, now))[0];
       }
-      const sandbox = createSandboxProcessor(keyring, publicUrl);
-      await simulateRegulated({ db, clock }, sandbox, payment, name);
+      await simulateRegulated({ db, clock, simulation }, sandbox, payment, name);
       return undefined;
     } catch (error) {
       const { conflicts } = words.payments.simulation;

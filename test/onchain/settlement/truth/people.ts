@@ -75,7 +75,7 @@ export async function perform(
     };
   }
   const network = networkOf(history, act);
-  const choice = { payment, blockchainId: network, simulation: true };
+  const choice = { payment, blockchainId: network, offering: 'simulated' } as const;
   const answer = await refusable(selectNetwork(db, RATES, choice, now));
   const quote: Quote =
     typeof answer === 'string'

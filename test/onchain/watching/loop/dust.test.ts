@@ -219,7 +219,7 @@ describe.skipIf(!hasAnvil)(`Ethereum (${hasAnvil ? 'anvil' : ANVIL_MISSING})`, (
       created_at: now(),
       offered_blockchain_ids: [blockchainId],
     });
-    return selectNetwork(db, rates, { payment, blockchainId, simulation: false }, now());
+    return selectNetwork(db, rates, { payment, blockchainId, offering: 'watched' }, now());
   }
 
   const receipts = () => proxy.calls.filter(({ method }) => method === 'eth_getTransactionReceipt');

@@ -74,7 +74,7 @@ describe.skipIf(!hasAnvil)(`anvil (${hasAnvil ? 'a real node' : ANVIL_MISSING})`
       created_at: now,
       offered_blockchain_ids: [CHAIN],
     });
-    const choice = { payment, blockchainId: CHAIN, simulation: false };
+    const choice = { payment, blockchainId: CHAIN, offering: 'watched' } as const;
     const selected = await selectNetwork(db, rates, choice, now);
     // The watcher has to know the address's initial balance.
     await look();

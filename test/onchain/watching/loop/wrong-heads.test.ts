@@ -93,7 +93,7 @@ describe.skipIf(!hasAnvil)(`heads of a wrong node (${hasAnvil ? 'anvil' : ANVIL_
       created_at: now,
       offered_blockchain_ids: [CHAIN],
     });
-    const choice = { payment, blockchainId: CHAIN, simulation: false };
+    const choice = { payment, blockchainId: CHAIN, offering: 'watched' } as const;
     return selectNetwork(db, rates, choice, now);
   }
 

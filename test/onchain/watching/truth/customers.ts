@@ -66,7 +66,7 @@ export function createCustomers(
     const { network = '' } = world.payments[payment] ?? {};
     if (found === undefined) throw new Error(`payment ${payment} is not there`);
     try {
-      const choice = { payment: found, blockchainId: network, simulation: false };
+      const choice = { payment: found, blockchainId: network, offering: 'watched' } as const;
       const { address, token_amount: amount } = await selectNetwork(
         db,
         RATES,

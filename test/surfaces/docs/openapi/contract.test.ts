@@ -8,11 +8,13 @@ import {
   ADDRESSES,
   addMerchant,
   addPartner,
+  type MerchantWithKey,
   operatorOf,
   type PartnerWithKey,
 } from '../../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../../helpers/app.ts';
 import { addPayment } from '../../../helpers/payments.ts';
+import { createPrompt } from '../../../helpers/prompts.ts';
 import { send } from '../../../helpers/signed-request.ts';
 import { attemptDue } from '../../../payments/webhooks/attempt-due.ts';
 import { startReceiver, status } from '../../../payments/webhooks/receiver.ts';
@@ -28,6 +30,7 @@ await inert.close();
 let service: TestApp;
 let contract: Contract;
 let shop: OlderMerchant;
+let tester: MerchantWithKey;
 let partner: PartnerWithKey;
 let payment: Payment;
 let eventId: string;
@@ -41,6 +44,8 @@ beforeAll(async () => {
     partnerId: partner.partner.id,
     addresses: { btc: ADDRESSES.btc, eth: ADDRESSES.eth },
   });
+  const addresses = { 'eth-test': ADDRESSES['eth-test'] };
+  tester = await addMerchant(service, { environment: 'test', addresses });
   // Gives the overview something that needs attention.
   await addMerchant(service, { kind: 'us', approved: false, partnerId: partner.partner.id });
   const now = new Date(service.clock());
@@ -77,14 +82,22 @@ async function addUndelivered(): Promise<string> {
   return event.id;
 }
 
+/** Only payments of a test merchant are simulated, each once. */
+const merchantFor = (path: string) => (path.includes('/test/') ? tester : shop);
+
+async function paymentFor(path: string): Promise<string> {
+  if (merchantFor(path) === shop) return payment.id;
+  return (await createPrompt(service, tester, { amount: 5000 })).prompt.id;
+}
+
 /** The documented example as a request: with its own values, but the IDs of existing objects. */
-function exampleOf({ path, operation }: DocumentedOperation) {
+async function exampleOf({ path, operation }: DocumentedOperation) {
   const { parameters = [], requestBody } = operation;
   const ids: Readonly<Record<string, string>> = {
     paymentId: payment.id,
     merchantId: shop.merchant.id,
   };
-  const id = path.includes('/events/') ? eventId : payment.id;
+  const id = path.includes('/events/') ? eventId : await paymentFor(path);
   const of = (where: Parameter['in']) =>
     parameters.filter(({ in: place, example }) => place === where && example !== undefined);
   const query = of('query').map(({ name, example }): [string, string] => [name, String(example)]);
@@ -99,11 +112,11 @@ function exampleOf({ path, operation }: DocumentedOperation) {
   };
 }
 
-function sendExample(documented: DocumentedOperation) {
-  const { path, headers, body } = exampleOf(documented);
+async function sendExample(documented: DocumentedOperation) {
+  const { path, headers, body } = await exampleOf(documented);
   const { method } = documented;
   if (documented.operation.deprecated) return ask(service, shop, { method, path, body });
-  const credentials = path.startsWith('/external/partner') ? partner : shop;
+  const credentials = path.startsWith('/external/partner') ? partner : merchantFor(path);
   return send(service, credentials, { method, path, body, headers });
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { readConfig } from '#config/config.ts';
 import { createKeyring } from '#crypto/keyring.ts';
+import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import { createPostgresNonces } from '#signing/postgres-nonces.ts';
 import { connect } from '#storage/database/connection.ts';
@@ -21,15 +22,17 @@ export async function buildInertApp(env: Record<string, string> = {}): Promise<F
     applicationName: 'inert',
     onIdleError: () => undefined,
   });
+  const keyring = createKeyring([randomBytes(32)]);
   const app = await buildApp(config, {
     db,
     reads: db,
     reports: db,
     changes: NO_CHANGE_FEED,
-    keyring: createKeyring([randomBytes(32)]),
+    keyring,
     nonces: createPostgresNonces(db),
     rates: createFixedRates(),
     processor: null,
+    sandbox: createSandboxProcessor(keyring, INERT_PUBLIC_URL),
     lookUps: NO_LOOK_UPS,
     readiness: async () => NOT_SERVING,
     clock: Date.now,

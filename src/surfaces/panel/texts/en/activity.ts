@@ -148,6 +148,7 @@ export const activity = {
     panel: 'in the panel',
     demo: 'in the demo',
     worker: 'by the service',
+    api: 'by the API',
     operator: html`by <code>mp</code>`,
   },
   made: (who: string, at: Html, origin: Html | string, address: string | null) =>

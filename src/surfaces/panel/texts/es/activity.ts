@@ -144,6 +144,7 @@ export const activity: PanelTexts['activity'] = {
   origins: {
     panel: 'en el panel',
     demo: 'en la demo',
+    api: 'por la API',
     worker: 'por el servicio',
     operator: html`con <code>mp</code>`,
   },

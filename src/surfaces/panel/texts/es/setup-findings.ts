@@ -11,8 +11,7 @@ export const setupFindings: PanelTexts['setupFindings'] = {
   'processor-ready': 'El procesador cobra los pagos de cuentas de EE. UU.',
   'processor-missing':
     'No hay ningún procesador configurado: crear un pago de una cuenta de EE. UU. falla con E1030.',
-  'processor-live':
-    'El procesador se usa con claves de producción: crear un pago de un comercio de prueba falla con E1040.',
+  'processor-sandbox': 'El sandbox cobra los pagos de un comercio de prueba con cuenta de EE. UU.',
 
   'networks-offered': ({ networks }) => `Redes que se ofrecen: ${networks}.`,
   'networks-off': ({ networks }) =>

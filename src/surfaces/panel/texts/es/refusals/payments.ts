@@ -46,6 +46,8 @@ export const payments: Translation<typeof PAYMENTS> = {
     `El pago ${paymentId} se completó, y el depósito cuenta para él.`,
   'return-already-recorded': 'Ya consta que el depósito se devolvió.',
 
+  'simulation-of-live-merchant': ({ paymentId }) =>
+    `El pago ${paymentId} es de un comercio en producción, y esos nunca se simulan aquí: simule uno de un comercio de prueba.`,
   'simulation-without-network': 'El pago no ofrece ninguna red.',
   'simulation-on-chains': `Las cadenas de las redes del pago tienen nodos. ${PAY_FOR_REAL}`,
   'simulation-on-chain': ({ blockchainId, chain }) =>
