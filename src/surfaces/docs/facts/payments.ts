@@ -47,6 +47,9 @@ export const PAYMENT_FACTS: Facts = {
   'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
   'payment.tolerance-percent': TOLERANCE_BPS_MAXIMUM / 100,
   'simulation.cases': codes(Object.keys(SIMULATION_CASES)),
+  'simulation.meanings': Object.entries(SIMULATION_CASES)
+    .map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
+    .join('\n'),
   'quote.budget-cents': Number(BUDGET_CENTS),
   'quote.budget-percent': Number(BUDGET_PER_MILLE) / 10,
   'quote.cut-percent': Number(CUT_PER_MILLE) / 10,

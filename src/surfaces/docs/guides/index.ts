@@ -8,6 +8,7 @@ export const GUIDE_GROUPS = [
     title: 'Guides',
     slugs: [
       'quickstart',
+      'testing',
       'client',
       'libraries',
       'signing',
