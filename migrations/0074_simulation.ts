@@ -5,6 +5,9 @@ import { type Kysely, sql } from 'kysely';
  * service names itself in `simulated_services` when it starts, and one in production empties it. So what the service
  * decides is decided once more here: a simulated transfer settles no payment of a live merchant, and the sandbox
  * processor takes none.
+ *
+ * A database that has simulated goes on with it, since the previous release does while it still runs: the first rows of
+ * its tables tell.
  */
 export const steps = [createServices, guardDeposits, guardPayments];
 
@@ -14,6 +17,13 @@ async function createServices(db: Kysely<unknown>): Promise<void> {
       one boolean primary key default true check (one),
       since timestamptz(3) not null
     )`.execute(db);
+  await sql`
+    insert into simulated_services (since) select now()
+    where exists (
+        select from (select source from deposits limit 1000) as first where source = 'simulation')
+      or exists (
+        select from (select processor from payments limit 1000) as first
+        where processor = 'sandbox')`.execute(db);
   await sql`
     create function refuse_simulation(merchant uuid) returns void language plpgsql stable as $$
     begin
