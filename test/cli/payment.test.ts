@@ -96,6 +96,10 @@ describe('mp payment simulate', () => {
       expect(refused).toMatchObject({ status: 1, out: '' });
       expect(refused.err).toContain(reason);
     }
+    const entries = service.db.selectFrom('audit_log').select('action');
+    expect(await entries.where('object_id', '=', id).execute()).toEqual(
+      Array(2).fill({ action: 'payment.refuse-simulation' }),
+    );
     expect(
       await service.refused('payment', 'simulate', id, '--case', 'confirm', '--network', 'sol'),
     ).toBe('sol is not offered for this payment.');

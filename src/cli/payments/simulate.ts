@@ -76,15 +76,21 @@ async function playRegulated(
 }
 
 /**
- * Refuses what may be done to payments of test merchants alone, and on a service that simulates.
+ * Refuses what may be done to payments of test merchants alone, and on a service that simulates; the audit log has who
+ * tried.
  * @throws CommandFailed for a payment of a live merchant in production and without SIMULATION.
  */
 export async function requireSimulation(
-  { db, config: { simulation, environment } }: Session,
-  { merchant_id: merchantId }: Payment,
+  session: Session,
+  { id, merchant_id: merchantId }: Payment,
 ): Promise<void> {
-  const merchant = await findMerchant(db, merchantId);
+  const { simulation, environment } = session.config;
+  const merchant = await findMerchant(session.db, merchantId);
   if (merchant !== undefined && maySimulate(simulation, merchant.environment)) return;
+  await audited(session, 'payment.refuse-simulation', async () => ({
+    result: undefined,
+    objectId: id,
+  }));
   throw new CommandFailed(
     environment === 'production'
       ? 'In production only payments of test merchants are simulated, and this is a live one’s.'

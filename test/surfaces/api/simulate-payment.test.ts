@@ -278,6 +278,10 @@ describe('a payment of a live merchant is never simulated', () => {
     const sent = await submit(service, `${page}/simulate`, { case: 'confirm' }, admin);
     expect(sent.statusCode).toBe(404);
     await unchanged(id);
+    const entries = service.db.selectFrom('audit_log').select(['action', 'actor', 'address']);
+    expect(await entries.where('object_id', '=', id).execute()).toEqual([
+      { action: 'payment.refuse-simulation', actor: admin.email, address: expect.any(String) },
+    ]);
   });
 
   test('on its checkout', async () => {

@@ -37,8 +37,14 @@ export function registerSimulation(
     change: async (request, operator) => {
       const payment = await find(request);
       const membership = membershipOf(request);
-      // A page that cannot simulate has no such form.
-      if (!maySimulate(simulation, environmentOf(membership))) throw new ApiError('E3001');
+      // A page that cannot simulate has no such form: who sends it is worth knowing.
+      if (!maySimulate(simulation, environmentOf(membership))) {
+        await audited(operator, 'payment.refuse-simulation', async () => ({
+          result: undefined,
+          objectId: payment.id,
+        }));
+        throw new ApiError('E3001');
+      }
       const cases = await casesOf(deps, membership, payment);
       const { body } = request;
       const { notAllowed } = texts(request).payments.simulation;

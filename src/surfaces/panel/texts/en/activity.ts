@@ -51,6 +51,7 @@ const actions: Readonly<Partial<Record<string, string>>> = {
   'payment.clock': "Advanced a payment's clock",
   'payment.evidence': 'Took the evidence of a payment',
   'payment.export': 'Exported payments',
+  'payment.refuse-simulation': 'Was refused to simulate a payment',
   'payment.simulate': 'Simulated a payment',
   'person.join': 'Joined',
   'request.export': 'Exported the request log',

@@ -51,6 +51,7 @@ const actions: PanelTexts['activity']['actions'] = {
   'payment.clock': 'Reloj de un pago adelantado',
   'payment.evidence': 'Evidencia de un pago descargada',
   'payment.export': 'Pagos exportados',
+  'payment.refuse-simulation': 'Simulación de un pago rechazada',
   'payment.simulate': 'Pago simulado',
   'person.join': 'Incorporación al equipo',
   'request.export': 'Registro de solicitudes exportado',
