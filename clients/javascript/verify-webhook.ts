@@ -83,6 +83,7 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readSignatures(readHeader(headers, 'webhook-signature'));
   checkTime(timestamp, toleranceSeconds, now());
+  refuseParsed(body);
 
   let matches = 0;
   for (const key of keys) {
@@ -97,6 +98,15 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
     );
   }
   return parse(body);
+}
+
+/** A body that a framework has parsed cannot be verified: written anew, it differs from what was signed. */
+function refuseParsed(body: unknown): void {
+  if (typeof body === 'string' || body instanceof Uint8Array) return;
+  throw new WebhookVerificationError(
+    'body',
+    'the body is not the raw bytes that were received: pass those, before a framework parses them',
+  );
 }
 
 function readHeader(

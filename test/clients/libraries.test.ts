@@ -12,7 +12,7 @@ import { type ScriptedServer, startScriptedServer } from './javascript/scripted-
 import { callsOf, type Library } from './library.ts';
 import { describeAttempts } from './library-attempts.ts';
 import { describeReads } from './library-reads.ts';
-import { describeSignatures } from './library-signatures.ts';
+import { describeSignatures, WEBHOOK } from './library-signatures.ts';
 
 const run = promisify(execFile);
 
@@ -67,6 +67,14 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
   });
   afterAll(() => installation?.remove());
   describeLibrary('the client', () => installation, []);
+
+  // In Go it does not compile.
+  test.skipIf(name === 'Go')('refuses the body that a framework has parsed', async () => {
+    const driver = startDriver(installation);
+    const answer = await driver.ask({ ...WEBHOOK, isParsed: true });
+    await driver.end();
+    expect(answer).toEqual({ valid: false, failure: 'body' });
+  });
 
   test('the example of the guide creates one payment and reads it', async () => {
     const { body } = await service.app.inject({ url: '/docs/libraries.md' });

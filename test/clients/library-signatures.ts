@@ -4,7 +4,7 @@ import { webhookHeaders } from '#signing/webhooks.ts';
 import type { Library } from './library.ts';
 
 /** A genuine webhook. */
-const WEBHOOK = genuineWebhook();
+export const WEBHOOK = genuineWebhook();
 
 function genuineWebhook(): WebhookVector['given'] {
   const found = SIGNING_VECTORS.webhooks.find(({ expected }) => expected.valid);

@@ -48,20 +48,28 @@ final class WebhookVerifier
     /**
      * Verifies a webhook, then parses it. The same event may be delivered more than once.
      *
-     * @param string $body exactly the bytes that were received
+     * @param string $body exactly the bytes that were received, `file_get_contents('php://input')`; anything else is
+     *     refused in words
      * @param array<string, string|list<string>> $headers of `getallheaders()` or a PSR-7 message, names in any case
      *
      * @return array{id: string, object: 'event', type: string, createdAt: string, data: array<string, mixed>}
      *
      * @throws WebhookException when the service did not send it, or not within the tolerance
      */
-    public function verify(string $body, array $headers): array
+    public function verify(mixed $body, array $headers): array
     {
         $headers = array_change_key_case($headers);
         $id = self::readHeader($headers, 'webhook-id');
         $timestamp = self::readHeader($headers, 'webhook-timestamp');
         $signatures = self::readSignatures(self::readHeader($headers, 'webhook-signature'));
         $this->checkTime($timestamp);
+        if (!is_string($body)) {
+            // A framework has parsed it: written anew, it differs from what was signed.
+            throw new WebhookException(
+                'body',
+                'the body is not the raw bytes that were received: pass those, before a framework parses them',
+            );
+        }
 
         $matches = 0;
         foreach ($this->keys as $key) {

@@ -69,6 +69,11 @@ def verify_webhook(
     timestamp = _read_header(given, "webhook-timestamp")
     signatures = _read_signatures(_read_header(given, "webhook-signature"))
     _check_time(timestamp, tolerance, int(now()))
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        # A framework has parsed or decoded it: written anew, it differs from what was signed.
+        raise WebhookVerificationError(
+            "body", "the body is not the raw bytes that were received: pass those, before a framework parses them"
+        )
 
     matches = 0
     # A header that is no text cannot be part of what was signed.

@@ -32,7 +32,8 @@ function verify(array $given): array
 {
     try {
         $verifier = new WebhookVerifier($given['secrets'], $given['toleranceSeconds'], fn () => $given['now']);
-        $event = $verifier->verify($given['body'], $given['headers']);
+        $body = ($given['isParsed'] ?? false) ? json_decode($given['body'], true) : $given['body'];
+        $event = $verifier->verify($body, $given['headers']);
     } catch (WebhookException $error) {
         return ['valid' => false, 'failure' => $error->failure];
     } catch (InvalidArgumentException) {
@@ -109,6 +110,8 @@ function apply(PaymentsClient $client, string $name, array $arguments): array
             isset($arguments['since']) ? new DateTimeImmutable($arguments['since']) : $arguments['after'] ?? null,
         ), false),
         'blockchains' => $client->activeBlockchains(),
+        'simulate' => $client->simulatePayment($arguments['id'], $arguments['case'], $arguments['blockchainId'] ?? null),
+        'advance' => $client->advanceClock($arguments['id'], $arguments['seconds']),
         'request' => ['status' => $client->request(
             $arguments['method'],
             $arguments['path'],

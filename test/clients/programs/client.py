@@ -36,8 +36,9 @@ def sign(given):
 
 def verify(given):
     try:
+        body = given["body"]
         event = verify_webhook(
-            given["body"].encode(),
+            json.loads(body) if given.get("isParsed") else body.encode(),
             given["headers"],
             given["secrets"],
             tolerance=given["toleranceSeconds"],
@@ -132,6 +133,12 @@ def use(client, name, arguments):
         return collect(found) if IS_ASYNC else list(found)
     if name == "blockchains":
         return client.active_blockchains()
+    if name == "simulate":
+        return client.simulate_payment(
+            arguments["id"], arguments["case"], blockchain_id=arguments.get("blockchainId")
+        )
+    if name == "advance":
+        return client.advance_clock(arguments["id"], seconds=arguments["seconds"])
     request = ApiRequest(
         arguments["method"],
         arguments["path"],

@@ -34,6 +34,12 @@ function failureOf(change: Partial<ReceivedWebhook>): WebhookFailure {
 const withHeaders = (headers: Record<string, string | undefined>) =>
   failureOf({ headers: { ...VECTOR.headers, ...headers } });
 
+test('a body that a framework has parsed is refused in words', () => {
+  const body = JSON.parse(VECTOR.body);
+  expect(failureOf({ body })).toBe('body');
+  expect(() => verifyWebhook({ ...VECTOR, body })).toThrow('raw bytes');
+});
+
 describe('the published vector', () => {
   test('is what we sign', () => {
     const message = {
