@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newEvent } from '#payments/new-event.ts';
 import { insertEvent } from '#storage/repositories/payments/events.ts';
-import { addMerchant } from '../helpers/accounts.ts';
+import { ADDRESSES, addMerchant } from '../helpers/accounts.ts';
 import { addPayment } from '../helpers/payments.ts';
 import type { Library } from './library.ts';
 
@@ -48,6 +48,33 @@ export function describeReads(library: Library): void {
     const { result: page } = await library.calls.real<{ data: Payment[] }>('list', { query });
     expect(page?.data).toEqual([created?.prompt]);
     expect((await library.calls.real<object[]>('blockchains')).result).toHaveLength(23);
+  });
+
+  test('simulates what happens to a payment of a test merchant, and lets its time pass', async () => {
+    const { 'btc-test': bitcoin, 'eth-test': ethereum } = ADDRESSES;
+    const { keyId, secret, passphrase } = await addMerchant(library.service, {
+      environment: 'test',
+      addresses: { 'btc-test': bitcoin, 'eth-test': ethereum },
+    });
+    const tester = { keyId, secret, passphrase };
+    const create = async () => {
+      const order = { payment: { amount: 5000 } };
+      return (await library.calls.real<Created>('create', order, tester)).result?.prompt.id;
+    };
+    const paid = { id: await create(), case: 'confirm', blockchainId: 'eth-test' };
+    const { result } = await library.calls.real('simulate', paid, tester);
+    expect(result).toMatchObject({
+      payment: { id: paid.id, status: 'successful', blockchainId: 'eth-test' },
+      waits: null,
+    });
+    const late = { id: await create(), seconds: 7 * 24 * 60 * 60 };
+    const { result: ended } = await library.calls.real('advance', late, tester);
+    expect(ended).toMatchObject({ payment: { id: late.id, status: 'expired' } });
+    const { error } = await library.calls.real('simulate', { ...paid, id: late.id }, tester);
+    expect(error).toMatchObject({ kind: 'api', errorCode: 'E1040' });
+    expect((await library.calls.real('simulate', paid)).error).toMatchObject({
+      errorCode: 'E2008',
+    });
   });
 
   test('iterates over every page', async () => {

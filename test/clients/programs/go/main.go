@@ -31,6 +31,8 @@ type given struct {
 		ID, Method, Path, Body, IdempotencyKey string
 		After                                  string
 		Since                                  time.Time
+		Case, BlockchainID                     string
+		Seconds                                int64
 	}
 }
 
@@ -172,6 +174,10 @@ func use(client *externalpayments.Client, g given) (any, error) {
 		return collect(ctx, client.Events(a.After, q))
 	case "blockchains":
 		return client.ActiveBlockchains(ctx)
+	case "simulate":
+		return client.SimulatePayment(ctx, a.ID, a.Case, a.BlockchainID)
+	case "advance":
+		return client.AdvanceClock(ctx, a.ID, time.Duration(a.Seconds)*time.Second)
 	default:
 		var body []byte
 		if a.Body != "" {
