@@ -4,6 +4,7 @@ import { requireSimulable } from '#payments/may-simulate.ts';
 import { movePayment } from '#payments/move-payment.ts';
 import { offeringFor } from '#payments/offered-networks.ts';
 import { SIMULATION_ACTOR } from '#payments/processors/simulate-regulated.ts';
+import { orFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
 import type { SimulationCase } from '#schemas/simulation-cases.ts';
 import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
@@ -252,7 +253,9 @@ async function ensureNetwork(
   if (network !== undefined) requireSimulated(network, environment);
   const selected = network?.id ?? chosen ?? offered[0] ?? '';
   const offering = offeringFor(simulation, environment);
-  return selectNetwork(db, rates, { payment, blockchainId: selected, offering }, now);
+  // A test merchant's own tests do not depend on markets.
+  const prices = environment === 'test' ? orFixedRates(rates) : rates;
+  return selectNetwork(db, prices, { payment, blockchainId: selected, offering }, now);
 }
 
 /** A test merchant receives nothing of value, so it need not wait for the chain. */

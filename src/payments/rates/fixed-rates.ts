@@ -3,8 +3,8 @@ import { parsePrice } from './price.ts';
 import { type Rates, RateUnavailable } from './rate-source.ts';
 
 /**
- * US dollars for one whole unit: realistic round numbers that make amounts easy to check. They
- * follow no market and are refused in production.
+ * US dollars for one whole unit: realistic round numbers that make amounts easy to check. They follow no market; in
+ * production they price simulated payments alone.
  */
 export const FIXED_PRICES: Readonly<Record<string, string>> = {
   BTC: '100000',
@@ -16,6 +16,18 @@ export const FIXED_PRICES: Readonly<Record<string, string>> = {
   USDT: '1',
   USDC: '1',
 };
+
+/** Prices for simulated payments, which are worth nothing: constant ones where the markets give none. */
+export function orFixedRates(rates: Rates): Rates {
+  const fixed = createFixedRates();
+  return {
+    usdPrice: symbol =>
+      rates.usdPrice(symbol).catch(error => {
+        if (error instanceof RateUnavailable) return fixed.usdPrice(symbol);
+        throw error;
+      }),
+  };
+}
 
 export interface FixedRates extends Rates {
   /** Makes an asset and its test assets unavailable, to simulate an outage. */

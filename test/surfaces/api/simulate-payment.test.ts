@@ -130,6 +130,14 @@ describe('a payment of a test merchant in production', () => {
     ]);
   });
 
+  test('needs no price of a market', async () => {
+    service.rates.switchOff('ETH');
+    const body = { case: 'confirm', blockchainId: 'eth-test' };
+    const response = await play(shop, await create(), body);
+    service.rates.switchOn('ETH');
+    expect(response.json().payment).toMatchObject({ status: 'successful' });
+  });
+
   test('ends when its clock is advanced', async () => {
     const id = await create();
     const response = await send(service, shop, {
