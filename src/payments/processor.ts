@@ -36,8 +36,6 @@ export interface ProcessorNotification {
 export interface Processor {
   /** Shown as paymentSystem in partner reports, and part of its notifications' path. */
   readonly name: string;
-  /** Whether it moves real money; its key determines that. */
-  readonly live: boolean;
   /**
    * Opens a page where the customer pays; calling it again for the same payment opens no second one. Takes at most
    * `SESSION_TIMEOUT_MS`.

@@ -49,7 +49,6 @@ export function createSandboxProcessor(keyring: Keyring, publicUrl: string): San
 
   return {
     name: 'sandbox',
-    live: false,
     async createSession() {
       const token = randomToken(TOKEN_BYTES);
       return { url: `${publicUrl}/processor/sandbox/${token}`, externalId: externalIdOf(token) };

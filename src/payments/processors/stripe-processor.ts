@@ -60,7 +60,6 @@ export function createStripeProcessor(
 
   return {
     name: 'stripe',
-    live,
     async createSession(session) {
       const { id, url, payment_method_types } = await inTime(
         stripe.checkout.sessions.create(toParameters(session, publicUrl), {
