@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
-import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
 import { MOVES } from '#payments/moves.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
+import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { addMerchant, addPartner, type MerchantWithKey } from '../helpers/accounts.ts';
@@ -239,10 +239,7 @@ test.each([1, 2])('whatever is simulated and advanced, in any order (%i)', async
     // Refusals are results too: an ended payment has no clock, and takes no more transfers.
     await (random.chance(50)
       ? mpHere(['clock', id, '--advance', random.pick(['30s', '5m', '20m', '2h'])], service.env)
-      : mpHere(
-          ['payment', 'simulate', id, '--case', random.pick(Object.keys(SIMULATION_CASES))],
-          service.env,
-        ));
+      : mpHere(['payment', 'simulate', id, '--case', random.pick(SIMULATION_CASES)], service.env));
   }
   for (const id of ids) {
     const { status, session_status: session, created_at, expires_at } = await read(id);

@@ -1,6 +1,6 @@
-import { SIMULATION_CASES, type SimulationCase } from '#onchain/settlement/simulate.ts';
 import { readHistory } from '#payments/history.ts';
 import { REGULATED_CASES } from '#payments/processors/simulate-regulated.ts';
+import { SIMULATION_CASES, type SimulationCase } from '#schemas/simulation-cases.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
 import { choice, parseId } from '../values.ts';
@@ -39,11 +39,10 @@ export function define(noun: CliCommand): void {
   defineFindTransaction(noun);
   defineEvidence(noun);
 
-  const cases = Object.keys(SIMULATION_CASES);
   noun
     .verb('simulate', 'simulate what a customer and a chain or processor do')
     .argument('<id>', 'payment ID', parseId)
-    .addOption(choice('--case <case>', 'what to simulate', cases).makeOptionMandatory())
+    .addOption(choice('--case <case>', 'what to simulate', SIMULATION_CASES).makeOptionMandatory())
     .option('--network <id>', 'network to choose if the payment has none')
     .addHelpText(
       'after',

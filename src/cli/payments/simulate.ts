@@ -1,6 +1,6 @@
 import { audited } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
-import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import { CASE_MEANINGS, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { describeUnmatched } from '#onchain/settlement/unmatched-reasons.ts';
 import { maySimulate } from '#payments/may-simulate.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
@@ -126,7 +126,7 @@ function asFailure(error: unknown): never {
 
 /** The cases for the help, a line each. */
 export function describeCases(): string {
-  return Object.entries(SIMULATION_CASES)
+  return Object.entries(CASE_MEANINGS)
     .map(([name, meaning]) => `  ${name.padEnd(10)} ${meaning}`)
     .join('\n');
 }

@@ -6,7 +6,7 @@ import { offeringFor } from '#payments/offered-networks.ts';
 import { SIMULATION_ACTOR } from '#payments/processors/simulate-regulated.ts';
 import { orFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Rates } from '#payments/rates/rate-source.ts';
-import type { SimulationCase } from '#schemas/simulation-cases.ts';
+import { SIMULATION_CASES, type SimulationCase } from '#schemas/simulation-cases.ts';
 import type { MerchantEnvironment } from '#storage/database/account-tables.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
@@ -24,8 +24,8 @@ import type { Finality, ObservedTransfer } from './observed-transfer.ts';
 import { readRemaining } from './remaining.ts';
 import { isOpen, selectNetwork } from './select-network.ts';
 
-/** Each case and what happens in it. */
-export const SIMULATION_CASES: Readonly<Record<SimulationCase, string>> = {
+/** What happens in each case. */
+export const CASE_MEANINGS: Readonly<Record<SimulationCase, string>> = {
   confirm: 'the exact amount arrives and becomes final',
   detect: 'the exact amount is seen, not final yet',
   under: 'too little arrives',
@@ -70,8 +70,9 @@ export async function listCases(
   if (payment.status !== 'pending') return isSimulated ? ['late'] : [];
   if (payment.session_status !== 'pending') return isSimulated ? ['confirm'] : [];
   const mayExpire = isSimulated || payment.blockchain_id === null;
-  const cases = Object.keys(SIMULATION_CASES) as SimulationCase[];
-  return cases.filter(each => each === 'cancel' || (each === 'expire' ? mayExpire : isSimulated));
+  return SIMULATION_CASES.filter(
+    each => each === 'cancel' || (each === 'expire' ? mayExpire : isSimulated),
+  );
 }
 
 /** Whether transfers are simulated on the network that is chosen, or on the one that would be. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setNetwork } from '#accounts/networks.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
-import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
+import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { SEARCH_WINDOW } from '#storage/repositories/payments/search.ts';
 import {
@@ -537,8 +537,8 @@ describe('a payment', () => {
 
     test('while it is open: every case, none of which is refused', async () => {
       const { id } = await add();
-      expect(await offered(id)).toEqual(Object.keys(SIMULATION_CASES));
-      for (const name of Object.keys(SIMULATION_CASES)) {
+      expect(await offered(id)).toEqual(SIMULATION_CASES);
+      for (const name of SIMULATION_CASES) {
         const payment = await add();
         expect((await play(payment.id, name)).statusCode, name).toBe(303);
         await releaseAll(service.db);

@@ -1,5 +1,5 @@
 import { hasLapsed } from '#onchain/settlement/lapse-quotes.ts';
-import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
+import { CASE_MEANINGS } from '#onchain/settlement/simulate.ts';
 import { renderDisclosure } from '../../pages/disclosure.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { billOf } from '../bill.ts';
@@ -131,7 +131,7 @@ function isSimulated({ isSimulable, network, choices, shop }: Checkout): boolean
 
 /** For developers, so its cases are described in English only. */
 function renderSimulation({ path, locale }: CheckoutView): Html {
-  const buttons = Object.entries(SIMULATION_CASES).map(
+  const buttons = Object.entries(CASE_MEANINGS).map(
     ([name, description]) =>
       html`<li><button name="case" value="${name}"><code>${name}</code> <span>${description}</span></button></li>
 `,

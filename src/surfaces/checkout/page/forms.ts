@@ -7,11 +7,12 @@ import { EmptyForm } from '#http/page-validation.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
-import { SIMULATION_CASES, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
+import { simulate } from '#onchain/settlement/simulate.ts';
 import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
 import { maySimulate } from '#payments/may-simulate.ts';
 import { offeringFor } from '#payments/offered-networks.ts';
 import { StringEnum } from '#schemas/scalars.ts';
+import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
 import { transact } from '#storage/database/transaction.ts';
 import type { CheckoutPayment } from '#storage/repositories/payments/payments.ts';
 import { DURATION_EXPECTED, parseDuration } from '#time/duration.ts';
@@ -23,8 +24,9 @@ import { localeOf } from './locale.ts';
 import { CheckoutParams, type CheckoutRequest, type Pages } from './pages.ts';
 
 const NetworkForm = Type.Object({ network: Type.String() });
-const CASES = Object.keys(SIMULATION_CASES) as SimulationCase[];
-const SimulateForm = Type.Object({ case: StringEnum(CASES, 'What a customer and the chain do.') });
+const SimulateForm = Type.Object({
+  case: StringEnum(SIMULATION_CASES, 'What a customer and the chain do.'),
+});
 const ClockForm = Type.Object({ advance: Type.String() });
 
 /** What a form does. */

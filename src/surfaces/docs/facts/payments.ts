@@ -9,7 +9,7 @@ import {
   BUDGET_PER_MILLE,
   CUT_PER_MILLE,
 } from '#onchain/settlement/quote-amounts.ts';
-import { SIMULATION_CASES } from '#onchain/settlement/simulate.ts';
+import { CASE_MEANINGS } from '#onchain/settlement/simulate.ts';
 import {
   DUST_BELOW_CENTS,
   DUST_PER_MILLE,
@@ -24,6 +24,7 @@ import {
   REDIRECT_URL_MAXIMUM,
 } from '#schemas/create-payment.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
+import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 import { PAYMENT_ID } from '../../api/v1/examples.ts';
 import { RETURNED } from '../../checkout/checkout.ts';
@@ -46,8 +47,8 @@ export const PAYMENT_FACTS: Facts = {
   'payment.statuses': codes(PAYMENT_STATUSES),
   'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
   'payment.tolerance-percent': TOLERANCE_BPS_MAXIMUM / 100,
-  'simulation.cases': codes(Object.keys(SIMULATION_CASES)),
-  'simulation.meanings': Object.entries(SIMULATION_CASES)
+  'simulation.cases': codes(SIMULATION_CASES),
+  'simulation.meanings': Object.entries(CASE_MEANINGS)
     .map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)
     .join('\n'),
   'quote.budget-cents': Number(BUDGET_CENTS),
