@@ -68,13 +68,14 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
   afterAll(() => installation?.remove());
   describeLibrary('the client', () => installation, []);
 
-  // In Go it does not compile.
-  test.skipIf(name === 'Go')('refuses the body that a framework has parsed', async () => {
-    const driver = startDriver(installation);
-    const answer = await driver.ask({ ...WEBHOOK, isParsed: true });
-    await driver.end();
-    expect(answer).toEqual({ valid: false, failure: 'body' });
-  });
+  // Go's compiler refuses it.
+  if (name !== 'Go')
+    test('refuses the body that a framework has parsed', async () => {
+      const driver = startDriver(installation);
+      const answer = await driver.ask({ ...WEBHOOK, isParsed: true });
+      await driver.end();
+      expect(answer).toEqual({ valid: false, failure: 'body' });
+    });
 
   test('the example of the guide creates one payment and reads it', async () => {
     const { body } = await service.app.inject({ url: '/docs/libraries.md' });
