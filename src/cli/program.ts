@@ -54,7 +54,7 @@ const NOUNS: Readonly<Record<string, readonly [description: string, load: Load]>
     () => import('./keys/master-key.ts'),
   ],
   payment: [
-    'payments with their history, and simulation in development',
+    'payments with their history, and simulation of those of test merchants',
     () => import('./payments/payment.ts'),
   ],
   clock: [

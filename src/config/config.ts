@@ -11,7 +11,7 @@ import { parsePrivateUrl, parseTrustProxy } from './values.ts';
 
 /** The configuration of a process, read once at its start. */
 export interface Config {
-  /** `production` disables simulation, plain-HTTP redirects and generated master keys. */
+  /** `production` disables simulation but for test merchants, plain-HTTP redirects and generated master keys. */
   readonly environment: 'development' | 'test' | 'production';
   /**
    * Whether payments may be paid without money: on the embedded database, or on another with

@@ -240,10 +240,11 @@ export const ERRORS = {
       'The account is missing or inactive, or this kind of key is not accepted on the route.',
     why: [
       'A partner key was used on a route for merchants, or the other way round.',
+      'The key of a live merchant was used to simulate a payment.',
       'The merchant, the partner or the member has been deactivated.',
     ],
     remedy:
-      'Use a merchant key on merchant routes and a partner key on partner routes. If the kind of key is right, have the account activated.',
+      'Use a merchant key on merchant routes, one of a test merchant to simulate, and a partner key on partner routes. If the kind of key is right, have the account activated.',
     example: { message: 'This route takes a merchant key; this is a partner key.' },
   },
   E2009: {
