@@ -34,6 +34,7 @@ export const LONG: Readonly<Record<string, string>> = {
     'makes a PostgreSQL cluster, and starts processes of the command in turn',
   'test/cli/node.test.ts': 'runs command after command against a real node',
   'test/clients/javascript/installed-mp.test.ts': 'starts the installed command as a merchant does',
+  'test/clients/libraries.test.ts': 'pastes the page of each language, whose programs are compiled',
   'test/deployment/database-roles.test.ts': PROCESSES,
   'test/deployment/embedded.test.ts': PROCESSES,
   'test/deployment/failover.test.ts': FAILOVER,

@@ -52,16 +52,13 @@ describe('a copy button', () => {
 
 describe('examples in several languages', () => {
   test('are tabs, and the chosen language is remembered on other pages', async () => {
-    await visit('/docs/quickstart', {}, async page => {
-      expect(await shown(page)).toEqual(['language-js', 'language-js']);
-      await tab(page, 'Python').first().click();
-      expect(await shown(page)).toEqual(['language-python', 'language-python']);
-      for (const path of ['/docs/signing', '/docs/webhooks']) {
-        await page.goto(base + path);
-        await page.locator('.tabbed').waitFor();
-        expect(await shown(page)).toEqual(['language-python']);
-      }
+    await visit('/docs/webhooks', {}, async page => {
+      expect(await shown(page)).toEqual(['language-js']);
+      await tab(page, 'Python').click();
+      expect(await shown(page)).toEqual(['language-python']);
       await page.goto(`${base}/docs/signing`);
+      await page.locator('.tabbed').waitFor();
+      expect(await shown(page)).toEqual(['language-python']);
       await tab(page, 'PHP').click();
       await page.goto(`${base}/docs/webhooks`);
       await page.locator('.tabbed').waitFor();

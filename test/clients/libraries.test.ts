@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { mpHere } from '../cli/mp.ts';
 import { addMerchant, type MerchantWithKey } from '../helpers/accounts.ts';
-import { startTestApp, type TestApp } from '../helpers/app.ts';
+import type { TestApp } from '../helpers/app.ts';
+import { openPage, type PastedPage, startProduction } from '../surfaces/docs/pasted-page.ts';
 import { type Installation, LANGUAGES, startDriver } from './installed-libraries.ts';
 import { type ScriptedServer, startScriptedServer } from './javascript/scripted-server.ts';
 import { callsOf, type Library } from './library.ts';
@@ -14,9 +11,7 @@ import { describeAttempts } from './library-attempts.ts';
 import { describeReads } from './library-reads.ts';
 import { describeSignatures, WEBHOOK } from './library-signatures.ts';
 
-const run = promisify(execFile);
-
-/** Each library is installed from the service as its README says, and behaves like the one for JavaScript. */
+/** Each library is installed from the service as its page says, and behaves like the one for JavaScript. */
 
 let service: TestApp;
 let origin: string;
@@ -24,11 +19,8 @@ let shop: MerchantWithKey;
 let server: ScriptedServer;
 
 beforeAll(async () => {
-  service = await startTestApp();
-  // The libraries sign with the real time.
-  service.clock.now = Date.now();
+  ({ service, origin } = await startProduction());
   shop = await addMerchant(service);
-  origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
   server = await startScriptedServer();
 });
 afterAll(async () => {
@@ -56,16 +48,26 @@ function describeLibrary(title: string, installed: () => Installation, flags: re
   });
 }
 
-describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
+describe.each(LANGUAGES)('$name', ({ name, slug, missing, env, prepare, install, lint }) => {
+  let page: PastedPage;
   let installation: Installation;
   if (missing.length > 0) {
     test.skip(`skipped: no ${missing.join(', no ')}`, () => undefined);
     return;
   }
   beforeAll(async () => {
-    installation = await install(origin);
+    page = await openPage(service, slug, env, prepare);
+    const { directory } = page;
+    const installed = await install(page);
+    installation = { directory, ...installed, env: { PATH: process.env.PATH, ...installed.env } };
   });
-  afterAll(() => installation?.remove());
+  afterAll(() => page?.close());
+
+  test('its page keeps its promises, pasted into an empty directory', async () => {
+    await page.pasteOthers();
+    await page.terminal.paste(lint);
+  });
+
   describeLibrary('the client', () => installation, []);
 
   // Go's compiler refuses it.
@@ -77,33 +79,6 @@ describe.each(LANGUAGES)('$name', ({ name, fence, file, missing, install }) => {
       expect(answer).toEqual({ valid: false, failure: 'body' });
     });
 
-  test('the example of the guide creates one payment and reads it', async () => {
-    const { body } = await service.app.inject({ url: '/docs/libraries.md' });
-    const [, program = ''] = new RegExp(`\\n\`\`\`${fence}\\n(.*?)\\n\`\`\``, 's').exec(body) ?? [];
-    await writeFile(join(installation.directory, file), program);
-    const other = await addMerchant(service);
-    const [command, ...args] = installation.start(file);
-    const { stdout, stderr } = await run(command, args, {
-      cwd: installation.directory,
-      env: {
-        ...installation.env,
-        MP_URL: origin,
-        MP_KEY_ID: other.keyId,
-        MP_SECRET: other.secret,
-        MP_PASSPHRASE: other.passphrase,
-      },
-    });
-    expect(stderr).toBe('');
-    const payments = await service.db
-      .selectFrom('payments')
-      .select(['id', 'amount', 'customer_reference_id'])
-      .where('merchant_id', '=', other.merchant.id)
-      .execute();
-    expect(payments).toMatchObject([{ amount: 5000, customer_reference_id: 'order-1001' }]);
-    const [checkoutUrl, read] = stdout.split('\n');
-    expect(checkoutUrl).toMatch(/^https:\/\/pay\.example\.test\/checkout\/\S+$/);
-    expect(read).toBe(`${payments[0]?.id} pending`);
-  });
   if (name === 'Python') describeLibrary('the client for asyncio', () => installation, ['--async']);
   if (name !== 'Go') return;
   // Iterations of the others have no such field.

@@ -47,7 +47,8 @@ export function describeReads(library: Library): void {
     };
     const { result: page } = await library.calls.real<{ data: Payment[] }>('list', { query });
     expect(page?.data).toEqual([created?.prompt]);
-    expect((await library.calls.real<object[]>('blockchains')).result).toHaveLength(23);
+    const { result: networks } = await library.calls.real<{ id: string }[]>('blockchains');
+    expect(networks?.map(({ id }) => id)).toEqual(['btc', 'eth']);
   });
 
   test('simulates what happens to a payment of a test merchant, and lets its time pass', async () => {

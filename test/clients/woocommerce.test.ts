@@ -84,8 +84,6 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
         ...(WORDPRESS === undefined ? {} : { WORDPRESS }),
       },
       command: ['php', PROGRAM],
-      start: file => ['php', file],
-      remove: async () => undefined,
     });
   }
 

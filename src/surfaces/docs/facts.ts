@@ -29,8 +29,6 @@ import { MERCHANT_ID } from '../api/partner/examples.ts';
 import { CREATED, PAYMENT_ID, SUCCESSFUL_PAYMENT } from '../api/v1/examples.ts';
 import { LEGACY_WINDOW_MINUTES } from '../legacy/prompts.ts';
 import { type ClientPackage, readVersion } from './client-package/package-file.ts';
-import { LIBRARIES } from './downloads/libraries.ts';
-import { readBeginning } from './downloads/library-readme.ts';
 import { eventTable, failureTable, retriedErrorTable, retryTable } from './fact-tables.ts';
 import { ACCOUNT_FACTS } from './facts/accounts.ts';
 import { CHAIN_FACTS } from './facts/chains.ts';
@@ -101,11 +99,11 @@ export function factsOf(settings: DocsSettings): Facts {
     'program.mjs': readProgram('payment.mjs'),
     'program.py': readProgram('payment.py'),
     'program.php': readProgram('payment.php'),
-    'reconcile.mjs': readProgram('reconcile.mjs'),
     'receiver.mjs': readProgram('hooks.mjs'),
     'receiver.py': readProgram('hooks.py'),
     'receiver.php': readProgram('hooks.php'),
-    ...Object.assign({}, ...LIBRARIES.map(({ folder }) => libraryFacts(folder, publicUrl))),
+    'receiver.go': readProgram('hooks.go'),
+    'send-hook.sh': readProgram('send-hook.sh'),
     'timestamp.window': TIMESTAMP_WINDOW_SECONDS,
     'nonce.max': NONCE_MAXIMUM,
     'nonce.lifetime': formatDuration(NONCE_LIFETIME_SECONDS),
@@ -166,10 +164,6 @@ export function factsOf(settings: DocsSettings): Facts {
 
 function prefixed(prefix: string, facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [prefix + name, fact]));
-}
-
-function libraryFacts(folder: string, publicUrl: string): Facts {
-  return prefixed(`library.${folder}.`, { ...readBeginning(folder, publicUrl) });
 }
 
 /** A program of the guides; tests run it as the page shows it. */

@@ -9,8 +9,12 @@ export const GUIDE_GROUPS = [
     slugs: [
       'quickstart',
       'testing',
-      'client',
+      'javascript',
+      'python',
+      'php',
+      'go',
       'libraries',
+      'client',
       'signing',
       'idempotency',
       'paging',

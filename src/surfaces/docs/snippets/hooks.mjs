@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { verifyWebhook, WebhookVerificationError } from 'external-payments-client';
 
 const BODY_MAXIMUM = 1_000_000;
+const secret = process.env.WEBHOOK_SECRET;
 
 async function receive(request) {
   const chunks = [];
@@ -12,9 +13,9 @@ async function receive(request) {
     if (length > BODY_MAXIMUM) return 413;
   }
   try {
-    const secret = process.env.WEBHOOK_SECRET;
-    const { headers } = request;
-    const event = verifyWebhook({ headers, body: Buffer.concat(chunks), secret });
+    // The bytes as received, before anything parses them.
+    const body = Buffer.concat(chunks);
+    const event = verifyWebhook({ headers: request.headers, body, secret });
     console.log(event.id, event.type, event.data.id); // act once on each event.id
     return 204;
   } catch (error) {
@@ -23,14 +24,11 @@ async function receive(request) {
   }
 }
 
-const server = createServer((request, response) => {
+createServer((request, response) => {
   receive(request)
     .catch(error => {
       console.error(error);
       return 500;
     })
     .then(status => response.writeHead(status, { connection: 'close' }).end());
-});
-server.listen(Number(process.env.PORT ?? 8080), () => {
-  console.log(`http://127.0.0.1:${server.address().port}`);
-});
+}).listen(8080, '127.0.0.1');
