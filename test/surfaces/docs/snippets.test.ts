@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addMerchant } from '../../helpers/accounts.ts';
+import { setExampleAddresses } from '#accounts/example-addresses.ts';
+import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 
 const run = promisify(execFile);
@@ -115,3 +116,29 @@ for (const { name, file, command, needs } of PROGRAMS) {
     });
   });
 }
+
+const shell = PROGRAMS.find(({ name }) => name === 'Shell');
+const hasShell = shell?.needs.every(isInstalled);
+test.skipIf(!hasShell)(
+  'two more lines in a shell pay it, with the key of a test merchant',
+  async () => {
+    const shop = await addMerchant(service, { environment: 'test', addresses: {} });
+    await setExampleAddresses(operatorOf(service), shop.merchant.id);
+    const { body } = await service.app.inject({ url: '/docs/signing.md' });
+    const [, lines] = /end of the shell's program [^\n]*:\n\n```sh\n(.*?)\n```/s.exec(body) ?? [];
+    const { stdout, stderr } = await run('sh', ['-c', `${await copyFromPage('Shell')}\n${lines}`], {
+      timeout: 40_000,
+      env: {
+        PATH: process.env.PATH ?? '',
+        MP_URL: origin,
+        MP_KEY_ID: shop.keyId,
+        MP_SECRET: shop.secret,
+        MP_PASSPHRASE: shop.passphrase,
+      },
+    });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(
+      /"object":"simulation".*"status":"successful".*"type":"payment_prompt.successful"/s,
+    );
+  },
+);
