@@ -1,6 +1,9 @@
 import { type ApiRequest, type ApiResponse, readRetryAfter } from './exchange.ts';
 
-/** The response is an error of the service, or an unexpected one of a proxy in front of it. */
+/**
+ * The response is an error of the service, or an unexpected one of a proxy in front of it. Its `message` begins with
+ * the error's code.
+ */
 export class PaymentsApiError extends Error {
   /** HTTP status. */
   readonly status: number;
@@ -10,11 +13,13 @@ export class PaymentsApiError extends Error {
   readonly code: string;
   /** Short code, e.g. `E1001`; may be empty like `type`. */
   readonly errorCode: string;
+  /** The message without the code. */
+  readonly detail: string;
   readonly param: string | undefined;
   /** Quote it when you contact support. */
   readonly requestId: string | undefined;
   readonly docUrl: string | undefined;
-  /** Whether `message` may be shown to your customers as it is. */
+  /** Whether `detail` may be shown to your customers as it is. */
   readonly userSafeMessage: boolean;
   /** Whether another attempt may succeed, after the client has used all of its own. */
   readonly retryable: boolean;
@@ -25,12 +30,15 @@ export class PaymentsApiError extends Error {
   constructor(response: ApiResponse, message = `HTTP ${response.status}`) {
     const error = readError(response.body);
     const text = (name: string) => (typeof error[name] === 'string' ? error[name] : undefined);
-    super(text('message') ?? message);
+    const errorCode = text('errorCode') ?? '';
+    const detail = text('message') ?? message;
+    super(errorCode === '' ? detail : `${errorCode}: ${detail}`);
     this.name = 'PaymentsApiError';
     this.status = response.status;
     this.type = text('type') ?? '';
     this.code = text('code') ?? '';
-    this.errorCode = text('errorCode') ?? '';
+    this.errorCode = errorCode;
+    this.detail = detail;
     this.param = text('param');
     this.requestId = text('requestId') ?? response.headers.get('x-request-id') ?? undefined;
     this.docUrl = text('docUrl');

@@ -159,7 +159,7 @@ describe('tells the model what is wrong', () => {
   test('with its input', async () => {
     const { ask } = reader;
     const unknown = await ask('get_payment', { paymentId: UNKNOWN });
-    expect(unknown).toMatchObject({ isError: true, text: expect.stringMatching(/^E3001 .*\n/) });
+    expect(unknown).toMatchObject({ isError: true, text: expect.stringMatching(/^E3001: .*\n/) });
     expect(unknown.text).toContain('read_error explains E3001');
     for (const [name, given] of [
       ['get_payment', { paymentId: '../payments' }],
@@ -179,7 +179,7 @@ describe('tells the model what is wrong', () => {
     const revoked = await connect({ ...reading, passphrase: 'another' });
     expect(await revoked.ask('list_payments')).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/^E2004 /),
+      text: expect.stringMatching(/^E2004: /),
     });
     expect((await revoked.ask('read_error', { code: 'E2004' })).isError).toBe(false);
     expect(await revoked.warning()).toMatch(/^Warning: the service refuses this key: E2004 /);

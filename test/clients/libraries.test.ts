@@ -80,6 +80,25 @@ describe.each(LANGUAGES)('$name', ({ name, slug, missing, env, prepare, install,
     });
 
   if (name === 'Python') describeLibrary('the client for asyncio', () => installation, ['--async']);
+  if (name === 'PHP')
+    test('a missing response says which host and why, whatever the HTTP client', async () => {
+      const driver = startDriver(installation);
+      const calls = callsOf(driver.ask, { origin, shop, server });
+      const url = 'https://nowhere.invalid/gateway';
+      const messageOf = async (failsWith?: string) => {
+        const given = { query: { customerReferenceId: 'a b' } };
+        const { error } = await calls.scripted('list', given, { url, maxAttempts: 1, failsWith });
+        return error?.message;
+      };
+      const begun = `GET ${url}/external/v1/payments got no answer: `;
+      const named = 'Could not resolve host: nowhere.invalid';
+      expect(await messageOf()).toBe(`${begun}cURL error 6: ${named}`);
+      const target = `${url}/external/v1/payments?customerReferenceId=a%20b`;
+      expect(await messageOf(`${named} for "${target}".`)).toBe(`${begun}${named}.`);
+      const other = ['', 'GET customerReferenceId=a b'];
+      for (const text of other) expect(await messageOf(text)).toBe(`${begun}HttpFailure`);
+      await driver.end();
+    });
   if (name !== 'Go') return;
   // Iterations of the others have no such field.
   test('an iteration accepts no cursor for going back', async () => {

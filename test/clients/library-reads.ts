@@ -140,6 +140,7 @@ export function describeReads(library: Library): void {
       type: 'invalid_request_error',
       code: 'parameter_invalid',
       errorCode: 'E1001',
+      message: expect.stringMatching(/^E1001: \w/),
       param: 'amount',
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       docUrl: 'https://pay.example.test/docs/errors/E1001',

@@ -6,7 +6,10 @@ namespace ExternalPayments;
 
 use Psr\Http\Message\ResponseInterface;
 
-/** The response is an error of the service, or an unexpected one of a proxy in front of it. */
+/**
+ * The response is an error of the service, or an unexpected one of a proxy in front of it. Its message begins with the
+ * error's code.
+ */
 final class ApiException extends \RuntimeException implements PaymentsException
 {
     /** HTTP status. */
@@ -17,11 +20,13 @@ final class ApiException extends \RuntimeException implements PaymentsException
     public readonly string $slug;
     /** Short code, e.g. `E1001`; may be empty like the type. */
     public readonly string $errorCode;
+    /** The message without the code. */
+    public readonly string $detail;
     public readonly ?string $param;
     /** Quote it when you contact support. */
     public readonly ?string $requestId;
     public readonly ?string $docUrl;
-    /** Whether the message may be shown to your customers as it is. */
+    /** Whether the detail may be shown to your customers as it is. */
     public readonly bool $userSafeMessage;
     /** Whether another attempt may succeed, after the client has used all of its own. */
     public readonly bool $retryable;
@@ -40,13 +45,14 @@ final class ApiException extends \RuntimeException implements PaymentsException
         $this->type = $text('type') ?? '';
         $this->slug = $text('code') ?? '';
         $this->errorCode = $text('errorCode') ?? '';
+        $this->detail = $text('message') ?? $message ?? "HTTP $this->status";
         $this->param = $text('param');
         $this->requestId = $text('requestId') ?? ($response->getHeaderLine('X-Request-Id') ?: null);
         $this->docUrl = $text('docUrl');
         $this->userSafeMessage = ($error['userSafeMessage'] ?? false) === true;
         $this->retryable = $response->getHeaderLine('X-MP-Should-Retry') === 'true';
         $this->retryAfter = Attempts::retryAfter($response);
-        parent::__construct($text('message') ?? $message ?? "HTTP $this->status");
+        parent::__construct($this->errorCode === '' ? $this->detail : "$this->errorCode: $this->detail");
     }
 
     /** @return array<mixed> fields of the error envelope; none for the response of a proxy, which may be anything */

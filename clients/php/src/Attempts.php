@@ -27,9 +27,13 @@ final class Attempts
     /** Statuses of a proxy that cannot reach the service. Its responses have no X-MP-Should-Retry. */
     private const PROXY_FAILURES = [429, 502, 503, 504];
 
-    /** @param \Closure(float): void $sleep takes seconds */
+    /**
+     * @param string $origin scheme and host that requests are sent to
+     * @param \Closure(float): void $sleep takes seconds
+     */
     public function __construct(
         private readonly ClientInterface $http,
+        private readonly string $origin,
         private readonly int $maximum,
         private readonly \Closure $sleep,
     ) {
@@ -50,12 +54,8 @@ final class Attempts
                 $response = $this->http->sendRequest($request);
             } catch (ClientExceptionInterface $error) {
                 if ($last || !$repeatable) {
-                    throw new ConnectionException(
-                        $request->getMethod(),
-                        $request->getUri()->getPath(),
-                        $attempt,
-                        $error,
-                    );
+                    $url = $this->origin . $request->getRequestTarget();
+                    throw new ConnectionException($request->getMethod(), $url, $attempt, $error);
                 }
                 ($this->sleep)(self::backoff($attempt));
                 continue;

@@ -64,7 +64,8 @@ final class PaymentsClient
         $sleep ??= static function (float $seconds): void {
             usleep((int) ($seconds * 1_000_000));
         };
-        $this->attempts = new Attempts($http, $maxAttempts, $sleep);
+        $origin = implode('/', array_slice(explode('/', $baseUrl), 0, 3));
+        $this->attempts = new Attempts($http, $origin, $maxAttempts, $sleep);
     }
 
     /**

@@ -58,7 +58,7 @@ final class Key_Test {
 			'E2101' => __( 'The key may not create or not read payments. Make one that may do both.', 'external-payments' ),
 			'E2102', 'E2103' => __( 'The account may not take payments by API yet. Ask whoever operates the service.', 'external-payments' ),
 			'E9001' => __( 'Too many requests. Try again in a minute.', 'external-payments' ),
-			default => $error->getMessage(),
+			default => $error->detail,
 		};
 		/* translators: 1: what is wrong and what helps, 2: error code, 3: HTTP status */
 		return sprintf( __( 'The key does not work. %1$s (%2$s, HTTP %3$d)', 'external-payments' ), $remedy, '' === $error->errorCode ? '–' : $error->errorCode, $error->status );

@@ -18,7 +18,7 @@ final class Log {
 
 	public static function error( string $what, \Throwable $error ): void {
 		$text = $error instanceof ApiException
-			? "{$error->errorCode} {$error->getMessage()} (request {$error->requestId})"
+			? "{$error->getMessage()} (request {$error->requestId})"
 			: get_class( $error ) . ': ' . $error->getMessage();
 		wc_get_logger()->error( "$what: $text", array( 'source' => 'external-payments' ) );
 	}

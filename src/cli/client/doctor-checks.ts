@@ -110,9 +110,8 @@ export async function checkKey({ baseUrl, credentials }: Connection): Promise<Ch
   return [{ name: 'key', state: 'ok', finding: `${credentials.keyId} is valid.` }, ...checks];
 }
 
-function refused({ errorCode, status, message }: PaymentsApiError): Check {
+function refused({ errorCode, message }: PaymentsApiError): Check {
   const code = findErrorCode(errorCode);
-  const finding = `${errorCode || `HTTP ${status}`}: ${message}`;
   const remedy = code === undefined ? 'Ask the operator of the service.' : ERRORS[code].remedy;
-  return { name: 'key', state: 'wrong', finding, remedy };
+  return { name: 'key', state: 'wrong', finding: message, remedy };
 }

@@ -20,10 +20,10 @@ export function describeSilence(
 
 /** Says why a request was refused, and where to read more. */
 function describeRefusal(refusal: PaymentsApiError): CommandFailed {
-  const { errorCode, message, status, requestId } = refusal;
+  const { errorCode, message, requestId } = refusal;
   const help = errorCode === '' ? '' : ` "mp explain ${errorCode}" says more.`;
   const named = requestId === undefined ? '' : ` (request ${requestId})`;
-  return new CommandFailed(cell(`${errorCode || `HTTP ${status}`}: ${message}${named}${help}`));
+  return new CommandFailed(cell(`${message}${named}${help}`));
 }
 
 /** Describes a failure of the client; returns anything else as it is. */

@@ -39,6 +39,8 @@ test('an error carries the whole envelope', async () => {
   const headers = { 'x-mp-should-retry': 'true', 'retry-after': '7' };
   expect(await errorOf({ status: 429, headers, body: { error } })).toMatchObject({
     ...error,
+    message: 'E9001: Too many.',
+    detail: 'Too many.',
     name: 'PaymentsApiError',
     status: 429,
     retryable: true,

@@ -12,6 +12,10 @@ use ExternalPayments\WebhookException;
 use ExternalPayments\WebhookVerifier;
 use GuzzleHttp\Client;
 use GuzzleHttp\Psr7\HttpFactory;
+use Psr\Http\Client\ClientExceptionInterface;
+use Psr\Http\Client\ClientInterface;
+use Psr\Http\Message\RequestInterface;
+use Psr\Http\Message\ResponseInterface;
 
 require getenv('AUTOLOAD');
 
@@ -57,6 +61,23 @@ function show(array $given): array
     return ['printed' => ob_get_clean()];
 }
 
+final class HttpFailure extends RuntimeException implements ClientExceptionInterface
+{
+}
+
+/** Fails to send with a message. */
+final class FailingHttp implements ClientInterface
+{
+    public function __construct(private readonly string $message)
+    {
+    }
+
+    public function sendRequest(RequestInterface $request): ResponseInterface
+    {
+        throw new HttpFailure($this->message);
+    }
+}
+
 function call(array $given): array
 {
     $pauses = [];
@@ -65,7 +86,9 @@ function call(array $given): array
         $client = new PaymentsClient(
             $given['url'],
             new Credentials($given['keyId'], $given['secret'], $given['passphrase']),
-            new Client(['timeout' => $given['timeoutMs'] / 1000, 'proxy' => '']),
+            isset($given['failsWith'])
+                ? new FailingHttp($given['failsWith'])
+                : new Client(['timeout' => $given['timeoutMs'] / 1000, 'proxy' => '']),
             $factory,
             $factory,
             $given['maxAttempts'],
@@ -86,9 +109,9 @@ function call(array $given): array
 
         return ['error' => ['kind' => 'api'] + $fields, 'pauses' => $pauses];
     } catch (ConnectionException $error) {
-        $fields = ['kind' => 'connection', 'attempts' => $error->attempts, 'message' => (string) $error];
+        $fields = ['attempts' => $error->attempts, 'message' => $error->getMessage(), 'printed' => (string) $error];
 
-        return ['error' => $fields, 'pauses' => $pauses];
+        return ['error' => ['kind' => 'connection'] + $fields, 'pauses' => $pauses];
     } catch (InvalidArgumentException $error) {
         return ['error' => ['kind' => 'argument', 'message' => $error->getMessage()], 'pauses' => $pauses];
     }

@@ -90,7 +90,7 @@ def call(given):
                 "type": error.type,
                 "code": error.code,
                 "errorCode": error.error_code,
-                "message": error.message,
+                "message": str(error),
                 "param": error.param,
                 "requestId": error.request_id,
                 "docUrl": error.doc_url,

@@ -79,7 +79,6 @@ async function warningOf(client: PaymentsClient): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof PaymentsApiError)) return `Warning: ${(error as Error).message}`;
-    const { errorCode, status, message } = error;
-    return `Warning: the service refuses this key: ${errorCode || `HTTP ${status}`} ${message}`;
+    return `Warning: the service refuses this key: ${error.message}`;
   }
 }

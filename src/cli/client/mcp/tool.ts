@@ -79,7 +79,7 @@ function describe(error: unknown): string {
   }
   const { errorCode, message, requestId, retryAfterSeconds: seconds } = error;
   return [
-    `${errorCode} ${message}`.trim(),
+    message,
     ...(errorCode === '' ? [] : [`The tool read_error explains ${errorCode}.`]),
     ...(seconds === undefined ? [] : [`Ask again in ${seconds} seconds.`]),
     ...(requestId === undefined ? [] : [`Request ID: ${requestId}`]),

@@ -230,7 +230,7 @@ func describe(err error) object {
 	if errors.As(err, &refused) {
 		fields := object{
 			"kind": "api", "status": refused.Status, "type": refused.Type, "code": refused.Code,
-			"errorCode": refused.ErrorCode, "message": refused.Message, "requestId": refused.RequestID,
+			"errorCode": refused.ErrorCode, "message": refused.Error(), "requestId": refused.RequestID,
 			"userSafeMessage": refused.UserSafeMessage, "retryable": refused.Retryable,
 		}
 		if refused.Param != "" {
