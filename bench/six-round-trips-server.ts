@@ -86,6 +86,7 @@ await runProcess('six-round-trips', async (config, logger, signal) => {
       credentials: { db: reads, keyring: storage.keyring, knownKeys },
       admission: new Admission(config.requestsInFlightMax),
       explainSignatures: false,
+      publicUrl: config.publicUrl,
     });
     v1.post(
       '/external/v1/payments/prompt',

@@ -149,6 +149,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     recording,
     credentials: { db: deps.reads, keyring: deps.keyring, knownKeys },
     explainSignatures: isDevelopment,
+    publicUrl,
   };
   const payments = {
     ...deps,

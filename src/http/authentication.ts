@@ -42,6 +42,7 @@ export interface AuthenticationDependencies {
   readonly clock: Clock;
   /** Whether E2007 names the mistake and the parts that the server signed; off in production. */
   readonly explainSignatures: boolean;
+  readonly publicUrl: string;
 }
 
 const unprotectedReads = new Counter({
@@ -122,6 +123,7 @@ async function authenticate(
     keyId,
     passphrase,
     host: request.headers.host,
+    publicUrl: deps.publicUrl,
     otherSecrets: otherSecretsOf(record.key, deps.credentials.keyring, signingKey.secret),
   });
   try {

@@ -7,6 +7,23 @@ export interface SentTarget {
   readonly host?: string;
 }
 
+/** What all signed paths begin with. */
+const SIGNED = '/external/';
+
+/**
+ * The prefix under which a proxy serves the service, without a slash at its end; empty without one.
+ * @param publicUrl Address at which clients reach the service.
+ */
+export function prefixOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+}
+
+/** A path as the service receives it: without the prefix, which a proxy removes. */
+export function withoutPrefix(path: string, publicUrl: string | undefined): string {
+  const prefix = prefixOf(publicUrl);
+  return path.startsWith(prefix + SIGNED) ? path.slice(prefix.length) : path;
+}
+
 /**
  * Reads a path with its query, or a URL, as it is written: a URL object would normalize it, and hide a mistake.
  * @returns undefined for text that is neither.

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answerOf } from '#cli/client/conformance-answer.ts';
-import { judgeRequest, judgeWebhook } from '#cli/client/conformance-judge.ts';
+import { compareAnswers, judgeRequest, judgeWebhook } from '#cli/client/conformance-judge.ts';
 import { type RequestVector, SIGNING_VECTORS } from '#signing/vectors/index.ts';
 import { mpHere } from './mp.ts';
 import { answerStrangely, REQUEST_MISTAKES, WEBHOOK_MISTAKES } from './stranger.ts';
@@ -79,10 +79,27 @@ describe('of the headers', () => {
   });
 
   test('another nonce is the only mistake, if it is signed as well', () => {
+    const other = `The header X-MP-NONCE is "own" in place of "${given.nonce}".`;
     const own = answerStrangely({ ...given, nonce: 'own' });
-    expect(judgeRequest(CREATION, { ...own })).toEqual([
-      `The header X-MP-NONCE is "own" in place of "${given.nonce}".`,
+    expect(judgeRequest(CREATION, { ...own })).toEqual([other]);
+    const twice = answerStrangely({ ...given, nonce: 'own' }, 'the method "post"');
+    expect(judgeRequest(CREATION, { ...twice })).toEqual([
+      other,
+      expect.stringContaining('with the method "post"'),
     ]);
+  });
+
+  test('another nonce that is signed, and not sent, shows when the same is signed again', () => {
+    const sent = (nonce: string) => answerStrangely({ ...given, nonce }) as { headers: object };
+    const signed = (nonce: string) => ({
+      headers: { ...sent(nonce).headers, 'X-MP-NONCE': given.nonce },
+    });
+    const one = signed('one');
+    expect(judgeRequest(CREATION, one)).toEqual([expect.stringContaining('none of the usual')]);
+    expect(compareAnswers(one, signed('two'))).toContain('made with another nonce or timestamp');
+    expect(compareAnswers(one, one)).toBeUndefined();
+    expect(compareAnswers({ ...sent('one') }, { ...sent('two') })).toBeUndefined();
+    expect(compareAnswers({}, {})).toBeUndefined();
   });
 });
 
@@ -106,6 +123,24 @@ describe('mp conformance', () => {
     const right = requests.length - wrong.length;
     expect(out.match(/^right {2}/gm)).toHaveLength(right);
     expect(out).toContain(`\n${right} of ${requests.length} are right.\n`);
+  });
+
+  test('runs it again where it is wrong, which shows a nonce of its own', async () => {
+    const random = '$(od -An -N8 -tx1 /dev/urandom | tr -d " ")';
+    const command = `printf '{"headers":{"X-MP-SIGNATURE":"%s"}}' ${random}`;
+    const { out } = await conformance('--command', command, '--only', 'requests', '--json');
+    const { examples } = JSON.parse(out);
+    expect(examples).toHaveLength(requests.length);
+    for (const { mistakes } of examples) {
+      expect(mistakes).toEqual([expect.stringContaining('another nonce or timestamp')]);
+    }
+  });
+
+  test('prints what the command said on lines of their own', async () => {
+    const command = 'printf "Traceback:\\r\\n  no secret\\n" >&2; exit 1';
+    const { out } = await conformance('--command', command, '--only', 'webhooks');
+    expect(out).toContain('       The command ended with 1. Traceback:\n         no secret\n');
+    expect(out).not.toContain('\\');
   });
 
   test('reports what a command without a result did', async () => {

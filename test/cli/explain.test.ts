@@ -71,6 +71,18 @@ test('a different signature is explained, with status 1', async () => {
   ]);
 });
 
+test('of an address with the prefix of a proxy, the path is signed without it', async () => {
+  const env = { ...ENV, MP_URL: 'https://pay.example.test/gateway' };
+  const sent = ['explain', 'POST', env.MP_URL + path, '--body', body, ...SENT, '--signature'];
+  expect(await explain([...sent, signature], env)).toMatchObject([0, { matches: true }]);
+  const signed = CANONICAL.replace(path, `/gateway${path}`);
+  const wrong = createHmac('sha256', secret).update(signed).digest('hex');
+  for (const target of [env.MP_URL + path, `/gateway${path}`, path]) {
+    const [status, { explanation }] = await explain([...sent.with(2, target), wrong], env);
+    expect([status, explanation]).toEqual([1, expect.stringContaining('the prefix "/gateway"')]);
+  }
+});
+
 test('without a signature it shows what one is made of', async () => {
   const [status, made] = await explain(CREATE);
   expect(status).toBe(0);

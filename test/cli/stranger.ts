@@ -15,6 +15,13 @@ export const REQUEST_MISTAKES = {
   'the timestamp in milliseconds': { timestamp: ({ timestamp }) => `${timestamp}000` },
   'the path without its query': { path: ({ path }) => path.replace(/\?.*/, '') },
   'the query in alphabetical order': { path: ({ path }) => sortQuery(path) },
+  'host and path in place of the path': { path: ({ host, path }) => host + path },
+  'the host among the parts': {
+    joined: ([timestamp, nonce, ...parts], { host }) =>
+      [timestamp, nonce, host, ...parts].join('\n'),
+  },
+  'the key ID among the parts': { joined: (parts, { keyId }) => [keyId, ...parts].join('\n') },
+  'the query with its percent signs decoded': { path: ({ path }) => decodeURIComponent(path) },
   'the query decoded': { path: ({ path }) => decodeURIComponent(path.replaceAll('+', ' ')) },
   'the body serialized anew without blanks, as by JSON.stringify': {
     body: ({ body }) => (body === '' ? '' : JSON.stringify(JSON.parse(body))),
@@ -34,7 +41,7 @@ interface Signing {
   readonly method: (given: Request) => string;
   readonly path: (given: Request) => string;
   readonly body: (given: Request) => string;
-  readonly joined: (parts: readonly string[]) => string;
+  readonly joined: (parts: readonly string[], given: Request) => string;
   readonly key: (given: Request) => string;
   readonly encoding: 'utf8' | 'latin1';
   readonly form: 'hex' | 'base64';
@@ -104,7 +111,7 @@ export function answerStrangely(given: Request | Webhook, mistake?: string): obj
 function sign(given: Request, how: Signing): Record<string, string> {
   const timestamp = how.timestamp(given);
   const parts = [timestamp, given.nonce, how.method(given), how.path(given), how.body(given)];
-  const canonical = Buffer.from(how.joined(parts), how.encoding);
+  const canonical = Buffer.from(how.joined(parts, given), how.encoding);
   const key = how.key(given);
   const digest = how.isPlain
     ? createHash('sha256').update(key).update(canonical)

@@ -15,6 +15,7 @@ const HINTS = {
   keyId,
   passphrase: 'the-passphrase',
   host: '127.0.0.1:3000',
+  publicUrl: 'https://pay.example.test/gateway',
   otherSecrets: [{ name: "the secret of the key's previous pair", secret: PREVIOUS }],
 };
 const PROMPT = '/external/v1/payments/prompt';
@@ -57,6 +58,20 @@ describe('a create', () => {
     ['last slash', 'path', hmac(upTo(`${PROMPT}/`) + BODY), 'the path with a slash at its end'],
     ['URL', 'path', hmac(upTo(`http://127.0.0.1:3000${PROMPT}`) + BODY), 'the whole URL'],
     ['https', 'path', hmac(upTo(`https://127.0.0.1:3000${PROMPT}`) + BODY), 'the whole URL'],
+    ['host', 'path', hmac(upTo(`127.0.0.1:3000${PROMPT}`) + BODY), 'host and path'],
+    ['prefix', 'path', hmac(upTo(`/gateway${PROMPT}`) + BODY), 'the prefix "/gateway" before'],
+    [
+      'public URL',
+      'path',
+      hmac(upTo(`https://pay.example.test/gateway${PROMPT}`) + BODY),
+      'the whole URL',
+    ],
+    [
+      'public URL without its prefix',
+      'path',
+      hmac(upTo(`https://pay.example.test${PROMPT}`) + BODY),
+      'the whole URL',
+    ],
     ['lone question mark', 'query', hmac(`${upTo(`${PROMPT}?`)}${BODY}`), 'a question mark'],
     ['empty body', 'body', hmac(POST), 'an empty body'],
     ['no body at all', 'body', hmac(POST.slice(0, -1)), 'neither the body nor a line feed'],
@@ -112,6 +127,14 @@ describe('a create', () => {
     ['CR LF', 'layout', hmac(POST.replaceAll('\n', '\r\n') + BODY), 'joined by "\\r\\n"'],
     ['backslash n', 'layout', hmac(POST.replaceAll('\n', '\\n') + BODY), 'a backslash'],
     ['dots', 'layout', hmac(POST.replaceAll('\n', '.') + BODY), 'joined by "."'],
+    ['key ID first', 'layout', hmac(`${keyId}\n${POST}${BODY}`), 'the key ID among the parts'],
+    ['key ID last', 'layout', hmac(`${POST}${BODY}\n${keyId}`), 'the key ID among the parts'],
+    [
+      'host before the path',
+      'layout',
+      hmac(POST.replace(PROMPT, `${HINTS.host}\n${PROMPT}`) + BODY),
+      'the host among the parts',
+    ],
     ['order', 'layout', hmac(`${N}\n${T}\nPOST\n${PROMPT}\n${BODY}`), 'the wrong way round'],
     ['no prefix', 'secret', hmac(POST + BODY, DIGITS), 'the secret without its "mps_"'],
     ['bytes', 'secret', hmac(POST + BODY, Buffer.from(DIGITS, 'hex')), 'from hex to bytes'],
@@ -162,6 +185,24 @@ describe('a create', () => {
     );
   });
 
+  test('is explained by a body in Latin-1, whatever becomes of what it lacks', () => {
+    const body = '{"note":"Grüße, 東京 😀"}';
+    const written = ['{"note":"Grüße, ?? ?"}', '{"note":"Grüße, ?? ??"}', body];
+    const bytes = written.map(text => Buffer.from(text, 'latin1'));
+    for (const each of [...bytes, Buffer.from(Buffer.from(body).toString('latin1'))]) {
+      const signature = createHmac('sha256', secret).update(POST).update(each).digest('hex');
+      const { findings } = explain({ body: Buffer.from(body) }, signature);
+      expect(findings).toMatchObject([{ made: 'the body in Latin-1 in place of UTF-8' }]);
+    }
+  });
+
+  test('is explained by the prefix of a proxy, which the remedy leaves out', () => {
+    const findings = explain({}, hmac(upTo(`/gateway${PROMPT}`) + BODY)).findings;
+    expect(findings[0]?.remedy).toBe(
+      `Sign it without the prefix, which the proxy removes: "${PROMPT}".`,
+    );
+  });
+
   test("is explained by the signature's format and the mistake behind it, with both remedies", () => {
     const digest = hmac(upTo('/payments/prompt') + BODY);
     const twice = explain({}, Buffer.from(digest, 'hex').toString('base64'));
@@ -193,6 +234,7 @@ describe('a list', () => {
       'its parameters in another order',
     ],
     ['decoded', QUERY, get(LIST + decoded), 'the query decoded'],
+    ['plus kept', '?r=a+b%2F', get(`${LIST}?r=a+b/`), 'with its percent signs decoded'],
     ['encoded', decoded.replace('+', '%2B'), get(LIST + QUERY), 'the query encoded anew'],
     [
       'lower digits',

@@ -2,6 +2,7 @@ import type { Keyring } from '#crypto/keyring.ts';
 import type { SignedParts } from '#signing/canonical.ts';
 import { type Explanation, explainMismatch } from '#signing/explain-mismatch.ts';
 import { usualMistakes } from '#signing/mistakes/usual-mistakes.ts';
+import { withoutPrefix } from '#signing/sent-target.ts';
 import type { ApiKey } from '#storage/database/key-tables.ts';
 import { otherSecretsOf } from './other-secrets.ts';
 
@@ -10,6 +11,7 @@ interface CopiedRequest extends Omit<SignedParts, 'body'> {
   /** A browser's form sends each line feed as a carriage return and a line feed. */
   readonly body: string;
   readonly host?: string | undefined;
+  readonly publicUrl: string;
   readonly signature: string;
 }
 
@@ -25,11 +27,17 @@ interface ExplainedSignature extends Explanation {
 export function explainSignature(
   keyring: Keyring,
   key: ApiKey,
-  { body, host, signature, ...sent }: CopiedRequest,
+  { body, host, publicUrl, signature, ...copied }: CopiedRequest,
 ): ExplainedSignature | null {
   if (key.secret === null) return null;
   const secret = keyring.open(key.secret, key.id, key.master_key_version);
-  const hints = { keyId: key.id, host, otherSecrets: otherSecretsOf(key, keyring, secret) };
+  const sent = { ...copied, path: withoutPrefix(copied.path, publicUrl) };
+  const hints = {
+    keyId: key.id,
+    host,
+    publicUrl,
+    otherSecrets: otherSecretsOf(key, keyring, secret),
+  };
   const lines = body.replaceAll('\r\n', '\n');
   const bodies = [...new Set([lines, lines.replaceAll('\n', '\r\n')])];
   const explanations = bodies.map(text =>

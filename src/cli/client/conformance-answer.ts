@@ -14,7 +14,7 @@ const EXCERPT = 300;
 /** What a command printed: a JSON object, or why it is not one. */
 export type Answer =
   | { readonly document: Document; readonly problem?: undefined }
-  | { readonly problem: readonly string[] };
+  | { readonly problem: readonly string[]; readonly document?: undefined };
 
 export interface Running {
   readonly env: Terminal['env'];

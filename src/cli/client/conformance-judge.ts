@@ -34,7 +34,26 @@ export function judgeRequest({ given, expected }: RequestVector, document: Docum
   // A wrong time or nonce that is sent as it was signed counts as one mistake, which the headers show.
   const own = explain(sent.get('X-MP-TIMESTAMP') ?? '', sent.get('X-MP-NONCE') ?? '');
   if (own.matches && explanation.findings.length === 0) return mistakes;
-  return [...mistakes, describeMismatch(explanation)];
+  // With a time or nonce of its own, there may be another mistake.
+  const found = own.findings.length > 0 ? own : explanation;
+  return [...mistakes, describeMismatch(found)];
+}
+
+/**
+ * What the answers to the same example show together; undefined for nothing. What is signed in place of the given
+ * nonce and time cannot be found if it is random, but makes another signature each time.
+ */
+export function compareAnswers(one: Document, other: Document): string | undefined {
+  const [first, second] = [one, other].map(({ headers }) => {
+    const sent = Object.entries((headers ?? {}) as Document);
+    const isSignature = ([name]: [string, unknown]) => name.toUpperCase() === SIGNATURE;
+    return {
+      signature: sent.find(isSignature)?.[1],
+      rest: JSON.stringify(sent.filter(each => !isSignature(each))),
+    };
+  });
+  if (first?.rest !== second?.rest || first?.signature === second?.signature) return undefined;
+  return 'The signature is another one each time that the same is signed: it was made with another nonce or timestamp than the one in the headers.';
 }
 
 function describeHeader(name: string, expected: string, sent: string | undefined): string {

@@ -3,7 +3,7 @@ import { cell, type JsonFlag, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';
 import { defineCommand, JSON_OPTION } from './command.ts';
 import { answerOf } from './conformance-answer.ts';
-import { type Document, judgeRequest, judgeWebhook } from './conformance-judge.ts';
+import { compareAnswers, type Document, judgeRequest, judgeWebhook } from './conformance-judge.ts';
 
 const KINDS = ['requests', 'webhooks'] as const;
 
@@ -18,11 +18,13 @@ const EXAMPLES = [
     kind: KINDS[0],
     ...vector,
     judge: (document: Document) => judgeRequest(vector, document),
+    compare: compareAnswers,
   })),
   ...SIGNING_VECTORS.webhooks.map(vector => ({
     kind: KINDS[1],
     ...vector,
     judge: (document: Document) => judgeWebhook(vector, document),
+    compare: () => undefined,
   })),
 ];
 
@@ -36,7 +38,7 @@ interface Judged {
 const NOTES = `
 The command gets one JSON document on standard input and prints one on standard output.
 
-  given    {"kind": "request", "keyId", "secret", "passphrase", "method", "path", "body", "timestamp", "nonce"}
+  given    {"kind": "request", "keyId", "secret", "passphrase", "host", "method", "path", "body", "timestamp", "nonce"}
   printed  {"headers": {"X-MP-KEY-ID": "…", …}}: the five signing headers
   given    {"kind": "webhook", "secrets": [], "headers": {}, "body", "now", "toleranceSeconds"}
   printed  {"valid": true} or {"valid": false}
@@ -82,14 +84,22 @@ async function* judgeAll(
 ): AsyncGenerator<Judged, void, undefined> {
   // The command has a process group of its own, so that Ctrl-C does not reach it.
   const signal = untilInterrupted?.();
-  for (const { kind, name, given, judge } of EXAMPLES) {
+  for (const { kind, name, given, judge, compare } of EXAMPLES) {
     if (only !== undefined && only !== kind) continue;
-    const answer = await answerOf(command, given, { env, signal });
-    yield { name, mistakes: answer.problem ?? judge(answer.document) };
+    const ask = () => answerOf(command, given, { env, signal });
+    const { problem, document } = await ask();
+    const mistakes = problem ?? judge(document);
+    if (mistakes.length > 0 && document !== undefined) {
+      const differs = compare(document, (await ask()).document ?? document);
+      yield { name, mistakes: differs === undefined ? mistakes : [differs] };
+    } else {
+      yield { name, mistakes };
+    }
   }
 }
 
 function linesOf({ name, mistakes }: Judged): string[] {
   const [mark, ...more] = mistakes.length === 0 ? ['right'] : ['WRONG', ...mistakes];
-  return [`${mark}  ${name}`, ...more.map(mistake => `       ${cell(mistake)}`)];
+  const lines = more.flatMap(mistake => mistake.split('\n'));
+  return [`${mark}  ${name}`, ...lines.map(line => `       ${cell(line.trimEnd())}`)];
 }

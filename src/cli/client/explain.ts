@@ -4,7 +4,7 @@ import { canonicalHead, type SignedParts, signRequest } from '#signing/canonical
 import { checkNonce, checkTimestamp } from '#signing/check-headers.ts';
 import { canonicalDigest, describeMismatch } from '#signing/describe-mismatch.ts';
 import { type Explanation, explainMismatch } from '#signing/explain-mismatch.ts';
-import { parseSentTarget, type SentTarget } from '#signing/sent-target.ts';
+import { parseSentTarget, type SentTarget, withoutPrefix } from '#signing/sent-target.ts';
 import { readBody } from '../named-file.ts';
 import { type JsonFlag, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';
@@ -90,7 +90,7 @@ async function explainRequest(
     timestamp: timestamp ?? String(Math.floor(now / 1000)),
     nonce: nonce ?? randomUUID(),
     method,
-    path: target.path,
+    path: withoutPrefix(target.path, key.publicUrl),
     body: Buffer.from(given.body === undefined ? '' : await readBody(given.body)),
   };
   const explanation =

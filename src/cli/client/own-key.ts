@@ -34,8 +34,17 @@ export function ownKey(terminal: Terminal): ClientContext {
     },
     async explainingKey(_given: Given) {
       const { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase } = env;
-      if (secret) return { secret, keyId: keyId || undefined, passphrase: passphrase || undefined };
-      return (await requireStored(env)).credentials;
+      if (secret) {
+        const publicUrl = env.MP_URL ? checkAddress(env.MP_URL) : undefined;
+        return {
+          secret,
+          keyId: keyId || undefined,
+          passphrase: passphrase || undefined,
+          publicUrl,
+        };
+      }
+      const { credentials, baseUrl } = await requireStored(env);
+      return { ...credentials, publicUrl: baseUrl };
     },
   };
 }

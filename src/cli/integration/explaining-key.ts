@@ -1,5 +1,6 @@
 import { DEMO_ROLES, type DemoRole } from '#runtime/development/demo-credentials.ts';
 import type { ExplainingKey } from '../client/command.ts';
+import { checkAddress } from '../client/own-key.ts';
 import type { Terminal } from '../terminal.ts';
 import { openDemo } from './request-credentials.ts';
 
@@ -9,12 +10,15 @@ import { openDemo } from './request-credentials.ts';
  * @throws CommandFailed when there is none.
  */
 export async function chooseExplainingKey(
-  { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase }: Terminal['env'],
+  env: Terminal['env'],
   dataDirectory: string,
   role: DemoRole | undefined,
 ): Promise<ExplainingKey> {
+  const { MP_KEY_ID: keyId, MP_SECRET: secret, MP_PASSPHRASE: passphrase } = env;
   if (role === undefined && secret) {
-    return { secret, keyId: keyId || undefined, passphrase: passphrase || undefined };
+    const address = env.MP_URL || env.PUBLIC_URL;
+    const publicUrl = address ? checkAddress(address) : undefined;
+    return { secret, keyId: keyId || undefined, passphrase: passphrase || undefined, publicUrl };
   }
   const demo = await openDemo(dataDirectory, ['MP_SECRET']);
   const chosen = role ?? 'merchant';

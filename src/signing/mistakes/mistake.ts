@@ -36,6 +36,8 @@ export interface MismatchHints {
   readonly otherSecrets?: readonly OtherSecret[];
   /** The Host header: scheme and host are what some sign before the path. */
   readonly host?: string | undefined;
+  /** Address at which clients reach the service. Its path is the prefix of a proxy, which is never signed. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** A secret that may have been taken for the right one, and what to call it. */

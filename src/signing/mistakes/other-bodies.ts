@@ -24,6 +24,15 @@ export function otherBodies(body: Uint8Array): Named<Uint8Array | string>[] {
   ];
 }
 
+/** What becomes of a character beyond Latin-1 differs: its low byte, or question marks, of which Java writes one. */
+const LATIN_1: readonly ((text: string) => Buffer)[] = [
+  text => Buffer.from(text, 'latin1'),
+  text => Buffer.from(text.replace(/[^\0-\xff]/gu, '?'), 'latin1'),
+  text => Buffer.from(text.replace(/[^\0-\xff]/g, '?'), 'latin1'),
+  // Read in Latin-1, and written in UTF-8.
+  text => Buffer.from(Buffer.from(text).toString('latin1')),
+];
+
 function otherTexts(text: string): Named<Uint8Array | string>[] {
   return [
     ['the body without the blanks around it', text.trim()],
@@ -31,7 +40,9 @@ function otherTexts(text: string): Named<Uint8Array | string>[] {
     ['the body with a line feed after it', `${text}\r\n`],
     ['the body with other line ends', text.replaceAll('\r\n', '\n')],
     ['the body with other line ends', text.replace(/\r?\n/g, '\r\n')],
-    ['the body in Latin-1 in place of UTF-8', Buffer.from(text, 'latin1')],
+    ...LATIN_1.map(
+      (write): Named<Uint8Array> => ['the body in Latin-1 in place of UTF-8', write(text)],
+    ),
     ['the body with a byte order mark', `\ufeff${text}`],
     ['the body without its byte order mark', text.replace(/^\ufeff/, '')],
     ['the body as a JSON string, serialized twice', JSON.stringify(text)],

@@ -1,4 +1,5 @@
-import type { Named } from './mistake.ts';
+import { prefixOf } from '../sent-target.ts';
+import type { MismatchHints, Named } from './mistake.ts';
 
 /** The longest first, because it begins with a shorter one. */
 const PREFIXES = ['/external/v1', '/external/partner', '/external'];
@@ -8,14 +9,15 @@ const ORDERED_MAXIMUM = 4;
 /**
  * What may have been signed in place of the path that was sent.
  * @param path Without its query.
- * @param host The Host header, for those who sign the whole URL.
  */
-export function otherPaths(path: string, host: string | undefined): Named<string>[] {
-  const urls: Named<string>[] = [
-    ['the whole URL in place of its path', `http://${host}${path}`],
-    ['the whole URL in place of its path', `https://${host}${path}`],
-    ['host and path in place of the path', `${host}${path}`],
-  ];
+export function otherPaths(path: string, { host, publicUrl }: MismatchHints): Named<string>[] {
+  const bases = new Set<string>();
+  if (host !== undefined) bases.add(`http://${host}`).add(`https://${host}`);
+  if (publicUrl !== undefined) bases.add(publicUrl).add(new URL(publicUrl).origin);
+  const urls = [...bases].flatMap((base): Named<string>[] => [
+    ['the whole URL in place of its path', base + path],
+    ['host and path in place of the path', base.replace(/^https?:\/\//, '') + path],
+  ]);
   return [
     ...PREFIXES.filter(prefix => path.startsWith(`${prefix}/`)).map(
       (prefix): Named<string> => [`the path without "${prefix}"`, path.slice(prefix.length)],
@@ -26,8 +28,14 @@ export function otherPaths(path: string, host: string | undefined): Named<string
     ['the path in lower case', path.toLowerCase()],
     ['the path decoded', decode(path)],
     ['the path with every special character encoded', encodeURI(decode(path))],
-    ...(host === undefined ? [] : urls),
+    ...urls,
   ];
+}
+
+/** The path with the prefix of the proxy, which is sent, but removed on the way. */
+export function prefixedPaths(path: string, { publicUrl }: MismatchHints): Named<string>[] {
+  const prefix = prefixOf(publicUrl);
+  return prefix === '' ? [] : [[`the prefix "${prefix}" before the path`, prefix + path]];
 }
 
 /** What may have been signed in place of the query that was sent: with its question mark or empty. */
@@ -54,6 +62,7 @@ function join(parameters: readonly string[]): string {
 /** How libraries change a parameter when they parse and write a query. */
 const SPELLINGS: readonly Named<(parameter: string) => string>[] = [
   ['the query decoded', respell(text => text)],
+  ['the query with its percent signs decoded, and "+" left as it is', decode],
   ['the query with "%20" in place of "+"', text => text.replaceAll('+', '%20')],
   ['the query with "+" in place of "%20"', text => text.replaceAll('%20', '+')],
   ['the query with "%2B" in place of "+"', text => text.replaceAll('+', '%2B')],

@@ -2,7 +2,7 @@ import type { SignedParts } from '../canonical.ts';
 import type { Attempt, MismatchHints, Mistake, Named } from './mistake.ts';
 import { otherBodies } from './other-bodies.ts';
 import { OTHER_DIGESTS, otherKeys } from './other-keys.ts';
-import { otherPaths, otherQueries } from './other-targets.ts';
+import { otherPaths, otherQueries, prefixedPaths } from './other-targets.ts';
 
 type Row = readonly [
   component: keyof ReturnType<typeof remediesFor>,
@@ -26,6 +26,7 @@ export function usualMistakes(
   const { timestamp: t, nonce: n, method: m, path: p, body: b } = sent;
   const [path = ''] = p.split('?', 1);
   const query = p.slice(path.length);
+  const right = [t, n, m, p, b];
   const withTimestamp = ([made, text]: Named<string>): Row => {
     return ['timestamp', made, { parts: [text, n, m, p, b] }];
   };
@@ -50,7 +51,15 @@ export function usualMistakes(
     ...[m.toLowerCase(), ...METHODS].map(
       (name): Row => ['method', `the method "${name}"`, { parts: [t, n, name, p, b] }],
     ),
-    ...otherPaths(path, hints.host).map(
+    ...prefixedPaths(path, hints).map(
+      ([made, text]): Row => [
+        'path',
+        made,
+        { parts: [t, n, m, text + query, b] },
+        `Sign it without the prefix, which the proxy removes: ${JSON.stringify(p)}.`,
+      ],
+    ),
+    ...otherPaths(path, hints).map(
       ([made, text]): Row => ['path', made, { parts: [t, n, m, text + query, b] }],
     ),
     ...otherQueries(query).map(
@@ -81,6 +90,11 @@ export function usualMistakes(
     ['layout', 'nonce and timestamp the wrong way round', { parts: [n, t, m, p, b] }],
     ['layout', 'method and path before timestamp and nonce', { parts: [m, p, t, n, b] }],
     ['layout', 'timestamp and nonce after the body', { parts: [m, p, b, t, n] }],
+    ...morePartsOf(hints).flatMap(([made, part]) =>
+      [0, 1, 2, 3, 4, 5].map(
+        (place): Row => ['layout', made, { parts: right.toSpliced(place, 0, part) }],
+      ),
+    ),
     ...otherKeys(secret, hints).map(([made, key]): Row => ['secret', made, { key }]),
     ...OTHER_DIGESTS.map(([made, digest]): Row => ['algorithm', made, { digest }]),
     ...millisecondsOf(t).map(withTimestamp),
@@ -89,6 +103,16 @@ export function usualMistakes(
   return rows.map(([component, made, change, remedy = remedies[component]]) => {
     return { component, made, remedy, change };
   });
+}
+
+/** Values that other schemes sign as a part of its own. */
+function morePartsOf({ keyId, passphrase, host }: MismatchHints): Named<string>[] {
+  const parts: Named<string | undefined>[] = [
+    ['the key ID among the parts', keyId],
+    ['the passphrase among the parts', passphrase],
+    ['the host among the parts', host],
+  ];
+  return parts.flatMap(([made, part]) => (part ? [[made, part] as const] : []));
 }
 
 function otherTimestamps(sent: string): Named<string>[] {

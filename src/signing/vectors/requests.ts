@@ -9,6 +9,8 @@ export interface RequestVector {
     readonly keyId: string;
     readonly secret: string;
     readonly passphrase: string;
+    /** Where it is sent; the signature does not cover it. */
+    readonly host: string;
     readonly method: string;
     /** Path with its query, exactly as sent. */
     readonly path: string;
@@ -36,12 +38,13 @@ const NONCE = '7c0e1f4a-3b52-4d6c-9a8e-5f1b2c3d4e5f';
 const CREATE = '/external/v1/payments/prompt';
 const LIST = '/external/v1/payments';
 
-type Request = Omit<RequestVector['given'], 'kind' | keyof typeof KEY>;
+type Request = Omit<RequestVector['given'], 'kind' | 'host' | keyof typeof KEY>;
 
 function requestVector(name: string, request: Partial<Request>): RequestVector {
   const given = {
     kind: 'request' as const,
     ...KEY,
+    host: 'payments.example.com',
     method: 'GET',
     path: LIST,
     body: '',

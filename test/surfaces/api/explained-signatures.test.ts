@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { explainSignature } from '#accounts/keys/explain-signature.ts';
 import { rotateKey } from '#accounts/keys/manage-keys.ts';
 import { signingHeaders } from '#client/index.ts';
 import { addMerchant, type MerchantWithKey, operatorOf } from '../../helpers/accounts.ts';
@@ -112,6 +113,56 @@ describe('outside production', () => {
     const sign = (time: string) => hmac(old.secret, canonical(time));
     const message = await refusalOf(service, { ...old, ...issued }, sign);
     expect(message).toContain('none of the usual mistakes explains it');
+  });
+});
+
+describe('behind a proxy with a prefix', () => {
+  const PUBLIC_URL = 'https://pay.example.test/gateway';
+  let service: TestApp;
+  let shop: MerchantWithKey;
+  beforeAll(async () => {
+    service = await startTestApp({ env: { PUBLIC_URL } });
+    shop = await addMerchant(service);
+  });
+  afterAll(() => service.close());
+
+  test.each([
+    [
+      `/gateway${PATH}`,
+      `with the prefix "/gateway" before the path. Sign it without the prefix, which the proxy removes: "${PATH}".`,
+    ],
+    [PUBLIC_URL + PATH, 'with the whole URL in place of its path.'],
+  ])('E2007 knows the address of the service: %s', async (signed, says) => {
+    const headers = signingHeaders(shop, { method: 'GET', path: signed, now: service.clock() });
+    const answer = await service.app.inject({ method: 'GET', url: PATH, headers });
+    expect(answer.json()).toMatchObject({
+      error: { errorCode: 'E2007', message: expect.stringContaining(says) },
+    });
+  });
+
+  test('a copied address counts without the prefix of the proxy', async () => {
+    const { db, keyring } = service;
+    const key = await db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('id', '=', shop.keyId)
+      .executeTakeFirstOrThrow();
+    const copied = {
+      timestamp: '1779019200',
+      nonce: NONCE,
+      method: 'GET',
+      body: '',
+      publicUrl: PUBLIC_URL,
+    };
+    const explain = (path: string, signed: string) => {
+      const signature = hmac(shop.secret, canonical(copied.timestamp, signed));
+      return explainSignature(keyring, key, { ...copied, path, signature });
+    };
+    expect(explain(`/gateway${PATH}`, PATH)).toMatchObject({ matches: true });
+    for (const path of [PATH, `/gateway${PATH}`]) {
+      const found = explain(path, `/gateway${PATH}`);
+      expect(found?.findings).toMatchObject([{ made: 'the prefix "/gateway" before the path' }]);
+    }
   });
 });
 

@@ -32,7 +32,7 @@ export function registerExplanations(
   app: TypedApp,
   deps: PanelDependencies,
 ): void {
-  const { db, explaining: budget, keyring, limits } = deps;
+  const { db, explaining: budget, keyring, limits, publicUrl } = deps;
   const rule = { for: kind, permission: 'signatures.explain' } as const;
   const path = `/${kind}s/:accountId${PLACES[kind].developer}/explain`;
 
@@ -59,7 +59,7 @@ export function registerExplanations(
       if (target === undefined) throw new FormRefused('url', text.badUrl);
       if (!budget.has(true)) throw new FormRefused(null, text.busy);
       await limits.countExplanation(request);
-      const sent = { ...fields, ...target, method: fields.method.toUpperCase() };
+      const sent = { ...fields, ...target, publicUrl, method: fields.method.toUpperCase() };
       const found = budget.spend(() => explainSignature(keyring, key, sent));
       if (found === null) throw new FormRefused('key', text.chooseKey);
       return renderFindings(texts(request), found, found.tried);
