@@ -3,21 +3,28 @@ import { checkFirstPayment, type FirstPayment } from '#onchain/settlement/first-
 import { SETUP_FINDINGS } from '#onchain/settlement/setup-findings.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
 import { mayLoseUnnoticed } from '#runtime/unnoticed-loss.ts';
+import type { Database } from '#storage/database/connection.ts';
+import { listMerchants } from '#storage/repositories/accounts/merchants.ts';
 import type { CliCommand } from './cli-command.ts';
 import { cell, type JsonFlag, printLines } from './print.ts';
 import { FailureShown } from './terminal.ts';
 import { parseId } from './values.ts';
 
+/** Most merchants that are listed for one to be chosen: a screen. */
+const LISTED_MAXIMUM = 20;
+
 /** `mp doctor` */
 export function define(command: CliCommand): void {
   command
     .json()
-    .argument('<merchant>', 'merchant ID', parseId)
+    .argument('[merchant]', 'merchant ID; left out, the newest are listed', parseId)
     .addHelpText(
       'after',
       '\nExit status 1 while a step is missing without which no payment settles.',
     )
-    .onDatabase(async ({ db, config, clock, show }, merchantId: string, { json }: JsonFlag) => {
+    .onDatabase(async (opened, merchantId: string | undefined, { json }: JsonFlag) => {
+      const { db, config, clock, show } = opened;
+      if (merchantId === undefined) return command.error(await askWhose(db));
       const service = {
         simulation: config.simulation,
         hasPanel: config.panelUrl !== null,
@@ -34,6 +41,22 @@ export function define(command: CliCommand): void {
         );
       if (!checked.canSettle) throw new FailureShown();
     });
+}
+
+/** The error that a merchant is missing, with those that it may be. */
+async function askWhose(db: Database): Promise<string> {
+  const merchants = await listMerchants(db, { limit: LISTED_MAXIMUM });
+  if (merchants.length === 0)
+    return 'error: there is no merchant yet: "mp merchant create" makes one';
+  const lines = merchants.map(
+    ({ id, name, environment }) => `  ${id}  ${cell(name)} (${environment})`,
+  );
+  const isAll = merchants.length < LISTED_MAXIMUM;
+  return [
+    'error: whose? "mp doctor ID" takes one of',
+    ...lines,
+    ...(isAll ? [] : ['and older ones, which "mp merchant list" shows']),
+  ].join('\n');
 }
 
 const inEnglish = (step: Step) => ({

@@ -207,6 +207,29 @@ describe('a creation behaves as it predicts', () => {
   });
 });
 
+test('without a merchant it lists those that it may be asked about, the newest first', async () => {
+  const empty = await startOperated();
+  const ask = () => mpHere(['doctor'], empty.env);
+  expect(await ask()).toMatchObject({
+    status: 2,
+    out: '',
+    err: expect.stringMatching(/^error: there is no merchant yet/),
+  });
+  const { merchant } = await addMerchant(empty, { name: 'First\u001b[2J shop' });
+  const { err } = await ask();
+  expect(err).toContain(
+    `"mp doctor ID" takes one of\n  ${merchant.id}  First\\u001b[2J shop (live)\n`,
+  );
+  expect(err).not.toContain('older ones');
+  await sql`insert into merchants
+    select (jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid()))).*
+    from merchants m, generate_series(1, 20)`.execute(empty.db);
+  const many = await ask();
+  expect(many.err.match(/^ {2}[0-9a-f-]{36} /gm)).toHaveLength(20);
+  expect(many.err).toContain('\nand older ones, which "mp merchant list" shows\n');
+  await empty.close();
+});
+
 test('it prints each step with its remedy, and a summary', async () => {
   const { merchant } = await addMerchant(service, { name: 'Blue\u001b[2J Coffee' });
   const { status, out } = await mpHere(['doctor', merchant.id], service.env);

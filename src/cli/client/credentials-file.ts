@@ -9,6 +9,12 @@ const FILE_MODE = 0o600;
 const FOR_OTHERS = 0o077;
 /** Characters that a header can carry. The HTTP library would show any others in its error. */
 export const SENDABLE = /^[\x21-\x7e]+$/;
+/** The form of each part of a key, and how to say it. */
+export const FORMS = {
+  keyId: [/^mpk_[0-9a-f]{24}$/, 'A key ID is mpk_ and 24 lowercase hex digits.'],
+  secret: [/^mps_[0-9a-f]{64}$/, 'A secret is mps_ and 64 lowercase hex digits.'],
+  passphrase: [/^[\x21-\x7e]{1,255}$/, 'A passphrase is visible ASCII characters alone.'],
+} as const;
 const FIELDS = ['url', 'keyId', 'secret', 'passphrase'] as const;
 
 /**

@@ -1,8 +1,14 @@
-import { type ApiRequest, createClient, PaymentsApiError } from '#client/index.ts';
+import {
+  type ApiRequest,
+  type Credentials,
+  createClient,
+  PaymentsApiError,
+} from '#client/index.ts';
 import { readServiceAddress } from '#client/service-address.ts';
 import { ERRORS } from '#errors/catalogue.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '#signing/canonical.ts';
 import type { ClientContext, Connection } from './command.ts';
+import { FORMS } from './credentials-file.ts';
 import { findErrorCode } from './explain-error.ts';
 import { describeSilence } from './failure.ts';
 
@@ -30,6 +36,7 @@ const BY_SCOPE: Readonly<Record<string, ApiRequest>> = {
 /** Error code with which merchants' routes refuse a partner's key. */
 const OTHER_KIND = 'E2008';
 const PARTNER: ApiRequest = { method: 'GET', path: '/external/partner/overview' };
+const WRONG_SIGNATURE = 'E2007';
 const LACKS_SCOPE = 'E2101';
 const BAD_BODY = 'E1001';
 
@@ -81,11 +88,13 @@ function checkClock(date: string | null, now: number): Check {
   return { name, state, finding, remedy: 'Synchronise the clock of this machine with NTP.' };
 }
 
+type Ask = (request: ApiRequest) => Promise<PaymentsApiError | undefined>;
+
 /** Checks the key, and what it may do. */
 export async function checkKey({ baseUrl, credentials }: Connection): Promise<Check[]> {
   const client = createClient({ baseUrl, ...credentials, timeoutMs: TIMEOUT_MS });
   /** The error of a response; undefined for success. */
-  const ask = async (request: ApiRequest): Promise<PaymentsApiError | undefined> => {
+  const ask: Ask = async request => {
     const response = await client.request(request);
     return response.status < 300 ? undefined : new PaymentsApiError(response);
   };
@@ -97,6 +106,7 @@ export async function checkKey({ baseUrl, credentials }: Connection): Promise<Ch
       if (partner !== undefined) return [refused(partner)];
       return [{ name: 'key', state: 'ok', finding: 'Of a partner: it works on its routes.' }];
     }
+    if (refusal?.errorCode === WRONG_SIGNATURE) return [await judgeSecret(ask, credentials)];
     if (refusal?.errorCode === LACKS_SCOPE) {
       const finding = 'Not allowed: the key lacks this scope.';
       const remedy = 'If you need it, create a key with this scope.';
@@ -108,6 +118,23 @@ export async function checkKey({ baseUrl, credentials }: Connection): Promise<Ch
     }
   }
   return [{ name: 'key', state: 'ok', finding: `${credentials.keyId} is valid.` }, ...checks];
+}
+
+/** Says why the signature of a client that signs as it should is refused. */
+async function judgeSecret(ask: Ask, { keyId, secret }: Credentials): Promise<Check> {
+  const check = { name: 'key', state: 'wrong' } as const;
+  const [form, message] = FORMS.secret;
+  const plain = await ask({ method: 'GET', path: '/external/v1/blockchains/active' });
+  if (plain?.errorCode !== WRONG_SIGNATURE) {
+    const finding = `${WRONG_SIGNATURE}: the secret is right, but requests with a query or a body are changed on the way.`;
+    return { ...check, finding, remedy: 'Have proxies pass path, query and body on unchanged.' };
+  }
+  // Key ID and passphrase are checked before the signature.
+  const finding = `${WRONG_SIGNATURE}: the secret is wrong. ${keyId} and its passphrase are right; its secret is another.`;
+  const remedy = form.test(secret)
+    ? 'Use the secret that came with this passphrase, or rotate the key. If it is that one, a proxy changes the path of requests.'
+    : `${message} This one is not.`;
+  return { ...check, finding, remedy };
 }
 
 function refused({ errorCode, message }: PaymentsApiError): Check {

@@ -39,7 +39,9 @@ export async function exitStatusOf(
     if (error instanceof FailureShown) return FAILED;
     if (error instanceof WrongUsage) {
       if (!(error instanceof UsageShown)) {
-        terminal.err(`error: ${error.message}\nAdd --help to see the usage.\n`);
+        terminal.err(
+          `error: ${error.message}\n"npx --no mp help" shows the commands, with the name of one its usage.\n`,
+        );
       }
       return fail(WRONG_USAGE, error.message);
     }

@@ -15,11 +15,11 @@ import {
   JSON_OPTION,
   WrongUsage,
 } from './command.ts';
+import { FORMS } from './credentials-file.ts';
 import { findErrorCode, printError } from './explain-error.ts';
 
 /** Characters that HTTP clients encode before they send them (URL standard, path and query). */
 const NOT_IN_A_TARGET = /[^\x21-\x7e]|["<>#\\^`{|}]/;
-const SECRET = /^mps_[0-9a-f]{64}$/;
 const LINE_FEED_SHOWN = '\u240a';
 const CARRIAGE_RETURN_SHOWN = '\u240d';
 
@@ -172,9 +172,9 @@ function showLines(canonical: string): string[] {
 function notesOn(secret: string, parts: SignedParts, now: number): string[] {
   const { timestamp, nonce, path, method, body } = parts;
   const notes = [
-    SECRET.test(secret)
+    FORMS.secret[0].test(secret)
       ? undefined
-      : 'MP_SECRET is no secret of an API key: mps_ and 64 lowercase hex digits, nothing else.',
+      : `MP_SECRET is no secret of an API key. ${FORMS.secret[1]}`,
     refusalOf(() => checkNonce(nonce)),
     refusalOf(() => checkTimestamp(timestamp, now)),
   ].filter(note => note !== undefined);

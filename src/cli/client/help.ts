@@ -30,7 +30,7 @@ export function helpOf(name: ClientCommandName, command: ClientCommand): string 
 /** The help of the whole program. */
 export function helpOfAll(): string {
   return [
-    'Usage: mp COMMAND [options]',
+    'Usage: npx --no mp COMMAND [options]',
     '',
     'Works with the External Payments Service by an API key.',
     ...section(
@@ -39,6 +39,7 @@ export function helpOfAll(): string {
     ),
     ...section('Options:', [['--version', 'print the version of the client'], HELP]),
     '',
+    '"npx --no mp help COMMAND" shows the usage of one.',
     'The key comes from MP_URL, MP_KEY_ID, MP_SECRET and MP_PASSPHRASE, or from "mp login".',
     'Exit status: 0 done, 1 refused or failed, 2 wrong usage. With --json, standard output is',
     'exactly one JSON document: the result, or {"error": {"exitStatus", "message"}}.',

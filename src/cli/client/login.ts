@@ -2,15 +2,9 @@ import { createClient, PaymentsApiError } from '#client/index.ts';
 import { type JsonFlag, printObject } from '../print.ts';
 import { CommandFailed } from '../terminal.ts';
 import { defineCommand, JSON_OPTION, URL_OPTION } from './command.ts';
-import { credentialsPath, store } from './credentials-file.ts';
+import { credentialsPath, FORMS, store } from './credentials-file.ts';
 import { describeClientFailure } from './failure.ts';
 import { checkAddress } from './own-key.ts';
-
-const FORMS = {
-  keyId: [/^mpk_[0-9a-f]{24}$/, 'A key ID is mpk_ and 24 lowercase hex digits.'],
-  secret: [/^mps_[0-9a-f]{64}$/, 'A secret is mps_ and 64 lowercase hex digits.'],
-  passphrase: [/^[\x21-\x7e]{1,255}$/, 'A passphrase is visible ASCII characters alone.'],
-} as const;
 
 /** Refusals of a key that is right, but may not read payments. */
 const RIGHT_BUT_LIMITED = ['E2008', 'E2101', 'E2102', 'E2103'];

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { WrongUsage } from './command.ts';
 import { CLIENT_COMMANDS, type ClientCommandName } from './commands.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { exitStatusOf } from './exit-status.ts';
 import { helpOf, helpOfAll } from './help.ts';
 import { ownKey } from './own-key.ts';
@@ -20,8 +21,14 @@ process.exitCode = await exitStatusOf(
     const isHelp = first === 'help' || first === '--help' || first === '-h';
     const [name, more] = isHelp ? [rest[0], ['--help']] : [first, rest];
     if (isHelp && name === undefined) return terminal.out(helpOfAll());
-    if (name === undefined) throw new WrongUsage('a command is missing');
-    if (!isCommand(name)) throw new WrongUsage(`unknown command '${name}'`);
+    if (name === undefined) {
+      terminal.err(`${helpOfAll()}\n`);
+      throw new WrongUsage('a command is missing');
+    }
+    if (!isCommand(name)) {
+      const meant = didYouMean(name, Object.keys(CLIENT_COMMANDS));
+      throw new WrongUsage(`unknown command '${name}'.${meant}`);
+    }
     const { command } = await CLIENT_COMMANDS[name][1]();
     const parsed = parseArguments(more, command);
     if (parsed.isHelp) return terminal.out(helpOf(name, command));

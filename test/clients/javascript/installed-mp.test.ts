@@ -267,6 +267,13 @@ describe('mp doctor', () => {
   test('says what is wrong, and what a key may not do', async () => {
     const wrong = { ...variables(shop), MP_SECRET: `mps_${'0'.repeat(64)}` };
     expect(await checks({ env: wrong })).toEqual([1, [...SERVICE, 'key wrong']]);
+    const told = (await mp(['doctor'], { env: wrong })).out;
+    expect(told).toContain(
+      `E2007: the secret is wrong. ${shop.keyId} and its passphrase are right`,
+    );
+    expect(told).toContain('Use the secret that came with this passphrase');
+    const short = { ...wrong, MP_SECRET: shop.secret.slice(4) };
+    expect((await mp(['doctor'], { env: short })).out).toContain('A secret is mps_ and 64');
     const reader = await addMerchant(service, { key: { scopes: ['payment_prompts:read'] } });
     expect(await checks({ env: variables(reader) })).toEqual([
       0,
@@ -299,6 +306,26 @@ describe('mp doctor', () => {
     expect(heard).toContain('host');
     expect(heard.filter(name => name.startsWith('x-mp-'))).toEqual([]);
     stranger.close();
+  });
+});
+
+describe('without a command that it knows', () => {
+  test('it shows its commands, and how to read more', async () => {
+    const { status, out, err } = await mp([]);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain('\n  listen ');
+    expect(err).toMatch(/\nerror: a command is missing\n"npx --no mp help" shows the commands/);
+  });
+
+  test.each([
+    ['lisen', '. Did you mean "listen"?\n'],
+    ['evnets', '. Did you mean "events"?\n'],
+    ['sim', '. Did you mean "simulate"?\n'],
+    ['payments', '.\n'],
+  ])('%s is answered with what was meant', async (name, answer) => {
+    const { status, err } = await mp([name]);
+    expect(status).toBe(2);
+    expect(err).toContain(`error: unknown command '${name}'${answer}`);
   });
 });
 
