@@ -63,8 +63,12 @@ afterEach(async () => {
 
 /** Starts `mp listen` and waits until it listens. */
 async function listen(flags: readonly string[] = [], env: Environment = {}): Promise<Listener> {
+  return start(['--forward-to', receiver.url, ...flags], env);
+}
+
+async function start(flags: readonly string[], env: Environment = {}): Promise<Listener> {
   const controller = new AbortController();
-  const ended = run(['listen', '--forward-to', receiver.url, ...flags], {
+  const ended = run(['listen', ...flags], {
     env: { ...own, ...env },
     out: text => {
       listener.out += text;
@@ -174,6 +178,35 @@ test('forwards some types with the given secret, and prints lines of JSON', asyn
       durationMs: expect.any(Number),
     },
   ]);
+});
+
+test('prints webhooks as a receiver gets them, without one', async () => {
+  const listener = await start(['--print']);
+  const [, secret = ''] = /^export WEBHOOK_SECRET='(whsec_\S+)' /m.exec(listener.out) ?? [];
+  const payment = await tell();
+  await vi.waitUntil(() => listener.out.includes('  The signature verifies.\n'), PATIENCE);
+  const headers = Object.fromEntries(
+    [...listener.out.matchAll(/^ {2}(webhook-\w+): (.+)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  );
+  const [, body = ''] = /^ {2}(\{.*\})$/m.exec(listener.out) ?? [];
+  expect(verifyWebhook({ headers, body, secret })).toMatchObject({ data: { id: payment } });
+  expect(listener.out).toMatch(
+    new RegExp(`payment_prompt\\.created {2}${payment}\n {2}webhook-id`),
+  );
+  expect(receiver.requests).toEqual([]);
+});
+
+test('prints webhooks beside the responses of the receiver', async () => {
+  const listener = await listen(['--print', '--json']);
+  await tell();
+  await vi.waitUntil(() => listener.out.includes('"failure"'), PATIENCE);
+  const printed = JSON.parse(listener.out.trimEnd().split('\n')[1] ?? '');
+  const [request] = receiver.requests;
+  expect(printed).toMatchObject({ statusCode: 200, body: request?.body, failure: null });
+  expect(request?.headers).toMatchObject(printed.headers);
 });
 
 test('reports a receiver that is down or refuses, repeats nothing, and continues', async () => {

@@ -5,6 +5,13 @@ import type { RequestVector, WebhookVector } from '#signing/vectors/index.ts';
 /** What a command printed for an example. */
 export type Document = Readonly<Record<string, unknown>>;
 
+/** What became of one example. */
+export interface Judged {
+  readonly name: string;
+  /** Empty when it is right. */
+  readonly mistakes: readonly string[];
+}
+
 const SIGNATURE = 'X-MP-SIGNATURE';
 
 /** What is wrong about the headers of a request, in sentences; empty if nothing is. */

@@ -1,14 +1,23 @@
 import { SIGNING_VECTORS } from '#signing/vectors/index.ts';
+import { TEST_ID_PREFIX } from '#signing/vectors/test-payment.ts';
 import { cell, type JsonFlag, printJson, printLines } from '../print.ts';
 import { FailureShown, type Terminal } from '../terminal.ts';
-import { defineCommand, JSON_OPTION } from './command.ts';
+import { defineCommand, JSON_OPTION, WrongUsage } from './command.ts';
 import { answerOf } from './conformance-answer.ts';
-import { compareAnswers, type Document, judgeRequest, judgeWebhook } from './conformance-judge.ts';
+import {
+  compareAnswers,
+  type Document,
+  type Judged,
+  judgeRequest,
+  judgeWebhook,
+} from './conformance-judge.ts';
+import { judgeReceiver } from './conformance-webhook.ts';
 
 const KINDS = ['requests', 'webhooks'] as const;
 
 interface ConformanceFlags extends JsonFlag {
-  readonly command: string;
+  readonly command?: string;
+  readonly webhook?: string;
   readonly only?: (typeof KINDS)[number];
 }
 
@@ -28,15 +37,8 @@ const EXAMPLES = [
   })),
 ];
 
-/** What became of one example. */
-interface Judged {
-  readonly name: string;
-  /** Empty when the command is right. */
-  readonly mistakes: readonly string[];
-}
-
 const NOTES = `
-The command gets one JSON document on standard input and prints one on standard output.
+With --command, the command gets one JSON document on standard input and prints one on standard output.
 
   given    {"kind": "request", "keyId", "secret", "passphrase", "host", "method", "path", "body", "timestamp", "nonce"}
   printed  {"headers": {"X-MP-KEY-ID": "…", …}}: the five signing headers
@@ -44,6 +46,9 @@ The command gets one JSON document on standard input and prints one on standard 
   printed  {"valid": true} or {"valid": false}
 
 Timestamps are Unix seconds, bodies are UTF-8. The examples with what is expected are at /signing-vectors.json.
+With --webhook, a receiver with the secret in WEBHOOK_SECRET has to answer 2xx to the genuine ones, one of
+which comes twice, and anything else to the others. They are of a payment that does not exist, and their IDs
+begin with ${TEST_ID_PREFIX}.
 Exit status: 0 when every example is right, 1 otherwise.`;
 
 /** `mp conformance` */
@@ -54,18 +59,21 @@ export const command = defineCommand<ConformanceFlags>({
     {
       flags: '--command <command>',
       description: 'what to run for each example, by the shell',
-      isRequired: true,
+    },
+    {
+      flags: '--webhook <url>',
+      description: 'instead: your receiver, which gets genuine and forged webhooks',
     },
     {
       flags: '--only <kind>',
-      description: 'leave the other kind of examples out',
+      description: 'with --command, leave the other kind of examples out',
       choices: KINDS,
     },
   ],
   notes: NOTES,
   async run({ terminal }, flags) {
     const judged: Judged[] = [];
-    for await (const each of judgeAll(terminal, flags)) {
+    for await (const each of begin(terminal, flags)) {
       judged.push(each);
       if (!flags.json) printLines(terminal, linesOf(each));
     }
@@ -77,10 +85,19 @@ export const command = defineCommand<ConformanceFlags>({
   },
 });
 
+function begin(terminal: Terminal, { command, webhook, only }: ConformanceFlags) {
+  if (command !== undefined && webhook === undefined) return judgeAll(terminal, command, only);
+  if (webhook !== undefined && command === undefined && only === undefined) {
+    return judgeReceiver(webhook, terminal);
+  }
+  throw new WrongUsage('give either --command or --webhook');
+}
+
 /** Runs the command for one example after the other. */
 async function* judgeAll(
   { env, untilInterrupted }: Terminal,
-  { command, only }: ConformanceFlags,
+  command: string,
+  only: ConformanceFlags['only'],
 ): AsyncGenerator<Judged, void, undefined> {
   // The command has a process group of its own, so that Ctrl-C does not reach it.
   const signal = untilInterrupted?.();

@@ -33,14 +33,45 @@ export interface Forwarded {
   readonly durationMs: number;
 }
 
-/** Sends events to the developer's own server, signed as the service signs them. */
-export interface Forwarder {
-  readonly url: string;
+/** An event with the headers that its webhook has. */
+export interface SignedEvent extends SentEvent {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Signs events as the service does. */
+export interface WebhookSigner {
   readonly secret: string;
   /** Whether the secret was made for this process, so that it has to be printed. */
   readonly isNew: boolean;
+  sign(event: SentEvent): SignedEvent;
+}
+
+/** Sends events to the developer's own server, signed as the service signs them. */
+export interface Forwarder extends WebhookSigner {
+  readonly url: string;
   /** @throws The signal's reason if it is aborted before a response. */
-  forward(event: SentEvent, signal: AbortSignal): Promise<Forwarded>;
+  send(event: SignedEvent, signal: AbortSignal): Promise<Forwarded>;
+}
+
+/**
+ * @param given A secret to sign with; otherwise a new one is made, for this process only.
+ * @throws CommandFailed for an invalid secret.
+ */
+export function createSigner(given: string | undefined): WebhookSigner {
+  const secret = given || SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+  try {
+    readWebhookSecret(secret);
+  } catch {
+    throw new CommandFailed(`WEBHOOK_SECRET must be ${SECRET_PREFIX} and base64.`);
+  }
+  return {
+    secret,
+    isNew: !given,
+    sign(event) {
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      return { ...event, headers: webhookHeaders([secret], { ...event, timestamp }) };
+    },
+  };
 }
 
 /**
@@ -49,20 +80,11 @@ export interface Forwarder {
  */
 export function createForwarder(text: string, given: string | undefined): Forwarder {
   const url = parseReceiver(text);
-  const secret = given || SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-  try {
-    readWebhookSecret(secret);
-  } catch {
-    throw new CommandFailed(`WEBHOOK_SECRET must be ${SECRET_PREFIX} and base64.`);
-  }
   return {
+    ...createSigner(given),
     url: url.href,
-    secret,
-    isNew: !given,
-    async forward({ id, type, body }, signal) {
+    async send({ id, type, headers, body }, signal) {
       const now = Date.now();
-      const timestamp = String(Math.floor(now / 1000));
-      const headers = webhookHeaders([secret], { id, timestamp, body });
       const outcome = await post(url, headers, body, signal);
       const at = new Date(now).toISOString();
       return { at, eventId: id, type, ...outcome, durationMs: Date.now() - now };
@@ -70,7 +92,8 @@ export function createForwarder(text: string, given: string | undefined): Forwar
   };
 }
 
-function parseReceiver(text: string): URL {
+/** @throws CommandFailed for what is no URL of a receiver. */
+export function parseReceiver(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.hash === '';
   if (isPlain && /^https?:$/.test(url.protocol)) return url;
@@ -81,10 +104,10 @@ function parseReceiver(text: string): URL {
 
 type Outcome = Pick<Forwarded, 'statusCode' | 'error' | 'responseExcerpt'>;
 
-/** Does not use fetch, which refuses some ports. Does not follow redirects. */
-async function post(
+/** Posts JSON. Does not use fetch, which refuses some ports. Does not follow redirects. */
+export async function post(
   url: URL,
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
 ): Promise<Outcome> {

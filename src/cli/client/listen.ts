@@ -4,6 +4,8 @@ import {
   PaymentsApiError,
   PaymentsConnectionError,
   type RecordedEvent,
+  verifyWebhook,
+  WebhookVerificationError,
 } from '#client/index.ts';
 import { EVENT_TYPES, type EventType, PAYMENT_EVENT_TYPES } from '#schemas/event-types.ts';
 import { cell, type JsonFlag, printLines } from '../print.ts';
@@ -11,7 +13,13 @@ import type { Terminal } from '../terminal.ts';
 import { type Connection, defineCommand, URL_OPTION } from './command.ts';
 import { describeClientFailure } from './failure.ts';
 import { EventFollower, webhookBodyOf } from './follow-events.ts';
-import { createForwarder, type Forwarder } from './forward.ts';
+import {
+  createForwarder,
+  createSigner,
+  type Forwarder,
+  type SignedEvent,
+  type WebhookSigner,
+} from './forward.ts';
 import { listOfWords } from './options.ts';
 
 /** Pause for each request made, in milliseconds: half of a key's usual rate limit is left for others. */
@@ -25,6 +33,7 @@ const READ_TIMEOUT_MS = 10_000;
 
 interface ListenGiven extends JsonFlag {
   readonly forwardTo?: string;
+  readonly print?: true;
   readonly types?: EventType[];
 }
 
@@ -35,6 +44,8 @@ interface Listening {
   readonly signal: AbortSignal;
   readonly types: readonly string[];
   readonly follower: EventFollower;
+  /** Undefined when only lines of events are printed. */
+  readonly signer: WebhookSigner | undefined;
   /** Undefined when events are only printed. */
   readonly forwarder: Forwarder | undefined;
 }
@@ -48,6 +59,10 @@ export const command = defineCommand<ListenGiven>({
       description: 'where to send them, e.g. http://localhost:8080/hooks',
     },
     {
+      flags: '--print',
+      description: 'print the webhook of each: headers, body, and whether its signature verifies',
+    },
+    {
       flags: '--types <a,b>',
       description: `comma-separated: ${EVENT_TYPES.join(', ')} (default: the first ${PAYMENT_EVENT_TYPES.length}, as for an endpoint)`,
       parse: listOfWords(EVENT_TYPES),
@@ -57,19 +72,20 @@ export const command = defineCommand<ListenGiven>({
   ],
   notes: `
 Follows the events that the key may read from now on, until Ctrl-C. With --forward-to it sends them signed
-like a webhook: with the secret in WEBHOOK_SECRET, or with a new one, which it prints. Each is sent once, one
-after the other; nothing is repeated, and nothing else changes: webhook endpoints get their deliveries as ever.`,
+like a webhook: with the secret in WEBHOOK_SECRET, or with a new one, which it prints. --print shows the same
+without a receiver. Each is sent once, one after the other; nothing is repeated, and nothing else changes: webhook endpoints get their deliveries as ever.`,
   async run(context, given) {
     const { terminal } = context;
     const connection = await context.connect({ ...given });
     const { baseUrl, credentials } = connection;
-    const { forwardTo, types = PAYMENT_EVENT_TYPES } = given;
-    const forwarder =
-      forwardTo === undefined ? undefined : createForwarder(forwardTo, terminal.env.WEBHOOK_SECRET);
+    const { forwardTo, print, types = PAYMENT_EVENT_TYPES } = given;
+    const { WEBHOOK_SECRET: secret } = terminal.env;
+    const forwarder = forwardTo === undefined ? undefined : createForwarder(forwardTo, secret);
+    const signer = forwarder ?? (print ? createSigner(secret) : undefined);
     const read = { timeoutMs: READ_TIMEOUT_MS, maxAttempts: 1 };
     const follower = new EventFollower(createClient({ baseUrl, ...credentials, ...read }));
     const signal = terminal.untilInterrupted?.() ?? new AbortController().signal;
-    const listening = { terminal, given, signal, types, follower, forwarder };
+    const listening = { terminal, given, signal, types, follower, signer, forwarder };
     try {
       await follower.begin();
       printBeginning(listening, connection);
@@ -119,38 +135,64 @@ function describeAway(error: unknown): string {
   return `answers with ${error.errorCode || `HTTP ${error.status}`}`;
 }
 
-function printBeginning({ terminal, given, forwarder }: Listening, from: Connection): void {
+function printBeginning({ terminal, given, signer, forwarder }: Listening, from: Connection): void {
   const { keyId } = from.credentials;
   if (given.json) {
-    const { url: forwardTo = null, secret, isNew } = forwarder ?? {};
-    const begun = { url: from.baseUrl, keyId, forwardTo, ...(isNew ? { secret } : {}) };
+    const secret = signer?.isNew ? { secret: signer.secret } : {};
+    const begun = { url: from.baseUrl, keyId, forwardTo: forwarder?.url ?? null, ...secret };
     terminal.out(`${JSON.stringify(begun)}\n`);
     return;
   }
   const destination = forwarder === undefined ? 'are printed' : `go to ${forwarder.url}`;
   printLines(terminal, [
     `Events that ${keyId} reads at ${from.baseUrl} ${destination}. Ctrl-C ends this.`,
-    ...(forwarder?.isNew
-      ? [`export WEBHOOK_SECRET='${forwarder.secret}'    # for the server that verifies them`]
+    ...(signer?.isNew
+      ? [`export WEBHOOK_SECRET='${signer.secret}'    # for the server that verifies them`]
       : []),
     '',
   ]);
 }
 
 async function tell(listening: Listening, event: RecordedEvent): Promise<void> {
-  const { terminal, given, signal, forwarder } = listening;
+  const { terminal, given, signal, signer, forwarder } = listening;
   const { id, type, createdAt, data } = event;
-  if (forwarder === undefined) {
-    const line = `${createdAt}  ${id}  ${type}  ${cell(data.id)}`;
-    terminal.out(`${given.json ? JSON.stringify(event) : line}\n`);
-    return;
+  const signed = signer?.sign({ id, type, body: webhookBodyOf(event) });
+  const shown = given.print && signer && signed ? verified(signed, signer.secret) : undefined;
+  const print = (document: object, line: string) => {
+    if (given.json) terminal.out(`${JSON.stringify({ ...document, ...shown })}\n`);
+    else printLines(terminal, [line, ...(shown === undefined ? [] : webhookLines(shown))]);
+  };
+  if (forwarder === undefined || signed === undefined) {
+    return print(event, `${createdAt}  ${id}  ${type}  ${cell(data.id)}`);
   }
-  const sent = { id, type, body: webhookBodyOf(event) };
-  const forwarded = await forwarder.forward(sent, signal);
+  const forwarded = await forwarder.send(signed, signal);
   const { at, statusCode, error, durationMs } = forwarded;
   const result = error === null ? `HTTP ${statusCode}` : `not sent: ${cell(error)}`;
-  const line = `${at}  ${id}  ${type}  ${result}  ${durationMs} ms`;
-  terminal.out(`${given.json ? JSON.stringify(forwarded) : line}\n`);
+  print(forwarded, `${at}  ${id}  ${type}  ${result}  ${durationMs} ms`);
+}
+
+/** A webhook as its receiver gets it, and what the verification says of it. */
+interface ShownWebhook extends Pick<SignedEvent, 'headers' | 'body'> {
+  /** Null when it verifies. */
+  readonly failure: string | null;
+}
+
+function verified({ headers, body }: SignedEvent, secret: string): ShownWebhook {
+  try {
+    verifyWebhook({ headers, body, secret });
+    return { headers, body, failure: null };
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    return { headers, body, failure: error.message };
+  }
+}
+
+function webhookLines({ headers, body, failure }: ShownWebhook): string[] {
+  return [
+    ...Object.entries(headers).map(([name, value]) => `  ${name}: ${cell(value)}`),
+    `  ${cell(body)}`,
+    `  ${failure === null ? 'The signature verifies.' : `Not verified: ${cell(failure)}.`}`,
+  ];
 }
 
 /** True after Ctrl-C, and once the reader of standard output is gone. */

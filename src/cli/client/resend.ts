@@ -48,7 +48,7 @@ export const command = defineCommand<ResendGiven>({
       });
     const { url, secret, isNew } = forwarder;
     const sent = { id: event.id, type: event.type, body: webhookBodyOf(event) };
-    const forwarded = await forwarder.forward(sent, new AbortController().signal);
+    const forwarded = await forwarder.send(forwarder.sign(sent), new AbortController().signal);
     printResponse(terminal, given, { url, ...(isNew ? { secret } : {}), ...forwarded });
   },
 });

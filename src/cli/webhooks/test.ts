@@ -1,4 +1,4 @@
-import { TEST_ID_PREFIX } from '#payments/webhooks/test-event.ts';
+import { TEST_ID_PREFIX } from '#signing/vectors/test-payment.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { printResponse } from '../client/print-response.ts';
 import type { JsonFlag } from '../print.ts';
@@ -51,11 +51,11 @@ async function sendTo(text: string, { env }: Terminal) {
     import('#payments/webhooks/test-event.ts'),
     import('#payments/webhooks/send-event.ts'),
   ]);
-  const { url, secret, isNew, forward } = createForwarder(text, env.WEBHOOK_SECRET);
+  const { url, secret, isNew, sign, send } = createForwarder(text, env.WEBHOOK_SECRET);
   const { signal } = new AbortController();
   const event = testEvent(new Date());
   const sent = { id: event.id, type: event.type, body: eventEnvelope(event) };
-  const { at: _at, type: _type, ...forwarded } = await forward(sent, signal);
+  const { at: _at, type: _type, ...forwarded } = await send(sign(sent), signal);
   return { url, ...(isNew ? { secret } : {}), ...forwarded };
 }
 

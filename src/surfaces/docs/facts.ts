@@ -12,7 +12,6 @@ import { ENDPOINTS_MAXIMUM, SECRET_GRACE_MS } from '#payments/webhooks/manage-en
 import { REDELIVERIES_MAXIMUM } from '#payments/webhooks/redeliver.ts';
 import { JITTER, RETRY_DELAYS_SECONDS } from '#payments/webhooks/retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS } from '#payments/webhooks/send.ts';
-import { TEST_ID_PREFIX } from '#payments/webhooks/test-event.ts';
 import { RECENT_PAYMENTS } from '#reports/partners/merchant-reports.ts';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAXIMUM } from '#schemas/list-payments.ts';
 import {
@@ -23,6 +22,7 @@ import {
 import { TIMESTAMP_WINDOW_SECONDS } from '#signing/canonical.ts';
 import { NONCE_MAXIMUM } from '#signing/check-headers.ts';
 import { NONCE_LIFETIME_SECONDS } from '#signing/nonce-store.ts';
+import { TEST_ID_PREFIX } from '#signing/vectors/test-payment.ts';
 import { TREND_DAYS } from '#time/days.ts';
 import { CLOSED_AFTER_MS } from '#time/months.ts';
 import { MERCHANT_ID } from '../api/partner/examples.ts';

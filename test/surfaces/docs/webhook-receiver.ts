@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
-import { TOLERANCE_SECONDS } from '#client/verify-webhook.ts';
 import { signEvent } from '#payments/webhooks/send-event.ts';
 import { testEvent } from '#payments/webhooks/test-event.ts';
+import { mpHere } from '../../cli/mp.ts';
 
 /** The longest wait for a server, in milliseconds; only a bug makes it take so long. */
 const PATIENCE = { timeout: 40_000 };
@@ -15,9 +15,8 @@ export async function expectVerifies(url: string, secret: string): Promise<void>
   await vi.waitUntil(() => fetch(url, { method: 'POST' }).catch(() => undefined), PATIENCE);
   // Formatted as no serializer would: only the raw bytes verify.
   const event = { ...testEvent(new Date()), data: '{"id":"p" ,"note": "Grüße"}' };
-  const post = async (secrets: string[], { ageSeconds = 0, more = '' } = {}) => {
-    const now = new Date(Date.now() - ageSeconds * 1000);
-    const { headers, body } = signEvent(event, secrets, now);
+  const post = async (secrets: string[], more = '') => {
+    const { headers, body } = signEvent(event, secrets, new Date());
     const init = { method: 'POST', headers, body: body + more };
     const response = await fetch(url, init);
     await response.arrayBuffer();
@@ -26,12 +25,11 @@ export async function expectVerifies(url: string, secret: string): Promise<void>
   expect(await post([secret])).toBe(204);
   // As after a rotation: only the second signature is valid.
   expect(await post([OTHER_SECRET, secret])).toBe(204);
-  expect(await post([OTHER_SECRET])).toBe(400);
-  expect(await post([secret], { more: ' ' })).toBe(400);
-  expect(await post([secret], { ageSeconds: TOLERANCE_SECONDS + 2 })).toBe(400);
-  expect((await fetch(url, { method: 'POST' })).status).toBe(400);
+  const env = { WEBHOOK_SECRET: secret };
+  const { status, out } = await mpHere(['conformance', '--webhook', url], env);
+  expect([status, out]).toEqual([0, expect.not.stringContaining('WRONG')]);
   // A client that is still sending may find the connection closed before it reads the response.
-  const large = await post([secret], { more: ' '.repeat(2_000_000) }).catch(() => 'cut off');
+  const large = await post([secret], ' '.repeat(2_000_000)).catch(() => 'cut off');
   expect([400, 413, 'cut off']).toContain(large);
   expect(await post([secret])).toBe(204);
 }
