@@ -1,5 +1,6 @@
 import type { CliCommand } from './cli-command.ts';
 import { type JsonFlag, printJson, printLines } from './print.ts';
+import { withProgress } from './progress.ts';
 import { withStorage } from './session.ts';
 import { CommandFailed } from './terminal.ts';
 
@@ -17,7 +18,9 @@ export function define(command: CliCommand): void {
       if (migrationUrl !== null) {
         await refusePooler('MIGRATION_DATABASE_URL', migrationUrl, 'eps-migrate');
       }
-      const { applied, createdRole } = await migrateStorage(storage).catch((error: unknown) => {
+      const { applied, createdRole } = await withProgress(terminal, 'mp migrate', report =>
+        migrateStorage(storage, report),
+      ).catch((error: unknown) => {
         throw new CommandFailed(describeFailure(error, owner), { cause: error });
       });
       if (json) return printJson(terminal, { applied, createdRole });

@@ -11,6 +11,10 @@ export interface Terminal {
   ask?(question: string, isSecret: boolean): Promise<string | undefined>;
   /** Pause after each request of a command that polls, in milliseconds; by default the command's own. */
   readonly pollMs?: number;
+  /** Columns for a line that tells progress; undefined unless standard error is a terminal. */
+  readonly progressWidth?: number | undefined;
+  /** Whether standard output is a terminal, in which a line of progress would get between what is printed. */
+  readonly isOutShown?: boolean;
   /** Writes to standard error: refusals, failures and wrong usage. */
   err(text: string): void;
 }

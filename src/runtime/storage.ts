@@ -10,6 +10,7 @@ import { leadsToPostgres } from '#storage/database/direct.ts';
 import type { Durability } from '#storage/database/durability.ts';
 import { isAccessDenied } from '#storage/database/errors.ts';
 import { migrate, pendingMigrations } from '#storage/database/migrate.ts';
+import type { ReportStep } from '#storage/database/partition-tables.ts';
 import { readDatabaseClock } from '#storage/database/ping.ts';
 import { primaryOf } from '#storage/database/primary.ts';
 import { admitService, roleOf, ServiceRoleError } from '#storage/database/service-role.ts';
@@ -197,14 +198,18 @@ interface Migrated {
  * Migrates the database to the newest version as its owner, and gives the service's role the privileges
  * that it needs. There is no statement timeout: building an index on a large table takes longer than any
  * request may.
+ * @param report Called before each step.
  * @throws ServiceRoleError when the service's role is missing and the owner may not create it, or when
  * the only role there is may not change the schema.
  */
-export async function migrateStorage({ directUrl, ownerUrl }: Storage): Promise<Migrated> {
+export async function migrateStorage(
+  { directUrl, ownerUrl }: Storage,
+  report?: ReportStep,
+): Promise<Migrated> {
   const role = roleOf(directUrl);
   try {
     return await withoutTimeLimit(ownerUrl, 'eps-migrate', async db => {
-      const applied = await migrate(db);
+      const applied = await migrate(db, report);
       const created = ownerUrl !== directUrl && (await admitService(db, role));
       return { applied, createdRole: created ? role.name : null };
     });

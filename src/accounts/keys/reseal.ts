@@ -32,13 +32,16 @@ export interface Resealed {
  * Seals every secret under the current master key. A passphrase is hashed under it when it is next used;
  * previous pairs and stored responses expire by themselves. Once nothing is left under former master keys,
  * they are retired. May be repeated, and stopped at any point.
+ * @param report Called with the number of secrets that are sealed.
  */
 export async function reseal(
   operator: Operator & { readonly db: Database },
   keyring: Keyring,
+  report: (done: number) => void = () => undefined,
 ): Promise<Resealed> {
   const { currentVersion } = keyring;
   const former = keyring.versions.filter(version => version !== currentVersion);
+  let count = 0;
   /** @returns How many secrets of a table it has sealed. */
   async function resealTable(table: SealedTable): Promise<number> {
     let total = 0;
@@ -53,6 +56,8 @@ export async function reseal(
         return secrets.length;
       });
       total += done;
+      count += done;
+      report(count);
     }
     return total;
   }

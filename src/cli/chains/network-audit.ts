@@ -2,6 +2,7 @@ import { auditNetwork } from '#onchain/watching/audit/audit-network.ts';
 import { RESCAN_MAXIMUM } from '#onchain/watching/operate/operate-chain.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { JsonFlag } from '../print.ts';
+import { withProgress } from '../progress.ts';
 import { integerFrom } from '../values.ts';
 import { HEIGHT_MAXIMUM } from './network-status.ts';
 import { toolsOf } from './node.ts';
@@ -23,7 +24,9 @@ export function defineAudit(noun: CliCommand): void {
     .option('--correct', 'record final deposits that no payment took as the node shows them')
     .onDatabase(async (session, id: string, { from, to, correct, json }: Flags) => {
       const blocks = { from, to, corrects: correct === true };
-      const audit = await auditNetwork(session, toolsOf(session), id, blocks);
+      const audit = await withProgress(noun.terminal, 'mp network audit', report =>
+        auditNetwork(session, toolsOf(session), id, blocks, report),
+      );
       const differences = audit.differences.map(({ amount, ...difference }) => ({
         ...difference,
         amount: amount.toString(),

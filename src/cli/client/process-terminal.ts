@@ -19,6 +19,8 @@ export function processTerminal(): Terminal {
       return controller.signal;
     },
     err: text => process.stderr.write(text),
+    progressWidth: process.stderr.isTTY ? process.stderr.columns || 80 : undefined,
+    isOutShown: process.stdout.isTTY === true,
     ask: process.stdin.isTTY ? askPerson : readLine,
   };
 }

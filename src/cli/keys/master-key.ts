@@ -1,12 +1,15 @@
 import { type Resealed, reseal } from '#accounts/keys/reseal.ts';
 import type { CliCommand } from '../cli-command.ts';
+import { withProgress } from '../progress.ts';
 
 /** `mp master-key reseal` */
 export function define(noun: CliCommand): void {
   noun
     .verb('reseal', 'bring every secret under the current master key')
     .onDatabase(async session => {
-      const resealed = await reseal(session, session.keyring);
+      const resealed = await withProgress(noun.terminal, 'mp master-key reseal', report =>
+        reseal(session, session.keyring, report),
+      );
       session.show(resealedObject(session.keyring.currentVersion, resealed), noteOn(resealed));
     });
 }

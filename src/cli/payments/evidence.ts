@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { audited } from '#accounts/audit/audited-change.ts';
 import type { AccountingStatement } from '#reports/accounting/file.ts';
 import { type Evidence, makeEvidence } from '#reports/evidence/document.ts';
@@ -8,9 +9,10 @@ import type { Signed } from '#reports/evidence/sign.ts';
 import { EvidenceRefused, verifyEvidence } from '#reports/evidence/verify.ts';
 import type { CommissionStatement } from '#reports/partners/commission-file.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { type JsonFlag, printObject } from '../print.ts';
+import { type JsonFlag, printList, printObject } from '../print.ts';
+import { withProgress } from '../progress.ts';
 import { withSession } from '../session.ts';
-import { CommandFailed, type Terminal } from '../terminal.ts';
+import { CommandFailed, FailureShown, type Terminal } from '../terminal.ts';
 import { parseId } from '../values.ts';
 import { requirePayment } from './payment-object.ts';
 
@@ -53,23 +55,63 @@ export function define(noun: CliCommand): void {
   const { terminal } = noun;
   noun
     .verb('verify', 'tell whether a document is as this service, or another, has signed it')
-    .argument('<file>', 'file with the evidence')
+    .argument('<file>', 'file with the evidence, or a folder with files of it (.json and .jsonl)')
     .option('--keys <file or URL>', 'public keys to verify with, instead of those of the database')
     .option('--csv <file>', 'file with the commission of a month that the document signs')
-    .action(async (file: string, { keys, csv, ...flags }: VerifyFlags) => {
-      const content = await readFile(file).catch(refuseFile);
+    .action(async (path: string, { keys, csv, ...flags }: VerifyFlags) => {
+      const files = await filesIn(path).catch(refuseFile);
+      if (files !== undefined && csv !== undefined) {
+        throw new CommandFailed('--csv belongs to one document, not to a folder.');
+      }
       const known = keys === undefined ? await ownKeys(terminal) : await readKeys(keys);
-      const { evidence, keyId } = readEvidence(file, content, known);
-      if (csv !== undefined) await compareFile(csv, evidence);
-      const { madeAt, service } = evidence;
-      printObject(terminal, flags, {
-        valid: true,
-        keyId,
-        service,
-        madeAt,
-        ...subjectOf(evidence),
-      });
+      if (files !== undefined) return verifyFolder(terminal, flags, files, known);
+      const evidence = await verifyFile(path, known);
+      if (csv !== undefined) await compareFile(csv, evidence.evidence);
+      printObject(terminal, flags, foundIn(evidence));
     });
+}
+
+/** The documents in a folder, in alphabetical order; undefined for a file. */
+async function filesIn(path: string): Promise<string[] | undefined> {
+  if (!(await stat(path)).isDirectory()) return undefined;
+  const names = (await readdir(path)).filter(name => /\.jsonl?$/.test(name));
+  if (names.length === 0) throw new CommandFailed(`${path} has no files .json and .jsonl.`);
+  return names.toSorted().map(name => join(path, name));
+}
+
+/** @throws FailureShown when one of the files proves nothing. */
+async function verifyFolder(
+  terminal: Terminal,
+  flags: JsonFlag,
+  files: readonly string[],
+  keys: readonly unknown[],
+): Promise<void> {
+  const found: { file: string; valid: boolean; reason: string | null }[] = [];
+  await withProgress(terminal, 'mp evidence verify', async report => {
+    for (const file of files) {
+      report(found.length, files.length);
+      try {
+        found.push({ file, ...foundIn(await verifyFile(file, keys)), reason: null });
+      } catch (error) {
+        if (!(error instanceof CommandFailed)) throw error;
+        found.push({ file, valid: false, reason: error.message });
+      }
+    }
+  });
+  const wrong = found.filter(({ valid }) => !valid).length;
+  const note = `${found.length - wrong} of ${found.length} are valid.`;
+  printList(terminal, flags, found, ['file', 'valid', 'reason'], note);
+  if (wrong > 0) throw new FailureShown();
+}
+
+/** @throws CommandFailed for a file that cannot be read, or proves nothing. */
+async function verifyFile(file: string, keys: readonly unknown[]): Promise<Signed<Document>> {
+  return readEvidence(file, await readFile(file).catch(refuseFile), keys);
+}
+
+function foundIn({ evidence, keyId }: Signed<Document>) {
+  const { madeAt, service } = evidence;
+  return { valid: true, keyId, service, madeAt, ...subjectOf(evidence) };
 }
 
 function subjectOf(evidence: Document): object {

@@ -5,6 +5,7 @@ import type { FilePart } from '#payments/csv.ts';
 import { accountingFile, FORMATS, type Format } from '#reports/accounting/file.ts';
 import { closingOf, isClosed } from '#time/months.ts';
 import type { CliCommand } from '../cli-command.ts';
+import { type Report, withProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { CommandFailed } from '../terminal.ts';
 import { choice, parseId, parseMonth } from '../values.ts';
@@ -43,8 +44,14 @@ export function define(noun: CliCommand): void {
       const merchant = await requireMerchant(db, id);
       const deps = { db, reports: db, keyring, clock, publicUrl: config.publicUrl };
       const parts = accountingFile(deps, merchant, month, format);
-      const rows =
-        out === undefined ? await print(noun.terminal, parts) : await writeParts(out, parts);
+      const { terminal } = noun;
+      const isShown = out === undefined && terminal.isOutShown;
+      const rows = await withProgress(
+        isShown ? { ...terminal, progressWidth: undefined } : terminal,
+        'mp export, rows',
+        report =>
+          out === undefined ? print(terminal, parts, report) : writeParts(out, parts, report),
+      );
       await audited(session, 'accounting.export', async () => ({
         result: undefined,
         objectId: id,
@@ -54,24 +61,34 @@ export function define(noun: CliCommand): void {
 }
 
 /** @returns How many rows were printed: fewer than there are when the reader is gone. */
-async function print(terminal: Terminal, parts: AsyncIterable<FilePart>): Promise<number> {
+async function print(
+  terminal: Terminal,
+  parts: AsyncIterable<FilePart>,
+  report: Report,
+): Promise<number> {
   let printed = 0;
   for await (const { text, rows } of parts) {
     terminal.out(text);
     printed += rows;
+    report(printed);
     if (terminal.isRead?.() === false) break;
   }
   return printed;
 }
 
 /** Writes the whole file or leaves it empty: a truncated file would look like a month with fewer rows. */
-async function writeParts(out: string, parts: AsyncIterable<FilePart>): Promise<number> {
+async function writeParts(
+  out: string,
+  parts: AsyncIterable<FilePart>,
+  report: Report,
+): Promise<number> {
   const file = await open(out, 'w').catch(refuseFile);
   let written = 0;
   try {
     for await (const { text, rows } of parts) {
       await file.writeFile(text).catch(refuseFile);
       written += rows;
+      report(written);
     }
   } catch (error) {
     // Anything but a file, such as a terminal, cannot be truncated.

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import type { Connection, Database } from './connection.ts';
 import { isLockConflict } from './errors.ts';
-import { partitionTables, unpartitionedTables } from './partition-tables.ts';
+import { partitionTables, type ReportStep, unpartitionedTables } from './partition-tables.ts';
 import {
   HELD,
   LOCK_TRIES,
@@ -41,13 +41,14 @@ const PARTITIONS = 'monthly partitions';
 /**
  * Brings the database to the newest version. Several processes may call it at once, and it resumes where an
  * interrupted call stopped. Tables are partitioned once all migrations are committed.
+ * @param report Called before each step.
  * @returns Names of the migrations applied, in order.
  * @throws Error of the first failing step, which is rolled back; MigrationUnfinished when others have held locks on a
  * table for minutes.
  */
-export async function migrate(db: Database): Promise<string[]> {
-  const applied = await runMigrations(db);
-  const partitioned = await partitionTables(db);
+export async function migrate(db: Database, report?: ReportStep): Promise<string[]> {
+  const applied = await runMigrations(db, LOCK_TRIES, report);
+  const partitioned = await partitionTables(db, LOCK_TRIES, report);
   return [...applied, ...(partitioned.length > 0 ? [PARTITIONS] : [])];
 }
 
@@ -56,7 +57,11 @@ export async function migrate(db: Database): Promise<string[]> {
  * locks block others only briefly.
  * @param tries How many times a lock is tried, once a second.
  */
-export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[]> {
+export function runMigrations(
+  db: Database,
+  tries = LOCK_TRIES,
+  report: ReportStep = () => undefined,
+): Promise<string[]> {
   return db.connection().execute(async connection => {
     await takeTurn(connection);
     try {
@@ -66,7 +71,10 @@ export function runMigrations(db: Database, tries = LOCK_TRIES): Promise<string[
       await sql`
         create table if not exists ${sql.table(DEFAULT_MIGRATION_TABLE)}
         (name varchar(255) primary key, timestamp varchar(255) not null)`.execute(connection);
-      for (const name of pending) await apply(connection, name, executed, tries);
+      for (const [index, name] of pending.entries()) {
+        report(index, pending.length, name);
+        await apply(connection, name, executed, tries);
+      }
       return pending;
     } catch (error) {
       if (!isLockConflict(error)) throw error;

@@ -29,6 +29,9 @@ const TABLES: readonly PartitionedTable[] = [
 /** How many months are made ahead of the current one. */
 export const MONTHS_AHEAD = 3;
 
+/** Called before a step: how many are done, how many there are, and what this one does. */
+export type ReportStep = (done: number, total: number, doing: string) => void;
+
 /** Names of the tables that are not partitioned yet, or do not exist, in order. */
 export async function unpartitionedTables(db: Connection): Promise<string[]> {
   const names = TABLES.map(({ name }) => name);
@@ -49,7 +52,11 @@ export async function unpartitionedTables(db: Connection): Promise<string[]> {
  * @throws MigrationUnfinished when others have held locks on a table for that long, or when writes of later months are
  * refused until a call succeeds; Error when rows violate their constraints.
  */
-export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<string[]> {
+export function partitionTables(
+  db: Database,
+  tries = LOCK_TRIES,
+  report: ReportStep = () => undefined,
+): Promise<string[]> {
   return db.connection().execute(async connection => {
     await sql`select pg_advisory_lock(hashtextextended('partition tables', 0))`.execute(connection);
     try {
@@ -60,7 +67,10 @@ export function partitionTables(db: Database, tries = LOCK_TRIES): Promise<strin
       try {
         for (const table of tables)
           await withShortLocks(connection, tries, tx => limit(tx, table, end));
-        for (const table of tables) await validate(connection, table);
+        for (const [index, table] of tables.entries()) {
+          report(index, tables.length, `validating ${table.name}`);
+          await validate(connection, table);
+        }
         for (const table of tables)
           await withShortLocks(connection, tries, tx => splitTable(tx, table, end));
       } catch (error) {

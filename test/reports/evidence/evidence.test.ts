@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -109,6 +109,31 @@ describe('mp evidence verify', () => {
   test('says what a document is about', async () => {
     const verified = await service.ask('evidence', 'verify', file);
     expect(verified).toMatchObject({ valid: true, paymentId, status: 'successful' });
+  });
+
+  test('takes a folder of documents, and names those that prove nothing', async () => {
+    const documents = join(folder, 'documents');
+    await mkdir(documents);
+    await writeFile(join(documents, 'a.json'), JSON.stringify(signed));
+    await writeFile(join(documents, 'notes.txt'), 'no document');
+    const verify = (...args: string[]) =>
+      mpHere(['evidence', 'verify', documents, ...args], service.env);
+    expect(await verify()).toMatchObject({ status: 0, out: expect.stringContaining('1 of 1 are') });
+    await writeFile(join(documents, 'b.json'), '{}');
+    const { status, out } = await verify('--json');
+    expect(status).toBe(1);
+    expect(JSON.parse(out)).toEqual([
+      expect.objectContaining({ file: join(documents, 'a.json'), valid: true, paymentId }),
+      {
+        file: join(documents, 'b.json'),
+        valid: false,
+        reason: expect.stringContaining('proves nothing'),
+      },
+    ]);
+    expect((await verify('--csv', 'a.csv')).err).toContain('belongs to one document');
+    await rm(documents, { recursive: true });
+    await mkdir(documents);
+    expect((await verify()).err).toBe(`${documents} has no files .json and .jsonl.\n`);
   });
 
   test('accepts a document whose members are in another order', async () => {

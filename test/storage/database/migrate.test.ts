@@ -60,7 +60,11 @@ test('brings an empty database up to date, and does nothing the second time', as
   const [db] = await emptyDatabase(1);
   if (db === undefined) throw new Error('no database');
   expect(await pendingMigrations(db)).toEqual(names);
-  expect(await migrate(db)).toEqual(names);
+  const reported: unknown[] = [];
+  expect(await migrate(db, (...step) => reported.push(step))).toEqual(names);
+  const steps = names.slice(0, -1).map((name, index, { length }) => [index, length, name]);
+  expect(reported.slice(0, steps.length)).toEqual(steps);
+  expect(reported.slice(steps.length)).toContainEqual([1, 4, 'validating events']);
   expect(await pendingMigrations(db)).toEqual([]);
   const schema = await schemaOf(db);
   expect(schema.length).toBeGreaterThan(100);
@@ -70,7 +74,7 @@ test('brings an empty database up to date, and does nothing the second time', as
 
 test('may be called by several processes concurrently: each step is run by one of them', async () => {
   const pools = await emptyDatabase(AT_ONCE);
-  const applied = await Promise.all(pools.map(migrate));
+  const applied = await Promise.all(pools.map(each => migrate(each)));
   expect(applied.flat().toSorted()).toEqual(names);
   const [db] = pools;
   if (db === undefined) throw new Error('no database');

@@ -43,6 +43,7 @@ export interface AuditedBlocks extends BlockRange {
  * Scans final blocks again, through another node than the watcher's if there is one, and compares them with the
  * ledger. Differences become findings. Nothing is credited, unless corrections are asked for and a payment waits for
  * the corrected deposit.
+ * @param report Called with the number of blocks that are done, and of all.
  * @throws CommandRefused for an unknown network, one that no node settles, a range that is empty, too long or not
  * final, and a node that does not answer.
  */
@@ -51,6 +52,7 @@ export async function auditNetwork(
   tools: NodeTools,
   networkId: string,
   { from, to, corrects = false }: AuditedBlocks,
+  report: (done: number, total: number) => void = () => undefined,
 ): Promise<NetworkAudit> {
   const { db, clock } = operator;
   const network = await requireSettled(db, networkId);
@@ -85,6 +87,7 @@ export async function auditNetwork(
       differences.push(...part.differences);
       transfers += part.transfers;
       next = part.through + 1;
+      report(next - from, to - from + 1);
     }
   } catch (error) {
     // The operator has to see the first error, not one of the cleanup.
