@@ -42,6 +42,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDependencies): 
     registerDownloads(pages);
     for (const path of [
       DOCS_PREFIX,
+      `${DOCS_PREFIX}.md`,
       `${DOCS_PREFIX}/*`,
       '/llms.txt',
       '/openapi.json',

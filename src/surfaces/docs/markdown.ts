@@ -125,6 +125,5 @@ export function withAbsoluteLinks(text: string, publicUrl: string): string {
 
 /** The path of a page's Markdown; other paths stay as they are. */
 export function markdownPathOf(path: string): string {
-  if (path === '/docs') return '/docs/index.md';
-  return path.startsWith('/docs/') ? `${path}.md` : path;
+  return path === '/docs' || path.startsWith('/docs/') ? `${path}.md` : path;
 }

@@ -70,6 +70,9 @@ export function renderDocs(
       text: withAbsoluteLinks(markdown, publicUrl),
     });
   }
+  // Where the front page was before it had its place beside the others'.
+  const front = texts.get(markdownPathOf(home.path));
+  if (front !== undefined) texts.set(`${home.path}/index.md`, front);
   const index = writeSearchIndex(
     rendered.filter(({ path }) => path !== home.path),
     place.basePath,

@@ -20,7 +20,6 @@ const PATHS = [
   '/docs/errors',
   ...Object.keys(ERRORS).map(code => `/docs/errors/${code}`),
 ];
-const markdownOf = (path: string) => (path === '/docs' ? '/docs/index.md' : `${path}.md`);
 
 let service: TestApp;
 beforeAll(async () => {
@@ -50,7 +49,7 @@ describe.each(PATHS)('%s', path => {
   });
 
   test('says the same as Markdown', async () => {
-    const answer = await service.app.inject({ url: markdownOf(path) });
+    const answer = await service.app.inject({ url: `${path}.md` });
     expect(answer.headers['content-type']).toBe('text/markdown; charset=utf-8');
     const [heading = ''] = answer.body.split('\n');
     expect(heading).toMatch(/^# \S/);
@@ -89,8 +88,11 @@ test('llms.txt lists every page as Markdown, and all its links work', async () =
   const links = [...text.matchAll(/\]\(https:\/\/pay\.example\.test([^)]+)\)/g)].map(
     ([, link = '']) => link,
   );
-  expect(links.toSorted()).toEqual([...PATHS.map(markdownOf), '/openapi.json'].toSorted());
+  expect(links.toSorted()).toEqual(
+    [...PATHS.map(path => `${path}.md`), '/openapi.json'].toSorted(),
+  );
   for (const link of links) await read(link);
+  expect(await read('/docs/index.md')).toBe(await read('/docs.md'));
 });
 
 describe('behind a proxy that serves the service below a path', () => {

@@ -36,8 +36,8 @@ test('is small', async () => {
 
 test('has every page, and links only to existing headings', async () => {
   const { body } = await service.app.inject({ url: '/llms.txt' });
-  const listed = [...body.matchAll(/\(https:\/\/pay\.example\.test(\/docs\/[^)]+)\.md\)/g)];
-  const paths = listed.map(([, path]) => path).filter(path => path !== '/docs/index');
+  const listed = [...body.matchAll(/\(https:\/\/pay\.example\.test(\/docs[^)]*)\.md\)/g)];
+  const paths = listed.map(([, path]) => path).filter(path => path !== '/docs');
   expect(index.map(([path]) => path).toSorted()).toEqual(paths.toSorted());
   for (const [path, title, sections] of index) {
     const page = await service.app.inject({ url: path });
@@ -56,6 +56,22 @@ test('finds words that pages show as code in some places, and any other word in 
   for (const { code } of Object.values(ERRORS)) {
     expect(index.some(([, title]) => title.endsWith(` ${code}`))).toBe(true);
   }
+});
+
+test.each([
+  ['ipn', '/docs/webhooks#events'],
+  ['callbacks', '/docs/webhooks#events'],
+  ['shopify', '/docs/libraries#woocommerce'],
+  ['euros', '/docs/quickstart#2-create-a-payment'],
+])('finds what is called otherwise here: %s', (word, address) => {
+  expect(find(word)).toEqual([address]);
+});
+
+test('finds why there are no refunds, by a heading', () => {
+  const headings = index.flatMap(([path, , sections]) =>
+    sections.map(([id, heading]) => [heading, `${path}#${id}`]),
+  );
+  expect(headings).toContainEqual(['Refunds', '/docs/shop#refunds']);
 });
 
 test('leaves out common words, numbers and hashes', () => {
