@@ -31,7 +31,7 @@ export const CLIENT_COMMANDS = {
     () => import('./resend.ts'),
   ],
   conformance: [
-    'hold an implementation of signatures against the examples of the service',
+    'try an implementation of signatures, or a receiver of webhooks, with genuine and forged examples',
     () => import('./conformance.ts'),
   ],
   mcp: [

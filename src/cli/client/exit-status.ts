@@ -40,7 +40,7 @@ export async function exitStatusOf(
     if (error instanceof WrongUsage) {
       if (!(error instanceof UsageShown)) {
         terminal.err(
-          `error: ${error.message}\n"npx --no mp help" shows the commands, with the name of one its usage.\n`,
+          `error: ${error.message}\n"npx --no mp help" lists the commands, "npx --no mp help COMMAND" says how to use one.\n`,
         );
       }
       return fail(WRONG_USAGE, error.message);

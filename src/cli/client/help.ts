@@ -39,7 +39,7 @@ export function helpOfAll(): string {
     ),
     ...section('Options:', [['--version', 'print the version of the client'], HELP]),
     '',
-    '"npx --no mp help COMMAND" shows the usage of one.',
+    '"npx --no mp help COMMAND" says how to use one.',
     'The key comes from MP_URL, MP_KEY_ID, MP_SECRET and MP_PASSPHRASE, or from "mp login".',
     'Exit status: 0 done, 1 refused or failed, 2 wrong usage. With --json, standard output is',
     'exactly one JSON document: the result, or {"error": {"exitStatus", "message"}}.',

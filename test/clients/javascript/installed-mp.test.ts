@@ -314,7 +314,7 @@ describe('without a command that it knows', () => {
     const { status, out, err } = await mp([]);
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toContain('\n  listen ');
-    expect(err).toMatch(/\nerror: a command is missing\n"npx --no mp help" shows the commands/);
+    expect(err).toMatch(/\nerror: a command is missing\n"npx --no mp help" lists the commands/);
   });
 
   test.each([
