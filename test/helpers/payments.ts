@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import type { Merchant } from '#storage/database/account-tables.ts';
-import type { Database } from '#storage/database/connection.ts';
+import type { Connection, Database } from '#storage/database/connection.ts';
 import type { Payment, PaymentsTable } from '#storage/database/payment-tables.ts';
 import { findMainBranch } from '#storage/repositories/accounts/merchants.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
@@ -16,7 +16,7 @@ export async function stateOfPayment(db: Database, id: string): Promise<string> 
 
 /** Inserts a payment of the merchant in any state that a test needs. */
 export async function addPayment(
-  db: Database,
+  db: Connection,
   merchant: Merchant,
   columns: Partial<Insertable<PaymentsTable>> & { created_at: Date },
 ): Promise<Payment> {
