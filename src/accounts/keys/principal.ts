@@ -29,6 +29,21 @@ export interface AccessRule {
   readonly scope: Scope;
 }
 
+/** E2008 for the key of a live merchant, on a route that only a test merchant may use. */
+export class LiveMerchantRefused extends ApiError {
+  readonly keyId: string;
+  readonly merchantId: string;
+
+  constructor(keyId: string, merchantId: string) {
+    super(
+      'E2008',
+      'This route takes keys of test merchants: payments of a live one are never simulated.',
+    );
+    this.keyId = keyId;
+    this.merchantId = merchantId;
+  }
+}
+
 /**
  * Checks whether a verified key may use a route, given the current state of its accounts.
  * @throws ApiError E2008, E2102, E2103 or E2101, in this order.
@@ -46,10 +61,7 @@ function authorizeMerchant(
 ): Principal {
   requireKind('merchant', rule);
   if (rule.testOnly && merchant.environment !== 'test') {
-    throw new ApiError(
-      'E2008',
-      'This route takes keys of test merchants: payments of a live one are never simulated.',
-    );
+    throw new LiveMerchantRefused(key.id, merchant.id);
   }
   requireOwnAccess(merchant);
   requireScope(key.scopes, rule);

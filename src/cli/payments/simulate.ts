@@ -2,7 +2,7 @@ import { audited } from '#accounts/audit/audited-change.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { CASE_MEANINGS, type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { describeUnmatched } from '#onchain/settlement/unmatched-reasons.ts';
-import { maySimulate } from '#payments/may-simulate.ts';
+import { auditRefusal, maySimulate } from '#payments/may-simulate.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -80,17 +80,11 @@ async function playRegulated(
  * tried.
  * @throws CommandFailed for a payment of a live merchant in production and without SIMULATION.
  */
-export async function requireSimulation(
-  session: Session,
-  { id, merchant_id: merchantId }: Payment,
-): Promise<void> {
+export async function requireSimulation(session: Session, payment: Payment): Promise<void> {
   const { simulation, environment } = session.config;
-  const merchant = await findMerchant(session.db, merchantId);
+  const merchant = await findMerchant(session.db, payment.merchant_id);
   if (merchant !== undefined && maySimulate(simulation, merchant.environment)) return;
-  await audited(session, 'payment.refuse-simulation', async () => ({
-    result: undefined,
-    objectId: id,
-  }));
+  await auditRefusal(session, payment);
   throw new CommandFailed(
     environment === 'production'
       ? 'In production only payments of test merchants are simulated, and this is a live one’s.'

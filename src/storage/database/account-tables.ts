@@ -163,7 +163,7 @@ interface MerchantUsersTable extends MemberColumns {
 }
 
 /** Where a change was made. */
-export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo' | 'api';
+export type ChangeOrigin = 'panel' | 'cli' | 'worker' | 'demo' | 'api' | 'checkout';
 
 interface AuditLogTable {
   id: string;

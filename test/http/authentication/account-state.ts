@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MERCHANT_SCOPES, PARTNER_OWNER_SCOPES } from '#accounts/keys/scopes.ts';
 import { setMerchant } from '#accounts/merchants.ts';
-import { addKey, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
+import { ADDRESSES, addKey, addMerchant, addPartner, operatorOf } from '../../helpers/accounts.ts';
 import { expectRefusal } from '../../helpers/refusal.ts';
 import type { Subject } from './battery.ts';
 import { type Account, createMerchantAccount } from './subject.ts';
@@ -39,6 +39,13 @@ export function testAccountState(subject: Subject): void {
 function testMerchant(subject: Subject): void {
   const add = (options: Parameters<typeof createMerchantAccount>[1]) =>
     createMerchantAccount(subject.service, options);
+
+  test('takes the key of a live merchant as of a test one, unless it simulates', async () => {
+    const addresses = { btc: ADDRESSES.btc };
+    const answer = await subject.send({}, await add({ environment: 'live', addresses }));
+    if (subject.route.testOnly) expectRefusal(answer, 'E2008');
+    else subject.expectPassed(answer);
+  });
 
   test('refuses the key of an inactive merchant until it is active again', async () => {
     const account = await add({});

@@ -28,9 +28,10 @@ describe('with nonces in PostgreSQL', () => {
       method,
       url,
       principals,
+      testOnly,
       scope,
     }: Omit<SignedRoute, 'request' | 'success' | 'method'> & { method: string }) =>
-      `${method} ${url} ${principals.join(' or ')} ${scope}`;
+      `${method} ${url} ${testOnly ? 'test ' : ''}${principals.join(' or ')} ${scope}`;
     const signed = registered.flatMap(({ method, url, config }) =>
       config?.access === undefined
         ? []

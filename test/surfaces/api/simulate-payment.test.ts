@@ -2,19 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exampleAddress } from '#chains/example-address.ts';
+import type { Credentials } from '#client/index.ts';
+import { createKeyring } from '#crypto/keyring.ts';
+import { newToken } from '#crypto/token.ts';
 import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { simulate } from '#onchain/settlement/simulate.ts';
+import { ATTEMPTS_AUDITED } from '#payments/may-simulate.ts';
 import { createSandboxProcessor } from '#payments/processors/sandbox-processor.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
-import { forbidSimulation } from '#storage/repositories/simulated-services.ts';
+import { allowSimulation, forbidSimulation } from '#storage/repositories/simulated-services.ts';
+import { mpHere } from '../../cli/mp.ts';
 import {
   ADDRESSES,
+  addKey,
   addMerchant,
   addPartner,
   type MerchantWithKey,
@@ -33,15 +39,16 @@ const PUBLIC_URL = 'https://pay.example.test';
 let service: TestApp;
 let shop: MerchantWithKey;
 let live: MerchantWithKey;
+const masterKey = randomBytes(32);
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://not-used.test/eps',
+  MASTER_KEY: masterKey.toString('base64'),
+  PUBLIC_URL,
+  PANEL_URL: PUBLIC_URL,
+};
 beforeAll(async () => {
-  service = await startTestApp({
-    env: {
-      NODE_ENV: 'production',
-      DATABASE_URL: 'postgres://not-used.test/eps',
-      MASTER_KEY: randomBytes(32).toString('base64'),
-      PANEL_URL: PUBLIC_URL,
-    },
-  });
+  service = await startTestApp({ env: PRODUCTION, keyring: createKeyring([masterKey]) });
   await forbidSimulation(service.db);
   // As production ships them.
   await service.db
@@ -292,14 +299,98 @@ describe('a payment of a live merchant is never simulated', () => {
     ]);
   });
 
-  test('on its checkout', async () => {
+  /** Its checkout, as if its network had lost the last node since. */
+  const openLive = async () => {
     await setSettledBy('chain');
     const checkout = await openCheckout(service, live);
     await setSettledBy('simulation');
+    return checkout;
+  };
+
+  test('on its checkout', async () => {
+    const checkout = await openLive();
     expect((await checkout.get()).body).not.toContain('value="confirm"');
     expect((await checkout.post('simulate', { case: 'confirm' })).statusCode).toBe(404);
     expect((await checkout.post('clock', { advance: '1h' })).statusCode).toBe(404);
     await unchanged(checkout.paymentId);
+  });
+
+  test('in ten attempts by those who could try, each refused and in the audit log', async () => {
+    const { paymentId: id, post } = await openLive();
+    const { id: merchantId } = live.merchant;
+    const admin = await addMerchantUser(service, merchantId, 'admin');
+    const member = await addMerchantUser(service, merchantId, 'member');
+    const other = await addKey(service, { merchantId });
+    const page = `/panel/merchants/${merchantId}/payments/${id}/simulate`;
+    const byKey = (key: Credentials, what: string, body: object) =>
+      send(service, key, { path: path(id, what), body });
+    const mp = async (...args: string[]) => {
+      const env = { ...PRODUCTION, DATABASE_URL: service.databaseUrl };
+      return { statusCode: (await mpHere(args, env)).status };
+    };
+    // A US payment that began before the service was one of production.
+    const us = await addMerchant(service, { kind: 'us', addresses: {} });
+    const token = newToken();
+    const sandbox = createSandboxProcessor(service.keyring, PUBLIC_URL);
+    await allowSimulation(service.db, now());
+    const regulated = await addPayment(service.db, us.merchant, {
+      created_at: now(),
+      processor: 'sandbox',
+      external_id: sandbox.externalIdOf(token),
+    });
+    await forbidSimulation(service.db);
+    const pay = () =>
+      service.app.inject({
+        method: 'POST',
+        url: `/processor/sandbox/${token}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: 'action=pay',
+      });
+    const attempts: readonly [string, number, () => Promise<{ statusCode: number }>][] = [
+      [live.keyId, 401, () => byKey(live, 'simulate', { case: 'confirm' })],
+      [live.keyId, 401, () => byKey(live, 'clock', { seconds: 60 })],
+      [other.keyId, 401, () => byKey(other, 'simulate', { case: 'cancel' })],
+      [admin.email, 404, () => submit(service, page, { case: 'confirm' }, admin)],
+      [member.email, 404, () => submit(service, page, { case: 'expire' }, member)],
+      ['customer', 404, () => post('simulate', { case: 'confirm' })],
+      ['customer', 404, () => post('clock', { advance: '1h' })],
+      ['customer', 404, pay],
+      ['alice', 1, () => mp('payment', 'simulate', id, '--case', 'confirm')],
+      ['alice', 1, () => mp('clock', id, '--advance', '1h')],
+    ];
+    for (const [, status, attempt] of attempts) {
+      expect((await attempt()).statusCode).toBe(status);
+      service.clock.now += 1_000;
+    }
+    await unchanged(id);
+    await unchanged(regulated.id);
+    const entries = service.db
+      .selectFrom('audit_log')
+      .select(['actor', 'account_id'])
+      .where('action', '=', 'payment.refuse-simulation')
+      .where('object_id', 'in', [id, regulated.id])
+      .orderBy('id');
+    expect((await entries.execute()).map(({ actor }) => actor).sort()).toEqual(
+      attempts.map(([actor]) => actor).sort(),
+    );
+  });
+
+  test('and whoever repeats it does not fill the audit log', async () => {
+    const { id } = await createLive();
+    for (let attempt = 0; attempt < ATTEMPTS_AUDITED + 2; attempt++) {
+      const response = await send(service, live, { path: path(id), body: { case: 'confirm' } });
+      expectRefusal(response, 'E2008');
+    }
+    // Payments that are not its own, and no payments, tell nothing.
+    for (const wrong of [await create(), uuidv7(), 'none']) {
+      const response = await send(service, live, { path: path(wrong), body: { case: 'confirm' } });
+      expectRefusal(response, 'E2008');
+    }
+    const entries = service.db.selectFrom('audit_log').select(['object_id', 'origin']);
+    const made = entries.where('action', '=', 'payment.refuse-simulation').where('at', '=', now());
+    expect(await made.execute()).toEqual(
+      Array(ATTEMPTS_AUDITED).fill({ object_id: id, origin: 'api' }),
+    );
   });
 
   test('by the functions that do it', async () => {

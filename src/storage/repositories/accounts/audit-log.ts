@@ -103,6 +103,23 @@ function isAbout(id: string): RawBuilder<boolean> {
     or detail -> 'merchantIds' ? ${id})`;
 }
 
+/** How many entries an actor has made of one kind about an object, counted up to `most`. */
+export async function countAuditEntries(
+  db: Connection,
+  { action, actor, objectId }: Pick<AuditEntry, 'action' | 'actor' | 'objectId'>,
+  most: number,
+): Promise<number> {
+  const entries = await db
+    .selectFrom('audit_log')
+    .select('id')
+    .where('object_id', '=', objectId)
+    .where('action', '=', action)
+    .where('actor', '=', actor)
+    .limit(most)
+    .execute();
+  return entries.length;
+}
+
 export function auditEntryExists(db: Connection, id: string): Promise<boolean> {
   return hasRow(db.selectFrom('audit_log').select('id').where('id', '=', id));
 }

@@ -1,8 +1,8 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
-import { maySimulate } from '#payments/may-simulate.ts';
+import { auditRefusal, maySimulate } from '#payments/may-simulate.ts';
 import {
   type NotificationKind,
   sendNotifications,
@@ -10,6 +10,7 @@ import {
 import { listActiveNetworks } from '#storage/repositories/chains/networks.ts';
 import { findPaymentOfSession } from '#storage/repositories/payments/regulated-payments.ts';
 import { sendFailure } from '../../checkout/page/failures.ts';
+import { CUSTOMER } from '../../checkout/page/forms.ts';
 import { localeOf } from '../../checkout/page/locale.ts';
 import type { ProcessorDependencies } from './dependencies.ts';
 import { sendPage } from './page.ts';
@@ -21,6 +22,8 @@ const SandboxForm = Type.Object({
   action: Type.Optional(Type.String()),
   network: Type.Optional(Type.String()),
 });
+
+type SandboxRequest = Pick<FastifyRequest, 'method' | 'ip'> & { params: Static<typeof params> };
 
 /** Notifications that a real processor would send for each action, in order. */
 const NOTIFICATIONS: Readonly<Record<SandboxAction, readonly NotificationKind[]>> = {
@@ -39,18 +42,19 @@ export function registerSandbox(app: TypedApp, deps: ProcessorDependencies): voi
   const { db, clock, sandbox } = deps;
   const path = '/processor/sandbox/:token';
   // A payment of a live merchant may be left from a time when the service simulated.
-  const find = async (token: string) => {
+  const find = async ({ params: { token }, method, ip: address }: SandboxRequest) => {
     const payment = await findPaymentOfSession(db, sandbox.name, sandbox.externalIdOf(token));
-    const mayPay =
-      payment !== undefined && maySimulate(deps.simulation, payment.merchant_environment);
-    return mayPay ? payment : undefined;
+    if (payment === undefined) return undefined;
+    if (maySimulate(deps.simulation, payment.merchant_environment)) return payment;
+    if (method === 'POST') await auditRefusal({ ...CUSTOMER, db, clock, address }, payment);
+    return undefined;
   };
   const sendMissing = (request: FastifyRequest, reply: FastifyReply) =>
     sendFailure(new ApiError('E3001'), request, reply, deps);
 
   app.get(path, { schema: { params } }, async (request, reply) => {
     const locale = localeOf(request);
-    const payment = await find(request.params.token);
+    const payment = await find(request);
     if (payment === undefined) return sendMissing(request, reply);
     const networks = await listActiveNetworks(db);
     const now = new Date(clock());
@@ -59,7 +63,7 @@ export function registerSandbox(app: TypedApp, deps: ProcessorDependencies): voi
 
   app.post(path, { schema: { params, body: SandboxForm } }, async (request, reply) => {
     const locale = localeOf(request);
-    const payment = await find(request.params.token);
+    const payment = await find(request);
     if (payment === undefined) return sendMissing(request, reply);
     const now = new Date(clock());
     const { action: pressed, network } = request.body;

@@ -1,11 +1,13 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { audited, OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
-import type { AccessRule } from '#accounts/keys/principal.ts';
+import { type AccessRule, LiveMerchantRefused } from '#accounts/keys/principal.ts';
 import { ApiError } from '#errors/api-error.ts';
 import { principalOf } from '#http/authentication.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { simulate } from '#onchain/settlement/simulate.ts';
 import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
+import { auditRefusal } from '#payments/may-simulate.ts';
 import { toPaymentObject } from '#payments/payment-object.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import { EmptyQuerySchema, PaymentParamsSchema } from '#schemas/list-payments.ts';
@@ -15,6 +17,7 @@ import {
   type SimulationResult,
   SimulationSchema,
 } from '#schemas/simulate-payment.ts';
+import { UUID } from '#schemas/uuid.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findOwnPayment } from '#storage/repositories/payments/payments.ts';
 import type { V1Dependencies } from './dependencies.ts';
@@ -39,6 +42,7 @@ export function registerSimulatePayment(app: TypedApp, deps: V1Dependencies): vo
   app.post(
     '/test/payments/:id/simulate',
     {
+      onError,
       config: { access: ACCESS, operation: SIMULATE_PAYMENT },
       schema: {
         params: PaymentParamsSchema,
@@ -63,6 +67,7 @@ export function registerSimulatePayment(app: TypedApp, deps: V1Dependencies): vo
   app.post(
     '/test/payments/:id/clock',
     {
+      onError,
       config: { access: ACCESS, operation: ADVANCE_CLOCK },
       schema: {
         params: PaymentParamsSchema,
@@ -84,6 +89,20 @@ export function registerSimulatePayment(app: TypedApp, deps: V1Dependencies): vo
       return resultOf(payment, null);
     },
   );
+
+  /** An attempt on a payment of the live merchant's own is worth knowing; others' IDs tell nothing here. */
+  async function onError(
+    { params: sent, ip: address }: FastifyRequest,
+    _reply: FastifyReply,
+    error: Error,
+  ): Promise<void> {
+    if (!(error instanceof LiveMerchantRefused)) return;
+    // The request is refused before it is validated.
+    const { id } = sent as { id: string };
+    const payment = UUID.test(id) && (await findOwnPayment(db, error.merchantId, id));
+    if (!payment) return;
+    await auditRefusal({ db, clock, actor: error.keyId, origin: 'api', address }, payment);
+  }
 
   /** @throws ApiError E3001 for a payment of another merchant. */
   async function find(accountId: string, id: string): Promise<Payment> {
@@ -115,7 +134,7 @@ export function registerSimulatePayment(app: TypedApp, deps: V1Dependencies): vo
     return { object: 'simulation', payment: toPaymentObject(payment), waits };
   }
 
-  function operatorOf(request: Parameters<typeof principalOf>[0] & { ip: string }): Operator {
+  function operatorOf(request: FastifyRequest): Operator {
     return { db, clock, actor: principalOf(request).keyId, origin: 'api', address: request.ip };
   }
 }

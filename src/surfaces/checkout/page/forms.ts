@@ -9,7 +9,7 @@ import { advanceClock } from '#onchain/settlement/advance-clock.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { simulate } from '#onchain/settlement/simulate.ts';
 import { whyItWaits } from '#onchain/settlement/unmatched-reasons.ts';
-import { maySimulate } from '#payments/may-simulate.ts';
+import { auditRefusal, maySimulate } from '#payments/may-simulate.ts';
 import { offeringFor } from '#payments/offered-networks.ts';
 import { StringEnum } from '#schemas/scalars.ts';
 import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
@@ -28,6 +28,9 @@ const SimulateForm = Type.Object({
   case: StringEnum(SIMULATION_CASES, 'What a customer and the chain do.'),
 });
 const ClockForm = Type.Object({ advance: Type.String() });
+
+/** Who has the link of a checkout, in the audit log. */
+export const CUSTOMER = { actor: 'customer', origin: 'checkout' } as const;
 
 /** What a form does. */
 interface Action {
@@ -72,10 +75,12 @@ export function registerForms(
   );
 
   /** A payment that may not be simulated has no such form. Its token is not validated yet. */
-  const preValidation = async ({ params: sent }: FastifyRequest) => {
+  const preValidation = async ({ params: sent, method, ip: address }: FastifyRequest) => {
     const { token } = sent as { token: string };
-    const { merchant_environment: environment } = await findCheckoutPayment(db, token);
-    if (!maySimulate(simulation, environment)) throw new ApiError('E3001');
+    const payment = await findCheckoutPayment(db, token);
+    if (maySimulate(simulation, payment.merchant_environment)) return;
+    if (method === 'POST') await auditRefusal({ ...CUSTOMER, db, clock, address }, payment);
+    throw new ApiError('E3001');
   };
   const simulateRoute = { schema: { params, body: SimulateForm }, preValidation };
   app.post('/:token/simulate', simulateRoute, (request, reply) =>

@@ -15,6 +15,7 @@ import {
   DUST_PER_MILLE,
   NEAR_DIVISOR,
 } from '#onchain/settlement/weigh-transfers.ts';
+import { ATTEMPTS_AUDITED } from '#payments/may-simulate.ts';
 import { PAUSES } from '#payments/processors/follow-up.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '#payments/regulated-flow.ts';
 import {
@@ -47,6 +48,7 @@ export const PAYMENT_FACTS: Facts = {
   'payment.statuses': codes(PAYMENT_STATUSES),
   'payment.overpayment-percent': Number(OVERPAYMENT_PER_MILLE) / 10,
   'payment.tolerance-percent': TOLERANCE_BPS_MAXIMUM / 100,
+  'simulation.attempts-audited': ATTEMPTS_AUDITED,
   'simulation.cases': codes(SIMULATION_CASES),
   'simulation.meanings': Object.entries(CASE_MEANINGS)
     .map(([name, meaning]) => `| \`${name}\` | ${meaning} |`)

@@ -4,7 +4,7 @@ import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { type SimulationCase, simulate } from '#onchain/settlement/simulate.ts';
 import { listUntaken } from '#onchain/settlement/unmatched-reasons.ts';
-import { maySimulate } from '#payments/may-simulate.ts';
+import { auditRefusal, maySimulate } from '#payments/may-simulate.ts';
 import { simulateRegulated } from '#payments/processors/simulate-regulated.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
@@ -39,10 +39,7 @@ export function registerSimulation(
       const membership = membershipOf(request);
       // A page that cannot simulate has no such form: who sends it is worth knowing.
       if (!maySimulate(simulation, environmentOf(membership))) {
-        await audited(operator, 'payment.refuse-simulation', async () => ({
-          result: undefined,
-          objectId: payment.id,
-        }));
+        await auditRefusal(operator, payment);
         throw new ApiError('E3001');
       }
       const cases = await casesOf(deps, membership, payment);

@@ -150,6 +150,7 @@ export const activity = {
     demo: 'in the demo',
     worker: 'by the service',
     api: 'by the API',
+    checkout: 'at the checkout',
     operator: html`by <code>mp</code>`,
   },
   made: (who: string, at: Html, origin: Html | string, address: string | null) =>

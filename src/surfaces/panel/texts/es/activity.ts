@@ -146,6 +146,7 @@ export const activity: PanelTexts['activity'] = {
     panel: 'en el panel',
     demo: 'en la demo',
     api: 'por la API',
+    checkout: 'en la página de pago',
     worker: 'por el servicio',
     operator: html`con <code>mp</code>`,
   },
