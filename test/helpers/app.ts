@@ -39,7 +39,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-interface TestAppOptions {
+export interface TestAppOptions {
   /** Where nonces are stored: PostgreSQL unless given, or a Redis server of the test's own, by its URL. */
   readonly nonces?: 'postgres' | 'redis' | { readonly redisUrl: string };
   /** Since when nonces in PostgreSQL have been kept; forever unless given. */

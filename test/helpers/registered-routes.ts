@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { startTestApp, type TestApp } from './app.ts';
+import { startTestApp, type TestApp, type TestAppOptions } from './app.ts';
 
 /** Starts the service, and collects every route that it registers, including HEAD. */
 export async function startWithRoutes(
-  env: Record<string, string> = {},
+  options: TestAppOptions = {},
 ): Promise<{ service: TestApp; registered: RouteOptions[] }> {
   const registered: RouteOptions[] = [];
   const listen = (message: unknown) => {
@@ -13,7 +13,7 @@ export async function startWithRoutes(
   };
   subscribe('fastify.initialization', listen);
   try {
-    return { service: await startTestApp({ env }), registered };
+    return { service: await startTestApp(options), registered };
   } finally {
     unsubscribe('fastify.initialization', listen);
   }

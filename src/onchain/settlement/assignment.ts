@@ -1,6 +1,7 @@
 import { OperationRefused, type Operator } from '#accounts/audit/audited-change.ts';
 import { requireEstablishedAdmin } from '#accounts/change-rights.ts';
 import type { RefusalArguments } from '#errors/refusals/refused.ts';
+import { requireSimulable } from '#payments/may-simulate.ts';
 import { formatBaseUnits, parseBaseUnits } from '#payments/token-amount.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
@@ -11,6 +12,7 @@ import { findMeantPayments, type MeantPayment } from '#storage/repositories/depo
 import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
+import { isSimulationAllowed } from '#storage/repositories/simulated-services.ts';
 import { OVERPAYMENT_PER_MILLE } from './match-transfer.ts';
 
 const BASIS_POINTS = 10_000n;
@@ -63,7 +65,7 @@ type Difference = 'tooLittle' | 'tooMuch';
 /**
  * The assignment of a deposit to a payment, whose row is locked.
  * @throws OperationRefused for a payment that has ended, has funds already or never expected anything at the network
- * and address.
+ * and address, and for a simulated deposit to a live merchant's, unless the service simulates.
  */
 export async function requireAssignable(
   db: Connection,
@@ -76,6 +78,10 @@ export async function requireAssignable(
     throw new OperationRefused('payment-ended', { status: payment.status });
   }
   if (payment.session_status !== 'pending') throw new OperationRefused('payment-funded');
+  // It arrived when the service simulated.
+  if (deposit.source === 'simulation') {
+    await requireSimulable(db, await isSimulationAllowed(db), payment);
+  }
   const [asked, merchant] = await Promise.all([
     findAsked(db, payment, deposit),
     findMerchant(db, payment.merchant_id),

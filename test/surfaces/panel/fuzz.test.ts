@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { InjectOptions, RouteOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MERCHANT_SCOPES } from '#accounts/keys/scopes.ts';
 import { beginSession } from '#accounts/people/panel-sessions.ts';
 import { anyText } from '../../helpers/any-text.ts';
 import type { TestApp } from '../../helpers/app.ts';
@@ -15,6 +14,7 @@ import { HOST, open, PASSWORD, SESSION_COOKIE, submit } from '../../helpers/pane
 import { runs } from '../../helpers/property-runs.ts';
 import { startWithRoutes } from '../../helpers/registered-routes.ts';
 import { type FilledPanel, fillPanel, OWN_ADDRESS } from './filled-panel.ts';
+import { fieldsOf } from './form-fields.ts';
 
 /**
  * Random and hostile requests to every registered page, by everybody who may sign in and by
@@ -31,51 +31,6 @@ const INPUTS = runs(2_000);
 /** Routes that are tested concurrently: hashing passwords and the database leave time for others. */
 const LANES = 4;
 
-const ACCENT = ['accent', 'accent-picked', 'accent-shown'];
-
-/** The fields of each form; a form without a line here fails the test. */
-const FORMS: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/sign-in$/, ['email', 'password']],
-  [/sign-in\/code$/, ['code']],
-  [/forgotten-password$/, ['email']],
-  [/join\/:token$/, ['email', 'password', 'secret', 'code']],
-  [/join\/:token\/email$/, ['password']],
-  [/profile\/language$/, ['language']],
-  [/profile\/email$/, ['email', 'password', 'code']],
-  [/profile\/password$/, ['new-password', 'password', 'code']],
-  [/profile\/app$/, ['secret', 'new-code', 'password', 'code']],
-  [/profile\/recovery-codes$/, ['password', 'code']],
-  [/keys\/new$/, ['intent', 'name', 'expiry', 'date', ...MERCHANT_SCOPES]],
-  [/explain$/, ['key', 'method', 'url', 'body', 'timestamp', 'nonce', 'signature']],
-  [/webhooks\/new$/, ['intent', 'url', 'type']],
-  [/webhooks\/.*rotate$/, ['intent']],
-  [/redeliver-failed$/, ['since']],
-  [/webhooks\/.*(test|disable|enable|redeliver)$/, []],
-  [/rotate$/, ['intent', 'grace']],
-  [/revoke$/, ['name']],
-  [/settings\/branches$/, ['name']],
-  [/addresses\/:blockchainId\/(review|remove)$/, ['branch', 'address', 'kind']],
-  [/addresses\/:blockchainId\/propose$/, ['branch', 'address', 'kind', 'seen', 'code']],
-  [/(approve|relax|\/main)$/, ['code']],
-  [/team\/invite$/, ['intent', 'name', 'email', 'role', 'code']],
-  [/:memberId\/role$/, ['role', 'code']],
-  [/:memberId\/status$/, ['status', 'code']],
-  [/:memberId\/link$/, ['intent', 'purpose', 'code']],
-  [/domains\/(add|remove)$/, ['domain']],
-  [/appearance$/, ['support', ...ACCENT, 'shows-note', 'logo', 'removes-logo']],
-  [/preview$/, ['support', ...ACCENT, 'shows-note', 'logo', 'removes-logo', 'stage']],
-  [/(assign|ask)$/, ['payment', 'sure', 'arrived', 'due']],
-  [/dismiss$/, ['deposit', 'remedy', 'to', 'hash', 'note']],
-  [/return$/, ['deposit', 'to', 'hash', 'note']],
-  [/simulate$/, ['case']],
-  [/self-service$/, ['self-service']],
-  [/test-twin$/, ['twin']],
-  [/attention$/, ['item', 'to']],
-  [/:token\/network$/, ['network']],
-  [/:token\/clock$/, ['advance']],
-  [/sandbox\/:token$/, ['action', 'network']],
-  [/(sign-out|accept|second-admin|invitation|cancel|end|end-others|notifications\/:name)$/, []],
-];
 /** Query parameters of pages. */
 const QUERY = [
   ...['next', 'search', 'from', 'to', 'status', 'after', 'before', 'page', 'merchant', 'network'],
@@ -106,7 +61,7 @@ let known: string[];
 
 beforeAll(async () => {
   mailServer = await startMailServer();
-  const started = await startWithRoutes(mailEnv(mailServer.port));
+  const started = await startWithRoutes({ env: mailEnv(mailServer.port) });
   service = started.service;
   routes = started.registered.filter(({ url }) => !url.startsWith('/external'));
   const { merchantId, partnerId, ...filled } = await fillPanel(service);
@@ -175,13 +130,6 @@ function formOf(names: readonly string[]): fc.Arbitrary<string> {
     { weight: 1, arbitrary: fc.tuple(whole, pairs(names)).map(both => join(both.flat())) },
     { weight: 1, arbitrary: anyText() },
   );
-}
-
-function fieldsOf({ method, url }: RouteOptions): readonly string[] {
-  if (method !== 'POST') return [];
-  const [, names] = FORMS.find(([pattern]) => pattern.test(url)) ?? [];
-  if (names === undefined) throw new Error(`${url} has no line in FORMS`);
-  return names;
 }
 
 /** Who passes the check of who they are. */
