@@ -9,6 +9,7 @@
  * WC requires at least: 8.2
  * WC tested up to:      11.0
  * Text Domain:          external-payments
+ * Domain Path:          /languages
  * License:              Proprietary
  * Update URI:           false
  *
@@ -54,6 +55,12 @@ add_action(
 		$features::declare_compatibility( 'custom_order_tables', __FILE__ );
 		$features::declare_compatibility( 'cart_checkout_blocks', __FILE__ );
 	}
+);
+
+add_action(
+	'init',
+	static fn() => load_plugin_textdomain( 'external-payments', false, dirname( plugin_basename( __FILE__ ) ) . '/languages' ),
+	1
 );
 
 add_action(

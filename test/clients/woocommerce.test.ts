@@ -120,7 +120,7 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
     return (await shop.ask<{ id: number }>({ do: 'order', total: '50.00', ...given })).id;
   }
 
-  function paymentsOf(order: number) {
+  function paymentsOf(order: number | string) {
     return service.db
       .selectFrom('payments')
       .selectAll()
@@ -450,16 +450,41 @@ describe.skipIf(MISSING.length > 0)(`the plugin for WooCommerce${LACKING}`, () =
       const { said } = await save(fields);
       expect([fields, said.join()]).toEqual([fields, expect.stringMatching(expected)]);
     }
-    const reader = await addMerchant(service, { key: { scopes: ['payment_prompts:read'] } });
-    const { keyId: key_id, ...its } = reader;
-    const weak = await save({ key_id, secret: its.secret, passphrase: its.passphrase });
-    expect(weak.said.join()).toMatch(/may not create or not read.*E2101/);
     // Empty fields keep the saved values.
     await save();
     const { said, html } = await save({ secret: '', passphrase: '', webhook_secret: '' });
-    expect(said.join()).toContain('The key works');
+    expect(said.join()).toContain('orders can be paid');
     for (const hidden of [secret, passphrase, WEBHOOK_SECRET]) expect(html).not.toContain(hidden);
     expect(html.match(/type="password"[^>]*value=""[^>]*autocomplete="off"/g)).toHaveLength(3);
+  });
+
+  const ORDERS = { domains: ['shop.example.test', '127.0.0.1'] };
+  test.each([
+    ['a scope to create', { key: { scopes: ['payment_prompts:read'] } }, /may not create.*E2101/],
+    ['a scope to read', { key: { scopes: ['payment_prompts:write'] } }, /may not read.*E2101/],
+    ['a domain', {}, /orders cannot be paid yet.*allow the domain .*Domains.*E1010/],
+    ['its own domain', { domains: ['other.example'] }, /allow the domain .*Domains.*E1012/],
+    ['an address', { ...ORDERS, addresses: {} }, /nowhere to pay to.*Addresses.*E1020/],
+    ['a branch', { ...ORDERS, withoutMainBranch: true }, /not set up completely.*E1030/],
+  ] as const)('finds that %s is missing', async (_, options, expected) => {
+    const other = await addMerchant(service, options as Parameters<typeof addMerchant>[1]);
+    const { keyId: key_id, secret, passphrase } = other;
+    const { said } = await save({ key_id, secret, passphrase });
+    await save();
+    expect(said).toEqual([expect.stringMatching(expected)]);
+    const payments = service.db.selectFrom('payments').select('id');
+    expect(await payments.where('merchant_id', '=', other.merchant.id).execute()).toEqual([]);
+  });
+
+  test('a test that finds nothing links to what customers see, and asks for little', async () => {
+    const { said } = await save();
+    const [, url = ''] = /customers see: (\S+)$/.exec(said.join()) ?? [];
+    const page = await service.app.inject({
+      url: new URL(url).pathname,
+      headers: { accept: 'text/html' },
+    });
+    expect(page.statusCode).toBe(200);
+    expect((await paymentsOf('test')).at(-1)).toMatchObject({ amount: 50, status: 'pending' });
   });
 
   test('a constant overrides the settings, which say so', async () => {

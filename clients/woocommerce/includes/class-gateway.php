@@ -16,7 +16,7 @@ final class Gateway extends \WC_Payment_Gateway {
 
 	public const ID = 'external_payments';
 
-	/** Value of the button that saves and then tests the key. */
+	/** Value of the button that saves and then tests. */
 	private const TEST = 'external_payments_test';
 
 	public function __construct() {
@@ -78,7 +78,7 @@ final class Gateway extends \WC_Payment_Gateway {
 			'test'           => array(
 				'title'       => __( 'Test', 'external-payments' ),
 				'type'        => 'test',
-				'description' => __( 'Saves, and then asks the service with this key.', 'external-payments' ),
+				'description' => __( 'Saves, and then asks the service for a small payment, as a customer would. Nobody has to pay it.', 'external-payments' ),
 			),
 		);
 	}
@@ -139,11 +139,11 @@ final class Gateway extends \WC_Payment_Gateway {
 		$saved = parent::process_admin_options();
 		Poll::schedule();
 		if ( self::TEST === ( $_POST['save'] ?? '' ) ) { // phpcs:ignore WordPress.Security.NonceVerification
-			$fault = Key_Test::find_fault();
-			if ( null === $fault ) {
-				\WC_Admin_Settings::add_message( Key_Test::success() );
+			[ $works, $told ] = Key_Test::run( $this->get_return_url() );
+			if ( $works ) {
+				\WC_Admin_Settings::add_message( $told );
 			} else {
-				\WC_Admin_Settings::add_error( $fault );
+				\WC_Admin_Settings::add_error( $told );
 			}
 		}
 		return $saved;
@@ -205,7 +205,7 @@ final class Gateway extends \WC_Payment_Gateway {
 	 */
 	public function generate_test_html( $key, $data ): string {
 		return '<tr valign="top"><th scope="row" class="titledesc">' . esc_html( $data['title'] ) . '</th><td class="forminp">'
-			. '<button type="submit" name="save" value="' . esc_attr( self::TEST ) . '" class="button">' . esc_html__( 'Save and test the key', 'external-payments' ) . '</button>'
+			. '<button type="submit" name="save" value="' . esc_attr( self::TEST ) . '" class="button">' . esc_html__( 'Save and test', 'external-payments' ) . '</button>'
 			. '<p class="description">' . esc_html( $data['description'] ) . '</p></td></tr>';
 	}
 

@@ -19,7 +19,7 @@ const NAMESPACE = 'ExternalPayments\\WooCommerce';
 export function packWooCommerce(): Download {
   const plugin = readFiles(
     'woocommerce',
-    ['*.php', 'readme.txt', 'includes/*.php', 'assets/*.js'],
+    ['*.php', 'readme.txt', 'includes/*.php', 'assets/*.js', 'languages/*'],
     PLUGIN,
   );
   const library = readFiles('php', ['src/**/*.php'], PLUGIN).map(({ path, bytes }) => ({

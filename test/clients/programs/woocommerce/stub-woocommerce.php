@@ -136,8 +136,12 @@ namespace {
             return ($this->settings['enabled'] ?? '') === 'yes';
         }
 
-        public function get_return_url(WC_Order $order): string
+        public function get_return_url(?WC_Order $order = null): string
         {
+            if ($order === null) {
+                return HOME . '/checkout/order-received/';
+            }
+
             return HOME . "/checkout/order-received/{$order->get_id()}/?key={$order->get_order_key()}";
         }
 
