@@ -2,6 +2,7 @@ import type { NetworkEnvironment, NetworkFamily } from '#storage/database/networ
 import { parseBitcoinAddress } from './bitcoin/address.ts';
 import { parseEvmAddress, parseEvmContract } from './evm/address.ts';
 import { InvalidAddress } from './invalid-address.ts';
+import { refusePrivateKey } from './private-key.ts';
 import { parseSolanaAddress } from './solana-address.ts';
 import { parseTronAddress } from './tron-address.ts';
 
@@ -56,6 +57,7 @@ export function parseContract(
 }
 
 function refuseMalformedText(text: string): void {
+  refusePrivateKey(text);
   if (text.length > LENGTH_MAXIMUM) throw new InvalidAddress('text-too-long');
   const trimmed = text.trim();
   if (trimmed === '') throw new InvalidAddress('address-empty');

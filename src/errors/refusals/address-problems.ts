@@ -9,6 +9,10 @@ export const ADDRESS_PROBLEMS = {
   'payment-link': 'this is a payment link: give the address alone',
   'look-alike': ({ position, codePoint }: { position: number; codePoint: string }) =>
     `character ${position} is not a plain letter or digit (${codePoint}): it may only look like one`,
+  'private-key':
+    'this is a private key, which this service must never have. It was not stored. Whoever has seen it can take the money: move it to a new wallet',
+  'seed-words':
+    'these are the words of a wallet, which this service must never have. They were not stored. Whoever has seen them can take the money: move it to a new wallet',
   'foreign-character': ({ position, character }: { position: number; character: string }) =>
     `character ${position} is "${character}", which such an address never contains`,
   'length-wrong': 'the length is wrong: characters are missing or there are too many',
@@ -44,6 +48,32 @@ export const ADDRESS_PROBLEMS = {
   'segwit-length-wrong': ({ version, bytes }: { version: number; bytes: number }) =>
     `the length is wrong: witness version ${version} with ${bytes} bytes is no wallet's address`,
   'taproot-key-invalid': 'nobody can spend from this address: its taproot key is not valid',
+
+  'wallet-empty': 'the key is empty',
+  'wallet-key-unknown':
+    'this is no extended public key (xpub, ypub, zpub; tpub, upub, vpub on a test network), and no descriptor',
+  'wallet-multisig':
+    'it is the key of a wallet that several people sign for, whose addresses one key does not give',
+  'wallet-depth': ({ depth }: { depth: number }) =>
+    `it is at depth ${depth} of its wallet, where no account is: give the key of the account`,
+  'wallet-hardened':
+    'the path below the key is hardened: addresses there cannot be derived from a public key',
+  'wallet-path-fixed':
+    'the path below the key leads to one address: it has to end in /*, for example /0/*',
+  'wallet-change-path':
+    'the path leads to the addresses for change: give the one for receiving, usually /0/*',
+  'wallet-descriptor-unknown':
+    'the descriptor is none of pkh, sh(wpkh), wpkh and tr with one extended public key',
+  'wallet-descriptor-checksum': 'the checksum of the descriptor, after the #, does not match',
+  'wallet-on-testnet':
+    'this is a key of a test network: one of the main network begins with xpub, ypub or zpub',
+  'wallet-on-mainnet':
+    'this is a key of the main network: one of a test network begins with tpub, upub or vpub',
+  'wallet-address-kind': 'the address is of a kind that no wallet with one key has',
+  'wallet-address-of-change':
+    'the address is one for change: give the next unused receiving address',
+  'wallet-address-not-found': ({ searched, addresses }: { searched: number; addresses: string }) =>
+    `the address is not among the first ${searched} receiving addresses of the key. Those begin with ${addresses}. Another account or another wallet has the address, or the key is another one`,
 
   'evm-start-wrong': ({ network }: { network: string }) =>
     `an address on ${network} begins with 0x`,

@@ -145,6 +145,9 @@ interface AddressChangesTable {
   ended_at: Defaulted<Date | null>;
 }
 
+/** Kinds of Bitcoin addresses that one key has: P2PKH, P2SH-P2WPKH, P2WPKH and P2TR, as descriptors name them. */
+export type WalletKind = 'pkh' | 'sh-wpkh' | 'wpkh' | 'tr';
+
 interface RedirectDomainsTable {
   merchant_id: string;
   domain: string;

@@ -10,6 +10,10 @@ export const addressProblems: Translation<typeof ADDRESS_PROBLEMS> = {
   'payment-link': 'esto es un enlace de pago: indique solo la dirección',
   'look-alike': ({ position, codePoint }) =>
     `el carácter ${position} no es una letra ni un dígito corriente (${codePoint}): puede que solo lo parezca`,
+  'private-key':
+    'esto es una clave privada, que este servicio nunca debe tener. No se ha guardado. Quien la haya visto puede llevarse el dinero: páselo a una cartera nueva',
+  'seed-words':
+    'estas son las palabras de una cartera, que este servicio nunca debe tener. No se han guardado. Quien las haya visto puede llevarse el dinero: páselo a una cartera nueva',
   'foreign-character': ({ position, character }) =>
     `el carácter ${position} es «${character}», que una dirección así nunca contiene`,
   'length-wrong': 'la longitud no es correcta: faltan caracteres o hay demasiados',
@@ -44,6 +48,33 @@ export const addressProblems: Translation<typeof ADDRESS_PROBLEMS> = {
     `la longitud no es correcta: la versión de testigo ${version} con ${bytes} bytes no es una dirección de billetera`,
   'taproot-key-invalid':
     'nadie puede gastar lo que recibe esta dirección: su clave de taproot no es válida',
+
+  'wallet-empty': 'la clave está vacía',
+  'wallet-key-unknown':
+    'esto no es una clave pública extendida (xpub, ypub, zpub; tpub, upub, vpub en una red de pruebas) ni un descriptor',
+  'wallet-multisig':
+    'es la clave de una cartera en la que firman varias personas, cuyas direcciones no salen de una sola clave',
+  'wallet-depth': ({ depth }) =>
+    `está a la profundidad ${depth} de su cartera, donde no hay cuentas: indique la clave de la cuenta`,
+  'wallet-hardened':
+    'la ruta bajo la clave es reforzada: las direcciones de ahí no se derivan de una clave pública',
+  'wallet-path-fixed':
+    'la ruta bajo la clave lleva a una sola dirección: tiene que acabar en /*, por ejemplo /0/*',
+  'wallet-change-path':
+    'la ruta lleva a las direcciones de cambio: indique la de recepción, normalmente /0/*',
+  'wallet-descriptor-unknown':
+    'el descriptor no es pkh, sh(wpkh), wpkh ni tr con una clave pública extendida',
+  'wallet-descriptor-checksum': 'la suma de control del descriptor, tras #, no coincide',
+  'wallet-on-testnet':
+    'esta es una clave de una red de pruebas: una de la red principal empieza por xpub, ypub o zpub',
+  'wallet-on-mainnet':
+    'esta es una clave de la red principal: una de una red de pruebas empieza por tpub, upub o vpub',
+  'wallet-address-kind':
+    'la dirección es de un tipo que no tiene ninguna cartera de una sola clave',
+  'wallet-address-of-change':
+    'la dirección es de cambio: indique la siguiente dirección de recepción sin usar',
+  'wallet-address-not-found': ({ searched, addresses }) =>
+    `la dirección no está entre las primeras ${searched} direcciones de recepción de la clave. Estas empiezan por ${addresses}. La dirección es de otra cuenta o de otra cartera, o la clave es otra`,
 
   'evm-start-wrong': ({ network }) => `una dirección de ${network} empieza por 0x`,
   'evm-start-missing': 'falta el 0x del principio',
