@@ -1,3 +1,4 @@
+import type { Keyring } from '#crypto/keyring.ts';
 import { newId } from '#crypto/new-id.ts';
 import type { AddressChange, Merchant } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
@@ -8,7 +9,7 @@ import {
   insertAddressChange,
   needApprovals,
 } from '#storage/repositories/accounts/address-changes.ts';
-import { listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { findWalletOn, listAddressesOn } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findMainBranch, updateMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { holdAddress, requireUntaken } from './address-holders.ts';
 import { applyNow, isSame } from './apply-changes.ts';
@@ -22,6 +23,7 @@ import {
   requireBranch,
 } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
+import { type GivenWallet, holdWallet, readWallet } from './wallets.ts';
 
 /** An address that an admin wants a branch to have on a network: as its only one, or as one more. */
 export interface WantedAddress {
@@ -31,12 +33,21 @@ export interface WantedAddress {
   readonly blockchainId: string;
   /** As typed. */
   readonly text: string;
+  /** A wallet, of which `text` is the next unused receiving address. */
+  readonly wallet?: {
+    /** Extended public key or descriptor, as typed. */
+    readonly key: string;
+    /** Seals the key. */
+    readonly keyring: Keyring;
+  };
 }
 
 /** A wanted address and the branch's present ones, for review before it is proposed. */
 interface CheckedAddress {
   /** In its canonical spelling. */
   readonly address: string;
+  /** The wallet that it is the next unused address of; null for a static one. */
+  readonly wallet: GivenWallet | null;
   /** The present addresses of the branch on the network. */
   readonly present: readonly string[];
 }
@@ -48,19 +59,45 @@ interface CheckedAddress {
  */
 export async function checkAddress(
   db: Connection,
+  wanted: WantedAddress,
+  now: Date,
+): Promise<CheckedAddress> {
+  return checkGiven(db, wanted, await readGiven(db, wanted), now);
+}
+
+/** The wanted wallet, which may take seconds to read; null for a static address. */
+async function readGiven(
+  db: Connection,
+  { merchantId, blockchainId, text, wallet }: WantedAddress,
+): Promise<GivenWallet | null> {
+  if (wallet === undefined) return null;
+  const address = await requireAddressFor(db, merchantId, blockchainId, text);
+  return readWallet(db, blockchainId, { key: wallet.key, address });
+}
+
+async function checkGiven(
+  db: Connection,
   { kind, merchantId, branchId, blockchainId, text }: WantedAddress,
+  wallet: GivenWallet | null,
   now: Date,
 ): Promise<CheckedAddress> {
   await requireBranch(db, { merchantId, branchId });
   const address = await requireAddressFor(db, merchantId, blockchainId, text);
   const present = await listAddressesOn(db, branchId, blockchainId);
   const isThere = present.includes(address);
-  if (isThere && (kind === 'address.add' || present.length === 1)) {
-    throw new OperationRefused('address-already-set');
+  const hasWallet = (await findWalletOn(db, branchId, blockchainId)) !== null;
+  if (isThere && (wallet !== null) === hasWallet) {
+    if (hasWallet) throw new OperationRefused('wallet-already-set');
+    if (kind === 'address.add' || present.length === 1) {
+      throw new OperationRefused('address-already-set');
+    }
   }
-  if (kind === 'address.add') refuseTooMany(present, address);
+  if (kind === 'address.add') {
+    if (hasWallet) throw new OperationRefused('wallet-alone');
+    refuseTooMany(present, address);
+  }
   await requireUntaken(db, { merchantId, blockchainId, address }, now);
-  return { address, present };
+  return { address, wallet, present };
 }
 
 /**
@@ -72,12 +109,15 @@ export async function checkAddress(
  * @throws OperationRefused like `checkAddress`, for somebody who may not propose, when another change of the
  * branch and network is waiting, and when the present addresses differ from `seen`.
  */
-export function proposeAddress(
+export async function proposeAddress(
   operator: Operator,
   wanted: WantedAddress,
   seen: readonly string[],
   delayMs: number,
 ): Promise<AddressChange> {
+  // Before the transaction: it may take seconds.
+  const given = await readGiven(operator.db, wanted);
+  const sealed = given && wanted.wallet && { given, keyring: wanted.wallet.keyring };
   const {
     kind,
     merchantId: merchant_id,
@@ -86,10 +126,20 @@ export function proposeAddress(
   } = wanted;
   return propose(operator, merchant_id, delayMs, async within => {
     const { db: tx, clock } = within;
-    const { address, present } = await checkAddress(tx, wanted, new Date(clock()));
+    const { address, present } = await checkGiven(tx, wanted, given, new Date(clock()));
     if (!isSame(present, seen)) throw new OperationRefused('addresses-changed');
     await holdAddress(within, { merchantId: merchant_id, blockchainId: blockchain_id, address });
-    return { kind, merchant_id, branch_id, blockchain_id, address, former: [...present] };
+    const wallet = sealed && (await holdWallet(within, merchant_id, sealed));
+    const former = [...present];
+    return {
+      kind,
+      merchant_id,
+      branch_id,
+      blockchain_id,
+      address,
+      wallet_id: wallet?.id ?? null,
+      former,
+    };
   });
 }
 

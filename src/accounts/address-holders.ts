@@ -27,13 +27,17 @@ export interface AddressOf {
   readonly address: string;
 }
 
-/** Another merchant has the address. The message goes to the refused merchant, so it does not name the other one. */
+/** Another merchant has the address, or the wallet that it is of. The message goes to the refused merchant, so it does not name the other one. */
 export class AddressTaken extends OperationRefused {
   readonly wanted: AddressOf;
   readonly holders: readonly AddressHolder[];
 
-  constructor(wanted: AddressOf, holders: readonly AddressHolder[]) {
-    super('address-taken');
+  constructor(
+    wanted: AddressOf,
+    holders: readonly AddressHolder[],
+    code: 'address-taken' | 'wallet-taken' = 'address-taken',
+  ) {
+    super(code);
     this.wanted = wanted;
     this.holders = holders;
   }
@@ -62,7 +66,7 @@ export function heldUntil(holder: AddressHolder, now: Date): Date | null {
   return new Date(last + HELD_FOR_MS);
 }
 
-function isFree(holder: AddressHolder, now: Date): boolean {
+export function isFree(holder: AddressHolder, now: Date): boolean {
   const until = heldUntil(holder, now);
   return until !== null && until <= now;
 }

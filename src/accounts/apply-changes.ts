@@ -178,10 +178,8 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
 }
 
 /** Puts a change into effect. */
-async function perform(
-  operator: Operator,
-  { kind, merchant_id: merchantId, branch_id: branchId, blockchain_id, address }: AddressChange,
-): Promise<void> {
+async function perform(operator: Operator, change: AddressChange): Promise<void> {
+  const { kind, merchant_id: merchantId, branch_id: branchId, blockchain_id, address } = change;
   const { db: tx } = operator;
   if (kind === 'merchant.one-admin') {
     await updateMerchant(tx, merchantId, { needs_second_admin: false });
@@ -194,7 +192,8 @@ async function perform(
     blockchain_id !== null &&
     address !== null
   ) {
-    const place = { merchantId, branchId, blockchainId: blockchain_id, address };
+    const walletId = change.wallet_id;
+    const place = { merchantId, branchId, blockchainId: blockchain_id, address, walletId };
     await putAddress(operator, kind, place);
   }
 }

@@ -12,6 +12,7 @@ import {
 import { leaveAddresses } from './address-holders.ts';
 import { audited, type Operator } from './audit/audited-change.ts';
 import { namedBy, notifyAdmins } from './mail/notices.ts';
+import { leaveWallet } from './wallets.ts';
 
 /**
  * Whoever stopped being an admin within this time before a proposal still gets the mails about the change, in
@@ -26,7 +27,7 @@ type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
 export type ChangeColumns = Pick<
   AddressChange,
   'kind' | 'merchant_id' | 'branch_id' | 'blockchain_id' | 'address' | 'former'
->;
+> & { readonly wallet_id?: string | null };
 
 /**
  * Reports a step of a change, operators' steps included, in the transaction of the step: to the audit log, and by
@@ -116,7 +117,8 @@ export async function endChange(
 ): Promise<AddressChange> {
   const ended_at = new Date(operator.clock());
   const ended = await updateAddressChange(operator.db, change.id, { outcome, ended_at });
-  const { merchant_id: merchantId, blockchain_id: blockchainId, address } = change;
+  const { merchant_id: merchantId, blockchain_id: blockchainId, address, wallet_id } = change;
+  if (wallet_id !== null) await leaveWallet(operator, wallet_id);
   if (blockchainId !== null && address !== null) {
     await leaveAddresses(operator, { merchantId, blockchainId }, [address]);
   }

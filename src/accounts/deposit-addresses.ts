@@ -1,19 +1,23 @@
 import { InvalidAddress, parseAddress } from '#chains/address.ts';
+import type { Keyring } from '#crypto/keyring.ts';
 import type { AddressChangeKind, Branch } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import {
   addDepositAddress,
   type DepositAddress,
+  findWalletOn,
   listAddressesOn,
   listDepositAddresses,
   removeDepositAddresses,
 } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '#storage/repositories/accounts/merchants.ts';
+import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallets.ts';
 import { findNetwork, listNetworks } from '#storage/repositories/chains/networks.ts';
 import { holdAddress, leaveAddresses } from './address-holders.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
+import { beginWallet, holdWallet, leaveWallet, readWallet, type SealedWallet } from './wallets.ts';
 
 /** Maximum deposit addresses of a branch on a network. */
 export const ADDRESSES_MAXIMUM = 20;
@@ -44,6 +48,25 @@ export function setAddress(
 }
 
 /**
+ * Lets each payment of a branch on Bitcoin have an address of its own, derived from a wallet's public key. What
+ * the branch had on the network before is replaced, as by `setAddress`.
+ * @param wallet The extended public key or descriptor, and the next unused receiving address that the wallet shows.
+ * @throws OperationRefused with the reason; AddressTaken for a wallet that another merchant has.
+ */
+export async function setWallet(
+  operator: Operator & { readonly keyring: Keyring },
+  owner: AddressOwner,
+  blockchainId: string,
+  { key, next }: { readonly key: string; readonly next: string },
+): Promise<OwnAddress> {
+  const { db, keyring } = operator;
+  const address = await requireAddressFor(db, owner.merchantId, blockchainId, next);
+  const given = await readWallet(db, blockchainId, { key, address });
+  const wanted = { blockchainId, text: next, wallet: { given, keyring } };
+  return changeNow(operator, owner, wanted, 'address.set');
+}
+
+/**
  * Adds an address, in its canonical spelling, to those of a branch on a network. Adding it twice
  * changes nothing.
  * @throws OperationRefused like `setAddress`, and above the maximum.
@@ -62,24 +85,32 @@ interface WantedNow {
   readonly blockchainId: string;
   /** As typed. */
   readonly text: string;
-  readonly sharedWith: string | undefined;
+  readonly sharedWith?: string | undefined;
+  /** Of which the text is the next unused address. */
+  readonly wallet?: SealedWallet;
 }
 
 /** A change by an operator, which does not wait. */
 function changeNow(
   operator: Operator,
   owner: AddressOwner,
-  { blockchainId, text, sharedWith }: WantedNow,
+  { blockchainId, text, sharedWith, wallet: given }: WantedNow,
   kind: AddressVerb,
 ): Promise<OwnAddress> {
   return inOneTransaction(operator, async within => {
     const { db: tx } = within;
     const { id: branchId, merchant_id } = await requireBranchToChange(tx, owner);
     const address = await requireAddressFor(tx, merchant_id, blockchainId, text);
-    const wanted = { merchantId: merchant_id, branchId, blockchainId, address };
     const former = await listAddressesOn(tx, branchId, blockchainId);
-    if (kind === 'address.add') refuseTooMany(former, address);
-    await holdAddress(within, wanted, sharedWith);
+    if (kind === 'address.add') {
+      refuseTooMany(former, address);
+      const wallet = await findWalletOn(tx, branchId, blockchainId);
+      if (wallet !== null) throw new OperationRefused('wallet-alone');
+    }
+    const place = { merchantId: merchant_id, branchId, blockchainId, address };
+    await holdAddress(within, place, sharedWith);
+    const wallet = given && (await holdWallet(within, merchant_id, given));
+    const wanted = { ...place, walletId: wallet?.id ?? null };
     await putAddress(within, kind, wanted);
     await lapseOpen(within, merchant_id, wanted);
     await recordOperatorChange(within, {
@@ -88,9 +119,10 @@ function changeNow(
       branch_id: branchId,
       blockchain_id: blockchainId,
       address,
+      wallet_id: wanted.walletId,
       former,
     });
-    return { branchId, blockchainId, address };
+    return { branchId, blockchainId, address, walletId: wanted.walletId };
   });
 }
 
@@ -100,14 +132,18 @@ export type AddressVerb = Extract<AddressChangeKind, 'address.set' | 'address.ad
 export async function putAddress(
   operator: Operator,
   kind: AddressVerb,
-  { merchantId, branchId, blockchainId, address }: OwnAddress & { merchantId: string },
+  wanted: OwnAddress & { merchantId: string },
 ): Promise<void> {
+  const { merchantId, branchId, blockchainId, address, walletId } = wanted;
   const { db: tx, clock } = operator;
-  await addDepositAddress(tx, { branchId, blockchainId, address, now: new Date(clock()) });
+  const former = await findWalletOn(tx, branchId, blockchainId);
+  await addDepositAddress(tx, { ...wanted, now: new Date(clock()) });
+  if (walletId !== null) await beginWallet(tx, walletId, address);
   if (kind === 'address.add') return;
   const present = await listAddressesOn(tx, branchId, blockchainId);
   const replaced = present.filter(other => other !== address);
   await removeDepositAddresses(tx, branchId, blockchainId, replaced);
+  if (former !== null && former !== walletId) await leaveWallet(operator, former);
   await leaveAddresses(operator, { merchantId, blockchainId }, replaced);
 }
 
@@ -134,21 +170,34 @@ export function removeAddress(
     const { id: branchId, merchant_id: merchantId } = await requireBranchToChange(tx, owner);
     const present = await listAddressesOn(tx, branchId, blockchainId);
     const address = await chooseAddress(tx, present, blockchainId, text);
+    const walletId = await findWalletOn(tx, branchId, blockchainId);
     await removeDepositAddresses(tx, branchId, blockchainId, [address]);
+    if (walletId !== null) await leaveWallet(within, walletId);
     await leaveAddresses(within, { merchantId, blockchainId }, [address]);
-    const result = { branchId, blockchainId, address };
+    const result = { branchId, blockchainId, address, walletId };
     await lapseOpen(within, merchantId, result);
     return { result, objectId: branchId, detail: { blockchainId, address } };
   });
 }
 
+/** A deposit address, and how the wallet stands that it is the first one of. */
+export interface ListedAddress extends Omit<DepositAddress, 'walletId'> {
+  /** null for a static address. */
+  readonly wallet: WalletUse | null;
+}
+
 /** @throws OperationRefused for an unknown merchant or branch. */
-export async function listAddresses(
-  db: Connection,
-  owner: AddressOwner,
-): Promise<DepositAddress[]> {
+export async function listAddresses(db: Connection, owner: AddressOwner): Promise<ListedAddress[]> {
   const branch = await requireBranch(db, owner);
-  return listDepositAddresses(db, branch.id);
+  const addresses = await listDepositAddresses(db, branch.id);
+  const wallets = await listWalletUses(
+    db,
+    addresses.flatMap(({ walletId }) => walletId ?? []),
+  );
+  return addresses.map(({ walletId, ...address }) => ({
+    ...address,
+    wallet: wallets.find(({ id }) => id === walletId) ?? null,
+  }));
 }
 
 /** The branch, with its merchant locked, so that concurrent changes run one after the other. */

@@ -1,7 +1,11 @@
 import { CommanderError } from 'commander';
+import { looksPrivate } from '#chains/private-key.ts';
 import { exitStatusOf, UsageShown } from './client/exit-status.ts';
 import { buildProgram } from './program.ts';
-import type { Terminal } from './terminal.ts';
+import { CommandFailed, type Terminal } from './terminal.ts';
+
+const PRIVATE_GIVEN =
+  'An argument is a private key, or the words of a wallet, which this service must never have. Nothing was done with it, but your shell may have kept it, and others on this machine may have seen it: move the money to a new wallet.';
 
 /**
  * Runs a command line. With `--json`, a failure is printed to standard output unless a result was.
@@ -10,6 +14,8 @@ import type { Terminal } from './terminal.ts';
  */
 export function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const work = async (shown: Terminal) => {
+    // Before anything could print, store or log it.
+    if (args.some(looksPrivate)) throw new CommandFailed(PRIVATE_GIVEN);
     const program = await buildProgram(args, shown);
     await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
       if (!(error instanceof CommanderError)) throw error;

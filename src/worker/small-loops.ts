@@ -1,6 +1,8 @@
 import type { BaseLogger } from 'pino';
 import { applyDueChanges } from '#accounts/apply-changes.ts';
 import { tellOfExpiringKeys } from '#accounts/keys/expiring-keys.ts';
+import { stockWallets } from '#accounts/wallets.ts';
+import type { Keyring } from '#crypto/keyring.ts';
 import { expirePayments } from '#onchain/settlement/expire-on-chain.ts';
 import { lapseQuotes } from '#onchain/settlement/lapse-quotes.ts';
 import { tellOfUnmatched } from '#onchain/settlement/unmatched-digest.ts';
@@ -79,6 +81,13 @@ export const SMALL_LOOPS = {
   applyAddressChanges: dueLoop(
     { name: 'apply-address-changes', intervalMs: 5_000, size: 50 },
     ({ db, clock }: Timed, _, size) => applyDueChanges(db, clock, size),
+  ),
+
+  /** Derives addresses of wallets ahead of what payments are asked to pay to. */
+  stockWallets: dueLoop(
+    { name: 'stock-wallets', intervalMs: 5_000, idleMs: 15_000, size: 20 },
+    ({ db, keyring }: Timed & { readonly keyring: Keyring }, _, size) =>
+      stockWallets(db, keyring, size),
   ),
 
   /** Asks the processor about payments on US accounts until each has ended, within seconds of its time. */

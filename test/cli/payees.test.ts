@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAddress } from '#accounts/deposit-addresses.ts';
 import { addDomain } from '#accounts/redirect-domains.ts';
 import { ADDRESSES, operatorOf } from '../helpers/accounts.ts';
@@ -26,8 +29,8 @@ test('addresses are set in canonical spelling, listed and removed', async () => 
   expect(set).toMatchObject({ blockchainId: 'eth', address: ADDRESSES.eth });
   await service.ask('address', 'set', ...owner, '--blockchain', 'btc', '--address', ADDRESSES.btc);
   expect(await service.ask('address', 'list', ...owner)).toEqual([
-    { blockchainId: 'btc', address: ADDRESSES.btc },
-    { blockchainId: 'eth', address: ADDRESSES.eth },
+    { blockchainId: 'btc', address: ADDRESSES.btc, wallet: null },
+    { blockchainId: 'eth', address: ADDRESSES.eth, wallet: null },
   ]);
 
   const branch = await service.ask<{ id: string }>(
@@ -40,12 +43,13 @@ test('addresses are set in canonical spelling, listed and removed', async () => 
 
   const { out } = await mpHere(['merchant', 'show', shop], service.env);
   expect(out).toContain(`\n  id      ${set.branchId}\n`);
-  expect(out).toContain(`\n    btc           ${ADDRESSES.btc}\n`);
+  expect(out).toContain(`\n    btc           ${ADDRESSES.btc}  -\n`);
 
   expect(await service.ask('address', 'remove', ...owner, '--blockchain', 'btc')).toEqual({
     branchId: set.branchId,
     blockchainId: 'btc',
     address: ADDRESSES.btc,
+    walletId: null,
   });
   expect(await service.refused('address', 'remove', ...owner, '--blockchain', 'btc')).toBe(
     'The branch has no address on btc.',
@@ -165,6 +169,83 @@ test('domains are added in canonical spelling, listed and removed', async () => 
     const args = ['domain', verb, '--merchant', UNKNOWN, ...domain];
     expect((await mpHere(args, service.env)).err).toBe(`There is no merchant ${UNKNOWN}.\n`);
   }
+});
+
+describe('a wallet in place of an address', () => {
+  // BIP-84, test vectors.
+  const KEY =
+    'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
+  const NEXT = 'bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g';
+  const at = (merchant: string) => [
+    ...['address', 'set', '--merchant', merchant, '--blockchain', 'btc'],
+  ];
+
+  test('is set from a file by the next unused address, and listed with how it stands', async () => {
+    const merchant = await createMerchant();
+    const folder = await mkdtemp(join(tmpdir(), 'mp-wallet-'));
+    try {
+      await writeFile(join(folder, 'key.txt'), `${KEY}\n`);
+      const wallet = ['--wallet', `@${join(folder, 'key.txt')}`, '--next', NEXT];
+      const set = await service.ask(...at(merchant), ...wallet);
+      expect(set).toMatchObject({ blockchainId: 'btc', address: NEXT });
+      expect(JSON.stringify(set)).not.toContain('pub');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const [listed] = await service.ask<object[]>('address', 'list', '--merchant', merchant);
+    const wallet = {
+      kind: 'wpkh',
+      fingerprint: 'fd13aac9',
+      nextIndex: 1,
+      out: 0,
+      funded: 0,
+      gap: 0,
+    };
+    expect(listed).toMatchObject({ address: NEXT, wallet });
+    const { out } = await mpHere(['address', 'list', '--merchant', merchant], service.env);
+    expect(out).toContain(
+      'btc: wallet fd13aac9 (wpkh), next index 1, 0 out to open payments, 0 funded, 0 of at most 18',
+    );
+    const rival = await service.refused(...at(shop), '--wallet', KEY, '--next', NEXT);
+    expect(rival).toContain(`merchant ${merchant} has it`);
+  });
+
+  test('is refused with the reason, and takes both flags', async () => {
+    const wallet = (key: string, next: string) => ['--wallet', key, '--next', next];
+    expect(await service.refused(...at(shop), ...wallet(`pkh(${KEY})`, ADDRESSES.btc))).toMatch(
+      /^The wallet is refused: the address is not among the first 10000 receiving addresses/,
+    );
+    expect(await service.refused(...at(shop), ...wallet('xpub', NEXT))).toMatch(
+      /^The wallet is refused: /,
+    );
+    const eth = ['address', 'set', '--merchant', shop, '--blockchain', 'eth'];
+    expect(await service.refused(...eth, ...wallet(KEY, ADDRESSES.eth))).toBe(
+      'Only Bitcoin has wallets with an address for each payment, and eth does not.',
+    );
+    for (const flags of [
+      [],
+      ['--wallet', KEY],
+      ['--address', NEXT, '--wallet', KEY, '--next', NEXT],
+    ]) {
+      expect((await mpHere([...at(shop), ...flags], service.env)).status).toBe(2);
+    }
+  });
+
+  test.each([
+    'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi',
+    'legal winner thank year wave sausage worth useful legal winner thank yellow',
+  ])('a private key is refused before anything is done with it: %s', async secret => {
+    for (const args of [
+      [...at(shop), '--wallet', secret, '--next', NEXT],
+      [...at(shop), '--address', secret],
+      [secret],
+    ]) {
+      const { status, out, err } = await mpHere(args, service.env);
+      expect({ status, out }).toEqual({ status: 1, out: '' });
+      expect(err).toContain('move the money to a new wallet');
+      expect(err).not.toContain(secret);
+    }
+  });
 });
 
 test('a domain is refused with the reason', async () => {

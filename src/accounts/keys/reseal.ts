@@ -67,6 +67,7 @@ export async function reseal(
   const nodes = await resealTable('nodes');
   const apps = await resealTable('people');
   await resealTable('evidence_keys');
+  await resealTable('wallets');
 
   return audited(operator, 'master-key.reseal', async (tx, now) => {
     const left = await countUnderOthers(tx, currentVersion, now);

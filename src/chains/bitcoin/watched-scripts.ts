@@ -10,18 +10,27 @@ export type WatchedScripts = ReadonlyMap<string, WatchedAddress>;
 /** Blocks until the output of a coinbase can be spent (Bitcoin Core, src/consensus/consensus.h). */
 const COINBASE_MATURITY = 100;
 
-/** Scripts to remember: a merchant's addresses come back with each tick, and decoding takes a while. */
-const REMEMBERED_MAXIMUM = 100_000;
+/** Scripts to remember: addresses come back with each tick, and decoding takes a while. As many as can be watched. */
+const REMEMBERED_MAXIMUM = 1_000_000;
 
 /** Translates addresses into scripts, and remembers them. */
 export class ScriptTable {
   readonly #scripts = new Map<string, string>();
+  #last:
+    | { readonly watch: readonly WatchedAddress[]; readonly watched: WatchedScripts }
+    | undefined;
 
   /**
-   * If two addresses have the same script, only the first one counts: an output is one transfer.
+   * If two addresses have the same script, only the first one counts: an output is one transfer. The same list as
+   * before costs nothing, however long it is.
    * @throws InvalidAddress
    */
   watched(watch: readonly WatchedAddress[]): WatchedScripts {
+    if (this.#last?.watch !== watch) this.#last = { watch, watched: this.#translate(watch) };
+    return this.#last.watched;
+  }
+
+  #translate(watch: readonly WatchedAddress[]): WatchedScripts {
     const watched = new Map<string, WatchedAddress>();
     for (const entry of watch) {
       const script = this.#scriptOf(entry.address);

@@ -5,9 +5,12 @@ import {
   listAddresses,
   removeAddress,
   setAddress,
+  setWallet,
 } from '#accounts/deposit-addresses.ts';
 import { releaseAddress } from '#accounts/release-address.ts';
+import type { WalletUse } from '#storage/repositories/accounts/wallets.ts';
 import type { CliCommand } from '../cli-command.ts';
+import { readSecretFlag } from '../named-file.ts';
 import { CommandFailed } from '../terminal.ts';
 import { parseId } from '../values.ts';
 
@@ -22,18 +25,20 @@ interface AddressFlags extends OwnerFlags {
   readonly shared?: string;
 }
 
-const CHANGES = [
-  {
-    verb: 'set',
-    description: 'set the only deposit address on a network',
-    change: setAddress,
-  },
-  {
-    verb: 'add',
-    description: `add a deposit address on a network, at most ${ADDRESSES_MAXIMUM}`,
-    change: addAddress,
-  },
-];
+interface SetFlags extends OwnerFlags {
+  readonly blockchain: string;
+  readonly address?: string;
+  readonly shared?: string;
+  readonly wallet?: string;
+  readonly next?: string;
+}
+
+const TAKEN =
+  '\nExit status 1 for an address that another merchant has, on any chain of the same family.';
+const SHARED = [
+  '--shared <merchant>',
+  'ID of another merchant that has it, where both are of one owner: nobody but operators sees what no payment takes there',
+] as const;
 
 /** `mp address set | add | remove | release | list` */
 export function define(noun: CliCommand): void {
@@ -43,25 +48,43 @@ export function define(noun: CliCommand): void {
       .requiredOption('--merchant <id>', 'merchant ID', parseId)
       .option('--branch <id>', 'branch ID (default: the main branch)', parseId);
 
-  for (const { verb: name, description, change } of CHANGES) {
-    verb(name, description)
-      .requiredOption('--blockchain <id>', 'network ID, for example btc')
-      .requiredOption('--address <address>', 'address on that network; its checksum is verified')
-      .option(
-        '--shared <merchant>',
-        'ID of another merchant that has it, where both are of one owner: nobody but operators sees what no payment takes there',
-        parseId,
-      )
-      .addHelpText(
-        'after',
-        '\nExit status 1 for an address that another merchant has, on any chain of the same family.',
-      )
-      .onDatabase(async (session, { blockchain, address, shared, ...flags }: AddressFlags) => {
-        const { clock } = session;
-        const changed = change(session, ownerOf(flags), blockchain, address, shared);
-        session.show(await changed.catch(error => refuse(error, new Date(clock()))));
-      });
-  }
+  verb(
+    'set',
+    'set the only deposit address on a network, or a wallet that has one for each payment',
+  )
+    .requiredOption('--blockchain <id>', 'network ID, for example btc')
+    .option('--address <address>', 'address on that network; its checksum is verified')
+    .option(...SHARED, parseId)
+    .option(
+      '--wallet <key|@file>',
+      'extended public key or output descriptor of a Bitcoin wallet, or the file that holds it',
+    )
+    .option('--next <address>', 'the next unused receiving address that the wallet shows')
+    .addHelpText('after', `\nGive --address, or --wallet and --next.${TAKEN}`)
+    .onDatabase(async (session, flags: SetFlags, command: CliCommand) => {
+      const { blockchain, address, shared, wallet, next } = flags;
+      const isWallet = wallet !== undefined && next !== undefined;
+      if ((address === undefined) !== isWallet || (isWallet && shared !== undefined)) {
+        command.error('error: give either --address, or --wallet and --next');
+      }
+      const changed = isWallet
+        ? setWallet(session, ownerOf(flags), blockchain, {
+            key: await readSecretFlag(wallet, 'The key'),
+            next,
+          })
+        : setAddress(session, ownerOf(flags), blockchain, address ?? '', shared);
+      session.show(await changed.catch(error => refuse(error, new Date(session.clock()))));
+    });
+
+  verb('add', `add a deposit address on a network, at most ${ADDRESSES_MAXIMUM}`)
+    .requiredOption('--blockchain <id>', 'network ID, for example btc')
+    .requiredOption('--address <address>', 'address on that network; its checksum is verified')
+    .option(...SHARED, parseId)
+    .addHelpText('after', TAKEN)
+    .onDatabase(async (session, { blockchain, address, shared, ...flags }: AddressFlags) => {
+      const changed = addAddress(session, ownerOf(flags), blockchain, address, shared);
+      session.show(await changed.catch(error => refuse(error, new Date(session.clock()))));
+    });
 
   verb('remove', 'remove a deposit address on a network')
     .requiredOption('--blockchain <id>', 'network ID, for example btc')
@@ -89,11 +112,20 @@ export function define(noun: CliCommand): void {
       session.show(await releaseAddress(session, wanted), 'Released.');
     });
 
-  verb('list', 'list the deposit addresses of a branch').onDatabase(
+  verb('list', 'list the deposit addresses of a branch, and how its wallet stands').onDatabase(
     async ({ db, showList }, flags: OwnerFlags) => {
-      showList(await listAddresses(db, ownerOf(flags)), ['blockchainId', 'address']);
+      const listed = await listAddresses(db, ownerOf(flags));
+      const notes = listed.flatMap(({ blockchainId, wallet }) =>
+        wallet === null ? [] : [`${blockchainId}: ${walletLine(wallet)}`],
+      );
+      showList(listed, ['blockchainId', 'address'], notes.join('\n') || undefined);
     },
   );
+}
+
+/** How a wallet stands, on one line. */
+function walletLine({ kind, fingerprint, out, funded, gap, gapMaximum, nextIndex }: WalletUse) {
+  return `wallet ${fingerprint} (${kind}), next index ${nextIndex}, ${out} out to open payments, ${funded} funded, ${gap} of at most ${gapMaximum} asked for behind the last funded one`;
 }
 
 function ownerOf({ merchant: merchantId, branch: branchId }: OwnerFlags) {

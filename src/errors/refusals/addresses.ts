@@ -17,6 +17,17 @@ export const ADDRESSES = {
 
   'address-invalid': ({ problem }: { problem: AddressProblem }) =>
     `The address is refused: ${wordRefusal(ADDRESS_PROBLEMS, problem)}.`,
+  'wallet-invalid': ({ problem }: { problem: AddressProblem }) =>
+    `The wallet is refused: ${wordRefusal(ADDRESS_PROBLEMS, problem)}.`,
+  'wallet-only-bitcoin': ({ blockchainId }: { blockchainId: string }) =>
+    `Only Bitcoin has wallets with an address for each payment, and ${blockchainId} does not.`,
+  'wallet-taken':
+    'Another account of this service has this wallet, or had it until lately: it would not be clear whose a deposit is. If it is yours, ask your operator.',
+  'wallet-of-other-kind':
+    'The merchant has this wallet with addresses of another kind. Remove it there first.',
+  'wallet-already-set': 'The branch has this wallet already.',
+  'wallet-alone':
+    'The branch has a wallet on this network, which needs no further addresses: set an address in its place, or remove it.',
   'address-of-contract': ({ blockchainId }: { blockchainId: string }) =>
     `The address is refused: this is the contract of ${blockchainId}, not a wallet.`,
   'address-on-main-network': ({ blockchainId }: { blockchainId: string }) =>

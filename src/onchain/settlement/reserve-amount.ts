@@ -5,6 +5,7 @@ import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { listWalletAddressesByUse, lockWallet } from '#storage/repositories/accounts/wallets.ts';
 import { findFormerQuote, findFormerRest } from '#storage/repositories/deposits/former-quotes.ts';
 import {
   type FreeAmount,
@@ -13,6 +14,7 @@ import {
   type UsedAddress,
 } from '#storage/repositories/deposits/free-amounts.ts';
 import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
+import { LATE_FOR_MS } from '#time/late-window.ts';
 import { leastAmount } from './least-amount.ts';
 import { FIRST_CANDIDATES, type Terms } from './quote-amounts.ts';
 
@@ -47,7 +49,7 @@ export interface ReservedQuote {
 
 /**
  * Reserves an amount that is unique at its address, at the least recently used address of the branch that has one
- * free. A customer who comes back to the network gets the amount that the payment had there, if it is still free and
+ * free, or at the lowest unused one of its wallet. A customer who comes back to the network gets the amount that the payment had there, if it is still free and
  * worth the price: they may have sent it already.
  * @returns undefined if the branch has no address on the network, or none that can receive so little.
  * @throws ApiError E5002 if no amount is free at any address.
@@ -63,8 +65,8 @@ export async function reserveAmount(
     from: amounts.reduce((least, amount) => (amount < least ? amount : least)),
     to: amounts.reduce((most, amount) => (amount > most ? amount : most)),
   };
-  const configured = await listAddressesByUse(db, payment.branch_id, network.id, range);
-  const addresses = configured.filter(({ address }) => leastAmount(network, address) <= terms.due);
+  const payable = await listPayable(db, payment, network.id, range, now);
+  const addresses = payable.filter(({ address }) => leastAmount(network, address) <= terms.due);
   if (addresses.length === 0) return undefined;
   reportUse(wanted, addresses);
   const claimant = { paymentId: payment.id, restOf: null };
@@ -83,6 +85,22 @@ export async function reserveAmount(
     if (tokenAmount !== undefined) return { address, tokenAmount, isFormer: false };
   }
   throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
+}
+
+/** The addresses that a payment may be asked to pay to, in order of preference: the branch's, or those of its wallet. */
+async function listPayable(
+  db: Connection,
+  { id: paymentId, branch_id: branchId }: Payment,
+  blockchainId: string,
+  range: { readonly from: bigint; readonly to: bigint },
+  now: Date,
+): Promise<UsedAddress[]> {
+  const own = await listAddressesByUse(db, branchId, blockchainId, range);
+  const walletId = own.find(each => each.walletId !== null)?.walletId ?? null;
+  if (walletId === null) return own;
+  await lockWallet(db, walletId);
+  const lateSince = new Date(now.getTime() - LATE_FOR_MS);
+  return listWalletAddressesByUse(db, walletId, { paymentId, range, lateSince });
 }
 
 /**

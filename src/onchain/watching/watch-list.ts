@@ -4,6 +4,7 @@ import {
   type ListedAddress,
   listLiveAddresses,
   listReleasedAddresses,
+  listWalletAddresses,
 } from '#storage/repositories/chains/watch-list.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 
@@ -13,12 +14,18 @@ import { LATE_FOR_MS } from '#time/late-window.ts';
  */
 const RELEASED_EVERY_MS = 60_000;
 
+/**
+ * How long an address of a wallet is watched after a payment was asked to pay there, in milliseconds: 90 days, since no
+ * other payment gets it while something may still arrive. Later transfers are found by a rescan.
+ */
+const WALLET_WATCHED_MS = 90 * 24 * 60 * 60_000;
+
 /** The addresses of a chain at which transfers are looked for. */
 export interface WatchList {
   /**
-   * Addresses with a live reservation, with one released less than 24 hours ago, or with a deposit that
-   * is not final. Read it after the chain's newest block: then an address that is missing cannot have been
-   * paid for a payment up to that block.
+   * Addresses with a live reservation, with one released less than 24 hours ago, or 90 days at an address of a wallet,
+   * or with a deposit that is not final. Read it after the chain's newest block: then an address that is missing cannot
+   * have been paid for a payment up to that block. The same list as long as it has the same entries.
    */
   read(db: Connection, now: Date): Promise<readonly WatchedAddress[]>;
   /**
@@ -29,43 +36,57 @@ export interface WatchList {
 }
 
 export function createWatchList(chain: string): WatchList {
-  /** When each address was last known to be live, in milliseconds since the epoch. */
-  const lastLive = new Map<string, { readonly entry: WatchedAddress; at: number }>();
+  /** Until when each address is watched, in milliseconds since the epoch. */
+  const watched = new Map<string, { readonly entry: WatchedAddress; until: number }>();
   const networks = new Map<string, WatchedNetwork>();
   let releasedReadAt = Number.NEGATIVE_INFINITY;
   let isOpen = false;
+  let list: readonly WatchedAddress[] | undefined;
 
   return {
     isOpen: () => isOpen,
     async read(db, now) {
       const at = now.getTime();
-      if (Math.abs(at - releasedReadAt) >= RELEASED_EVERY_MS) {
-        const since = new Date(at - LATE_FOR_MS);
-        for (const listed of await listReleasedAddresses(db, chain, since)) {
-          // It was released at an unknown time since then. The next reading notes it again before it could be
-          // forgotten too early.
-          note(listed, at - LATE_FOR_MS + 2 * RELEASED_EVERY_MS);
-        }
-        releasedReadAt = at;
-      }
+      if (Math.abs(at - releasedReadAt) >= RELEASED_EVERY_MS) await readReleased(db, at);
       const live = await listLiveAddresses(db, chain);
-      for (const listed of live) note(listed, at);
+      for (const listed of live) note(listed, at + LATE_FOR_MS);
       isOpen = live.length > 0;
-      for (const [key, { at: seen }] of lastLive) {
-        if (at - seen > LATE_FOR_MS) lastLive.delete(key);
+      for (const [key, { until }] of watched) {
+        if (at <= until) continue;
+        watched.delete(key);
+        list = undefined;
       }
-      return [...lastLive.values()].map(({ entry }) => entry);
+      list ??= [...watched.values()].map(({ entry }) => entry);
+      return list;
     },
   };
 
-  function note({ blockchainId, contract, address }: ListedAddress, at: number): void {
+  async function readReleased(db: Connection, at: number): Promise<void> {
+    const margin = 2 * RELEASED_EVERY_MS;
+    for (const listed of await listReleasedAddresses(db, chain, new Date(at - LATE_FOR_MS))) {
+      // It was released at an unknown time since then. The next reading notes it again before it could be
+      // forgotten too early.
+      note(listed, at + margin);
+    }
+    const since = Math.max(at - WALLET_WATCHED_MS, Math.min(at, releasedReadAt) - margin);
+    for (const { releasedAt, ...listed } of await listWalletAddresses(db, chain, new Date(since))) {
+      note(listed, releasedAt.getTime() + WALLET_WATCHED_MS);
+    }
+    releasedReadAt = at;
+  }
+
+  function note({ blockchainId, contract, address }: ListedAddress, until: number): void {
     const key = `${blockchainId} ${address}`;
-    const known = lastLive.get(key);
+    const known = watched.get(key);
     const network = networkOf(blockchainId, contract);
     if (known === undefined || known.entry.network !== network) {
-      lastLive.set(key, { entry: { network, address }, at: Math.max(at, known?.at ?? at) });
+      watched.set(key, {
+        entry: { network, address },
+        until: Math.max(until, known?.until ?? until),
+      });
+      list = undefined;
     } else {
-      known.at = Math.max(known.at, at);
+      known.until = Math.max(known.until, until);
     }
   }
 

@@ -84,8 +84,11 @@ interface BranchesTable {
 interface DepositAddressesTable {
   branch_id: string;
   blockchain_id: string;
+  /** Of a wallet, its first address to be used. */
   address: string;
   updated_at: Date;
+  /** The wallet from which an address is taken for each payment; null for a static address. */
+  wallet_id: Defaulted<string | null>;
 }
 
 /** Periods in which a merchant had an address. Deposits in one that no other merchant had are the merchant's. */
@@ -129,6 +132,8 @@ interface AddressChangesTable {
   /** Set for addresses, like `address`. */
   blockchain_id: string | null;
   address: string | null;
+  /** The wallet that the address is the first one of; null for a static address. */
+  wallet_id: Defaulted<string | null>;
   /** What was in force when it was proposed: the addresses, or the ID of the main branch if there was one. */
   former: string[];
   /** Name in the audit log. */
@@ -147,6 +152,43 @@ interface AddressChangesTable {
 
 /** Kinds of Bitcoin addresses that one key has: P2PKH, P2SH-P2WPKH, P2WPKH and P2TR, as descriptors name them. */
 export type WalletKind = 'pkh' | 'sh-wpkh' | 'wpkh' | 'tr';
+
+/** A Bitcoin wallet's public key, and the merchant that it belongs to. */
+interface WalletsTable {
+  id: string;
+  merchant_id: string;
+  /** `btc` or `btc-test`. */
+  blockchain_id: string;
+  kind: WalletKind;
+  /** What bech32 addresses begin with. */
+  prefix: 'bc' | 'tb' | 'bcrt';
+  /** Of the key as it was given, 8 hexadecimal digits. */
+  fingerprint: string;
+  /** The same for every spelling of the key; see `walletDigest`. */
+  digest: string;
+  /** The parent of the receiving addresses as an xpub, sealed and bound to the ID. */
+  key: Buffer;
+  master_key_version: number;
+  /** Of the address that was the wallet's next unused one: quotes begin there. */
+  first_index: number;
+  created_at: Date;
+  /** Since when no branch has it, or waits for it; null while one does. */
+  left_at: Defaulted<Date | null>;
+  /** When another merchant was allowed to have the key; null while it belongs to this one. */
+  released_at: Defaulted<Date | null>;
+}
+
+/** Addresses of a wallet: those that were asked for, and the next ones. A trigger notes what arrives. */
+interface WalletAddressesTable {
+  wallet_id: string;
+  index: number;
+  blockchain_id: string;
+  address: string;
+  /** When the first transfer was seen; null for none. */
+  received_at: Defaulted<Date | null>;
+  /** Whether a transfer is final, so that wallets find the address. */
+  is_funded: Defaulted<boolean>;
+}
 
 interface RedirectDomainsTable {
   merchant_id: string;
@@ -196,6 +238,8 @@ export interface AccountTables {
   account_addresses: AccountAddressesTable;
   address_holders: AddressHoldersTable;
   address_changes: AddressChangesTable;
+  wallets: WalletsTable;
+  wallet_addresses: WalletAddressesTable;
   redirect_domains: RedirectDomainsTable;
   merchant_users: MerchantUsersTable;
   audit_log: AuditLogTable;
@@ -206,5 +250,6 @@ export type PartnerMember = Selectable<PartnerMembersTable>;
 export type Merchant = Selectable<MerchantsTable>;
 export type Branch = Selectable<BranchesTable>;
 export type AddressChange = Selectable<AddressChangesTable>;
+export type Wallet = Selectable<WalletsTable>;
 export type MerchantUser = Selectable<MerchantUsersTable>;
 export type AuditLogEntry = Selectable<AuditLogTable>;

@@ -18,6 +18,7 @@ import {
   lockOpenOfInactive,
 } from '#storage/repositories/accounts/inactive-merchants.ts';
 import { readPersonAttention } from '#storage/repositories/accounts/security-events.ts';
+import { listWalletAddressesByUse } from '#storage/repositories/accounts/wallets.ts';
 import { countPendingPayments } from '#storage/repositories/backlog.ts';
 import { countHeldPayments, findOldestSeen } from '#storage/repositories/chains/status.ts';
 import { listEndingPlaces } from '#storage/repositories/chains/watch-list.ts';
@@ -112,6 +113,7 @@ let merchantId: string;
 let paymentId: string;
 let depositId: string;
 let endpointId: string;
+let walletId: string;
 let entryId: string;
 /** Indexes of partitions, and the partitioned indexes that they belong to. */
 let partOf: Map<string, string>;
@@ -162,6 +164,20 @@ beforeAll(async () => {
     insert into account_addresses
     select 'eth', '0x' || n, merchants.id
     from merchants, generate_series(1, 500) as n`.execute(db);
+  await sql`
+    insert into wallets
+    select gen_random_uuid(), merchants.id, 'btc', 'wpkh', 'bc', '00000000', merchants.id::text || n, '', 1, 0, now()
+    from merchants, generate_series(1, 50) as n`.execute(db);
+  await sql`
+    insert into wallet_addresses (wallet_id, index, blockchain_id, address, received_at, is_funded)
+    select wallets.id, n, 'btc', 'bc ' || wallets.id || n, case when n < 8 then now() end, n < 7
+    from wallets, generate_series(0, 9) as n`.execute(db);
+  await sql`
+    insert into reservations (payment_id, blockchain_id, address, token_amount, reserved_at, released_at)
+    select payment.id, 'btc', wallet_addresses.address, 1, now(), now()
+    from wallet_addresses, (select id from payments limit 1) as payment where index = 8`.execute(
+    db,
+  );
   await sql`
     insert into deposits
     select gen_random_uuid(), 'eth', 'left ' || n, 0, '0x' || n, 1, 1, 'final', 'unknown', null, null,
@@ -284,6 +300,7 @@ beforeAll(async () => {
     .where('payment_id', 'is', null)
     .executeTakeFirstOrThrow();
   depositId = deposit.id;
+  walletId = (await db.selectFrom('wallets').select('id').executeTakeFirstOrThrow()).id;
   const entry = await db
     .selectFrom('audit_log')
     .select('id')
@@ -862,8 +879,18 @@ test.each<[string, (db: Database) => Promise<unknown>, string[]]>([
     db => listAddressHolders(db, { family: 'evm', environment: 'production', address: '0x1' }),
     [
       ...['address_holders_pkey', 'deposit_addresses_address', 'address_changes_merchant'],
-      ...['reservations_address', 'reservations_lately'],
+      ...['reservations_address', 'reservations_lately', 'wallet_addresses_place', 'wallets_pkey'],
     ],
+  ],
+  [
+    'the addresses of a wallet that a payment may get',
+    async db =>
+      listWalletAddressesByUse(db, walletId, {
+        paymentId: crypto.randomUUID(),
+        range: { from: 1n, to: 9n },
+        lateSince: new Date(0),
+      }),
+    ['wallets_pkey', 'wallet_addresses_empty', 'wallet_addresses_funded'],
   ],
   [
     'what a person is told of in a partner’s panel',

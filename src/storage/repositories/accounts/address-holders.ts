@@ -67,6 +67,12 @@ export async function listAddressHolders(
         join address_changes as change on change.blockchain_id = networks.id
         where change.merchant_id = held.merchant_id and change.address = held.address
           and outcome is null and coalesce(ended_at, 'infinity') = 'infinity'
+      ) or exists (
+        select from ${SAME_NETWORKS}
+        join wallet_addresses as derived
+          on derived.blockchain_id = networks.id and derived.address = held.address
+        join wallets on wallets.id = derived.wallet_id and wallets.merchant_id = held.merchant_id
+        where wallets.left_at is null
       ) as "isInForce",
       quotes."isShown", quotes."isQuoted", quotes."quotedUntil"
     from address_holders as held cross join lateral (

@@ -3,7 +3,9 @@ import type { Network, NetworkEnvironment, SettledBy } from '../../database/netw
 
 export interface DepositAddress {
   blockchainId: string;
+  /** Of a wallet, its first address to be used. */
   address: string;
+  walletId: string | null;
 }
 
 /** An address, with the time when it was last set. */
@@ -35,7 +37,7 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
   return db
     .selectFrom('deposit_addresses')
     .innerJoin('networks', 'networks.id', 'deposit_addresses.blockchain_id')
-    .select(['blockchain_id as blockchainId', 'address'])
+    .select(['blockchain_id as blockchainId', 'address', 'wallet_id as walletId'])
     .where('branch_id', '=', branchId)
     .orderBy('networks.position')
     .orderBy('deposit_addresses.updated_at')
@@ -47,7 +49,8 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
 export function listDatedAddresses(db: Connection, branchId: string): Promise<DatedAddress[]> {
   return db
     .selectFrom('deposit_addresses')
-    .select(['blockchain_id as blockchainId', 'address', 'updated_at as setAt'])
+    .select(['blockchain_id as blockchainId', 'address', 'wallet_id as walletId'])
+    .select('updated_at as setAt')
     .where('branch_id', '=', branchId)
     .orderBy('updated_at')
     .orderBy('address')
@@ -69,6 +72,22 @@ export async function listAddressesOn(
     .orderBy('address')
     .execute();
   return rows.map(row => row.address);
+}
+
+/** The wallet of a branch on a network; null for static addresses, and for none. */
+export async function findWalletOn(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('deposit_addresses')
+    .select('wallet_id')
+    .where('branch_id', '=', branchId)
+    .where('blockchain_id', '=', blockchainId)
+    .where('wallet_id', 'is not', null)
+    .executeTakeFirst();
+  return row?.wallet_id ?? null;
 }
 
 /** The networks a branch has an address on, in the order of the documentation (at most 24). */
@@ -108,10 +127,10 @@ export function listNetworksLacking(
     .execute();
 }
 
-/** Adds an address to those of a branch on a network; an existing one only gets a new time. */
+/** Adds an address to those of a branch on a network; an existing one only gets a new time, and the wallet. */
 export async function addDepositAddress(
   db: Connection,
-  row: { branchId: string; blockchainId: string; address: string; now: Date },
+  row: DepositAddress & { branchId: string; now: Date },
 ): Promise<void> {
   await db
     .insertInto('deposit_addresses')
@@ -120,11 +139,12 @@ export async function addDepositAddress(
       blockchain_id: row.blockchainId,
       address: row.address,
       updated_at: row.now,
+      wallet_id: row.walletId,
     })
     .onConflict(conflict =>
       conflict
         .columns(['branch_id', 'blockchain_id', 'address'])
-        .doUpdateSet({ updated_at: row.now }),
+        .doUpdateSet({ updated_at: row.now, wallet_id: row.walletId }),
     )
     .execute();
 }

@@ -48,6 +48,24 @@ export function listReleasedAddresses(
     .execute();
 }
 
+/** Addresses of wallets on a chain at which a payment gave up an amount after `since`, and when the last one did. */
+export async function listWalletAddresses(
+  db: Connection,
+  chain: string,
+  since: Date,
+): Promise<(ListedAddress & { releasedAt: Date })[]> {
+  const { rows } = await sql<ListedAddress & { releasedAt: Date }>`
+    select networks.id as "blockchainId", networks.contract, reservations.address,
+      max(released_at) as "releasedAt"
+    from networks join reservations on reservations.blockchain_id = networks.id
+    join wallet_addresses using (blockchain_id, address)
+    where networks.chain = ${chain} and networks.settled_by = 'chain' and released_at > ${since}
+      and exists (select from wallets where wallets.blockchain_id = networks.id)
+    group by 1, 2, 3
+    limit ${ADDRESSES_MAXIMUM}`.execute(db);
+  return rows;
+}
+
 /** Every address on a network that a branch has, or that an open payment has reserved an amount at. */
 export async function listConfiguredAddresses(
   db: Connection,
@@ -57,6 +75,8 @@ export async function listConfiguredAddresses(
     select own.blockchain_id as "blockchainId", networks.contract, own.address
     from networks cross join lateral (
       select blockchain_id, address from deposit_addresses where blockchain_id = networks.id
+      union
+      select blockchain_id, address from wallet_addresses where blockchain_id = networks.id
       union
       select blockchain_id, address from reservations
       where blockchain_id = networks.id and released_at is null

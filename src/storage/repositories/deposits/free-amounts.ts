@@ -9,6 +9,11 @@ export interface UsedAddress {
   readonly reserved: number;
 }
 
+interface ConfiguredAddress extends UsedAddress {
+  /** The wallet of which it is the first address; null for a static one. */
+  readonly walletId: string | null;
+}
+
 /**
  * The deposit addresses of a branch on a network (at most 20), the one longest unused first. Locks them until the
  * transaction ends: whoever removes one waits, and then sees that a payer was shown it.
@@ -19,9 +24,9 @@ export async function listAddressesByUse(
   branchId: string,
   blockchainId: string,
   range: { readonly from: bigint; readonly to: bigint },
-): Promise<UsedAddress[]> {
-  const { rows } = await sql<UsedAddress>`
-    select own.address, live.count as reserved
+): Promise<ConfiguredAddress[]> {
+  const { rows } = await sql<ConfiguredAddress>`
+    select own.address, own.wallet_id as "walletId", live.count as reserved
     from deposit_addresses as own
     left join lateral (
       select id from reservations

@@ -44,7 +44,7 @@ export interface UnderOthers {
   readonly passwords: number;
   /** Sealed URLs and headers of nodes: a process with another key may have added one just now. */
   readonly nodes: number;
-  /** Whether previous secrets or stored responses, which expire by themselves, or evidence keys need one. */
+  /** Whether previous secrets or stored responses, which expire by themselves, evidence keys or wallets need one. */
   readonly lapsing: boolean;
 }
 
@@ -75,6 +75,7 @@ export async function countUnderOthers(
                    where previous_valid_until > ${now}
                      and previous_master_key_version <> ${current})
         or exists (select from evidence_keys where master_key_version <> ${current})
+        or exists (select from wallets where master_key_version <> ${current})
         or coalesce((select master_key_version <> ${current} from idempotency_keys
                      where expires_at > ${now} order by expires_at limit 1), false) as lapsing`.execute(
     db,

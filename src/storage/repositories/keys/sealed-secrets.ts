@@ -8,6 +8,7 @@ const SEALED = {
   nodes: ['access', 'master_key_version'],
   people: ['code_secret', 'code_key_version'],
   evidence_keys: ['private_key', 'master_key_version'],
+  wallets: ['key', 'master_key_version'],
 } as const;
 
 export type SealedTable = keyof typeof SEALED;

@@ -14,6 +14,17 @@ export const addresses: Translation<typeof ADDRESSES> = {
   'branch-already-main': 'Ya es la sucursal principal.',
 
   'address-invalid': ({ problem }) => refused(wordRefusal(addressProblems, problem)),
+  'wallet-invalid': ({ problem }) =>
+    `La cartera se rechaza: ${wordRefusal(addressProblems, problem)}.`,
+  'wallet-only-bitcoin': ({ blockchainId }) =>
+    `Solo Bitcoin tiene carteras con una dirección por pago, y ${blockchainId} no.`,
+  'wallet-taken':
+    'Otra cuenta de este servicio tiene esta cartera, o la ha tenido hasta hace poco: no se sabría de quién es un ingreso. Si es suya, pregunte a su operador.',
+  'wallet-of-other-kind':
+    'El comercio tiene esta cartera con direcciones de otro tipo. Quítela allí primero.',
+  'wallet-already-set': 'La sucursal ya tiene esta cartera.',
+  'wallet-alone':
+    'La sucursal tiene una cartera en esta red, que no necesita más direcciones: ponga una dirección en su lugar, o quítela.',
   'address-of-contract': ({ blockchainId }) =>
     refused(`esto es el contrato de ${blockchainId}, y no una billetera`),
   'address-on-main-network': ({ blockchainId }) =>
