@@ -134,13 +134,13 @@ async function noteDeposits(db: Kysely<unknown>): Promise<void> {
     begin
       update wallet_addresses
       set received_at = coalesce(received_at, new.observed_at),
-          is_funded = is_funded or new.state = 'final'
+          is_funded = is_funded or new.state = 'final' or new.block_height is not null
       where blockchain_id = new.blockchain_id and address = new.address
-        and (received_at is null or new.state = 'final' and not is_funded);
+        and (received_at is null or not is_funded);
       return null;
     end $$`.execute(db);
   await sql`
-    create trigger deposits_wallets after insert or update of state, address on deposits
+    create trigger deposits_wallets after insert or update of state, address, block_height on deposits
     for each row when (
       new.blockchain_id in ('btc', 'btc-test') and new.state in ('seen', 'final'))
     execute function note_wallet_deposit()`.execute(db);

@@ -1,15 +1,14 @@
-import { type MoveRequest, movePayment } from '#payments/move-payment.ts';
+import { movePayment } from '#payments/move-payment.ts';
 import type { Connection } from '#storage/database/connection.ts';
-import type { Deposit, DepositState } from '#storage/database/deposit-tables.ts';
+import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { findUnderpayment, updateDeposit } from '#storage/repositories/deposits/deposits.ts';
-import type { PaymentColumns } from '#storage/repositories/payments/moves.ts';
+import { applyParts } from './apply-parts.ts';
+import { moveFor } from './deposit-moves.ts';
 import { returnToQuote } from './return-to-quote.ts';
 import { settleUnderpayment } from './underpayment.ts';
 
 /** Actor of on-chain moves in a payment's history, unless they are simulated. */
 export const CHAIN_ACTOR = 'chain';
-
-const NO_ERROR = { last_error_code: null, last_error_message: null, last_error_at: null };
 
 /**
  * Moves the deposit's payment according to the deposit's state. A reversed deposit is detached from
@@ -25,10 +24,13 @@ export async function applyDeposit(
 ): Promise<Deposit> {
   const { payment_id: paymentId, outcome, state } = deposit;
   if (paymentId === null) return deposit;
+  const by = { now, actor };
+  const isPart = outcome === 'under' || outcome === 'rest';
   const isLate =
-    outcome === 'under'
+    (isPart ? await applyParts(db, paymentId, deposit, by) : undefined) ??
+    (outcome === 'under'
       ? await applyUnderpayment(db, paymentId, deposit, now)
-      : await applyPayment(db, paymentId, deposit, { now, actor });
+      : await applyPayment(db, paymentId, deposit, by));
   if (state === 'reversed') return detach(db, deposit, 'unknown', now);
   return isLate ? detach(db, deposit, 'late', now) : deposit;
 }
@@ -76,51 +78,4 @@ function detach(
   now: Date,
 ): Promise<Deposit> {
   return updateDeposit(db, deposit.id, { outcome, payment_id: null, updated_at: now });
-}
-
-/** @param before The underpayment that this deposit completes, if it is the rest. */
-export function moveFor(
-  { state, outcome, transaction_hash: hash }: Deposit,
-  before: Deposit | undefined,
-  now: Date,
-): Pick<MoveRequest, 'move' | 'reason' | 'columns'> {
-  const isRest = outcome === 'rest' && before !== undefined;
-  const rest = isRest
-    ? `, the rest after the transfer ${before.transaction_hash}`
-    : outcome === 'tolerated'
-      ? ', a little short, which is tolerated'
-      : '';
-  const moves: Record<DepositState, Pick<MoveRequest, 'move' | 'reason' | 'columns'>> = {
-    seen: {
-      move: 'detect',
-      reason: `transfer ${hash} seen${rest}`,
-      columns: { transaction_hash: hash, ...NO_ERROR },
-    },
-    final: {
-      move: 'confirm',
-      reason: `transfer ${hash} final${rest}`,
-      columns: { transaction_hash: hash, ...NO_ERROR },
-    },
-    reversed: {
-      move: 'revert',
-      reason: `transfer ${hash} reversed by a chain reorganisation`,
-      columns: {
-        transaction_hash: null,
-        ...problem('transfer_reversed', `The transfer ${hash} was undone by the chain.`, now),
-      },
-    },
-    failed: {
-      move: 'fail',
-      reason: `transaction ${hash} failed`,
-      columns: {
-        transaction_hash: hash,
-        ...problem('transaction_reverted', `The transaction ${hash} failed on chain.`, now),
-      },
-    },
-  };
-  return moves[state];
-}
-
-function problem(code: string, message: string, now: Date): PaymentColumns {
-  return { last_error_code: code, last_error_message: message, last_error_at: now };
 }

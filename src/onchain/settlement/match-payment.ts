@@ -2,6 +2,7 @@ import { solanaReference } from '#chains/solana-reference.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
+import { findParts } from '#storage/repositories/deposits/parts.ts';
 import {
   findReservations,
   type Holder,
@@ -67,6 +68,11 @@ export async function matchPayment(
   const exact = (isHeld || isPromised) && isHolders ? holder : undefined;
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
+  const [single, second] = open;
+  const own =
+    single !== undefined && second === undefined
+      ? await findParts(db, single.paymentId, slot)
+      : undefined;
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
   // A payment may have ended between the two reads. Start again, so that neither list has it.
   const wereSeveral = open.length > 1;
@@ -83,6 +89,7 @@ export async function matchPayment(
     exact,
     open,
     cut,
+    own,
     isNamed: named !== undefined,
     isSuperseded:
       exact === undefined && !isHeld && isHolders && isOpen(holder?.payment, earliestAt),

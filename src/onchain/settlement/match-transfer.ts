@@ -1,4 +1,5 @@
 import type { DepositOutcome } from '#storage/database/deposit-tables.ts';
+import type { Parts } from '#storage/repositories/deposits/parts.ts';
 import type { Holder } from '#storage/repositories/deposits/reservations.ts';
 import type { CutAmount, Waiting } from '#storage/repositories/deposits/waiting-payments.ts';
 
@@ -33,6 +34,8 @@ interface AddressState {
   readonly open: readonly Waiting[];
   /** Requested amounts that a wallet may have cut to this amount, one for each payment; two suffice. */
   readonly cut: readonly CutAmount[];
+  /** What has arrived at the address, if no other payment than the open one was ever asked to pay there. */
+  readonly own?: Pick<Parts, 'arrived' | 'settlesFrom'> | undefined;
   /** Whether the transfer names a payment at the address, so that no other one counts as open. */
   readonly isNamed: boolean;
   /** Whether exactly this amount was reserved, and released after the transfer or at most `LATE_FOR_MS` before it. */
@@ -58,7 +61,8 @@ interface AddressState {
  * does an amount that the merchant tolerates, and one that lacks at most a cent which could not be sent. The first
  * amount that is too little is recorded as an underpayment. With two open payments, an amount slightly above one may
  * be slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
- * amounts are never added up, except for the exact rest.
+ * amounts are never added up, except for the exact rest, and at an address that only one payment was ever asked to pay
+ * to: there, whatever arrives is for it.
  */
 export function matchTransfer(
   tokenAmount: bigint,
@@ -67,6 +71,7 @@ export function matchTransfer(
     isSuperseded,
     open,
     cut,
+    own,
     isNamed,
     reservedBefore,
     isPaid,
@@ -77,9 +82,10 @@ export function matchTransfer(
     const { paymentId, seen, isRest } = exact;
     return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
   }
+  const [single, second] = open;
+  if (own !== undefined && single !== undefined) return matchPart(tokenAmount, single, own);
   if (isSuperseded) return inbox('superseded');
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
-  const [single, second] = open;
   const isOthers = isReservedElsewhere && (single !== undefined || isNamed);
   if (isOthers || cut.length > 1) return inbox('ambiguous');
   const settled = cut[0] === undefined ? undefined : settleCut(tokenAmount, cut[0]);
@@ -98,6 +104,18 @@ export function matchTransfer(
     return { outcome: 'tolerated', paymentId };
   }
   return single.underpaid ? inbox('under') : { outcome: 'under', paymentId };
+}
+
+/** The match of any amount at a payment's own address, by what it is with all that arrived before. */
+function matchPart(
+  sent: bigint,
+  { paymentId, tokenAmount }: Waiting,
+  { arrived, settlesFrom }: Pick<Parts, 'arrived' | 'settlesFrom'>,
+): Match {
+  if (arrived + sent < settlesFrom) return { outcome: 'under', paymentId };
+  if (arrived > 0n) return { outcome: 'rest', paymentId };
+  if (sent === tokenAmount) return { outcome: 'exact', paymentId };
+  return { outcome: sent > tokenAmount ? 'over' : 'tolerated', paymentId };
 }
 
 /** The match of an amount that a wallet has cut. A wallet that rounds up sends more than it was asked for. */

@@ -7,7 +7,8 @@ import {
   saveDeposits,
 } from '#storage/repositories/deposits/deposits.ts';
 import { lockHolders } from '#storage/repositories/deposits/reservations.ts';
-import { CHAIN_ACTOR, moveFor } from './apply-deposit.ts';
+import { CHAIN_ACTOR } from './apply-deposit.ts';
+import { moveFor } from './deposit-moves.ts';
 import { isExact } from './match-payment.ts';
 import { isReportedOtherwise, observeIn, observeLocked } from './observe-transfer.ts';
 import { blockColumns, newDeposit, type ObservedTransfer } from './observed-transfer.ts';

@@ -1,5 +1,6 @@
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { findParts, type Parts } from '#storage/repositories/deposits/parts.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 
 /** What has arrived for a payment, and what exactly completes it; in the asset's smallest unit. */
@@ -10,14 +11,24 @@ export interface Remaining {
 }
 
 /**
- * What is left to pay after a final underpayment; null when nothing has arrived, when it is not final yet, and when
- * no amount could be reserved for the rest.
+ * What is left to pay after a final underpayment, or after any transfer to the payment's own address; null when nothing
+ * has arrived, when it is not final yet elsewhere, and when no amount could be reserved for the rest.
  */
-export async function readRemaining(
-  db: Connection,
-  { id, status, session_status: session }: Payment,
-): Promise<Remaining | null> {
+export async function readRemaining(db: Connection, payment: Payment): Promise<Remaining | null> {
+  const { id, status, session_status: session } = payment;
   if (status !== 'pending' || session !== 'pending') return null;
   const rest = await findRest(db, id);
-  return rest === undefined ? null : { received: rest.received, remaining: rest.tokenAmount };
+  if (rest !== undefined) return { received: rest.received, remaining: rest.tokenAmount };
+  const parts = await readParts(db, payment);
+  if (parts === null || parts.arrived === 0n) return null;
+  return { received: parts.arrived, remaining: parts.whole - parts.arrived };
+}
+
+/** What has arrived at the payment's own address; null at any other address. */
+export async function readParts(
+  db: Connection,
+  { id, blockchain_id: blockchainId, address }: Payment,
+): Promise<Parts | null> {
+  if (blockchainId === null || address === null) return null;
+  return (await findParts(db, id, { blockchainId, address })) ?? null;
 }

@@ -7,10 +7,14 @@ import {
   updateDeposit,
 } from '#storage/repositories/deposits/deposits.ts';
 import { listPlacesElsewhere } from '#storage/repositories/deposits/former-quotes.ts';
+import { findParts } from '#storage/repositories/deposits/parts.ts';
 import { applyDeposit } from './apply-deposit.ts';
 import { type DepositMatch, matchPayment } from './match-payment.ts';
 import { AMOUNTS_PER_MILLE } from './match-transfer.ts';
 import { timeOf } from './observed-transfer.ts';
+
+/** Shares of what a payment asks for that may be for it at its own address, in per mille: all. */
+const ANY_AMOUNT = { least: 0n, most: 10n ** 18n };
 
 /**
  * Matches a known deposit again. A duplicate stays one when no payment takes it.
@@ -50,7 +54,9 @@ export async function rematchForReopened(
   const elsewhere = await listPlacesElsewhere(db, paymentId, here);
   if (elsewhere.length > 0) await lockAddresses(db, elsewhere);
   for (const place of [here, ...elsewhere]) {
-    for (const unmatched of await listUnmatchedOf(db, paymentId, place, AMOUNTS_PER_MILLE)) {
+    const isOwn = (await findParts(db, paymentId, place)) !== undefined;
+    const amounts = isOwn ? ANY_AMOUNT : AMOUNTS_PER_MILLE;
+    for (const unmatched of await listUnmatchedOf(db, paymentId, place, amounts)) {
       const matched = await rematch(db, unmatched);
       // For other payments nothing has changed, and an operator may be about to assign the deposit to one of them.
       if (matched.payment_id !== paymentId) continue;

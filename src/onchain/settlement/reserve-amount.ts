@@ -23,6 +23,8 @@ const FEW_FREE = 1 / 5;
 
 const MINUTE_MS = 60_000;
 
+const TOO_MANY = 'Too many payments of this price are open on this network just now.';
+
 const FREE_AMOUNTS = ['plenty', 'few', 'none'] as const;
 
 const quotes = new Counter({
@@ -52,7 +54,7 @@ export interface ReservedQuote {
  * free, or at the lowest unused one of its wallet. A customer who comes back to the network gets the amount that the payment had there, if it is still free and
  * worth the price: they may have sent it already.
  * @returns undefined if the branch has no address on the network, or none that can receive so little.
- * @throws ApiError E5002 if no amount is free at any address.
+ * @throws ApiError E5002 if no amount is free at any address, and if all addresses of a wallet have just been paid to.
  */
 export async function reserveAmount(
   db: Connection,
@@ -84,7 +86,7 @@ export async function reserveAmount(
     const tokenAmount = await reserveAt(db, claimant, { network, address }, terms, now);
     if (tokenAmount !== undefined) return { address, tokenAmount, isFormer: false };
   }
-  throw new ApiError('E5002', 'Too many payments of this price are open on this network just now.');
+  throw new ApiError('E5002', TOO_MANY);
 }
 
 /** The addresses that a payment may be asked to pay to, in order of preference: the branch's, or those of its wallet. */
@@ -100,7 +102,10 @@ async function listPayable(
   if (walletId === null) return own;
   await lockWallet(db, walletId);
   const lateSince = new Date(now.getTime() - LATE_FOR_MS);
-  return listWalletAddressesByUse(db, walletId, { paymentId, range, lateSince });
+  const derived = await listWalletAddressesByUse(db, walletId, { paymentId, range, lateSince });
+  // All that wallets look at have been paid to since the last block.
+  if (derived.length === 0) throw new ApiError('E5002', TOO_MANY);
+  return derived;
 }
 
 /**

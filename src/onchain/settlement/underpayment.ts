@@ -6,6 +6,7 @@ import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import { findUnderpayment } from '#storage/repositories/deposits/deposits.ts';
+import { findParts } from '#storage/repositories/deposits/parts.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import {
   lockPayment,
@@ -82,6 +83,19 @@ async function assess(
     last_error_message: `Received ${amountOf(received)} of ${amountOf(whole)} by the transfer ${deposit.transaction_hash}, remaining ${amountOf(remaining)}. ${hint}`,
     last_error_at: now,
   });
+  const parts = await findParts(db, payment.id, {
+    blockchainId: deposit.blockchain_id,
+    address: deposit.address,
+  });
+  if (parts !== undefined) {
+    const isFinal = deposit.state === 'final';
+    return {
+      ...(isFinal ? extendedDeadlines(payment, network.window_minutes, now) : {}),
+      last_error_code: UNDERPAID,
+      last_error_message: `Received ${amountOf(parts.arrived)} of ${amountOf(whole)}, remaining ${amountOf(whole - parts.arrived)}. Several transfers to this address add up.`,
+      last_error_at: now,
+    };
+  }
   const missing = whole - received;
   if (deposit.state === 'seen') {
     return report(missing, 'The rest is asked for once the transfer is final.');

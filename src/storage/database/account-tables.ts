@@ -186,7 +186,7 @@ interface WalletAddressesTable {
   address: string;
   /** When the first transfer was seen; null for none. */
   received_at: Defaulted<Date | null>;
-  /** Whether a transfer is final, so that wallets find the address. */
+  /** Whether a transfer was in a block, so that wallets count the address as used. */
   is_funded: Defaulted<boolean>;
 }
 

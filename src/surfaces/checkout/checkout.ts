@@ -4,6 +4,7 @@ import { isWatchedInTime } from '#onchain/settlement/availability.ts';
 import { hasLapsed } from '#onchain/settlement/lapse-quotes.ts';
 import { leastAmount } from '#onchain/settlement/least-amount.ts';
 import { roundedAmount, toBaseUnits } from '#onchain/settlement/quote-amounts.ts';
+import { readParts } from '#onchain/settlement/remaining.ts';
 import { isOpen } from '#onchain/settlement/select-network.ts';
 import { dueCents } from '#payments/commission.ts';
 import { maySimulate } from '#payments/may-simulate.ts';
@@ -138,7 +139,7 @@ export async function readCheckout(
     shop,
     network,
     choices: choices.flat(),
-    progress: network === null ? NO_PROGRESS : progressOf(payment, { network, transfers, now }),
+    progress: await readProgress(db, payment, network, transfers, now),
     received: payment.status === 'successful' ? receivedOf(payment, transfers) : null,
     transfers,
     isSimulable: maySimulate(simulation, payment.merchant_environment),
@@ -195,9 +196,21 @@ export async function readLiveState(
     readTransfers(db, payment),
     isWaiting ? findNetworkOnChain(db, id) : undefined,
   ]);
-  const progress =
-    network === undefined ? NO_PROGRESS : progressOf(payment, { network, transfers, now });
+  const progress = await readProgress(db, payment, network ?? null, transfers, now);
   return { payment, progress, transfers };
+}
+
+async function readProgress(
+  db: Connection,
+  payment: Payment,
+  network: NetworkOnChain | null,
+  transfers: Transfers,
+  now: Date,
+): Promise<Progress> {
+  if (network === null) return NO_PROGRESS;
+  // Only Bitcoin has wallets with an address for each payment.
+  const parts = network.family === 'bitcoin' ? await readParts(db, payment) : null;
+  return progressOf(payment, { network, transfers, parts, now });
 }
 
 /**

@@ -4,6 +4,7 @@ import { isWatchedInTime } from '#onchain/settlement/availability.ts';
 import type { Remaining } from '#onchain/settlement/remaining.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import type { NetworkOnChain } from '#storage/repositories/chains/networks.ts';
+import type { Parts } from '#storage/repositories/deposits/parts.ts';
 import type { Transfer, Transfers } from '#storage/repositories/deposits/transfers.ts';
 
 /** How far a transfer is from being final. */
@@ -32,22 +33,35 @@ export interface Progress {
   readonly confirmations: Confirmations | null;
   /** null unless too little has arrived; also null while there is no amount for the rest. */
   readonly rest: Rest | null;
+  /** Whether the address is the payment's own, where several transfers add up. */
+  readonly isOwnAddress: boolean;
 }
 
-export const NO_PROGRESS: Progress = { isDelayed: false, confirmations: null, rest: null };
+export const NO_PROGRESS: Progress = {
+  isDelayed: false,
+  confirmations: null,
+  rest: null,
+  isOwnAddress: false,
+};
 
 interface Arrived {
   /** The network that the payment's customer has chosen. */
   readonly network: NetworkOnChain;
   readonly transfers: Transfers;
+  /** What has arrived at the payment's own address; null at any other address. */
+  readonly parts: Parts | null;
   readonly now: Date;
 }
 
-export function progressOf(payment: Payment, { network, transfers, now }: Arrived): Progress {
+export function progressOf(
+  payment: Payment,
+  { network, transfers, parts, now }: Arrived,
+): Progress {
   if (payment.status !== 'pending') return NO_PROGRESS;
   const own = transfers.newest.filter(transfer => transfer.stray_kind === null);
-  const rest = restOf(payment, own);
-  if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest };
+  const rest = restOf(payment, own, parts);
+  const isOwnAddress = parts !== null;
+  if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest, isOwnAddress };
   const isSeen = payment.session_status === 'completed';
   const deposit = isSeen ? findSeen(payment, own) : undefined;
   return {
@@ -57,6 +71,7 @@ export function progressOf(payment: Payment, { network, transfers, now }: Arrive
         ? confirmationsOf(network, deposit.block_height, payment.amount)
         : null,
     rest,
+    isOwnAddress,
   };
 }
 
@@ -97,9 +112,13 @@ export function clockSkewOf(chain: string): number {
   return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
 }
 
-function restOf(payment: Payment, own: readonly Transfer[]): Rest | null {
+function restOf(payment: Payment, own: readonly Transfer[], parts: Parts | null): Rest | null {
   if (payment.last_error_code !== 'amount_underpaid') return null;
   if (payment.session_status !== 'pending') return null;
+  if (parts !== null) {
+    const { arrived: received, whole } = parts;
+    return received === 0n ? null : { received, remaining: whole - received };
+  }
   for (const { rest_due: restDue, token_amount: received } of own) {
     if (restDue !== null) return { received: BigInt(received), remaining: BigInt(restDue) };
   }

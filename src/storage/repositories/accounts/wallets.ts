@@ -79,7 +79,7 @@ export async function findWalletIndex(
   return row?.index;
 }
 
-/** The index of the last address at which something final has arrived, or else the one before the first; of `own`. */
+/** The index of the last address with a transfer in a block, or else the one before the first; of `own`. */
 const LAST_FUNDED: RawBuilder<number> = sql`
   greatest(own.first_index - 1, coalesce((
     select max(index) from wallet_addresses where wallet_id = own.id and is_funded), -1))`;
@@ -130,7 +130,9 @@ export async function insertWalletAddresses(
     from unnest(${addresses.map(({ index }) => index)}::integer[],
                 ${addresses.map(({ address }) => address)}::text[]) as derived (index, address)
     cross join lateral (
-      select min(observed_at) as received_at, bool_or(state = 'final') as is_funded from deposits
+      select min(observed_at) as received_at,
+        bool_or(state = 'final' or block_height is not null) as is_funded
+      from deposits
       where deposits.blockchain_id = ${blockchain_id} and deposits.address = derived.address
         and state in ('seen', 'final')
     ) as before
@@ -201,7 +203,7 @@ export interface WalletUse {
   readonly nextIndex: number;
   /** Addresses that open payments are asked to pay to. */
   readonly out: number;
-  /** Addresses at which something final has arrived. */
+  /** Addresses with a transfer in a block. */
   readonly funded: number;
   /** Addresses in a row, behind the last funded one, that were ever asked for. */
   readonly gap: number;

@@ -29,6 +29,7 @@ export function renderWaiting(view: CheckoutView, quote: Quote): Html {
   const wallet = walletUri(quote);
   const amount = amountOf(view, quote);
   const { quoted_until: quotedUntil, expires_at: expiresAt } = view.checkout.payment;
+  const warning = view.checkout.progress.isOwnAddress ? waiting.ownAddress : waiting.warning;
   const title = isRest(view) ? waiting.titleMore(amount) : waiting.title(amount);
   return html`<section class="card pay">
 <div class="lead">
@@ -49,7 +50,7 @@ ${wallet && html`<a class="button" href="${wallet}" rel="noreferrer">${waiting.o
 <dd>${renderAddress(quote.address)} ${copyButton(view.locale, quote.address, 'address')}</dd></div>
 ${renderRate(view)}
 </dl>
-<p class="warning">${waiting.warning(html`<strong>${amount}</strong>`, html`<strong>${quote.networkName}</strong>`)}</p>
+<p class="warning">${warning(html`<strong>${amount}</strong>`, html`<strong>${quote.networkName}</strong>`)}</p>
 </div>
 ${renderTransfers(view)}
 ${renderProgress(view, waiting.progress)}

@@ -78,6 +78,8 @@ export const de: CheckoutTexts = {
       'Dieser Code und dieser Link enthalten nur Adresse und Betrag. Senden Sie genau den angezeigten Betrag.',
     warning: (amount, network) =>
       html`Senden Sie genau ${amount} im Netzwerk ${network}, in einer einzigen Transaktion. Bei einem anderen Betrag, Coin oder Netzwerk kann Ihr Geld verloren gehen. Die Netzwerkgebühr Ihrer Wallet kommt noch hinzu.`,
+    ownAddress: (amount, network) =>
+      html`Senden Sie ${amount} im Netzwerk ${network}. Diese Adresse ist nur für diese Zahlung: Mehrere Transaktionen sind in Ordnung. Bei einem anderen Coin oder Netzwerk kann Ihr Geld verloren gehen. Die Netzwerkgebühr Ihrer Wallet kommt noch hinzu.`,
     progress: 'Wir warten auf Ihre Zahlung.',
     notFinal: 'Noch nicht endgültig.',
     live: 'Diese Seite aktualisiert sich von selbst.',

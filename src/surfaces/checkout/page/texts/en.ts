@@ -83,6 +83,8 @@ export const en = {
       'This code and link contain only the address and the amount. Send exactly the amount shown.',
     warning: (amount: Html, network: Html) =>
       html`Send exactly ${amount} on ${network}, in one transfer. Another amount, coin or network may be lost. Your wallet’s network fee comes on top.`,
+    ownAddress: (amount: Html, network: Html) =>
+      html`Send ${amount} on ${network}. This address is for this payment alone: several transfers are fine. Another coin or network may be lost. Your wallet’s network fee comes on top.`,
     progress: 'Waiting for your payment.',
     notFinal: 'Not final yet.',
     live: 'This page updates by itself.',

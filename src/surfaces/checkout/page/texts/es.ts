@@ -78,6 +78,8 @@ export const es: CheckoutTexts = {
       'Este código y este enlace contienen solo la dirección y la cantidad. Envíe exactamente la cantidad que se muestra.',
     warning: (amount, network) =>
       html`Envíe exactamente ${amount} en la red ${network}, en una sola transferencia. Si envía otra cantidad, otra moneda o por otra red, su dinero puede perderse. La comisión de red de su billetera se paga aparte.`,
+    ownAddress: (amount, network) =>
+      html`Envíe ${amount} en la red ${network}. Esta dirección es solo para este pago: puede enviarlo en varias transferencias. Si envía otra moneda o por otra red, su dinero puede perderse. La comisión de red de su billetera se paga aparte.`,
     progress: 'Esperando su pago.',
     notFinal: 'Aún no es definitivo.',
     live: 'Esta página se actualiza sola.',

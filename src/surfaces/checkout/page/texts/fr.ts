@@ -78,6 +78,8 @@ export const fr: CheckoutTexts = {
       'Ce code et ce lien ne contiennent que l’adresse et le montant. Envoyez exactement le montant affiché.',
     warning: (amount, network) =>
       html`Envoyez exactement ${amount} sur le réseau ${network}, en un seul transfert. Avec un autre montant, une autre crypto ou un autre réseau, votre argent peut être perdu. Les frais de réseau de votre portefeuille s’ajoutent à ce montant.`,
+    ownAddress: (amount, network) =>
+      html`Envoyez ${amount} sur le réseau ${network}. Cette adresse ne sert qu’à ce paiement : plusieurs transferts sont possibles. Avec une autre crypto ou un autre réseau, votre argent peut être perdu. Les frais de réseau de votre portefeuille s’ajoutent à ce montant.`,
     progress: 'En attente de votre paiement.',
     notFinal: 'Pas encore définitif.',
     live: 'Cette page s’actualise toute seule.',

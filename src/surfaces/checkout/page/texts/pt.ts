@@ -78,6 +78,8 @@ export const pt: CheckoutTexts = {
       'Este código e este link contêm apenas o endereço e o valor. Envie exatamente o valor mostrado.',
     warning: (amount, network) =>
       html`Envie exatamente ${amount} na rede ${network}, em uma única transferência. Se você enviar outro valor, outra moeda ou por outra rede, seu dinheiro pode se perder. A taxa de rede da sua carteira é cobrada à parte.`,
+    ownAddress: (amount, network) =>
+      html`Envie ${amount} na rede ${network}. Este endereço é só deste pagamento: várias transferências são aceitas. Se você enviar outra moeda ou por outra rede, seu dinheiro pode se perder. A taxa de rede da sua carteira é cobrada à parte.`,
     progress: 'Aguardando seu pagamento.',
     notFinal: 'Ainda não é definitivo.',
     live: 'Esta página se atualiza sozinha.',

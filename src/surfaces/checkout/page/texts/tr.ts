@@ -78,6 +78,8 @@ export const tr: CheckoutTexts = {
       'Bu kod ve bağlantı yalnızca adresi ve tutarı içerir. Tam olarak gösterilen tutarı gönderin.',
     warning: (amount, network) =>
       html`${network} ağında, tek transferde, tam olarak ${amount} gönderin. Tutar, kripto para veya ağ farklı olursa gönderdiğiniz kaybolabilir. Cüzdanınızın ağ ücreti bu tutarın dışında ayrıca alınır.`,
+    ownAddress: (amount, network) =>
+      html`${network} ağında ${amount} gönderin. Bu adres yalnızca bu ödeme içindir: birden fazla transfer yapabilirsiniz. Kripto para veya ağ farklı olursa gönderdiğiniz kaybolabilir. Cüzdanınızın ağ ücreti bu tutarın dışında ayrıca alınır.`,
     progress: 'Ödemeniz bekleniyor.',
     notFinal: 'Henüz kesinleşmedi.',
     live: 'Bu sayfa kendiliğinden güncellenir.',

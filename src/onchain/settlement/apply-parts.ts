@@ -1,0 +1,45 @@
+import { movePayment } from '#payments/move-payment.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import type { Deposit, DepositState } from '#storage/database/deposit-tables.ts';
+import { findParts, reopenParts } from '#storage/repositories/deposits/parts.ts';
+import { lockPayment } from '#storage/repositories/payments/moves.ts';
+import { moveFor } from './deposit-moves.ts';
+import { settleUnderpayment } from './underpayment.ts';
+
+/**
+ * Moves a payment by the sum of what has arrived at its own address: it is seen once the sum of all transfers suffices,
+ * and paid once that of the final ones does. Call it with the address locked.
+ * @param deposit One of the transfers, as it has become.
+ * @returns Whether the payment ended before the deposit became final; undefined at any other address.
+ */
+export async function applyParts(
+  db: Connection,
+  paymentId: string,
+  deposit: Deposit,
+  by: { readonly now: Date; readonly actor: string },
+): Promise<boolean | undefined> {
+  const place = { blockchainId: deposit.blockchain_id, address: deposit.address };
+  const payment = await lockPayment(db, paymentId);
+  const parts = await findParts(db, paymentId, place);
+  if (parts === undefined) return undefined;
+  if (payment?.status !== 'pending') {
+    return deposit.state === 'final' && payment?.status !== 'successful';
+  }
+  const { arrived, final, settlesFrom, completing } = parts;
+  const moveTo = async (state: DepositState, note = '') => {
+    const hash = state === 'reversed' ? deposit.transaction_hash : completing;
+    const shown = { ...deposit, state, transaction_hash: hash ?? deposit.transaction_hash };
+    const { reason, ...move } = moveFor(shown, undefined, by.now);
+    await movePayment(db, { paymentId, ...by, ...move, reason: `${reason}${note}` });
+  };
+  if (final >= settlesFrom) await moveTo('final', ENOUGH);
+  else if (arrived >= settlesFrom) await moveTo('seen', ENOUGH);
+  else {
+    await reopenParts(db, paymentId, place);
+    if (payment.session_status === 'completed') await moveTo('reversed');
+    await settleUnderpayment(db, paymentId, by.now);
+  }
+  return false;
+}
+
+const ENOUGH = ", the last of several to the payment's own address";

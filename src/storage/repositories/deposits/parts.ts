@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../database/connection.ts';
+import type { Place } from './dust.ts';
+
+/** What has arrived at a payment's own address; all amounts in the asset's smallest unit. */
+export interface Parts {
+  /** The whole amount that the payment asks for. */
+  readonly whole: bigint;
+  /** The smallest sum that settles the payment. */
+  readonly settlesFrom: bigint;
+  /** The sum of what was seen or is final. */
+  readonly arrived: bigint;
+  readonly final: bigint;
+  /** Transaction of the latest transfer that completed the sum; null for none. */
+  readonly completing: string | null;
+}
+
+/**
+ * What has arrived for a payment at an address of a wallet that no other payment was ever asked to pay to: there, parts
+ * add up. undefined at any other address.
+ */
+export async function findParts(
+  db: Connection,
+  paymentId: string,
+  { blockchainId, address }: Place,
+): Promise<Parts | undefined> {
+  const { rows } = await sql<{ [K in keyof Parts]: string } & Pick<Parts, 'completing'>>`
+    select asked.token_amount as whole,
+      least(asked.token_amount, asked.cut_from, asked.alone_from,
+            asked.token_amount - trunc(asked.token_amount * underpayment_tolerance_bps / 10000))
+        as "settlesFrom", parts.*
+    from (
+      select * from reservations
+      where payment_id = ${paymentId} and blockchain_id = ${blockchainId} and address = ${address}
+        and rest_of is null
+      order by id desc limit 1
+    ) as asked
+    join payments on payments.id = asked.payment_id
+    join merchants on merchants.id = payments.merchant_id
+    cross join lateral (
+      select coalesce(sum(token_amount), 0) as arrived,
+        coalesce(sum(token_amount) filter (where state = 'final'), 0) as final,
+        (array_agg(transaction_hash order by observed_at desc, id desc)
+         filter (where outcome = 'rest'))[1] as completing
+      from deposits
+      where payment_id = ${paymentId} and state in ('seen', 'final')
+        and deposits.blockchain_id = asked.blockchain_id and deposits.address = asked.address
+    ) as parts
+    where exists (
+      select from wallet_addresses
+      where wallet_addresses.blockchain_id = asked.blockchain_id
+        and wallet_addresses.address = asked.address)
+    and not exists (
+      select from reservations as other
+      where other.blockchain_id = asked.blockchain_id and other.address = asked.address
+        and other.payment_id <> ${paymentId})`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    whole: BigInt(row.whole),
+    settlesFrom: BigInt(row.settlesFrom),
+    arrived: BigInt(row.arrived),
+    final: BigInt(row.final),
+    completing: row.completing,
+  };
+}
+
+/** Marks the transfers that completed a payment as parts again, since what arrived before them is undone. */
+export async function reopenParts(
+  db: Connection,
+  paymentId: string,
+  { blockchainId, address }: Place,
+): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({ outcome: 'under' })
+    .where('payment_id', '=', paymentId)
+    .where('blockchain_id', '=', blockchainId)
+    .where('address', '=', address)
+    .where('outcome', '=', 'rest')
+    .where('state', 'in', ['seen', 'final'])
+    .execute();
+}

@@ -1,0 +1,282 @@
+import { HDKey } from '@scure/bip32';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setWallet } from '#accounts/deposit-addresses.ts';
+import { setMerchant } from '#accounts/merchants.ts';
+import { stockWallets } from '#accounts/wallets.ts';
+import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
+import { readRemaining } from '#onchain/settlement/remaining.ts';
+import { selectNetwork } from '#onchain/settlement/select-network.ts';
+import { createFixedRates } from '#payments/rates/fixed-rates.ts';
+import type { Merchant } from '#storage/database/account-tables.ts';
+import type { DepositState } from '#storage/database/deposit-tables.ts';
+import type { Payment } from '#storage/database/payment-tables.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
+import { startTestApp, type TestApp } from '../../helpers/app.ts';
+import { addPayment } from '../../helpers/payments.ts';
+import { runs } from '../../helpers/property-runs.ts';
+import { simulatedTransfer } from '../../helpers/see-transfer.ts';
+
+let service: TestApp;
+let merchant: Merchant;
+const rates = createFixedRates();
+
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ merchant } = await addMerchant(service, { addresses: {} }));
+  const account = HDKey.fromMasterSeed(Buffer.alloc(32, 1)).derive("m/84'/0'/0'");
+  const style = { kind: 'wpkh', prefix: 'bc' } as const;
+  await setWallet(
+    { ...operatorOf(service), keyring: service.keyring },
+    { merchantId: merchant.id },
+    'btc',
+    { key: account.publicExtendedKey, next: walletAddress(style, account.deriveChild(0), 0) },
+  );
+});
+afterAll(() => service.close());
+
+const now = () => new Date(service.clock.now);
+
+/** A payment with an address of its own, unless 18 others wait. */
+async function ask(): Promise<Payment> {
+  // As if a block had confirmed what has arrived so far.
+  await service.db
+    .updateTable('wallet_addresses')
+    .set({ is_funded: true })
+    .where('received_at', 'is not', null)
+    .execute();
+  await stockWallets(service.db, service.keyring, 20);
+  const payment = await addPayment(service.db, merchant, {
+    amount: 5_000,
+    created_at: now(),
+    offered_blockchain_ids: ['btc'],
+  });
+  return selectNetwork(
+    service.db,
+    rates,
+    { payment, blockchainId: 'btc', offering: 'simulated' },
+    now(),
+  );
+}
+
+let sent = 0;
+function newHash(): string {
+  sent += 1;
+  return String(sent).padStart(64, '0');
+}
+
+function arrive(
+  { address }: Payment,
+  tokenAmount: bigint,
+  finality: DepositState = 'final',
+  transactionHash = newHash(),
+) {
+  const transfer = simulatedTransfer({
+    blockchainId: 'btc',
+    transactionHash,
+    address: address ?? '',
+    tokenAmount,
+    occurredAt: now(),
+    finality,
+  });
+  return observeTransfer(service.db, transfer, now());
+}
+
+const wholeOf = (payment: Payment) => BigInt(payment.token_amount ?? 0);
+async function stateOf({ id }: Payment): Promise<string> {
+  const payment = await findPayment(service.db, id);
+  return `${payment?.status}/${payment?.session_status}`;
+}
+
+describe('at an address that one payment alone was asked to pay to', () => {
+  test('parts of any size add up, and the last one completes the payment', async () => {
+    const payment = await ask();
+    const whole = wholeOf(payment);
+    const [third, sixth] = [whole / 3n, whole / 6n];
+    expect((await arrive(payment, third)).outcome).toBe('under');
+    expect((await arrive(payment, sixth, 'seen')).outcome).toBe('under');
+    const open = await findPayment(service.db, payment.id);
+    expect(open).toMatchObject({ status: 'pending', last_error_code: 'amount_underpaid' });
+    expect(open?.last_error_message).toContain('Several transfers to this address add up.');
+    expect(open && (await readRemaining(service.db, open))).toEqual({
+      received: third + sixth,
+      remaining: whole - third - sixth,
+    });
+    expect((await arrive(payment, whole - third - sixth)).outcome).toBe('rest');
+    // One of the parts is not final yet.
+    expect(await stateOf(payment)).toBe('pending/completed');
+  });
+
+  test('a part that is final last settles it, by the transfer that completed it', async () => {
+    const payment = await ask();
+    const whole = wholeOf(payment);
+    const first = newHash();
+    await arrive(payment, whole / 2n, 'seen', first);
+    const last = await arrive(payment, whole, 'final');
+    expect(last.outcome).toBe('exact');
+    expect(await stateOf(payment)).toBe('successful/completed');
+    await arrive(payment, whole / 2n, 'final', first);
+
+    const other = await ask();
+    const early = newHash();
+    await arrive(other, wholeOf(other) / 2n, 'seen', early);
+    const rest = await arrive(other, wholeOf(other) - wholeOf(other) / 2n + 5n, 'final');
+    expect(rest.outcome).toBe('rest');
+    expect(await stateOf(other)).toBe('pending/completed');
+    await arrive(other, wholeOf(other) / 2n, 'final', early);
+    expect(await findPayment(service.db, other.id)).toMatchObject({
+      status: 'successful',
+      transaction_hash: rest.transaction_hash,
+      token_amount: other.token_amount,
+      last_error_code: null,
+    });
+  });
+
+  test.each([
+    ['twice the amount', (whole: bigint) => whole * 2n, 'over'],
+    ['one satoshi more', (whole: bigint) => whole + 1n, 'over'],
+    ['what a wallet has cut', (whole: bigint) => whole - (whole % 1_000n), 'tolerated'],
+    ['a hundredth', (whole: bigint) => whole / 100n, 'under'],
+  ])('%s is for it', async (_, amount, outcome) => {
+    const payment = await ask();
+    expect(await arrive(payment, amount(wholeOf(payment)))).toMatchObject({
+      payment_id: payment.id,
+      outcome,
+    });
+    expect(await stateOf(payment)).toBe(
+      outcome === 'under' ? 'pending/pending' : 'successful/completed',
+    );
+  });
+
+  test('the merchant’s tolerance counts for the sum', async () => {
+    await setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps: 200 });
+    try {
+      const payment = await ask();
+      const whole = wholeOf(payment);
+      await arrive(payment, whole / 2n);
+      await arrive(payment, (whole * 48n) / 100n + 1n);
+      expect(await stateOf(payment)).toBe('successful/completed');
+    } finally {
+      await setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps: 0 });
+    }
+  });
+
+  test('a part that is undone opens it again, and its replacement completes it', async () => {
+    const payment = await ask();
+    const whole = wholeOf(payment);
+    const [first, second] = [newHash(), newHash()];
+    await arrive(payment, whole / 2n, 'seen', first);
+    await arrive(payment, whole, 'seen', second);
+    expect(await stateOf(payment)).toBe('pending/completed');
+    await arrive(payment, whole, 'reversed', second);
+    await arrive(payment, whole - whole / 2n, 'seen');
+    expect(await stateOf(payment)).toBe('pending/completed');
+    await arrive(payment, whole / 2n, 'reversed', first);
+    expect(await stateOf(payment)).toBe('pending/pending');
+    const open = await findPayment(service.db, payment.id);
+    expect(open && (await readRemaining(service.db, open))?.received).toBe(whole - whole / 2n);
+    expect((await arrive(payment, whole / 2n, 'seen')).outcome).toBe('rest');
+    expect(await stateOf(payment)).toBe('pending/completed');
+  });
+
+  test('whatever order parts are seen, final and undone in, the sum decides', async () => {
+    const part = fc.record({
+      share: fc.integer({ min: 1, max: 120 }),
+      fate: fc.constantFrom('final', 'seen', 'reversed'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { minLength: 2, maxLength: 6 }),
+        fc.array(fc.nat(), { minLength: 12, maxLength: 12 }),
+        play,
+      ),
+      { numRuns: runs(60) },
+    );
+
+    /** Each part is seen, then meets its fate, in an order that `picks` choose. */
+    async function play(
+      parts: readonly { readonly share: number; readonly fate: string }[],
+      picks: readonly number[],
+    ) {
+      const payment = await ask();
+      const whole = wholeOf(payment);
+      const flights = parts.map(({ share, fate }) => ({
+        hash: newHash(),
+        amount: (whole * BigInt(share)) / 100n,
+        ahead: fate === 'seen' ? ['seen'] : ['seen', fate],
+        state: '',
+        isOurs: false,
+      }));
+      for (const pick of picks) {
+        const waiting = flights.filter(({ ahead }) => ahead.length > 0);
+        const flight = waiting[pick % Math.max(waiting.length, 1)];
+        const next = flight?.ahead.shift();
+        if (flight === undefined || next === undefined) break;
+        const deposit = await arrive(payment, flight.amount, next as DepositState, flight.hash);
+        flight.state = next;
+        flight.isOurs = deposit.payment_id === payment.id;
+        await agree(payment, whole, flights);
+      }
+    }
+
+    async function agree(
+      payment: Payment,
+      whole: bigint,
+      flights: readonly { amount: bigint; state: string; hash: string }[],
+    ) {
+      const deposits = await service.db
+        .selectFrom('deposits')
+        .select(['transaction_hash', 'payment_id'])
+        .where('address', '=', payment.address ?? '')
+        .execute();
+      const isOurs = (hash: string) =>
+        deposits.some(each => each.transaction_hash === hash && each.payment_id === payment.id);
+      const sum = (...states: readonly string[]) =>
+        flights
+          .filter(({ hash, state }) => states.includes(state) && isOurs(hash))
+          .reduce((all, { amount }) => all + amount, 0n);
+      // A cent, or a thousandth, may be missing.
+      const enough = whole - whole / 1_000n;
+      const [status, session] = (await stateOf(payment)).split('/');
+      expect(status === 'successful').toBe(sum('final') >= enough);
+      expect(session === 'completed').toBe(sum('seen', 'final') >= enough);
+      // While it waits, everything that is there is its own.
+      if (session === 'pending') {
+        const all = flights.filter(({ state }) => state === 'seen' || state === 'final');
+        expect(all.every(({ hash }) => isOurs(hash))).toBe(true);
+      }
+    }
+  });
+});
+
+describe('elsewhere', () => {
+  test('nobody is asked where something has arrived, and no more behind it than wallets look at', async () => {
+    const payments = [];
+    for (let count = 0; count < 18; count += 1) payments.push(await ask());
+    for (const payment of payments) await arrive(payment, wholeOf(payment), 'seen');
+    const late = await addPayment(service.db, merchant, {
+      amount: 5_000,
+      created_at: now(),
+      offered_blockchain_ids: ['btc'],
+    });
+    const choice = { payment: late, blockchainId: 'btc', offering: 'simulated' } as const;
+    await expect(selectNetwork(service.db, rates, choice, now())).rejects.toMatchObject({
+      errorCode: 'E5002',
+    });
+    expect(await ask()).toMatchObject({ blockchain_id: 'btc' });
+  });
+
+  test('at an address of the wallet that two payments had, parts do not add up', async () => {
+    const payments = [];
+    for (let count = 0; count < 40; count += 1) payments.push(await ask());
+    const shared = Map.groupBy(payments, ({ address }) => address)
+      .values()
+      .find(at => at.length > 1);
+    const [first] = shared ?? [];
+    if (first === undefined) throw new Error('no address is shared');
+    const part = await arrive(first, wholeOf(first) / 2n);
+    expect(part).toMatchObject({ payment_id: null, outcome: 'ambiguous' });
+  });
+});
