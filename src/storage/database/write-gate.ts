@@ -25,7 +25,7 @@ interface WriteGateOptions {
  * row writes WAL, so that the commit waits for a standby as well.
  */
 const WRITE =
-  /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?|hold_address|note_address_of|begin_address_period)\b/i;
+  /\b(?:insert\s+into|delete\s+from|merge\s+into|update|for\s+(?:key\s+)?share|(?:make|drop)_month_partitions?|hold_address|note_address_of|begin_address_period|refuse_simulation)\b/i;
 /** A statement that asks its own commit to wait for nothing may be lost anyway, as nonces may. */
 const RELAXED = `set_config('synchronous_commit', 'off', true)`;
 
