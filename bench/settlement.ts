@@ -12,6 +12,7 @@ import { startRedis, startWorker } from './processes.ts';
 import { requirePrograms } from './required-programs.ts';
 import type { Resources } from './resources.ts';
 import { seedWaiting, type Waiting } from './waiting-payments.ts';
+import { measureWatched } from './watched-addresses.ts';
 import { countCalls } from './watching-calls.ts';
 
 /** Payments that are paid at once. */
@@ -73,7 +74,7 @@ export async function bench(resources: Resources): Promise<Finding[]> {
     value: TRANSFERS / seconds,
     goal: { relation: '>=', value: 300 },
   };
-  return [settled, ...(await countCalls(resources, server))];
+  return [settled, ...(await measureWatched()), ...(await countCalls(resources, server))];
 }
 
 /** Sends every transfer, and mines them with enough blocks on top to make them final. */
