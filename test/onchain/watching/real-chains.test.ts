@@ -1,6 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { HDKey } from '@scure/bip32';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setAddress } from '#accounts/deposit-addresses.ts';
+import { setAddress, setWallet } from '#accounts/deposit-addresses.ts';
+import { stockWallets } from '#accounts/wallets.ts';
+import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
 import { type ChainId, chainOf } from '#chains/chain-list.ts';
 import { associatedAccount } from '#chains/solana/programs.ts';
 import { solanaReference } from '#chains/solana-reference.ts';
@@ -30,9 +34,13 @@ import {
   startBitcoind,
 } from '../../helpers/bitcoind.ts';
 import { addPayment, stateOfPayment } from '../../helpers/payments.ts';
+import { plainNode } from '../../helpers/plain-node.ts';
 import { sendLamports, sendTokens } from '../../helpers/solana-message.ts';
 import { newWallet, SolanaNode, USDC, type Wallet } from '../../helpers/solana-node.ts';
 import { sendTrc10, sendTokens as sendTrc20, sendTrx, TronNode } from '../../helpers/tron.ts';
+
+/** Version bytes of tprv and tpub (BIP-32). */
+const TEST_VERSIONS = { private: 0x04358394, public: 0x043587cf };
 
 const LOG = pino({ level: 'silent' });
 
@@ -78,11 +86,11 @@ async function lookAgain(): Promise<void> {
 }
 
 /** A payment of this many cents for which the customer has chosen the network. */
-async function ask(chain: string, cents = 1_000): Promise<Payment> {
+async function ask(chain: string, cents = 1_000, of = merchant): Promise<Payment> {
   const { db, rates, clock } = service;
   clock.now = Date.now();
   const now = new Date(clock.now);
-  const payment = await addPayment(db, merchant, {
+  const payment = await addPayment(db, of, {
     amount: cents,
     created_at: now,
     offered_blockchain_ids: [chain],
@@ -338,6 +346,67 @@ describe.skipIf(BITCOIND === undefined)(`Bitcoin (${BITCOIND ?? BITCOIND_MISSING
     await bitcoind.mine(1);
     await look();
     expect(await statusOf(payment)).toBe('successful/completed');
+  });
+
+  test('a wallet that looks at 20 addresses finds whatever payments were sent to it', async () => {
+    const { rpc } = bitcoind;
+    // Only the public key of a new wallet is given; its own node is asked at the end.
+    const account = HDKey.fromMasterSeed(randomBytes(32), TEST_VERSIONS).derive("m/84'/1'/0'");
+    const key = account.publicExtendedKey;
+    const style = { kind: 'wpkh', prefix: 'bcrt' } as const;
+    const next = walletAddress(style, account.deriveChild(0), 0);
+    const { merchant: shop } = await addMerchant(service, { addresses: {} });
+    const operator = { ...operatorOf(service), keyring: service.keyring };
+    await setWallet(operator, { merchantId: shop.id }, CHAIN, { key, next });
+    const settle = async () => {
+      await bitcoind.mine(6);
+      await look();
+      await stockWallets(service.db, service.keyring, 20);
+    };
+    const payments: Payment[] = [];
+    for (let count = 0; count < 30; count += 1) payments.push(await ask(CHAIN, 5_000, shop));
+    const last = payments[17];
+    if (last === undefined) throw new Error('there are 30 payments');
+    // The last one within reach is paid: 18 more come into reach.
+    let received = Number(last.token_amount);
+    await send(last);
+    await settle();
+    expect(await statusOf(last)).toBe('successful/completed');
+    const [parts, much, cut, bumped] = [
+      await ask(CHAIN, 6_000, shop),
+      await ask(CHAIN, 6_100, shop),
+      await ask(CHAIN, 6_200, shop),
+      await ask(CHAIN, 6_300, shop),
+    ];
+    const wholeOf = (payment: Payment) => Number(payment.token_amount);
+    const third = Math.floor(wholeOf(parts) / 3);
+    for (const part of [third, third, wholeOf(parts) - 2 * third]) await send(parts, part);
+    await send(much, 2 * wholeOf(much));
+    const cutTo = wholeOf(cut) - (wholeOf(cut) % 100);
+    await send(cut, cutTo);
+    const replaced = await send(bumped);
+    await look();
+    const { txid } = await rpc('bumpfee', replaced);
+    await look();
+    await settle();
+    for (const payment of [parts, much, cut, bumped]) {
+      expect(await statusOf(payment)).toBe('successful/completed');
+    }
+    expect((await findPayment(service.db, bumped.id))?.transaction_hash).toBe(txid);
+    received += wholeOf(parts) + 2 * wholeOf(much) + cutTo + wholeOf(bumped);
+
+    const { checksum } = await rpc('getdescriptorinfo', `wpkh(${key}/0/*)`);
+    await rpc('createwallet', 'shop', true, true);
+    try {
+      const url = `${bitcoind.url}/wallet/shop`;
+      const desc = `wpkh(${key}/0/*)#${checksum}`;
+      const descriptor = { desc, timestamp: 0, active: true, range: [0, 19], next_index: 0 };
+      await plainNode(url).call('importdescriptors', [[descriptor]], { timeoutMs: 30_000 });
+      const balances = await plainNode(url).call('getbalances', [], { timeoutMs: 30_000 });
+      expect(balances).toMatchObject({ mine: { trusted: received / 1e8 } });
+    } finally {
+      await rpc('unloadwallet', 'shop');
+    }
   });
 
   test('an audit agrees with what was recorded', async () => {
