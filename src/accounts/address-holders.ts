@@ -31,6 +31,8 @@ export interface AddressOf {
 export class AddressTaken extends OperationRefused {
   readonly wanted: AddressOf;
   readonly holders: readonly AddressHolder[];
+  /** Whether it is the wallet; `wanted` is then one of its addresses. */
+  readonly isWallet: boolean;
 
   constructor(
     wanted: AddressOf,
@@ -38,6 +40,7 @@ export class AddressTaken extends OperationRefused {
     code: 'address-taken' | 'wallet-taken' = 'address-taken',
   ) {
     super(code);
+    this.isWallet = code === 'wallet-taken';
     this.wanted = wanted;
     this.holders = holders;
   }

@@ -4,13 +4,15 @@ import {
   listAddressHolders,
   lockAddressHolders,
 } from '#storage/repositories/accounts/address-holders.ts';
+import { findWalletAt, releaseWallet } from '#storage/repositories/accounts/wallets.ts';
 import type { AddressOf } from './address-holders.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { requireAddress } from './deposit-addresses.ts';
 import { requireLockedMerchant } from './merchants.ts';
 
 /**
- * Frees a removed address at once, which its merchant would otherwise keep for a while.
+ * Frees a removed address at once, which its merchant would otherwise keep for a while. One of a wallet frees the wallet,
+ * with all its addresses.
  * @throws OperationRefused for an address that the merchant does not hold, and for one that is in force or
  * waits to be.
  */
@@ -30,6 +32,8 @@ export function releaseAddress(
     if (own === undefined) throw new OperationRefused('address-not-held');
     if (own.isInForce) throw new OperationRefused('address-in-force');
     const heir = holders.find(holder => holder !== own)?.merchantId ?? null;
+    const wallet = await findWalletAt(tx, merchantId, blockchainId, address);
+    if (wallet !== undefined) await releaseWallet(tx, wallet.id, now);
     await deleteAddressHolder(tx, held, merchantId, heir, now);
     const result = { merchantId, blockchainId, address };
     return { result, objectId: merchantId, detail: { blockchainId, address } };

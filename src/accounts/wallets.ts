@@ -8,15 +8,18 @@ import type { Wallet } from '#storage/database/account-tables.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { transact } from '#storage/database/transaction.ts';
 import {
+  findFirstAddress,
   findWallet,
   findWalletHolder,
   findWalletIndex,
+  holdWalletAddresses,
   insertWallet,
   insertWalletAddresses,
   listMissingIndices,
   listShortWallets,
   lockWalletOf,
   markWalletLeft,
+  releaseWallet,
   updateWallet,
 } from '#storage/repositories/accounts/wallets.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
@@ -92,8 +95,11 @@ export async function holdWallet(
   const known = await lockWalletOf(tx, given.blockchainId, digest);
   const isKept = known !== undefined && (await keepsWallet(tx, known, merchantId, given, now));
   const wallet = isKept ? known : await insertNew(tx, merchantId, { given, keyring, digest }, now);
+  if (wallet.left_at !== null) await holdWalletAddresses(tx, wallet.id, now);
   await markWalletLeft(tx, wallet.id, null);
-  await derive(tx, wallet, given.receiving, [given.index]);
+  // What it had in stock may be behind this index, or far before it.
+  const first = Array.from({ length: STOCK }, (_, ahead) => given.index + ahead);
+  await derive(tx, wallet, given.receiving, first);
   return wallet;
 }
 
@@ -110,9 +116,13 @@ async function keepsWallet(
   const holder = await findWalletHolder(tx, wallet.id);
   if (holder !== undefined && !(isOwn ? !holder.isInForce : isFree(holder, now))) {
     if (isOwn) throw new OperationRefused('wallet-of-other-kind');
-    throw new AddressTaken({ merchantId, blockchainId, address }, [holder], 'wallet-taken');
+    // An address by which the operator can release the wallet.
+    const first = (await findFirstAddress(tx, wallet.id)) ?? address;
+    const wanted = { merchantId, blockchainId, address: first };
+    throw new AddressTaken(wanted, [holder], 'wallet-taken');
   }
-  await updateWallet(tx, wallet.id, { released_at: now });
+  if (isOwn) await updateWallet(tx, wallet.id, { released_at: now });
+  else await releaseWallet(tx, wallet.id, now);
   return false;
 }
 

@@ -10,6 +10,7 @@ import {
   setWallet,
 } from '#accounts/deposit-addresses.ts';
 import { reseal } from '#accounts/keys/reseal.ts';
+import { releaseAddress } from '#accounts/release-address.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
 import { createKeyring } from '#crypto/keyring.ts';
@@ -30,6 +31,8 @@ import { simulatedTransfer } from '../helpers/see-transfer.ts';
 
 /** As `addresses` of wallets say: at most 18 in a row are asked for behind the last funded one. */
 const GAP = 18;
+/** Addresses that are derived at first. */
+const STOCK = 40;
 
 const MASTER_KEY = Buffer.alloc(32, 8);
 
@@ -117,6 +120,17 @@ describe('which address a payment gets', () => {
     const amounts = quotes.map(({ payment }) => payment.token_amount);
     expect(new Set(amounts).size).toBe(1);
     expect(await shop.use()).toMatchObject({ nextIndex: 6, out: 3, funded: 0, gap: 3 });
+  });
+
+  test.each([
+    [30, 3],
+    [3, 30],
+  ])('from the index on that the wallet was set again with: %i, then %i', async (first, again) => {
+    const shop = await addShop(first);
+    const { wallet } = shop;
+    await setWallet(operator(), shop.owner, 'btc', { key: wallet.key, next: wallet.at(again) });
+    const quotes = [await shop.quote(), await shop.quote(), await shop.quote()];
+    expect(quotes.map(({ index }) => index)).toEqual([again, again + 1, again + 2]);
   });
 
   test('one whose payment has ended only after the late window, and never a paid one again', async () => {
@@ -235,6 +249,18 @@ type Step =
   | { readonly kind: 'day' }
   | { readonly kind: 'end' | 'pay'; readonly which: number };
 
+/** The indices that are derived for a merchant's wallet. */
+async function derivedOf(merchantId: string): Promise<number[]> {
+  const rows = await service.db
+    .selectFrom('wallet_addresses')
+    .innerJoin('wallets', 'wallets.id', 'wallet_id')
+    .select('index')
+    .where('merchant_id', '=', merchantId)
+    .orderBy('index')
+    .execute();
+  return rows.map(({ index }) => index);
+}
+
 describe('whose a wallet is', () => {
   test('another merchant is refused it in every spelling, until it has been left for long', async () => {
     const shop = await addShop();
@@ -253,6 +279,7 @@ describe('whose a wallet is', () => {
     for (const given of spellings) await expect(attempt(given)).rejects.toThrow(AddressTaken);
     service.clock.now += HELD_FOR_MS + 1;
     await attempt({ key: shop.wallet.key, next: shop.wallet.at(30) });
+    expect(await derivedOf(rival.id)).toHaveLength(STOCK);
     await expect(
       setWallet(operator(), shop.owner, 'btc', { key: shop.wallet.key, next: shop.wallet.at(0) }),
     ).rejects.toThrow(AddressTaken);
@@ -264,6 +291,43 @@ describe('whose a wallet is', () => {
     const { merchant: heir } = await addMerchant(service, { addresses: {} });
     const given = { key: shop.wallet.key, next: shop.wallet.at(0) };
     await setWallet(operator(), { merchantId: heir.id }, 'btc', given);
+    expect(await derivedOf(heir.id)).toHaveLength(STOCK);
+  });
+
+  test('one that was removed is free with all its addresses once an operator releases one of them', async () => {
+    const shop = await addShop();
+    const { payment } = await shop.quote();
+    const { merchant: heir } = await addMerchant(service, { addresses: {} });
+    const given = { key: shop.wallet.key, next: shop.wallet.at(60) };
+    const attempt = () => setWallet(operator(), { merchantId: heir.id }, 'btc', given);
+    const refused: AddressTaken = await attempt().catch(error => error);
+    const wanted = { ...refused.wanted, merchantId: shop.merchant.id };
+    await expect(releaseAddress(operator(), wanted)).rejects.toThrow('is in force');
+    await removeAddress(operator(), shop.owner, 'btc');
+    await end(payment);
+    await expect(attempt()).rejects.toThrow(AddressTaken);
+    await releaseAddress(operator(), wanted);
+    await attempt();
+    expect(await derivedOf(heir.id)).toHaveLength(STOCK);
+  });
+
+  test('one that is set again leaves out what another merchant has taken meanwhile, and no more', async () => {
+    const shop = await addShop();
+    await removeAddress(operator(), shop.owner, 'btc');
+    const { merchant: other } = await addMerchant(service, { addresses: {} });
+    const taken = { merchantId: other.id };
+    for (const index of [1, 2]) {
+      await setAddress(operator(), taken, 'btc', shop.wallet.at(index));
+    }
+    await setWallet(operator(), shop.owner, 'btc', {
+      key: shop.wallet.key,
+      next: shop.wallet.at(0),
+    });
+    const quotes = [await shop.quote(), await shop.quote(), await shop.quote()];
+    expect(quotes.map(({ index }) => index)).toEqual([0, 1, 3]);
+    await expect(setAddress(operator(), taken, 'btc', shop.wallet.at(3))).rejects.toThrow(
+      AddressTaken,
+    );
   });
 
   test('two that want one at the same time: one gets it', async () => {
@@ -290,14 +354,7 @@ describe('whose a wallet is', () => {
     const { merchant } = await addMerchant(service, { addresses: {} });
     const given = { key: wallet.key, next: wallet.at(0) };
     await setWallet(operator(), { merchantId: merchant.id }, 'btc', given);
-    const rows = await service.db
-      .selectFrom('wallet_addresses')
-      .innerJoin('wallets', 'wallets.id', 'wallet_id')
-      .select('index')
-      .where('merchant_id', '=', merchant.id)
-      .orderBy('index')
-      .execute();
-    expect(rows.slice(0, 3).map(({ index }) => index)).toEqual([0, 2, 3]);
+    expect((await derivedOf(merchant.id)).slice(0, 3)).toEqual([0, 2, 3]);
   });
 
   test('two branches of a merchant share it, and its index', async () => {

@@ -147,6 +147,6 @@ function refuse(error: unknown, now: Date): never {
   const where = `--blockchain ${blockchainId} --address ${address}`;
   const release = `mp address release --merchant ${first?.merchantId} ${where}`;
   throw new CommandFailed(
-    `The address is not free: ${holders.join('; ')}. If it is merchant ${wanting}'s alone, ${first?.isInForce === true ? 'remove it there, then ' : ''}${release}. If both are of one owner, repeat the command with --shared ${first?.merchantId}.`,
+    `The ${error.isWallet ? 'wallet' : 'address'} is not free: ${holders.join('; ')}. If it is merchant ${wanting}'s alone, ${first?.isInForce === true ? 'remove it there, then ' : ''}${release}.${error.isWallet ? '' : ` If both are of one owner, repeat the command with --shared ${first?.merchantId}.`}`,
   );
 }

@@ -44,6 +44,25 @@ const SAME_NETWORKS = sql`
   networks join chains on chains.id = networks.chain
   and chains.family = held.family and networks.environment = held.environment`;
 
+/** Whether an address is in force for its holder, a row of `address_holders` as `held`, or waits to be. */
+export const IS_IN_FORCE = sql<boolean>`(
+  exists (
+    select from ${SAME_NETWORKS}
+    join deposit_addresses as own on own.blockchain_id = networks.id and own.address = held.address
+    join branches on branches.id = own.branch_id and branches.merchant_id = held.merchant_id
+  ) or exists (
+    select from ${SAME_NETWORKS}
+    join address_changes as change on change.blockchain_id = networks.id
+    where change.merchant_id = held.merchant_id and change.address = held.address
+      and outcome is null and coalesce(ended_at, 'infinity') = 'infinity'
+  ) or exists (
+    select from ${SAME_NETWORKS}
+    join wallet_addresses as derived
+      on derived.blockchain_id = networks.id and derived.address = held.address
+    join wallets on wallets.id = derived.wallet_id and wallets.merchant_id = held.merchant_id
+    where wallets.left_at is null
+  ))`;
+
 /** Locks the holders of an address, so that what the next statement reads of them cannot change. */
 export async function lockAddressHolders(db: Connection, held: HeldAddress): Promise<void> {
   await sql`
@@ -58,22 +77,7 @@ export async function listAddressHolders(
 ): Promise<AddressHolder[]> {
   const { rows } = await sql<AddressHolder>`
     select held.merchant_id as "merchantId", shared_with as "sharedWith", left_at as "leftAt",
-      exists (
-        select from ${SAME_NETWORKS}
-        join deposit_addresses as own on own.blockchain_id = networks.id and own.address = held.address
-        join branches on branches.id = own.branch_id and branches.merchant_id = held.merchant_id
-      ) or exists (
-        select from ${SAME_NETWORKS}
-        join address_changes as change on change.blockchain_id = networks.id
-        where change.merchant_id = held.merchant_id and change.address = held.address
-          and outcome is null and coalesce(ended_at, 'infinity') = 'infinity'
-      ) or exists (
-        select from ${SAME_NETWORKS}
-        join wallet_addresses as derived
-          on derived.blockchain_id = networks.id and derived.address = held.address
-        join wallets on wallets.id = derived.wallet_id and wallets.merchant_id = held.merchant_id
-        where wallets.left_at is null
-      ) as "isInForce",
+      ${IS_IN_FORCE} as "isInForce",
       quotes."isShown", quotes."isQuoted", quotes."quotedUntil"
     from address_holders as held cross join lateral (
       select coalesce(bool_or((

@@ -3,7 +3,7 @@ import type { Wallet } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { UsedAddress } from '../deposits/free-amounts.ts';
 import { findById, insertInto, lockById, updateByIdOrThrow } from '../rows.ts';
-import type { AddressHolder } from './address-holders.ts';
+import { type AddressHolder, IS_IN_FORCE } from './address-holders.ts';
 
 export const findWallet = findById('wallets');
 /** Locks a wallet until the transaction ends; the next statement sees what was committed before. */
@@ -49,6 +49,71 @@ export async function findWalletHolder(
     ) as quotes
     where own.id = ${walletId}`.execute(db);
   return rows[0];
+}
+
+/** A wallet of a merchant, with an address; undefined if it is none of those that are derived already. */
+export async function findWalletAt(
+  db: Connection,
+  merchantId: string,
+  blockchainId: string,
+  address: string,
+): Promise<Wallet | undefined> {
+  return db
+    .selectFrom('wallets')
+    .innerJoin('wallet_addresses', 'wallet_id', 'wallets.id')
+    .selectAll('wallets')
+    .where('merchant_id', '=', merchantId)
+    .where('wallet_addresses.blockchain_id', '=', blockchainId)
+    .where('address', '=', address)
+    .where('released_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** The first of a wallet's addresses. */
+export async function findFirstAddress(
+  db: Connection,
+  walletId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('wallet_addresses')
+    .select('address')
+    .where('wallet_id', '=', walletId)
+    .orderBy('index')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.address;
+}
+
+/** Takes a wallet from its merchant, and those of its addresses that are not in force otherwise. */
+export async function releaseWallet(db: Connection, walletId: string, now: Date): Promise<void> {
+  await updateWallet(db, walletId, { released_at: now });
+  await sql`
+    delete from address_holders as held
+    using wallets as own join wallet_addresses as derived on wallet_id = own.id
+      join networks on networks.id = own.blockchain_id join chains on chains.id = networks.chain
+    where own.id = ${walletId} and held.merchant_id = own.merchant_id
+      and held.family = chains.family and held.environment = networks.environment
+      and held.address = derived.address and not ${IS_IN_FORCE} and not exists (
+        select from address_holders as other
+        where other.family = held.family and other.environment = held.environment
+          and other.address = held.address and other.merchant_id <> held.merchant_id)`.execute(db);
+}
+
+/** Lets the merchant of a wallet that had left it hold its addresses again, but those that others hold by now. */
+export async function holdWalletAddresses(
+  db: Connection,
+  walletId: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    select note_address_of(own.merchant_id, own.blockchain_id, derived.address, ${now})
+    from wallets as own join wallet_addresses as derived on wallet_id = own.id
+      join networks on networks.id = own.blockchain_id join chains on chains.id = networks.chain
+    where own.id = ${walletId} and not exists (
+      select from address_holders as held
+      where held.family = chains.family and held.environment = networks.environment
+        and held.address = derived.address and held.merchant_id <> own.merchant_id)
+    order by index`.execute(db);
 }
 
 /** Records since when no branch has a wallet, unless one has it or waits for it; null for one that is proposed. */
@@ -148,7 +213,8 @@ export async function insertWalletAddresses(
 /**
  * The addresses of a wallet that a payment may be asked to pay to, in order of preference: the one that it had before;
  * those that no other payment has, or had within the late window, the lowest index first; then those with the fewest
- * open payments. None at which something has arrived for others, and none behind the gap that wallets look over.
+ * open payments. None at which something has arrived for others, none that the merchant does not hold any more, and none
+ * behind the gap that wallets look over.
  *
  * Call it with the wallet locked, so that no two payments get one address while another is free.
  * @param lateSince Quotes that ended since then still count as had.
@@ -189,7 +255,11 @@ export async function listWalletAddressesByUse(
       where reservations.blockchain_id = own.blockchain_id
         and reservations.address = candidate.address
     ) as quotes
-    where own.id = ${walletId}
+    where own.id = ${walletId} and exists (
+      select from address_holders as held join networks on networks.id = own.blockchain_id
+      join chains on chains.id = networks.chain
+      where held.family = chains.family and held.environment = networks.environment
+        and held.address = candidate.address and held.merchant_id = own.merchant_id)
     order by not is_own, is_taken, case when is_taken then open end, index`.execute(db);
   return rows;
 }
