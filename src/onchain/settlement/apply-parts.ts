@@ -8,7 +8,8 @@ import { settleUnderpayment } from './underpayment.ts';
 
 /**
  * Moves a payment by the sum of what has arrived at its own address: it is seen once the sum of all transfers suffices,
- * and paid once that of the final ones does. Call it with the address locked.
+ * and paid once that of the final ones does. Whatever changes one of the transfers calls it afterwards, so that the
+ * payment's lock suffices.
  * @param deposit One of the transfers, as it has become.
  * @returns Whether the payment ended before the deposit became final; undefined at any other address.
  */

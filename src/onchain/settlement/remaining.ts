@@ -1,12 +1,15 @@
 import type { Connection } from '#storage/database/connection.ts';
+import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { findNetwork } from '#storage/repositories/chains/networks.ts';
 import { findParts, type Parts } from '#storage/repositories/deposits/parts.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
+import { leastAmount } from './least-amount.ts';
 
 /** What has arrived for a payment, and what exactly completes it; in the asset's smallest unit. */
 export interface Remaining {
   readonly received: bigint;
-  /** The amount reserved for the rest. */
+  /** The amount reserved for the rest, or any amount from which on parts suffice. */
   readonly remaining: bigint;
 }
 
@@ -20,8 +23,20 @@ export async function readRemaining(db: Connection, payment: Payment): Promise<R
   const rest = await findRest(db, id);
   if (rest !== undefined) return { received: rest.received, remaining: rest.tokenAmount };
   const parts = await readParts(db, payment);
-  if (parts === null || parts.arrived === 0n) return null;
-  return { received: parts.arrived, remaining: parts.whole - parts.arrived };
+  const network = await findNetwork(db, payment.blockchain_id ?? '');
+  if (parts === null || parts.arrived === 0n || network === undefined) return null;
+  return remainingOf(parts, network, payment.address ?? '');
+}
+
+/** What is left of parts that do not suffice: no less than can be sent. */
+export function remainingOf(
+  { arrived: received, whole }: Parts,
+  network: Network,
+  address: string,
+): Remaining {
+  const least = leastAmount(network, address, true);
+  const missing = whole - received;
+  return { received, remaining: missing < least ? least : missing };
 }
 
 /** What has arrived at the payment's own address; null at any other address. */

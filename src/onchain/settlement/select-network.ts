@@ -8,9 +8,12 @@ import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { findNetworkOnChain, type NetworkOnChain } from '#storage/repositories/chains/networks.ts';
+import { listPaymentDeposits } from '#storage/repositories/deposits/deposits.ts';
 import { releaseReservation } from '#storage/repositories/deposits/reservations.ts';
 import { lockPayment, updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { CHAIN_ACTOR } from './apply-deposit.ts';
+import { applyParts } from './apply-parts.ts';
 import { isWatchedInTime } from './availability.ts';
 import { deadlinesFrom } from './deadlines.ts';
 import { hasLapsed } from './lapse-quotes.ts';
@@ -98,10 +101,25 @@ async function quote(
     ...deadlinesFrom(payment, network.window_minutes, now),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
-  if (!reserved.isFormer || !isUnderpaid(payment)) return updated;
+  if (!isUnderpaid(payment)) return updated;
+  // Parts at the payment's own address count for any quote there, and may suffice for this one.
+  const areParts = await applyPartsAt(db, updated, now);
   // A customer who returns to an underpaid quote is asked for the rest again.
-  await settleUnderpayment(db, payment.id, now);
+  if (!areParts && reserved.isFormer) await settleUnderpayment(db, payment.id, now);
   return (await findPayment(db, payment.id)) ?? updated;
+}
+
+/** Returns whether parts have arrived at the payment's own address. */
+async function applyPartsAt(db: Connection, payment: Payment, now: Date): Promise<boolean> {
+  const deposits = await listPaymentDeposits(db, payment.id);
+  const part = deposits.findLast(
+    ({ blockchain_id: blockchainId, address, state }) =>
+      blockchainId === payment.blockchain_id &&
+      address === payment.address &&
+      (state === 'seen' || state === 'final'),
+  );
+  if (part === undefined) return false;
+  return (await applyParts(db, payment.id, part, { now, actor: CHAIN_ACTOR })) !== undefined;
 }
 
 async function requireOffered(

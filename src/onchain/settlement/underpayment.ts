@@ -16,6 +16,7 @@ import {
 import { extendedDeadlines } from './deadlines.ts';
 import { leastAmount } from './least-amount.ts';
 import { agreedPrice, termsFor } from './quote-amounts.ts';
+import { remainingOf } from './remaining.ts';
 import { reserveRest } from './reserve-amount.ts';
 
 /** `lastError.code` of an underpaid payment. */
@@ -89,10 +90,11 @@ async function assess(
   });
   if (parts !== undefined) {
     const isFinal = deposit.state === 'final';
+    const { remaining } = remainingOf(parts, network, deposit.address);
     return {
       ...(isFinal ? extendedDeadlines(payment, network.window_minutes, now) : {}),
       last_error_code: UNDERPAID,
-      last_error_message: `Received ${amountOf(parts.arrived)} of ${amountOf(whole)}, remaining ${amountOf(whole - parts.arrived)}. Several transfers to this address add up.`,
+      last_error_message: `Received ${amountOf(parts.arrived)} of ${amountOf(whole)}, remaining ${amountOf(remaining)}. Several transfers to this address add up.`,
       last_error_at: now,
     };
   }

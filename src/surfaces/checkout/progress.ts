@@ -1,7 +1,7 @@
 import { chainOf, isChainId } from '#chains/chain-list.ts';
 import { parseFinality, requiredBlocks } from '#chains/finality.ts';
 import { isWatchedInTime } from '#onchain/settlement/availability.ts';
-import type { Remaining } from '#onchain/settlement/remaining.ts';
+import { type Remaining, remainingOf } from '#onchain/settlement/remaining.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import type { NetworkOnChain } from '#storage/repositories/chains/networks.ts';
 import type { Parts } from '#storage/repositories/deposits/parts.ts';
@@ -59,7 +59,7 @@ export function progressOf(
 ): Progress {
   if (payment.status !== 'pending') return NO_PROGRESS;
   const own = transfers.newest.filter(transfer => transfer.stray_kind === null);
-  const rest = restOf(payment, own, parts);
+  const rest = parts === null ? restOf(payment, own) : restOfParts(payment, network, parts);
   const isOwnAddress = parts !== null;
   if (network.settled_by !== 'chain') return { ...NO_PROGRESS, rest, isOwnAddress };
   const isSeen = payment.session_status === 'completed';
@@ -112,13 +112,14 @@ export function clockSkewOf(chain: string): number {
   return isChainId(chain) ? chainOf(chain).clockSkewMs : 0;
 }
 
-function restOf(payment: Payment, own: readonly Transfer[], parts: Parts | null): Rest | null {
+function restOfParts(payment: Payment, network: NetworkOnChain, parts: Parts): Rest | null {
+  if (payment.session_status !== 'pending' || parts.arrived === 0n) return null;
+  return remainingOf(parts, network, payment.address ?? '');
+}
+
+function restOf(payment: Payment, own: readonly Transfer[]): Rest | null {
   if (payment.last_error_code !== 'amount_underpaid') return null;
   if (payment.session_status !== 'pending') return null;
-  if (parts !== null) {
-    const { arrived: received, whole } = parts;
-    return received === 0n ? null : { received, remaining: whole - received };
-  }
   for (const { rest_due: restDue, token_amount: received } of own) {
     if (restDue !== null) return { received: BigInt(received), remaining: BigInt(restDue) };
   }

@@ -5,6 +5,7 @@ import { setWallet } from '#accounts/deposit-addresses.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { lapseIfDue } from '#onchain/settlement/lapse-quotes.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { readRemaining } from '#onchain/settlement/remaining.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
@@ -12,7 +13,9 @@ import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { DepositState } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
+import { transact } from '#storage/database/transaction.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
+import { readLiveState } from '#surfaces/checkout/checkout.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
@@ -40,7 +43,7 @@ afterAll(() => service.close());
 const now = () => new Date(service.clock.now);
 
 /** A payment with an address of its own, unless 18 others wait. */
-async function ask(): Promise<Payment> {
+async function ask(columns: Partial<Payment> = {}): Promise<Payment> {
   // As if a block had confirmed what has arrived so far.
   await service.db
     .updateTable('wallet_addresses')
@@ -52,6 +55,7 @@ async function ask(): Promise<Payment> {
     amount: 5_000,
     created_at: now(),
     offered_blockchain_ids: ['btc'],
+    ...columns,
   });
   return selectNetwork(
     service.db,
@@ -179,6 +183,55 @@ describe('at an address that one payment alone was asked to pay to', () => {
     expect(open && (await readRemaining(service.db, open))?.received).toBe(whole - whole / 2n);
     expect((await arrive(payment, whole / 2n, 'seen')).outcome).toBe('rest');
     expect(await stateOf(payment)).toBe('pending/completed');
+  });
+
+  describe('of a payment whose price has lapsed', () => {
+    const HOUR_MS = 60 * 60_000;
+    const FIXED = { expiry_fixed: true };
+
+    /** The payment's next quote on the network, after its price has lapsed. */
+    async function quoteAgain({ id }: Payment, price: string): Promise<Payment> {
+      service.clock.now += 3 * HOUR_MS;
+      await transact(service.db, tx => lapseIfDue(tx, id, now()));
+      const payment = await findPayment(service.db, id);
+      if (payment?.status !== 'pending' || payment.blockchain_id !== null) {
+        throw new Error('its price has not lapsed');
+      }
+      const choice = { payment, blockchainId: 'btc', offering: 'simulated' } as const;
+      return selectNetwork(service.db, createFixedRates({ BTC: price }), choice, now());
+    }
+
+    test('are told to count for the next quote', async () => {
+      const payment = await ask({ ...FIXED, expires_at: new Date(now().getTime() + 24 * HOUR_MS) });
+      const part = wholeOf(payment) / 4n;
+      await arrive(payment, part);
+      const again = await quoteAgain(payment, '90000');
+      expect(again.address).toBe(payment.address);
+      expect(again.last_error_message).toContain('Several transfers to this address add up.');
+      expect((await readRemaining(service.db, again))?.remaining).toBe(wholeOf(again) - part);
+      expect((await arrive(again, wholeOf(again) - part)).outcome).toBe('rest');
+      expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('settle it if they suffice for the next quote', async () => {
+      const payment = await ask({ ...FIXED, expires_at: new Date(now().getTime() + 24 * HOUR_MS) });
+      const part = await arrive(payment, (wholeOf(payment) * 9n) / 10n);
+      expect(await quoteAgain(payment, '120000')).toMatchObject({
+        status: 'successful',
+        transaction_hash: part.transaction_hash,
+      });
+    });
+  });
+
+  test('a rest that no wallet can send is raised to one that can be sent', async () => {
+    const payment = await ask();
+    await arrive(payment, wholeOf(payment) - 200n);
+    const open = await findPayment(service.db, payment.id);
+    expect(open?.last_error_message).toContain('remaining 0.00000588 BTC');
+    expect(open && (await readRemaining(service.db, open))?.remaining).toBe(588n);
+    const shown = { has_transfers: true, merchant_environment: 'live' } as const;
+    const page = open && (await readLiveState(service.db, { ...open, ...shown }, now()));
+    expect(page?.progress.rest).toMatchObject({ remaining: 588n });
   });
 
   test('whatever order parts are seen, final and undone in, the sum decides', async () => {
