@@ -127,21 +127,27 @@ async function holdAddresses(db: Kysely<unknown>): Promise<void> {
     for each row execute function note_wallet_address()`.execute(db);
 }
 
-/** Not a foreign key's work: a deposit is told of an address, whichever wallets have it. */
+/**
+ * Not a foreign key's work: a deposit is told of an address, whichever wallets have it. An address whose transfers are
+ * undone by the chain is not funded any more, so that nobody is asked behind it.
+ */
 async function noteDeposits(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function note_wallet_deposit() returns trigger language plpgsql as $$
     begin
       update wallet_addresses
       set received_at = coalesce(received_at, new.observed_at),
-          is_funded = is_funded or new.state = 'final' or new.block_height is not null
+          is_funded = exists (
+            select from deposits
+            where deposits.blockchain_id = new.blockchain_id and deposits.address = new.address
+              and (state = 'final' or state = 'seen' and block_height is not null))
       where blockchain_id = new.blockchain_id and address = new.address
-        and (received_at is null or not is_funded);
+        and (received_at is null or not is_funded or new.block_height is null or new.state = 'reversed');
       return null;
     end $$`.execute(db);
   await sql`
     create trigger deposits_wallets after insert or update of state, address, block_height on deposits
     for each row when (
-      new.blockchain_id in ('btc', 'btc-test') and new.state in ('seen', 'final'))
+      new.blockchain_id in ('btc', 'btc-test') and new.state in ('seen', 'final', 'reversed'))
     execute function note_wallet_deposit()`.execute(db);
 }

@@ -15,6 +15,12 @@ const PRIVATE_KEYS = [
 /** Lengths of the word lists of BIP-39 (12 to 24) and SLIP-39 (20 and 33). */
 const SEED_WORDS = { least: 12, most: 33 };
 
+/** A word of a list: in Latin letters of all languages three to eight, of older lists more; others have signs for syllables. */
+const SEED_WORD =
+  /^(?:\p{Script=Latin}{3,12}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}]{1,12})$/u;
+/** What no list has, and hardly a sentence lacks: notes are not seed words. */
+const PROSE = /^(?:the|and|for|was|with|que|del|los|por|una)$/i;
+
 /** Whether a text has a private key or seed words. Bare hexadecimal digits do not count: hashes look the same. */
 export function looksPrivate(text: string): boolean {
   return findPrivate(text) !== undefined;
@@ -28,10 +34,13 @@ export function refusePrivateKey(text: string): void {
 
 function findPrivate(text: string): 'private-key' | 'seed-words' | undefined {
   if (PRIVATE_KEYS.some(pattern => pattern.test(text))) return 'private-key';
-  const words = text.trim().split(/[\s,;]+/, SEED_WORDS.most + 1);
+  const words = text
+    .normalize('NFC')
+    .trim()
+    .split(/[\s,;]+/, SEED_WORDS.most + 1);
   const areSeed =
     words.length >= SEED_WORDS.least &&
     words.length <= SEED_WORDS.most &&
-    words.every(word => /^\p{L}{2,12}$/u.test(word));
+    words.every(word => SEED_WORD.test(word) && !PROSE.test(word));
   return areSeed ? 'seed-words' : undefined;
 }

@@ -87,10 +87,12 @@ function excessOf(
   const has = (wanted: DepositOutcome) => own.some(({ outcome }) => outcome === wanted);
   const mayExceed = has('over') || has('assigned') || (has('under') && has('exact'));
   const [first] = own;
-  if (!mayExceed || first === undefined || asked === null) return null;
+  if (first === undefined || asked === null) return null;
   const received = own.reduce((sum, { token_amount: units }) => sum + BigInt(units), 0n);
   const excess = received - BigInt(asked);
-  return excess > 0n ? { ...first, token_amount: String(excess) } : null;
+  // The last of several parts may be any amount.
+  const isMuch = has('under') && has('rest') && excess * 50n > BigInt(asked);
+  return excess > 0n && (mayExceed || isMuch) ? { ...first, token_amount: String(excess) } : null;
 }
 
 function countedForOf(transfer: Transfer, payment: Expected, isCompleted: boolean): CountedFor {
@@ -124,12 +126,12 @@ function strayReason({ outcome }: Transfer, kind: NonNullable<Transfer['stray_ki
   return outcome === 'late' || outcome === 'assigned' ? 'late' : 'unclear';
 }
 
-/** Until the part is final, nothing is reserved for the rest. */
+/** Until the part is final, nothing is reserved for the rest; at the payment's own address, never. */
 function isRestDue(
-  { state, rest_due: restDue, blockchain_id: blockchainId }: Transfer,
+  { state, rest_due: restDue, adds_up: addsUp, blockchain_id: blockchainId }: Transfer,
   payment: Expected,
 ): boolean {
-  const isAwaited = state === 'seen' && blockchainId === payment.blockchain_id;
+  const isAwaited = (state === 'seen' || addsUp) && blockchainId === payment.blockchain_id;
   return payment.status === 'pending' && (restDue !== null || isAwaited);
 }
 

@@ -165,6 +165,28 @@ describe('which address a payment gets', () => {
     expect((await shop.quote()).index).toBe(1);
   });
 
+  test('no more behind one whose transfer was undone again', async () => {
+    const shop = await addShop();
+    const quotes = [];
+    for (let count = 0; count < GAP; count += 1) quotes.push(await shop.quote());
+    const last = quotes[GAP - 1]?.payment;
+    if (last === undefined) throw new Error('nothing was quoted');
+    const transfer = simulatedTransfer({
+      blockchainId: 'btc',
+      transactionHash: 'f'.repeat(64),
+      address: last.address ?? '',
+      tokenAmount: BigInt(last.token_amount ?? 0),
+      blockHeight: 7,
+      occurredAt: now(),
+      finality: 'seen',
+    });
+    await observeTransfer(service.db, transfer, now());
+    expect(await shop.use()).toMatchObject({ funded: 1 });
+    await observeTransfer(service.db, { ...transfer, finality: 'reversed' }, now());
+    expect(await shop.use()).toMatchObject({ funded: 0 });
+    expect((await shop.quote()).index).toBe(0);
+  });
+
   test('the same one when the payer comes back, also if a part has arrived there', async () => {
     const shop = await addShop();
     await setSharedAddress(operator(), shop.merchant.id, 'eth', ADDRESSES.eth);

@@ -10,6 +10,7 @@ import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import { findAskedAssignment } from '#storage/repositories/deposits/asked-assignments.ts';
 import { findMeantPayments, type MeantPayment } from '#storage/repositories/deposits/deviations.ts';
 import { findAskedBefore } from '#storage/repositories/deposits/former-quotes.ts';
+import { findParts } from '#storage/repositories/deposits/parts.ts';
 import { findRest } from '#storage/repositories/deposits/rests.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
 import { isSimulationAllowed } from '#storage/repositories/simulated-services.ts';
@@ -48,7 +49,7 @@ export interface Assignment {
   readonly deposit: Deposit;
   readonly payment: Payment;
   readonly arrived: bigint;
-  /** The whole amount, or the rest after a final underpayment. */
+  /** The whole amount, or the rest after what is final. */
   readonly due: bigint;
   readonly decimals: number;
   /** How the amount differs from what is due by more than one person alone may accept; null if it does not. */
@@ -138,6 +139,11 @@ async function findAsked(db: Connection, payment: Payment, deposit: Deposit): Pr
   }
   const whole = BigInt(asked.tokenAmount);
   const { decimals } = asked;
+  const parts = isHere ? await findParts(db, payment.id, { blockchainId, address }) : undefined;
+  if (parts !== undefined) {
+    const { final, settlesFrom } = parts;
+    return { whole, due: whole - final, least: settlesFrom - final, decimals };
+  }
   const rest = isHere ? await findRest(db, payment.id) : undefined;
   if (rest !== undefined) {
     return { whole, due: rest.tokenAmount, least: rest.cutFrom ?? rest.tokenAmount, decimals };

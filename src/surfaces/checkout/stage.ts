@@ -36,7 +36,7 @@ export function revisionOf(
   { payment, progress, transfers }: Pick<Checkout, 'payment' | 'progress' | 'transfers'>,
   stage: CheckoutStage,
 ): string {
-  const { isDelayed, confirmations, rest } = progress;
+  const { isDelayed, confirmations, rest, isOwnAddress } = progress;
   const { listed, earlier } = countTransfers(payment, transfers);
   const shown = [
     stage,
@@ -49,6 +49,7 @@ export function revisionOf(
     payment.last_error_code,
     payment.last_error_at,
     isDelayed,
+    isOwnAddress,
     confirmations?.blocks,
     confirmations?.required,
     rest === null || rest === 'awaited' ? rest : String(rest.remaining),

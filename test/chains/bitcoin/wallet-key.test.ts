@@ -223,6 +223,7 @@ describe('private keys and seed words', () => {
     'legal winner thank year wave sausage worth useful legal winner thank yellow',
     'Legal  winner,thank year wave sausage worth useful legal winner thank yellow ',
     'abandon '.repeat(23).concat('art'),
+    '的一是在不了有和人这中大'.split('').join(' '),
   ])('%s', text => {
     expect(looksPrivate(text)).toBe(true);
   });
@@ -234,6 +235,8 @@ describe('private keys and seed words', () => {
     'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
     `0x${'ab'.repeat(32)}`,
     'Returned to the customer by bank transfer on Monday',
+    'Paid twice for the same order and given back after calling the customer this morning',
+    'el cliente pagó dos veces por el mismo pedido y le devolvimos el dinero ayer',
     '',
   ])('not %s', text => {
     expect(looksPrivate(text)).toBe(false);

@@ -5,15 +5,20 @@ import { setWallet } from '#accounts/deposit-addresses.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
+import { assignDeposit } from '#onchain/settlement/inbox.ts';
 import { lapseIfDue } from '#onchain/settlement/lapse-quotes.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { readRemaining } from '#onchain/settlement/remaining.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
+import { countTransfers } from '#payments/counted-transfers.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { DepositState } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
+import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
+import { listTransfers } from '#storage/repositories/deposits/transfers.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { readLiveState } from '#surfaces/checkout/checkout.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
@@ -232,6 +237,52 @@ describe('at an address that one payment alone was asked to pay to', () => {
     const shown = { has_transfers: true, merchant_environment: 'live' } as const;
     const page = open && (await readLiveState(service.db, { ...open, ...shown }, now()));
     expect(page?.progress.rest).toMatchObject({ remaining: 588n });
+  });
+
+  test('one that was not recognised completes the sum by an operator’s hand, without more consent', async () => {
+    const payment = await ask();
+    const part = wholeOf(payment) / 4n;
+    await arrive(payment, wholeOf(payment) - part);
+    const { id } = await arrive(payment, part / 2n);
+    const { id: other } = await arrive(payment, part / 3n);
+    // As if the payer had chosen another network meanwhile.
+    await service.db
+      .updateTable('deposits')
+      .set({ payment_id: null, outcome: 'unknown' })
+      .where('id', 'in', [id, other])
+      .execute();
+    const assign = (deposit: string) => assignDeposit(operatorOf(service), deposit, payment.id);
+    await expect(assign(id)).rejects.toBeInstanceOf(ConsentNeeded);
+    await service.db
+      .updateTable('deposits')
+      .set({ token_amount: part.toString() })
+      .where('id', '=', id)
+      .execute();
+    expect((await assign(id)).outcome).toBe('assigned');
+    expect(await stateOf(payment)).toBe('successful/completed');
+  });
+
+  test('are counted in what the payer and the merchant are told', async () => {
+    const payment = await ask();
+    const counted = async () => {
+      const open = await findPayment(service.db, payment.id);
+      const transfers = await listTransfers(service.db, payment.id);
+      return open && countTransfers(open, transfers);
+    };
+    const whole = wholeOf(payment);
+    await arrive(payment, whole / 2n);
+    expect((await counted())?.listed).toMatchObject([{ countedFor: 'first', became: null }]);
+    // A rest that is much too much.
+    const over = await ask();
+    await arrive(over, wholeOf(over) / 2n, 'seen');
+    const rest = (wholeOf(over) * 9n) / 10n;
+    await arrive(over, rest);
+    const arrivals = (await readArrivals(service.db, [over.id])).get(over.id);
+    expect(arrivals).toMatchObject({ over: true, under: false });
+    const transfers = await listTransfers(service.db, over.id);
+    expect(countTransfers(over, transfers).excess?.token_amount).toBe(
+      String(wholeOf(over) / 2n + rest - wholeOf(over)),
+    );
   });
 
   test('whatever order parts are seen, final and undone in, the sum decides', async () => {

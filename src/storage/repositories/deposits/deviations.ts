@@ -82,6 +82,7 @@ export const ARRIVED = sql`
     select sum(token_amount) filter (where deposits.blockchain_id = payments.blockchain_id) as received,
            coalesce(bool_or(outcome = 'under'), false) as part,
            coalesce(bool_or(outcome = 'exact'), false) as whole,
+           coalesce(bool_or(outcome = 'rest'), false) as completed,
            coalesce(bool_or(outcome = 'over'), false) as excess,
            coalesce(bool_or(outcome = 'assigned'), false) as assigned
     from deposits
@@ -100,8 +101,10 @@ const CONDITIONS: Readonly<Record<Deviation, RawBuilder<SqlBool>>> = {
   under: sql`
     ((part and payments.status <> 'successful') or assigned)
       and (payments.token_amount is null or coalesce(received, 0) < payments.token_amount)`,
-  // The rest may be a little more than what was missing.
-  over: sql`(excess or assigned or (part and whole)) and received > payments.token_amount`,
+  // The rest may be a little more than what was missing; the last of several parts, much more.
+  over: sql`
+    (excess or assigned or (part and (whole or completed and received * 50 > payments.token_amount * 51)))
+      and received > payments.token_amount`,
   late: sql.ref<boolean>('late'),
   duplicate: sql.ref<boolean>('duplicate'),
 };

@@ -15,6 +15,17 @@ export interface Parts {
   readonly completing: string | null;
 }
 
+/** Whether a row's address is of a wallet, and no other payment than the given one was ever asked to pay there. */
+export const isOwnAddress = (row: 'asked' | 'deposits', paymentId: string) => sql<boolean>`(
+  exists (
+    select from wallet_addresses
+    where wallet_addresses.blockchain_id = ${sql.ref(row)}.blockchain_id
+      and wallet_addresses.address = ${sql.ref(row)}.address)
+  and not exists (
+    select from reservations as other
+    where other.blockchain_id = ${sql.ref(row)}.blockchain_id
+      and other.address = ${sql.ref(row)}.address and other.payment_id <> ${paymentId}))`;
+
 /**
  * What has arrived for a payment at an address of a wallet that no other payment was ever asked to pay to: there, parts
  * add up. undefined at any other address.
@@ -46,14 +57,7 @@ export async function findParts(
       where payment_id = ${paymentId} and state in ('seen', 'final')
         and deposits.blockchain_id = asked.blockchain_id and deposits.address = asked.address
     ) as parts
-    where exists (
-      select from wallet_addresses
-      where wallet_addresses.blockchain_id = asked.blockchain_id
-        and wallet_addresses.address = asked.address)
-    and not exists (
-      select from reservations as other
-      where other.blockchain_id = asked.blockchain_id and other.address = asked.address
-        and other.payment_id <> ${paymentId})`.execute(db);
+    where ${isOwnAddress('asked', paymentId)}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
   return {

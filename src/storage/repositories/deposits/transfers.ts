@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit, StrayKind } from '../../database/deposit-tables.ts';
 import { IS_IN_PERIOD, IS_OWN } from './account-deposits.ts';
+import { isOwnAddress } from './parts.ts';
 
 /** A transfer that belongs to a payment, did before, or was meant for it by its exact amount. */
 export type Transfer = Deposit & {
@@ -14,6 +15,8 @@ export type Transfer = Deposit & {
   stray_kind: StrayKind | 'left' | null;
   /** The reserved rest that completes it, an integer of the asset's smallest unit; null for none. */
   rest_due: string | null;
+  /** Whether it is a part at the payment's own address, where whatever arrives adds up. */
+  adds_up: boolean;
   /** Hash of the transaction that returned it as a partial deposit of the payment; null if it was not returned. */
   return_hash: string | null;
 };
@@ -93,7 +96,8 @@ async function list<T extends Transfer>(
       (
         select reservations.token_amount from reservations
         where reservations.payment_id = ${paymentId} and released_at is null
-          and rest_of = deposits.id) as rest_due ${columns}
+          and rest_of = deposits.id) as rest_due,
+      outcome = 'under' and ${isOwnAddress('deposits', paymentId)} as adds_up ${columns}
     from (
       select id as deposit_id, null as kind, null::uuid as merchant_id
       from deposits where payment_id = ${paymentId}
