@@ -1,4 +1,3 @@
-import type { Keyring } from '#crypto/keyring.ts';
 import { newId } from '#crypto/new-id.ts';
 import type { AddressChange, Merchant } from '#storage/database/account-tables.ts';
 import type { Connection } from '#storage/database/connection.ts';
@@ -23,7 +22,7 @@ import {
   requireBranch,
 } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
-import { type GivenWallet, holdWallet, readWallet } from './wallets.ts';
+import { holdWallet, type SealedWallet } from './wallets.ts';
 
 /** An address that an admin wants a branch to have on a network: as its only one, or as one more. */
 export interface WantedAddress {
@@ -33,21 +32,14 @@ export interface WantedAddress {
   readonly blockchainId: string;
   /** As typed. */
   readonly text: string;
-  /** A wallet, of which `text` is the next unused receiving address. */
-  readonly wallet?: {
-    /** Extended public key or descriptor, as typed. */
-    readonly key: string;
-    /** Seals the key. */
-    readonly keyring: Keyring;
-  };
+  /** A wallet, of which `text` is the next unused receiving address; see `readWalletFor`. */
+  readonly wallet?: SealedWallet;
 }
 
 /** A wanted address and the branch's present ones, for review before it is proposed. */
 interface CheckedAddress {
   /** In its canonical spelling. */
   readonly address: string;
-  /** The wallet that it is the next unused address of; null for a static one. */
-  readonly wallet: GivenWallet | null;
   /** The present addresses of the branch on the network. */
   readonly present: readonly string[];
 }
@@ -59,26 +51,7 @@ interface CheckedAddress {
  */
 export async function checkAddress(
   db: Connection,
-  wanted: WantedAddress,
-  now: Date,
-): Promise<CheckedAddress> {
-  return checkGiven(db, wanted, await readGiven(db, wanted), now);
-}
-
-/** The wanted wallet, which may take seconds to read; null for a static address. */
-async function readGiven(
-  db: Connection,
-  { merchantId, blockchainId, text, wallet }: WantedAddress,
-): Promise<GivenWallet | null> {
-  if (wallet === undefined) return null;
-  const address = await requireAddressFor(db, merchantId, blockchainId, text);
-  return readWallet(db, blockchainId, { key: wallet.key, address });
-}
-
-async function checkGiven(
-  db: Connection,
-  { kind, merchantId, branchId, blockchainId, text }: WantedAddress,
-  wallet: GivenWallet | null,
+  { kind, merchantId, branchId, blockchainId, text, wallet }: WantedAddress,
   now: Date,
 ): Promise<CheckedAddress> {
   await requireBranch(db, { merchantId, branchId });
@@ -86,7 +59,7 @@ async function checkGiven(
   const present = await listAddressesOn(db, branchId, blockchainId);
   const isThere = present.includes(address);
   const hasWallet = (await findWalletOn(db, branchId, blockchainId)) !== null;
-  if (isThere && (wallet !== null) === hasWallet) {
+  if (isThere && (wallet !== undefined) === hasWallet) {
     if (hasWallet) throw new OperationRefused('wallet-already-set');
     if (kind === 'address.add' || present.length === 1) {
       throw new OperationRefused('address-already-set');
@@ -97,7 +70,7 @@ async function checkGiven(
     refuseTooMany(present, address);
   }
   await requireUntaken(db, { merchantId, blockchainId, address }, now);
-  return { address, wallet, present };
+  return { address, present };
 }
 
 /**
@@ -109,15 +82,12 @@ async function checkGiven(
  * @throws OperationRefused like `checkAddress`, for somebody who may not propose, when another change of the
  * branch and network is waiting, and when the present addresses differ from `seen`.
  */
-export async function proposeAddress(
+export function proposeAddress(
   operator: Operator,
   wanted: WantedAddress,
   seen: readonly string[],
   delayMs: number,
 ): Promise<AddressChange> {
-  // Before the transaction: it may take seconds.
-  const given = await readGiven(operator.db, wanted);
-  const sealed = given && wanted.wallet && { given, keyring: wanted.wallet.keyring };
   const {
     kind,
     merchantId: merchant_id,
@@ -126,10 +96,10 @@ export async function proposeAddress(
   } = wanted;
   return propose(operator, merchant_id, delayMs, async within => {
     const { db: tx, clock } = within;
-    const { address, present } = await checkGiven(tx, wanted, given, new Date(clock()));
+    const { address, present } = await checkAddress(tx, wanted, new Date(clock()));
     if (!isSame(present, seen)) throw new OperationRefused('addresses-changed');
     await holdAddress(within, { merchantId: merchant_id, blockchainId: blockchain_id, address });
-    const wallet = sealed && (await holdWallet(within, merchant_id, sealed));
+    const wallet = wanted.wallet && (await holdWallet(within, merchant_id, wanted.wallet));
     const former = [...present];
     return {
       kind,

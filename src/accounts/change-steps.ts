@@ -23,6 +23,16 @@ export const FORMER_TOLD_MS = 24 * 60 * 60_000;
 /** What happens to a change of where money goes. */
 type ChangeStep = 'propose' | 'approve' | 'cancel' | 'lapse' | 'apply';
 
+/** What a change does, as people are told: a wallet is set in another way than an address. */
+type ChangeName = AddressChange['kind'] | 'wallet.set';
+
+export function changeName({
+  kind,
+  wallet_id,
+}: Pick<AddressChange, 'kind' | 'wallet_id'>): ChangeName {
+  return wallet_id === null ? kind : 'wallet.set';
+}
+
 /** A change as it is proposed. */
 export type ChangeColumns = Pick<
   AddressChange,
@@ -56,11 +66,12 @@ export async function tellOfChange(
 async function mailAdmins(
   operator: Operator,
   step: ChangeStep,
-  { id, kind, merchant_id, address, former, person_id, ...change }: AddressChange,
+  { id, kind, wallet_id, merchant_id, address, former, person_id, ...change }: AddressChange,
 ): Promise<void> {
   // Setting the only address again changes nothing.
   const [only] = former;
-  const isSame = kind === 'address.set' && former.length === 1 && only === address;
+  const isSame =
+    kind === 'address.set' && wallet_id === null && former.length === 1 && only === address;
   if (step === 'approve' || isSame) return;
   const { db, clock } = operator;
   const waitsMs = change.effective_at.getTime() - change.proposed_at.getTime();
@@ -75,7 +86,7 @@ async function mailAdmins(
       facts: {
         step,
         changeId: id,
-        kind,
+        kind: changeName({ kind, wallet_id }),
         branch: branchName,
         network: name === null || asset === null ? null : { name, asset },
         proposedBy: person_id === null ? null : change.proposed_by,
@@ -90,11 +101,22 @@ async function mailAdmins(
   );
 }
 
-function detailOf({ kind, blockchain_id: blockchainId, address, former }: AddressChange) {
+function detailOf({
+  kind,
+  blockchain_id: blockchainId,
+  address,
+  wallet_id: wallet,
+  former,
+}: AddressChange) {
   if (kind === 'merchant.one-admin') return { needsSecondAdmin: false };
   if (kind === 'branch.main') return former.length > 0 ? { replaced: former } : {};
   const replaced = kind === 'address.set' ? former.filter(other => other !== address) : [];
-  return { blockchainId, address, ...(replaced.length > 0 ? { replaced } : {}) };
+  return {
+    blockchainId,
+    address,
+    ...(wallet === null ? {} : { wallet }),
+    ...(replaced.length > 0 ? { replaced } : {}),
+  };
 }
 
 /** A change by an operator is applied without earlier steps. */

@@ -17,7 +17,14 @@ import { holdAddress, leaveAddresses } from './address-holders.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
-import { beginWallet, holdWallet, leaveWallet, readWallet, type SealedWallet } from './wallets.ts';
+import {
+  beginWallet,
+  type GivenWallet,
+  holdWallet,
+  leaveWallet,
+  readWallet,
+  type SealedWallet,
+} from './wallets.ts';
 
 /** Maximum deposit addresses of a branch on a network. */
 export const ADDRESSES_MAXIMUM = 20;
@@ -57,13 +64,34 @@ export async function setWallet(
   operator: Operator & { readonly keyring: Keyring },
   owner: AddressOwner,
   blockchainId: string,
-  { key, next }: { readonly key: string; readonly next: string },
+  wallet: ShownWallet,
 ): Promise<OwnAddress> {
   const { db, keyring } = operator;
-  const address = await requireAddressFor(db, owner.merchantId, blockchainId, next);
-  const given = await readWallet(db, blockchainId, { key, address });
-  const wanted = { blockchainId, text: next, wallet: { given, keyring } };
+  const given = await readWalletFor(db, owner.merchantId, blockchainId, wallet);
+  const wanted = { blockchainId, text: given.address, wallet: { given, keyring } };
   return changeNow(operator, owner, wanted, 'address.set');
+}
+
+/** A wallet as somebody shows it. */
+interface ShownWallet {
+  /** Extended public key or output descriptor. */
+  readonly key: string;
+  /** The next unused receiving address. */
+  readonly next: string;
+}
+
+/**
+ * Reads a wallet that a merchant shows. It may take seconds, so call it outside of a transaction.
+ * @throws OperationRefused with the reason.
+ */
+export async function readWalletFor(
+  db: Connection,
+  merchantId: string,
+  blockchainId: string,
+  { key, next }: ShownWallet,
+): Promise<GivenWallet> {
+  const address = await requireAddressFor(db, merchantId, blockchainId, next);
+  return readWallet(db, blockchainId, { key, address });
 }
 
 /**

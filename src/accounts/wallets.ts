@@ -1,6 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import { InvalidAddress } from '#chains/address.ts';
-import { findInWallet, walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { findInWallet, firstAddresses, walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
 import { parseWalletKey, walletDigest } from '#chains/bitcoin/wallet-key.ts';
 import type { Keyring } from '#crypto/keyring.ts';
 import { newId } from '#crypto/new-id.ts';
@@ -15,6 +15,7 @@ import {
   holdWalletAddresses,
   insertWallet,
   insertWalletAddresses,
+  listAddressesFrom,
   listMissingIndices,
   listShortWallets,
   lockWalletOf,
@@ -50,6 +51,34 @@ export interface GivenWallet {
 export interface SealedWallet {
   readonly given: GivenWallet;
   readonly keyring: Keyring;
+}
+
+/** A wallet as people compare it with the program that holds the money. */
+export interface WalletView extends Pick<Wallet, 'kind' | 'fingerprint'> {
+  readonly index: number;
+  /** Its addresses from the index on: the first three. */
+  readonly addresses: readonly string[];
+}
+
+export function viewGiven({ receiving, ...given }: GivenWallet): WalletView {
+  return { ...given, addresses: firstAddresses(receiving, given, given.index) };
+}
+
+/**
+ * Shows a wallet without opening its key.
+ * @param from An index, or the address to begin with.
+ * @returns null for an unknown wallet, or if the address is none of it.
+ */
+export async function viewWallet(
+  db: Connection,
+  walletId: string,
+  from: number | string,
+): Promise<WalletView | null> {
+  const wallet = await findWallet(db, walletId);
+  const index = typeof from === 'number' ? from : await findWalletIndex(db, walletId, from);
+  if (wallet === undefined || index === undefined) return null;
+  const { kind, fingerprint } = wallet;
+  return { kind, fingerprint, index, addresses: await listAddressesFrom(db, walletId, index, 3) };
 }
 
 /**

@@ -39,6 +39,8 @@ export interface RateLimits {
   readonly countSecret: CountedWork<FastifyRequest>;
   /** Counts a signature that is explained in the panel, by person. */
   countExplanation(request: FastifyRequest): Promise<void>;
+  /** Counts a wallet that is read in the panel, by person. */
+  countWallet(request: FastifyRequest): Promise<void>;
   /** Counts a test that is sent to a webhook endpoint from the panel, by session. */
   countWebhookTest(request: FastifyRequest): Promise<void>;
   /** Opens a file to download in the panel; they are counted by person. */
@@ -79,6 +81,8 @@ const PANEL = { most: 300, seconds: 60 };
 const SECRETS = { most: 10, seconds: 3_600 };
 /** Signatures explained for a person in a minute; each may take 70 ms. */
 const EXPLANATIONS = { most: 10, seconds: 60 };
+/** Wallets read for a person in a minute; one whose address is not found takes seconds. */
+const WALLETS = { most: 6, seconds: 60 };
 /** Tests sent to webhook endpoints for a panel session in a minute; each may take 15 s. */
 const WEBHOOK_TESTS = { most: 10, seconds: 60 };
 /** Files that a person may download in an hour; each may hold, or be made of, millions of rows. */
@@ -90,7 +94,7 @@ export const BULK_REDELIVERIES = { most: 6, seconds: 3_600 };
 
 const rateLimited = new Counter({
   name: 'eps_rate_limited_total',
-  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations, webhook tests, files and redeliveries made there',
+  help: 'Requests refused with E9001, by what was counted: a key, failures, pages, checkout pages or sign-ins of an address, a session of the panel, or secrets, explanations, wallets, webhook tests, files and redeliveries made there',
   labelNames: ['client'],
 });
 
@@ -104,6 +108,7 @@ type Limited =
   | 'panel'
   | 'secret'
   | 'explanation'
+  | 'wallet'
   | 'webhook-test'
   | 'export'
   | 'redelivery';
@@ -182,6 +187,7 @@ export async function createRateLimits(
   const panel = createLimiter('panel', PANEL, sessionOf);
   const personOf = ({ visit }: FastifyRequest) => visit?.session?.person.id ?? '';
   const explanations = createLimiter('explanation', EXPLANATIONS, personOf);
+  const wallets = createLimiter('wallet', WALLETS, personOf);
   const webhookTests = createLimiter('webhook-test', WEBHOOK_TESTS, sessionOf);
   const accountOf = ({ visit }: FastifyRequest) => visit?.membership?.accountId ?? '';
   const itself = (id: string) => id;
@@ -195,6 +201,7 @@ export async function createRateLimits(
     countPanel: panel,
     countSecret: countWork('secret', SECRETS, accountOf),
     countExplanation: explanations,
+    countWallet: wallets,
     countWebhookTest: webhookTests,
     countExport: countWork('export', EXPORTS, personOf),
     countRedelivery: countWork('redelivery', REDELIVERIES, itself),

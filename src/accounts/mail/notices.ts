@@ -74,7 +74,7 @@ export interface Notices {
   readonly 'money-change': {
     readonly step: 'propose' | 'cancel' | 'lapse' | 'apply';
     readonly changeId: string;
-    readonly kind: AddressChangeKind;
+    readonly kind: AddressChangeKind | 'wallet.set';
     /** null for a change without a network. */
     readonly network: { readonly name: string; readonly asset: string } | null;
     readonly branch: string | null;

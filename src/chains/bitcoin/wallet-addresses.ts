@@ -89,9 +89,9 @@ export async function findInWallet(
   throw new InvalidAddress('wallet-address-not-found', { searched, addresses: shown.join(', ') });
 }
 
-/** The first three addresses of a kind. */
-export function firstAddresses(parent: HDKey, style: WalletStyle): string[] {
-  return Array.from({ length: SHOWN }, (_, index) => walletAddress(style, parent, index));
+/** The first three addresses of a kind, or those from an index on. */
+export function firstAddresses(parent: HDKey, style: WalletStyle, from = 0): string[] {
+  return Array.from({ length: SHOWN }, (_, index) => walletAddress(style, parent, from + index));
 }
 
 async function indexBelow(

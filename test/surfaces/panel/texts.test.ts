@@ -245,6 +245,7 @@ const DISTINGUISHED: Readonly<Record<string, readonly object[]>> = {
   'payment-ended': Object.keys(en.payments.statuses).map(status => ({ status })),
   'return-not-final': Object.keys(en.payments.timeline.states).map(state => ({ state })),
   'too-many-codes': [{ isKnownDevice: true }, { isKnownDevice: false }],
+  'wallet-invalid': [{ problem: { code: 'wallet-empty' } }],
   'wrong-password': [{ wasRight: true }, { wasRight: false }],
 };
 
@@ -333,7 +334,7 @@ function isBalanced(text: Text): boolean {
 describe('the texts in Spanish', () => {
   const SAME_AS_ENGLISH = [
     ...['External Payments Service', 'Webhooks', 'URL', 'Endpoint', 'Error', 'ID', 'no'],
-    ...['HTTP «a»', '«a» ms', '#7c3aed'],
+    ...['HTTP «a»', '«a» ms', '#7c3aed', 'taproot'],
     ...['X-MP-TIMESTAMP', 'X-MP-NONCE', 'X-MP-SIGNATURE'],
   ];
   const ENGLISH_WORD = /(?<!\p{L})(the|of|and|is|are|to|with|from|for|your)(?!\p{L})/iu;

@@ -88,7 +88,7 @@ export function listToldChanges(
         and([
           eb('address_changes.person_id', 'is', null),
           // Leaves out a change that set the address already in force.
-          sql<boolean>`former is distinct from array[address_changes.address]`,
+          sql<boolean>`(wallet_id is not null or former is distinct from array[address_changes.address])`,
         ]),
       ]),
     )

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Network, NetworkEnvironment, SettledBy } from '../../database/network-tables.ts';
+import { WALLET_USES, type WalletUse } from './wallets.ts';
 
 export interface DepositAddress {
   blockchainId: string;
@@ -9,8 +11,10 @@ export interface DepositAddress {
 }
 
 /** An address, with the time when it was last set. */
-export interface DatedAddress extends DepositAddress {
+export interface DatedAddress extends Omit<DepositAddress, 'walletId'> {
   setAt: Date;
+  /** The wallet that it is the first address of; null for a static address. */
+  wallet: WalletUse | null;
 }
 
 /** A network that a branch has an address on. */
@@ -49,8 +53,12 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
 export function listDatedAddresses(db: Connection, branchId: string): Promise<DatedAddress[]> {
   return db
     .selectFrom('deposit_addresses')
-    .select(['blockchain_id as blockchainId', 'address', 'wallet_id as walletId'])
-    .select('updated_at as setAt')
+    .select(['blockchain_id as blockchainId', 'address', 'updated_at as setAt'])
+    .select(
+      sql<WalletUse | null>`(
+        select to_json(use) from (${WALLET_USES} where own.id = deposit_addresses.wallet_id) as use
+      )`.as('wallet'),
+    )
     .where('branch_id', '=', branchId)
     .orderBy('updated_at')
     .orderBy('address')

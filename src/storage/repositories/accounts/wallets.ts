@@ -144,6 +144,24 @@ export async function findWalletIndex(
   return row?.index;
 }
 
+/** Addresses of a wallet from an index on, of those that are derived already. */
+export async function listAddressesFrom(
+  db: Connection,
+  walletId: string,
+  index: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('wallet_addresses')
+    .select('address')
+    .where('wallet_id', '=', walletId)
+    .where('index', '>=', index)
+    .orderBy('index')
+    .limit(limit)
+    .execute();
+  return rows.map(({ address }) => address);
+}
+
 /** The index of the last address with a transfer in a block, or else the one before the first; of `own`. */
 const LAST_FUNDED: RawBuilder<number> = sql`
   greatest(own.first_index - 1, coalesce((
@@ -280,9 +298,8 @@ export interface WalletUse {
   readonly gapMaximum: number;
 }
 
-/** How these wallets stand. */
-export async function listWalletUses(db: Connection, ids: readonly string[]): Promise<WalletUse[]> {
-  const { rows } = await sql<WalletUse>`
+/** How wallets stand, which `own` is to be limited to. */
+export const WALLET_USES: RawBuilder<WalletUse> = sql`
     select own.id, own.kind, own.fingerprint, used.out, used.funded,
       coalesce(used.next, used.last + 1) as "nextIndex",
       greatest(used.last - ${LAST_FUNDED}, 0)::integer as gap, ${GAP_MAXIMUM}::integer as "gapMaximum"
@@ -299,8 +316,12 @@ export async function listWalletUses(db: Connection, ids: readonly string[]): Pr
           and reservations.address = wallet_addresses.address
       ) as quotes
       where wallet_id = own.id
-    ) as used
-    where own.id = any(${ids}::uuid[])
+    ) as used`;
+
+/** How these wallets stand. */
+export async function listWalletUses(db: Connection, ids: readonly string[]): Promise<WalletUse[]> {
+  const { rows } = await sql<WalletUse>`
+    ${WALLET_USES} where own.id = any(${ids}::uuid[])
     order by own.id`.execute(db);
   return rows;
 }

@@ -19,7 +19,13 @@ interface Sent<Body extends TObject, Params extends TObject, Query extends TObje
 }
 
 /** A form: who may send it, what it changes, and what is shown then. */
-interface Form<Result, Body extends TObject, Params extends TObject, Query extends TObject> {
+interface Form<
+  Result,
+  Body extends TObject,
+  Params extends TObject,
+  Query extends TObject,
+  Checked,
+> {
   readonly rule: PanelRule;
   /** The Content Security Policy of its pages, where it is not that of the rest of the panel. */
   readonly policy?: PagePolicy;
@@ -33,16 +39,18 @@ interface Form<Result, Body extends TObject, Params extends TObject, Query exten
    */
   readonly ask?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<Question | null>;
   /**
-   * Refuses what is wrong whatever the second factor is, before a code is used up.
+   * Refuses what is wrong whatever the second factor is, before a code is used up and the transaction begins.
+   * @returns What `change` needs of it.
    * @throws As `change` does; ApiError E3001 for an object of others.
    */
-  readonly check?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<unknown>;
+  readonly check?: (request: FastifyRequest<Sent<Body, Params, Query>>) => Promise<Checked>;
   /** The fresh second factor that it was sent with, which is used up in the transaction of the change. */
   readonly code?: (request: FastifyRequest<Sent<Body, Params, Query>>) => string;
   /** @throws What `faultOf` knows if the form is refused: then it is shown again. */
   readonly change: (
     request: FastifyRequest<Sent<Body, Params, Query>>,
     operator: Operator,
+    checked: Checked,
   ) => Promise<Result>;
   /** The page of the form, with what was sent and why it was refused. */
   readonly again: (
@@ -63,11 +71,12 @@ export function registerForm<
   Body extends TObject = typeof EmptyForm,
   Params extends TObject = typeof EmptyForm,
   Query extends TObject = typeof EmptyForm,
+  Checked = unknown,
 >(
   app: FastifyInstance,
   deps: PanelDependencies,
   path: string,
-  form: Form<Result, Body, Params, Query>,
+  form: Form<Result, Body, Params, Query, Checked>,
 ): void {
   const { rule, policy, body = EmptyForm, params, query, ask, code } = form;
   const config = {
@@ -83,12 +92,12 @@ export function registerForm<
   app.post<Sent<Body, Params, Query>>(path, { config, schema }, async request => {
     let result: Result;
     try {
-      await form.check?.(request);
+      const checked = (await form.check?.(request)) as Checked;
       result =
         code === undefined
-          ? await form.change(request, operatorOf(request, deps))
+          ? await form.change(request, operatorOf(request, deps), checked)
           : await changeWithFactor(request, deps, code(request), operator =>
-              form.change(request, operator),
+              form.change(request, operator, checked),
             );
     } catch (error) {
       return form.again(request, faultOf(error, request), error);

@@ -21,6 +21,8 @@ export class FormRefused extends Error {
 
 export interface Field {
   readonly name: string;
+  /** The name unless given: for a page with several forms that have a field of this name. */
+  readonly id?: string;
   readonly label: string;
   readonly type?:
     | 'text'
@@ -48,17 +50,17 @@ export interface Field {
 
 /** A labelled input, with the reason if the form was refused for its value. */
 export function renderField(field: Field, fault: FormFault | null = null): Html {
-  const { name, label, type = 'text', value = '', hint, required = true } = field;
+  const { name, id = name, label, type = 'text', value = '', hint, required = true } = field;
   const { accept, autocomplete, inputmode, maxlength, placeholder, beside } = field;
-  const isWrong = fault?.field === name;
-  const described = [hint && `${name}-hint`, isWrong && `${name}-fault`].filter(Boolean).join(' ');
+  const isWrong = fault?.field === id;
+  const described = [hint && `${id}-hint`, isWrong && `${id}-fault`].filter(Boolean).join(' ');
   const given = type === 'file' ? undefined : value;
   const optional = { value: given, accept, autocomplete, inputmode, maxlength, placeholder };
   return html`<p class="field">
-<label for="${name}">${label}</label>
-${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}
-${isWrong && html`<span class="fault" id="${name}-fault">${fault.message}</span>`}
-${beside !== undefined && html`<span class="together">${beside}`}<input id="${name}" name="${name}" type="${type}"${Object.entries(
+<label for="${id}">${label}</label>
+${hint !== undefined && html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${isWrong && html`<span class="fault" id="${id}-fault">${fault.message}</span>`}
+${beside !== undefined && html`<span class="together">${beside}`}<input id="${id}" name="${name}" type="${type}"${Object.entries(
     optional,
   ).map(
     ([attribute, given]) => given !== undefined && html` ${attribute}="${given}"`,

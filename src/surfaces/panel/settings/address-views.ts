@@ -15,6 +15,7 @@ import { ownUrl } from '../kit/navigation.ts';
 import { ADDRESSES, type NetworkRequest, queryOf, requireNetwork } from './address-pages.ts';
 import { renderWaiting } from './change-views.ts';
 import { networkName } from './network-name.ts';
+import { renderWallet, renderWalletUse } from './wallet-views.ts';
 
 /**
  * The addresses of a branch on a network. While a change of them waits, there is no form for another.
@@ -25,7 +26,7 @@ export async function networkPage(
   deps: PanelDependencies,
   branch: Branch,
   fault: FormFault | null,
-  typed: { readonly address?: string; readonly kind?: string } = {},
+  typed: { readonly address?: string; readonly kind?: string; readonly key?: string } = {},
 ): Promise<PanelPage> {
   const { db } = deps;
   const words = texts(request);
@@ -37,6 +38,7 @@ export async function networkPage(
     listOpenChanges(db, membership.accountId),
   ]);
   const addresses = all.filter(({ blockchainId }) => blockchainId === network.id);
+  const isWallet = addresses.some(({ wallet }) => wallet !== null);
   const open = changes.filter(
     ({ blockchain_id, branch_id }) => blockchain_id === network.id && branch_id === branch.id,
   );
@@ -54,8 +56,8 @@ ${
   addresses.length === 0
     ? html`<p>${isUs(membership) ? own.usAccount : own.noneHere}</p>`
     : html`${waiting !== null && html`<h2>${own.inForce}</h2>`}<ul class="rows">${addresses.map(
-        ({ address, setAt }) =>
-          html`<li><div>${inGroups(address)}<br><span class="quiet">${own.setAt} ${dateTime(words, setAt)}</span></div>
+        ({ address, setAt, wallet }) =>
+          html`<li><div>${wallet === null ? inGroups(address) : html`<strong>${renderWallet(words, wallet)}</strong>${renderWalletUse(words, wallet, address)}`}<br><span class="quiet">${own.setAt} ${dateTime(words, setAt)}</span></div>
 ${
   mayChange &&
   html`<form method="post" action="${action}/remove"><input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="address" value="${address}"><button class="plain">${own.remove}<span class="visually-hidden"> ${address}</span></button></form>`
@@ -68,14 +70,25 @@ ${
   html`<section aria-labelledby="new"><h2 id="new">${own.change}</h2>
 <form method="post" action="${action}/review" class="stack">
 <input type="hidden" name="branch" value="${branch.id}">
-${renderField({ name: 'address', label: own.newAddress, hint: own.newAddressHint, value: typed.address, autocomplete: 'off', maxlength: 200 }, fault)}
+${renderField({ name: 'address', label: own.newAddress, hint: own.newAddressHint, value: typed.key === undefined ? typed.address : '', autocomplete: 'off', maxlength: 200 }, fault)}
 ${
-  addresses.length === 0
+  addresses.length === 0 || isWallet
     ? html`<input type="hidden" name="kind" value="address.set">`
     : renderSelect('kind', own.how, Object.entries(own.hows), typed.kind)
 }
 <button>${own.compare}</button>
+</form></section>
+${
+  network.family === 'bitcoin' &&
+  html`<section aria-labelledby="wallet"><h2 id="wallet">${own.wallet.title}</h2>
+<p>${own.wallet.lead} <a href="${deps.publicUrl}/docs/operating/wallets">${own.wallet.guide}</a></p>
+<form method="post" action="${action}/review" class="stack">
+<input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="kind" value="address.set">
+${renderField({ name: 'key', label: own.wallet.key, hint: own.wallet.keyHint, value: typed.key, autocomplete: 'off', maxlength: 400 }, fault)}
+${renderField({ name: 'address', id: 'next', label: own.wallet.next, hint: own.wallet.nextHint, value: typed.key === undefined ? '' : typed.address, autocomplete: 'off', maxlength: 200 }, fault)}
+<button>${own.compare}</button>
 </form></section>`
+}`
 }
 <p><a href="${url}${queryOf(branch)}">${own.title}</a></p>`,
   };

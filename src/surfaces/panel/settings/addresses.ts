@@ -25,6 +25,7 @@ import {
 import { networkPage } from './address-views.ts';
 import { renderNetwork } from './network-name.ts';
 import { registerProposal } from './propose-address.ts';
+import { findWalletUse, renderWallet } from './wallet-views.ts';
 
 const branch = Uuid('ID of the branch.');
 const querystring = Type.Object({ branch: Type.Optional(branch) });
@@ -75,14 +76,15 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     const { address } = request.body;
     const { network, branch, name, path } = await requirePlace(request, deps);
     const thing = { branchId: branch.id, blockchainId: network.id };
-    const [present, open] = await Promise.all([
+    const [present, open, wallet] = await Promise.all([
       listAddressesOn(db, branch.id, network.id),
       findOpenChangeOf(db, membership.accountId, thing),
+      findWalletUse(db, branch.id, network.id),
     ]);
     if (!present.includes(address)) return null;
     const isLast = present.length === 1 && !isUs(membership);
     const content = html`<p>${renderNetwork(words, network)}. ${ofBranch(branch.name)}.</p>
-<p>${inGroups(address)}</p>
+<p>${wallet === null ? inGroups(address) : renderWallet(words, wallet)}</p>
 ${isLast && html`<p class="notice">${removal.isLast(branch.name)}</p>`}
 ${open !== undefined && html`<p>${removal.lapses}</p>`}
 <p>${words.changes.openPayments}</p>`;

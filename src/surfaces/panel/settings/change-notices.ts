@@ -1,3 +1,4 @@
+import { changeName } from '#accounts/change-steps.ts';
 import type { Person } from '#storage/database/people-tables.ts';
 import {
   listToldChanges,
@@ -47,7 +48,10 @@ export async function readChangeNotices(
 }
 
 function textOf({ changes }: PanelTexts, change: NamedChange): string {
-  const { kind, outcome, asset, branch_name: branchName, network_name: networkName } = change;
+  const { outcome, asset, branch_name: branchName, network_name: networkName } = change;
   const network = networkName === null || asset === null ? '' : changes.network(networkName, asset);
-  return changes[outcome === null ? 'waitsFor' : 'byOperator'][kind](network, branchName ?? '');
+  return changes[outcome === null ? 'waitsFor' : 'byOperator'][changeName(change)](
+    network,
+    branchName ?? '',
+  );
 }

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { isChangeAllowed } from '#accounts/access/permissions.ts';
+import { changeName } from '#accounts/change-steps.ts';
+import { viewWallet, type WalletView } from '#accounts/wallets.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { AddressChange, Branch } from '#storage/database/account-tables.ts';
+import type { Database } from '#storage/database/connection.ts';
 import {
   findNamedChange,
   type NamedChange,
@@ -21,6 +24,7 @@ import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { readLacking, renderLacking } from './lacking.ts';
 import { renderNetwork } from './network-name.ts';
+import { findWalletUse, renderWalletSide } from './wallet-views.ts';
 
 /** The present and the proposed value, side by side. */
 interface Comparison {
@@ -29,6 +33,25 @@ interface Comparison {
   readonly former: readonly string[];
   readonly address: string | null;
   readonly branchName: string | null;
+  readonly wallets?: ComparedWallets;
+}
+
+/** The wallets of a comparison, which are shown in place of their addresses; null for static addresses. */
+interface ComparedWallets {
+  readonly before: WalletView | null;
+  readonly after: WalletView | null;
+}
+
+const NO_WALLETS: ComparedWallets = { before: null, after: null };
+
+/** The present wallet of a branch on a network, as it is compared with what is to replace it. */
+export async function viewPresent(
+  db: Database,
+  branchId: string,
+  blockchainId: string,
+): Promise<WalletView | null> {
+  const use = await findWalletUse(db, branchId, blockchainId);
+  return use && viewWallet(db, use.id, use.nextIndex);
 }
 
 /**
@@ -36,20 +59,23 @@ interface Comparison {
  * @param outcome How the change has ended; null while it is not made, or waits.
  */
 export function renderComparison(
-  { changes }: PanelTexts,
-  { kind, former, address, branchName }: Comparison,
+  words: PanelTexts,
+  { kind, former, address, branchName, wallets = NO_WALLETS }: Comparison,
   branches: readonly Branch[],
   outcome: AddressChange['outcome'] = null,
 ): Html | null {
   if (kind === 'merchant.one-admin') return null;
+  const { changes } = words;
   const isMain = kind === 'branch.main';
   const none = isMain ? changes.noMain : changes.noAddress;
   const nameOf = (id: string) => branches.find(branch => branch.id === id)?.name;
   const show = (value: string) =>
     isMain ? html`${nameOf(value) ?? html`<code>${value}</code>`}` : inGroups(value);
-  const before = former.length === 0 ? [html`${none}`] : former.map(show);
+  const addresses = former.length === 0 ? [html`${none}`] : former.map(show);
+  const before = wallets.before === null ? addresses : renderWalletSide(words, wallets.before);
   const added = isMain ? html`<strong>${branchName}</strong>` : inGroups(address ?? '');
-  const after = kind === 'address.add' ? [...former.map(show), added] : [added];
+  const alone = wallets.after === null ? [added] : renderWalletSide(words, wallets.after);
+  const after = kind === 'address.add' ? [...former.map(show), added] : alone;
   const list = (title: string, entries: readonly Html[]) =>
     html`<div><dt>${title}</dt>${entries.map(entry => html`<dd>${entry}</dd>`)}</div>`;
   const sides = changes.sides[outcome ?? 'waits'];
@@ -85,13 +111,14 @@ export async function changePage(
     listBranches(db, membership.accountId),
   ]);
   const { kind, outcome, branch_id: branchId, branch_name: branchName } = change;
+  const wallets = await viewWallets(db, change);
   const isMain = kind === 'branch.main' && outcome === null && branchId !== null;
   const lacking = isMain ? await readLacking(db, membership, branches, branchId) : [];
   return {
-    title: changes.kinds[kind],
+    title: changes.kinds[changeName(change)],
     fault,
     content: html`${outcome !== null && html`<p class="notice">${changes.outcomes[outcome]}</p>`}
-${renderComparison(words, { ...change, branchName }, branches, outcome)}
+${renderComparison(words, { ...change, branchName, wallets }, branches, outcome)}
 ${renderLacking(words, branchName ?? '', lacking)}
 ${renderFacts([
   [changes.networkName, renderNetworkOf(words, change)],
@@ -103,6 +130,17 @@ ${renderFacts([
 ])}
 ${outcome === null && renderDecision(request, deps, change, fault)}`,
   };
+}
+
+/** What a change replaces is known as a wallet only while it waits. */
+async function viewWallets(db: Database, change: NamedChange): Promise<ComparedWallets> {
+  const { branch_id: branchId, blockchain_id: blockchainId, wallet_id: walletId } = change;
+  const isOpen = change.outcome === null && branchId !== null && blockchainId !== null;
+  const [before, after] = await Promise.all([
+    isOpen ? viewPresent(db, branchId, blockchainId) : null,
+    walletId === null ? null : viewWallet(db, walletId, change.address ?? ''),
+  ]);
+  return { before, after };
 }
 
 function renderNetworkOf(words: PanelTexts, change: NamedChange): Html | null {
@@ -157,7 +195,7 @@ export function renderWaiting(
   return html`<section aria-labelledby="waiting"><h2 id="waiting">${changes.waiting}</h2>
 <ul class="rows">${open.map(
     change =>
-      html`<li><div><a href="${url}/${change.id}">${changes.kinds[change.kind]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${renderNetworkOf(words, change)}`}<br>
+      html`<li><div><a href="${url}/${change.id}">${changes.kinds[changeName(change)]}</a>: ${change.branch_name}${change.network_name !== null && html`, ${renderNetworkOf(words, change)}`}<br>
 ${change.address !== null && html`${inGroups(change.address)}<br>`}
 <span class="quiet">${changes.proposedBy} ${proposerOf(change)}. ${changes.takesEffect} ${renderWhen(words, change)}</span></div>
 ${mayCancel && renderButton(`${url}/${change.id}/cancel`, changes.cancel, 'danger')}</li>`,

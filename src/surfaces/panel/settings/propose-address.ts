@@ -6,8 +6,10 @@ import {
   type WantedAddress,
 } from '#accounts/address-changes.ts';
 import { AddressTaken } from '#accounts/address-holders.ts';
-import { ADDRESSES_MAXIMUM } from '#accounts/deposit-addresses.ts';
+import { OperationRefused } from '#accounts/audit/audited-change.ts';
+import { ADDRESSES_MAXIMUM, readWalletFor } from '#accounts/deposit-addresses.ts';
 import { reportTaken } from '#accounts/report-taken.ts';
+import { viewGiven } from '#accounts/wallets.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { html } from '../../pages/html.ts';
@@ -30,13 +32,19 @@ import {
   requirePlace,
 } from './address-pages.ts';
 import { networkPage } from './address-views.ts';
-import { renderComparison } from './change-views.ts';
+import { renderComparison, viewPresent } from './change-views.ts';
 import { isAtOnce, renderDelay } from './delay.ts';
 
 const ReviewForm = Type.Object({
   branch: Uuid('ID of the branch.'),
   address: Type.String(),
   kind: StringEnum(['address.set', 'address.add'], 'Whether it replaces what is there.'),
+  /**
+   * Extended public key or descriptor of a wallet, of which the address is the next unused one. Between review and
+   * proposal it is kept by the form alone, as the address is: in a hidden field, on a page that is never cached. So
+   * nothing of it is stored that nobody proposed, and nothing has to be cleaned up.
+   */
+  key: Type.Optional(Type.String()),
 });
 const ProposeForm = Type.Object({
   ...ReviewForm.properties,
@@ -49,7 +57,7 @@ type ReviewRequest = NetworkRequest & { body: Static<typeof ReviewForm> };
 
 /** A new address of a branch on a network: first compared with the present ones, then proposed. */
 export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
-  const { addressDelayMs, clock, db } = deps;
+  const { addressDelayMs, clock, db, keyring, limits } = deps;
   const rule = { for: 'merchant', permission: 'money.change' } as const;
 
   registerForm(app, deps, `${ADDRESSES_PATH}/:blockchainId/review`, {
@@ -65,12 +73,18 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     rule,
     params,
     body: ProposeForm,
-    check: request => requirePlace(request, deps),
+    check: async request => {
+      await requirePlace(request, deps);
+      return want(request);
+    },
     code: request => request.body.code,
-    change: (request, operator) =>
-      proposeAddress(operator, wantedBy(request), request.body.seen, addressDelayMs),
+    change: (request, operator, wanted) =>
+      proposeAddress(operator, wanted, request.body.seen, addressDelayMs),
     again: async (request, fault, error) => {
-      if (error instanceof AddressTaken) return refuse(request, fault, error);
+      // Looking for the address once more would take seconds, and find it as little.
+      if (error instanceof AddressTaken || isRefused(error, 'wallet-invalid')) {
+        return refuse(request, fault, error);
+      }
       try {
         return await compare(request, await check(request), fault);
       } catch (refusal) {
@@ -83,37 +97,58 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
         return redirectTo(ownPath(request, `/settings/changes/${id}`), changes.done.proposed);
       }
       const { name, path } = await requirePlace(request, deps);
-      return redirectTo(path, settings.addresses.done[request.body.kind](name, address ?? ''));
+      const { done, wallet } = settings.addresses;
+      const { key, kind } = request.body;
+      const isWallet = key !== undefined;
+      return redirectTo(path, isWallet ? wallet.done(name) : done[kind](name, address ?? ''));
     },
   });
 
   /** @throws OperationRefused for an address that cannot be proposed; ApiError E3001. */
   async function check(request: ReviewRequest) {
     const place = await requirePlace(request, deps);
-    return { ...place, checked: await checkAddress(db, wantedBy(request), new Date(clock())) };
+    const wanted = await want(request);
+    return { ...place, wanted, checked: await checkAddress(db, wanted, new Date(clock())) };
+  }
+
+  /** @throws OperationRefused for a wallet that cannot be read; ApiError E9001 for too many of them. */
+  async function want(request: ReviewRequest): Promise<WantedAddress> {
+    const { branch: branchId, kind, address: text, key } = request.body;
+    const { accountId: merchantId } = membershipOf(request);
+    const { blockchainId } = request.params;
+    const wanted = { merchantId, branchId, kind, blockchainId, text };
+    if (key === undefined) return wanted;
+    await limits.countWallet(request);
+    const given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });
+    return { ...wanted, wallet: { given, keyring } };
   }
 
   /** The new address beside the present ones, and the form that proposes it with a code. */
   async function compare(
     request: ReviewRequest,
-    { network, branch, name, checked }: Awaited<ReturnType<typeof check>>,
+    { network, branch, name, wanted, checked }: Awaited<ReturnType<typeof check>>,
     fault: FormFault | null,
   ): Promise<PanelPage> {
     const words = texts(request);
     const { addresses: own } = words.settings;
-    const { kind } = request.body;
+    const { kind, key } = request.body;
     const { address, present } = checked;
-    const comparison = { kind, former: present, address, branchName: branch.name };
+    const wallets = {
+      before: await viewPresent(db, branch.id, network.id),
+      after: wanted.wallet === undefined ? null : viewGiven(wanted.wallet.given),
+    };
+    const comparison = { kind, former: present, address, branchName: branch.name, wallets };
+    const { reviewTitle, reviewLead } = key === undefined ? own : own.wallet;
     const delay = await readDelay(db, membershipOf(request).accountId, addressDelayMs);
     return {
-      title: own.reviewTitle(name),
-      lead: own.reviewLead,
+      title: reviewTitle(name),
+      lead: reviewLead,
       fault,
       content: html`${renderComparison(words, comparison, [])}
 <p>${renderDelay(words, delay)}</p>
 <form method="post" action="${ownUrl(request, deps, ADDRESSES)}/${network.id}/propose" class="stack">
 <input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="kind" value="${kind}">
-<input type="hidden" name="address" value="${address}">${present.map(
+<input type="hidden" name="address" value="${address}">${key !== undefined && html`<input type="hidden" name="key" value="${key}">`}${present.map(
         seen => html`<input type="hidden" name="seen" value="${seen}">`,
       )}
 ${renderFactor(request, fault)}
@@ -131,12 +166,12 @@ ${renderFactor(request, fault)}
   ): Promise<PanelPage> {
     if (error instanceof AddressTaken) await reportTaken(deps, error);
     const { branch } = await requirePlace(request, deps);
-    return networkPage(request, deps, branch, { field: 'address', message }, request.body);
+    const isKey = isRefused(error, 'wallet-invalid') || isRefused(error, 'wallet-taken');
+    const field = request.body.key === undefined ? 'address' : isKey ? 'key' : 'next';
+    return networkPage(request, deps, branch, { field, message }, request.body);
   }
 }
 
-function wantedBy(request: ReviewRequest): WantedAddress {
-  const { branch: branchId, kind, address: text } = request.body;
-  const { accountId: merchantId } = membershipOf(request);
-  return { merchantId, branchId, kind, blockchainId: request.params.blockchainId, text };
+function isRefused(error: unknown, code: string): boolean {
+  return error instanceof OperationRefused && error.refusal.code === code;
 }

@@ -3,6 +3,7 @@ export const changes = {
   kinds: {
     'address.set': 'Replace the deposit address',
     'address.add': 'Add a deposit address',
+    'wallet.set': 'Set a wallet with an address for each payment',
     'branch.main': 'Make another branch the main one',
     'merchant.one-admin': 'No longer ask for a second admin',
   },
@@ -64,6 +65,8 @@ export const changes = {
       `A new deposit address for ${network}, branch ${branch}, waits.`,
     'address.add': (network: string, branch: string) =>
       `One more deposit address for ${network}, branch ${branch}, waits.`,
+    'wallet.set': (network: string, branch: string) =>
+      `A wallet with an address for each payment of ${network}, branch ${branch}, waits.`,
     'branch.main': (_: string, branch: string) => `${branch} is to become the main branch.`,
     'merchant.one-admin': () => 'A second admin is to be asked for no longer.',
   },
@@ -72,6 +75,8 @@ export const changes = {
       `Your operator has set a deposit address for ${network}, branch ${branch}.`,
     'address.add': (network: string, branch: string) =>
       `Your operator has added a deposit address for ${network}, branch ${branch}.`,
+    'wallet.set': (network: string, branch: string) =>
+      `Your operator has set a wallet for ${network}, branch ${branch}.`,
     'branch.main': (_: string, branch: string) =>
       `Your operator has made ${branch} the main branch.`,
     'merchant.one-admin': () => 'Your operator asks for a second admin no longer.',

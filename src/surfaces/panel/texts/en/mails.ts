@@ -6,6 +6,7 @@ const OPERATOR = 'your operator';
 /** What a change of where money goes would do, in the subject and as the beginning of a sentence. */
 const money = {
   'address.set': (where: string) => `a new deposit address ${where}`,
+  'wallet.set': (where: string) => `a wallet with an address for each payment ${where}`,
   'address.add': (where: string) => `one more deposit address ${where}`,
   'branch.main': (_: string, branch: string) => `${branch} as the main branch`,
   'merchant.one-admin': () => 'one admin instead of two for changes of where money goes',

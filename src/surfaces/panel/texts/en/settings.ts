@@ -103,6 +103,35 @@ export const settings = {
         `Payments for ${network} now go to ${address} too.`,
       removed: (network: string, address: string) => `Removed for ${network}: ${address}.`,
     },
+    wallet: {
+      /** By the kind of its addresses. */
+      kinds: {
+        wpkh: 'native segwit',
+        tr: 'taproot',
+        'sh-wpkh': 'nested segwit',
+        pkh: 'legacy',
+      },
+      name: (kind: string, fingerprint: Html) => html`Wallet ${fingerprint}, ${kind}`,
+      from: (index: number) => `Its addresses from index ${index} on, the next unused one first:`,
+      first: 'First address',
+      nextIndex: 'Next index',
+      out: 'Asked for by open payments',
+      funded: 'Paid',
+      gap: 'Unpaid in a row',
+      gapOf: (gap: number, maximum: number) => `${gap} of at most ${maximum}`,
+      title: 'A wallet with an address for each payment',
+      lead: 'Each payment gets an address of its own from your wallet, so customers see nothing of each other, and parts add up. What is there now is replaced.',
+      key: 'Extended public key, or output descriptor',
+      keyHint:
+        'Begins with xpub, ypub or zpub, or on test networks with tpub, upub or vpub. It shows all addresses and balances of the wallet, but cannot spend. Never paste a private key (xprv) or the words of the wallet.',
+      next: 'Next unused receiving address',
+      nextHint:
+        'As the wallet shows it under “Receive”. It proves the key, and from there on payments get their addresses.',
+      guide: 'Where to find them in your wallet',
+      reviewTitle: (network: string) => `New wallet for ${network}`,
+      reviewLead: 'Compare every group with the receiving addresses that your wallet shows.',
+      done: (network: string) => `Payments for ${network} now get addresses of this wallet.`,
+    },
     change: 'A new address',
     newAddress: 'Address',
     newAddressHint:

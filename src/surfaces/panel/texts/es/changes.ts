@@ -5,6 +5,7 @@ export const changes: PanelTexts['changes'] = {
   kinds: {
     'address.set': 'Reemplazar la dirección de depósito',
     'address.add': 'Agregar una dirección de depósito',
+    'wallet.set': 'Establecer una billetera con una dirección para cada pago',
     'branch.main': 'Hacer principal otra sucursal',
     'merchant.one-admin': 'Dejar de exigir un segundo admin',
   },
@@ -63,6 +64,8 @@ export const changes: PanelTexts['changes'] = {
       `Está pendiente una nueva dirección de depósito para ${network}, sucursal ${branch}.`,
     'address.add': (network, branch) =>
       `Está pendiente una dirección de depósito más para ${network}, sucursal ${branch}.`,
+    'wallet.set': (network, branch) =>
+      `Está pendiente una billetera con una dirección para cada pago en ${network}, sucursal ${branch}.`,
     'branch.main': (_, branch) => `Está pendiente que ${branch} pase a ser la sucursal principal.`,
     'merchant.one-admin': () => 'Está pendiente que se deje de exigir un segundo admin.',
   },
@@ -71,6 +74,8 @@ export const changes: PanelTexts['changes'] = {
       `El operador ha establecido una dirección de depósito para ${network}, sucursal ${branch}.`,
     'address.add': (network, branch) =>
       `El operador ha agregado una dirección de depósito para ${network}, sucursal ${branch}.`,
+    'wallet.set': (network, branch) =>
+      `El operador ha establecido una billetera para ${network}, sucursal ${branch}.`,
     'branch.main': (_, branch) => `El operador ha hecho de ${branch} la sucursal principal.`,
     'merchant.one-admin': () => 'El operador ya no exige un segundo admin.',
   },

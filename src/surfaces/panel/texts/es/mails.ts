@@ -9,6 +9,7 @@ const OPERATOR = 'el operador';
 /** What a change of where money goes would do, within a sentence. */
 const money = {
   'address.set': (where: string) => `una nueva dirección de depósito ${where}`,
+  'wallet.set': (where: string) => `una billetera con una dirección para cada pago ${where}`,
   'address.add': (where: string) => `una dirección de depósito más ${where}`,
   'branch.main': (_: string, branch: string) => `${branch} como sucursal principal`,
   'merchant.one-admin': () => 'un admin en lugar de dos para cambiar adónde va el dinero',

@@ -1,0 +1,54 @@
+import type { WalletView } from '#accounts/wallets.ts';
+import type { Connection } from '#storage/database/connection.ts';
+import { findWalletOn } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallets.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { inGroups } from '../kit/groups.ts';
+import { renderFacts } from '../kit/table.ts';
+import type { PanelTexts } from '../texts/panel-texts.ts';
+
+type Named = Pick<WalletUse, 'kind' | 'fingerprint'>;
+
+/** How the wallet of a branch on a network stands; null for static addresses, and for none. */
+export async function findWalletUse(
+  db: Connection,
+  branchId: string,
+  blockchainId: string,
+): Promise<WalletUse | null> {
+  const id = await findWalletOn(db, branchId, blockchainId);
+  const [use] = id === null ? [] : await listWalletUses(db, [id]);
+  return use ?? null;
+}
+
+/** A wallet in words: the fingerprint of its key, and the kind of its addresses. */
+export function renderWallet({ settings }: PanelTexts, { kind, fingerprint }: Named): Html {
+  const { wallet } = settings.addresses;
+  return wallet.name(wallet.kinds[kind], html`<code>${fingerprint}</code>`);
+}
+
+/** A wallet with its next addresses, to be compared with what the person's own wallet shows. */
+export function renderWalletSide(words: PanelTexts, view: WalletView): Html[] {
+  const { from } = words.settings.addresses.wallet;
+  return [
+    html`<strong>${renderWallet(words, view)}</strong>`,
+    html`<span class="quiet">${from(view.index)}</span>`,
+    ...view.addresses.map(inGroups),
+  ];
+}
+
+/** @param first The address that its payments began at. */
+export function renderWalletUse(
+  words: PanelTexts,
+  use: WalletUse,
+  first: string | null = null,
+): Html {
+  const own = words.settings.addresses.wallet;
+  const { number } = words.formats;
+  return renderFacts([
+    [own.first, first === null ? null : inGroups(first)],
+    [own.nextIndex, number(use.nextIndex)],
+    [own.out, number(use.out)],
+    [own.funded, number(use.funded)],
+    [own.gap, own.gapOf(use.gap, use.gapMaximum)],
+  ]);
+}
