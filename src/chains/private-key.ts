@@ -14,12 +14,12 @@ const PRIVATE_KEYS = [
 
 /** Lengths of the word lists of BIP-39 (12 to 24) and SLIP-39 (20 and 33). */
 const SEED_WORDS = { least: 12, most: 33 };
-
-/** A word of a list: in Latin letters of all languages three to eight, of older lists more; others have signs for syllables. */
-const SEED_WORD =
-  /^(?:\p{Script=Latin}{3,12}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}]{1,12})$/u;
-/** What no list has, and hardly a sentence lacks: notes are not seed words. */
-const PROSE = /^(?:the|and|for|was|with|que|del|los|por|una)$/i;
+/** A word of such a list in Latin script has 3 to 8 letters; the lists of other scripts are not measured. */
+const SEED_WORD = /^(?:[\p{Script=Latin}\p{M}]{3,8}|(?!\p{Script=Latin})[\p{L}\p{M}]{1,12})$/u;
+/** Short words of which sentences are made, and that no list has. */
+const OF_SENTENCES: ReadonlySet<string> = new Set(
+  'the and for was has had not are but our his her its who que del los por una'.split(' '),
+);
 
 /** Whether a text has a private key or seed words. Bare hexadecimal digits do not count: hashes look the same. */
 export function looksPrivate(text: string): boolean {
@@ -41,6 +41,6 @@ function findPrivate(text: string): 'private-key' | 'seed-words' | undefined {
   const areSeed =
     words.length >= SEED_WORDS.least &&
     words.length <= SEED_WORDS.most &&
-    words.every(word => SEED_WORD.test(word) && !PROSE.test(word));
+    words.every(word => SEED_WORD.test(word) && !OF_SENTENCES.has(word.toLowerCase()));
   return areSeed ? 'seed-words' : undefined;
 }

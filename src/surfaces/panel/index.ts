@@ -16,6 +16,7 @@ import { registerHome } from './home/index.ts';
 import { registerPanelAccess } from './hooks/access.ts';
 import type { PanelDependencies } from './hooks/dependencies.ts';
 import { texts } from './hooks/language.ts';
+import { refusePrivateKeys } from './hooks/private-keys.ts';
 import { registerJoin } from './join/index.ts';
 import { PANEL_ASSETS } from './kit/assets.ts';
 import { registerConfirmation } from './kit/confirmation.ts';
@@ -54,9 +55,11 @@ export async function panelPlugin(app: TypedApp, deps: PanelDependencies): Promi
     registerPanelAccess(pages, deps, (request, account, person) =>
       readChangeNotices(deps, texts(request), account, person),
     );
-    registerConfirmation(pages, deps);
     // After access, so that the request is counted and its page has the person's navigation.
     refuseUnusableText(pages);
+    // Before the page of a confirmation, which repeats what was sent.
+    refusePrivateKeys(pages);
+    registerConfirmation(pages, deps);
     registerAccounts(pages, deps);
     registerSettingLinks(pages, deps);
     registerSignIn(pages, deps);

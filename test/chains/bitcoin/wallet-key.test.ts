@@ -224,6 +224,10 @@ describe('private keys and seed words', () => {
     'Legal  winner,thank year wave sausage worth useful legal winner thank yellow ',
     'abandon '.repeat(23).concat('art'),
     '的一是在不了有和人这中大'.split('').join(' '),
+    // In Spanish, French and Japanese, as lists of words have them.
+    'ábaco '.repeat(11).concat('abierto'),
+    'abaisser '.repeat(11).concat('abeille'),
+    'あいこくしん　'.repeat(11).concat('あおぞら'),
   ])('%s', text => {
     expect(looksPrivate(text)).toBe(true);
   });
@@ -237,6 +241,9 @@ describe('private keys and seed words', () => {
     'Returned to the customer by bank transfer on Monday',
     'Paid twice for the same order and given back after calling the customer this morning',
     'el cliente pagó dos veces por el mismo pedido y le devolvimos el dinero ayer',
+    'Customer paid twice and asked that the shop keeps it for the next order',
+    'El cliente pagó dos veces y quiere que la tienda lo guarde para otro pedido',
+    'Kunde hat zweimal bezahlt und moechte das Guthaben fuer seine naechste Bestellung behalten',
     '',
   ])('not %s', text => {
     expect(looksPrivate(text)).toBe(false);

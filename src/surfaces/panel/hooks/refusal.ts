@@ -14,6 +14,8 @@ export type PanelRefusalReason =
       /** Names of the people whose role allows it. */
       readonly admins: readonly string[];
     }
+  /** A field has a private key or the words of a wallet. */
+  | { readonly kind: 'private-key' }
   /** The account is inactive: it can be read but not changed. */
   | { readonly kind: 'account-inactive' };
 

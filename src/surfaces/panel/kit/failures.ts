@@ -117,6 +117,8 @@ function explainRefusal(
       return redirectTo(`${PANEL_PREFIX}/sign-in/code${suffix}`);
     case 'foreign-origin':
       return forbidden(failures.foreignOrigin);
+    case 'private-key':
+      return { ...forbidden(failures.privateKey), status: 400 };
     case 'account-inactive':
       return forbidden(failures.accountInactive);
     case 'not-allowed': {

@@ -34,6 +34,10 @@ export const failures = {
     title: 'This request came from elsewhere',
     text: html`Nothing was changed. Forms are taken, and files given, only from this panel's own pages; open the page again and try from there.`,
   },
+  privateKey: {
+    title: 'That was a private key, or the words of a wallet',
+    text: html`Nothing was stored, and nothing was changed. This service must never have either: whoever has seen them can take the money, and your browser may have kept them. <strong>Move the money to a new wallet.</strong> An address or an extended public key (xpub, ypub, zpub) is all that is ever asked for here.`,
+  },
   accountInactive: {
     title: 'This account is inactive',
     text: 'Nothing was changed: an inactive account can only be read. Ask your operator.',

@@ -38,6 +38,10 @@ export const failures: PanelTexts['failures'] = {
     title: 'Esta solicitud llegó de otro sitio',
     text: html`No se ha cambiado nada. Los formularios se aceptan, y los archivos se entregan, solo desde las páginas de este panel; abra la página de nuevo e inténtelo desde allí.`,
   },
+  privateKey: {
+    title: 'Eso era una clave privada, o las palabras de una billetera',
+    text: html`No se ha guardado nada, ni se ha cambiado nada. Este servicio no debe tener nunca ni una ni otras: quien las haya visto puede llevarse el dinero, y su navegador puede haberlas conservado. <strong>Mueva el dinero a una billetera nueva.</strong> Aquí solo se pide una dirección o una clave pública extendida (xpub, ypub, zpub).`,
+  },
   accountInactive: {
     title: 'Esta cuenta está inactiva',
     text: 'No se ha cambiado nada: una cuenta inactiva solo se puede consultar. Diríjase al operador.',
