@@ -7,7 +7,7 @@ import { BITCOIN_NETWORKS, type BitcoinPrefix, prefixOf, scriptOf } from './scri
 import type { WalletKey } from './wallet-key.ts';
 
 /** How many receiving addresses are searched for the one that a wallet shows. */
-const SEARCHED = 10_000;
+export const SEARCHED = 10_000;
 /** How many addresses are searched first, and how many for change, to name the mistake soon. */
 const FIRST_SEARCHED = 200;
 /** Addresses between two turns of the event loop: some milliseconds of work. */

@@ -18,7 +18,7 @@ const RELEASED_EVERY_MS = 60_000;
  * How long an address of a wallet is watched after a payment was asked to pay there, in milliseconds: 90 days, since no
  * other payment gets it while something may still arrive. Later transfers are found by a rescan.
  */
-const WALLET_WATCHED_MS = 90 * 24 * 60 * 60_000;
+export const WALLET_WATCHED_MS = 90 * 24 * 60 * 60_000;
 
 /** The addresses of a chain at which transfers are looked for. */
 export interface WatchList {

@@ -12,7 +12,7 @@ export const insertWallet = insertInto('wallets');
 export const updateWallet = updateByIdOrThrow('wallets');
 
 /** How many addresses in a row may be unfunded, so that wallets, which look at 20, find what arrives at the last. */
-const GAP_MAXIMUM = 18;
+export const GAP_MAXIMUM = 18;
 
 /** Open payments that may be at one wallet: a bound for a query, not a limit of the service. */
 const EMPTY_MAXIMUM = 1_000;

@@ -3,6 +3,7 @@ import { ADDRESSES_MAXIMUM } from '#accounts/deposit-addresses.ts';
 import { LOGO_BYTES_MAXIMUM, LOGO_PIXELS_MAXIMUM } from '#accounts/logo.ts';
 import { TOLERANCE_BPS_MAXIMUM } from '#accounts/merchants.ts';
 import { LOOPBACK_HOSTS, REDIRECT_DOMAINS_MAXIMUM } from '#accounts/redirect-domains.ts';
+import { SEARCHED } from '#chains/bitcoin/wallet-addresses.ts';
 import { OVERPAYMENT_PER_MILLE } from '#onchain/settlement/match-transfer.ts';
 import {
   BUDGET_CENTS,
@@ -15,6 +16,7 @@ import {
   DUST_PER_MILLE,
   NEAR_DIVISOR,
 } from '#onchain/settlement/weigh-transfers.ts';
+import { WALLET_WATCHED_MS } from '#onchain/watching/watch-list.ts';
 import { ATTEMPTS_AUDITED } from '#payments/may-simulate.ts';
 import { PAUSES } from '#payments/processors/follow-up.ts';
 import { FIRST_INQUIRY_MS, REGULATED_WINDOW_MINUTES } from '#payments/regulated-flow.ts';
@@ -26,6 +28,7 @@ import {
 } from '#schemas/create-payment.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
+import { GAP_MAXIMUM } from '#storage/repositories/accounts/wallets.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 import { PAYMENT_ID } from '../../api/v1/examples.ts';
 import { RETURNED } from '../../checkout/checkout.ts';
@@ -58,6 +61,9 @@ export const PAYMENT_FACTS: Facts = {
   'quote.cut-percent': Number(CUT_PER_MILLE) / 10,
   'address.max': ADDRESSES_MAXIMUM,
   'address.held-for': formatDuration(HELD_FOR_MS / 1000),
+  'wallet.gap': GAP_MAXIMUM,
+  'wallet.searched': SEARCHED.toLocaleString('en'),
+  'wallet.watched': formatDuration(WALLET_WATCHED_MS / 1000),
   'dust.share': `${Number(DUST_PER_MILLE) / 10} %`,
   'dust.below': formatDollars(DUST_BELOW_CENTS),
   'dust.near': `${100 / Number(NEAR_DIVISOR)} %`,

@@ -40,6 +40,7 @@ export const GUIDE_GROUPS = [
       'operating/chains',
       'operating/try-chains',
       'operating/deposits',
+      'operating/wallets',
       'operating/stripe',
       'operating/keys',
       'operating/upgrade',
