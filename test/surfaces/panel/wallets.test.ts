@@ -164,7 +164,7 @@ test('a wallet is compared with the present address, waits, and then gives each 
   const inForce = plain(await open(service, shop.path, later));
   expect(inForce).toContain(`Wallet ${wallet.fingerprint} , native segwit`);
   expect(inForce).toContain(
-    'Next index 9 Asked for by open payments 2 Paid 0 Unpaid in a row 2 of at most 18',
+    'Next index 9; out to open payments: 2; paid: 0. Unpaid in a row: 2 of at most 18.',
   );
   expect(plain(await open(service, shop.list, later))).toContain('Next index 9');
   // A wallet in place of this one stands beside it.

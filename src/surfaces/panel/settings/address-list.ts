@@ -24,7 +24,7 @@ import type { PanelTexts } from '../texts/panel-texts.ts';
 import { chooseBranch, networkPlace, queryOf } from './address-pages.ts';
 import { renderWaiting } from './change-views.ts';
 import { networkName } from './network-name.ts';
-import { renderWallet, renderWalletUse } from './wallet-views.ts';
+import { renderWalletUse } from './wallet-views.ts';
 
 /** Branches that the page of addresses links to. */
 const BRANCHES_SHOWN = 20;
@@ -117,7 +117,7 @@ ${renderTable<Network>(
         const all = of(network);
         const wallet = all[0]?.wallet ?? null;
         if (wallet !== null) {
-          return html`${renderWallet(words, wallet)}${renderWalletUse(words, wallet)}`;
+          return renderWalletUse(words, wallet);
         }
         if (all.length === 0) return html`<span class="quiet">${own.noneSet}</span>`;
         const shown = all.slice(0, ADDRESSES_SHOWN);

@@ -15,7 +15,7 @@ import { ownUrl } from '../kit/navigation.ts';
 import { ADDRESSES, type NetworkRequest, queryOf, requireNetwork } from './address-pages.ts';
 import { renderWaiting } from './change-views.ts';
 import { networkName } from './network-name.ts';
-import { renderWallet, renderWalletUse } from './wallet-views.ts';
+import { renderWalletUse } from './wallet-views.ts';
 
 /**
  * The addresses of a branch on a network. While a change of them waits, there is no form for another.
@@ -57,7 +57,7 @@ ${
     ? html`<p>${isUs(membership) ? own.usAccount : own.noneHere}</p>`
     : html`${waiting !== null && html`<h2>${own.inForce}</h2>`}<ul class="rows">${addresses.map(
         ({ address, setAt, wallet }) =>
-          html`<li><div>${wallet === null ? inGroups(address) : html`<strong>${renderWallet(words, wallet)}</strong>${renderWalletUse(words, wallet, address)}`}<br><span class="quiet">${own.setAt} ${dateTime(words, setAt)}</span></div>
+          html`<li><div>${wallet === null ? inGroups(address) : renderWalletUse(words, wallet)}<br><span class="quiet">${own.setAt} ${dateTime(words, setAt)}</span></div>
 ${
   mayChange &&
   html`<form method="post" action="${action}/remove"><input type="hidden" name="branch" value="${branch.id}"><input type="hidden" name="address" value="${address}"><button class="plain">${own.remove}<span class="visually-hidden"> ${address}</span></button></form>`

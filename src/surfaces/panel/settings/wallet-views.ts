@@ -4,7 +4,6 @@ import { findWalletOn } from '#storage/repositories/accounts/deposit-addresses.t
 import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallets.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { inGroups } from '../kit/groups.ts';
-import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
 type Named = Pick<WalletUse, 'kind' | 'fingerprint'>;
@@ -36,19 +35,9 @@ export function renderWalletSide(words: PanelTexts, view: WalletView): Html[] {
   ];
 }
 
-/** @param first The address that its payments began at. */
-export function renderWalletUse(
-  words: PanelTexts,
-  use: WalletUse,
-  first: string | null = null,
-): Html {
-  const own = words.settings.addresses.wallet;
-  const { number } = words.formats;
-  return renderFacts([
-    [own.first, first === null ? null : inGroups(first)],
-    [own.nextIndex, number(use.nextIndex)],
-    [own.out, number(use.out)],
-    [own.funded, number(use.funded)],
-    [own.gap, own.gapOf(use.gap, use.gapMaximum)],
-  ]);
+/** A wallet in force, and how it stands. */
+export function renderWalletUse(words: PanelTexts, use: WalletUse): Html {
+  const { stands, gap } = words.settings.addresses.wallet;
+  return html`<strong>${renderWallet(words, use)}</strong>
+<div class="quiet">${stands(use.nextIndex, use.out, use.funded)} ${gap(use.gap, use.gapMaximum)}</div>`;
 }
