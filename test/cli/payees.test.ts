@@ -206,6 +206,8 @@ describe('a wallet in place of an address', () => {
     expect(out).toContain(
       'btc: wallet fd13aac9 (wpkh), next index 1, 0 out to open payments, 0 funded, 0 of at most 18',
     );
+    const doctor = await mpHere(['doctor', merchant], service.env);
+    expect(doctor.out).toContain('Each payment gets one of its own from a wallet: btc fd13aac9.');
     const rival = await service.refused(...at(shop), '--wallet', KEY, '--next', NEXT);
     expect(rival).toContain(`merchant ${merchant} has it`);
   });

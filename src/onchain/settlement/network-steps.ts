@@ -67,7 +67,16 @@ function addressResult(
   // If no network is offered, the step before reports it.
   const isEnough = offered.length === 0 || configured.some(each => offered.includes(each));
   if (configured.length > 0 && isEnough) {
-    if (shared.length === 0) return done(['addresses-set', { networks }]);
+    if (shared.length === 0) {
+      const wallets = configured
+        .flatMap(({ id, wallet }) => (wallet === null ? [] : [`${id} ${wallet}`]))
+        .join(', ');
+      return done(
+        wallets === ''
+          ? ['addresses-set', { networks }]
+          : ['addresses-of-wallet', { networks, wallets }],
+      );
+    }
     return advised(
       ['addresses-shared', { networks, shared: shared.join(', ') }],
       `${command} NETWORK --address ADDRESS`,

@@ -22,6 +22,8 @@ export const SETUP_FINDINGS = {
 
   'addresses-set': ({ networks }: { networks: string }) =>
     `The main branch has addresses on ${networks}.`,
+  'addresses-of-wallet': ({ networks, wallets }: { networks: string; wallets: string }) =>
+    `The main branch has addresses on ${networks}. Each payment gets one of its own from a wallet: ${wallets}.`,
   'addresses-shared': ({ networks, shared }: { networks: string; shared: string }) =>
     `The main branch has addresses on ${networks}. Another merchant has ${shared} as well: what no payment takes there is seen by operators alone.`,
   'addresses-missing': 'The main branch has no address: creations are refused with E1020.',

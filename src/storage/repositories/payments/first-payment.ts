@@ -35,6 +35,8 @@ export interface NetworkOfMerchant
   > {
   readonly network_environment: Network['environment'];
   readonly has_address: boolean;
+  /** Fingerprint of the main branch's wallet on it; null without one. */
+  readonly wallet: string | null;
 }
 
 export interface MerchantAndNetworks {
@@ -81,7 +83,12 @@ export async function findFirstPaymentSetup(
       chain.watched_until, chain.halted,
       exists (select from deposit_addresses
               join branches on branches.id = branch_id and is_main
-              where blockchain_id = network.id and merchant_id = ${merchantId}) as has_address
+              where blockchain_id = network.id and merchant_id = ${merchantId}) as has_address,
+      (select fingerprint from deposit_addresses
+       join branches on branches.id = branch_id and is_main
+       join wallets on wallets.id = wallet_id
+       where deposit_addresses.blockchain_id = network.id
+         and branches.merchant_id = ${merchantId} limit 1) as wallet
     from account cross join networks as network join chains as chain on chain.id = network.chain
     where account.environment = 'live' or network.environment = 'test'
     order by network.position`.execute(db);

@@ -84,7 +84,7 @@ export const home = {
     advised: 'advised',
     remedies: {
       addBranch: 'Add a branch',
-      setAddress: 'Set an address',
+      setAddress: 'Set an address, or a Bitcoin wallet',
       addDomain: 'Add a domain',
       createKey: 'Create a key',
       addEndpoint: 'Add an endpoint',

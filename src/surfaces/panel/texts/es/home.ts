@@ -80,7 +80,7 @@ export const home: PanelTexts['home'] = {
     advised: 'recomendado',
     remedies: {
       addBranch: 'Agregar una sucursal',
-      setAddress: 'Establecer una dirección',
+      setAddress: 'Establecer una dirección, o una billetera de Bitcoin',
       addDomain: 'Agregar un dominio',
       createKey: 'Crear una clave',
       addEndpoint: 'Agregar un endpoint',

@@ -20,6 +20,8 @@ export const setupFindings: PanelTexts['setupFindings'] = {
     'Ningún nodo observa una cadena, por lo que no se ofrece ninguna red: crear un pago falla con E1020.',
 
   'addresses-set': ({ networks }) => `La sucursal principal tiene direcciones en ${networks}.`,
+  'addresses-of-wallet': ({ networks, wallets }) =>
+    `La sucursal principal tiene direcciones en ${networks}. Cada pago recibe una propia de una billetera: ${wallets}.`,
   'addresses-shared': ({ networks, shared }) =>
     `La sucursal principal tiene direcciones en ${networks}. Otro comercio también tiene ${shared}: lo que allí no se asigna a ningún pago solo lo ven los operadores.`,
   'addresses-missing':
