@@ -9,7 +9,7 @@ import { AddressTaken } from '#accounts/address-holders.ts';
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ADDRESSES_MAXIMUM, readWalletFor } from '#accounts/deposit-addresses.ts';
 import { reportTaken } from '#accounts/report-taken.ts';
-import { viewGiven } from '#accounts/wallets.ts';
+import { type GivenWallet, viewGiven } from '#accounts/wallets.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { html } from '../../pages/html.ts';
@@ -59,6 +59,8 @@ type ReviewRequest = NetworkRequest & { body: Static<typeof ReviewForm> };
 export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
   const { addressDelayMs, clock, db, keyring, limits } = deps;
   const rule = { for: 'merchant', permission: 'money.change' } as const;
+  /** Wallets by the request that shows them: after a wrong code the page needs the same again. */
+  const read = new WeakMap<ReviewRequest, GivenWallet>();
 
   registerForm(app, deps, `${ADDRESSES_PATH}/:blockchainId/review`, {
     rule,
@@ -118,8 +120,12 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     const { blockchainId } = request.params;
     const wanted = { merchantId, branchId, kind, blockchainId, text };
     if (key === undefined) return wanted;
-    await limits.countWallet(request);
-    const given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });
+    let given = read.get(request);
+    if (given === undefined) {
+      await limits.countWallet(request);
+      given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });
+      read.set(request, given);
+    }
     return { ...wanted, wallet: { given, keyring } };
   }
 
