@@ -38,7 +38,9 @@ export async function applyParts(
   else {
     await reopenParts(db, paymentId, place);
     if (payment.session_status === 'completed') await moveTo('reversed');
-    await settleUnderpayment(db, paymentId, by.now);
+    if (payment.session_status === 'pending' || arrived > 0n) {
+      await settleUnderpayment(db, paymentId, by.now);
+    }
   }
   return false;
 }

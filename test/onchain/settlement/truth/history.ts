@@ -87,6 +87,8 @@ export interface History {
   /** Another network at the same addresses; null for none. */
   readonly other: NetworkId | null;
   readonly addresses: number;
+  /** Whether the addresses are those of a wallet, of which each payment gets its own as long as there are any. */
+  readonly isWallet: boolean;
   /** Whether another merchant shares the addresses, and has every second payment. */
   readonly isShared: boolean;
   readonly toleranceBps: number;
@@ -170,6 +172,10 @@ export function drawHistory(seed: number): History {
     );
     return { acts: own, reports: sorted, manner, dieAfter: 1 + random.below(14) };
   });
+  const isShared = createRandom('shared', seed).chance(15);
+  const wallet = createRandom('wallet', seed);
+  const isWallet = network === 'btc-test' && !isShared && wallet.chance(25);
+  const addresses = random.pick([1, 1, 1, 2, 3]);
   return {
     seed,
     network,
@@ -177,8 +183,10 @@ export function drawHistory(seed: number): History {
     payments,
     turns,
     isRough,
-    isShared: createRandom('shared', seed).chance(15),
-    addresses: random.pick([1, 1, 1, 2, 3]),
+    isShared,
+    isWallet,
+    // Few enough that payments sometimes share one.
+    addresses: isWallet ? wallet.pick([1, 2, 3, 6]) : addresses,
     toleranceBps: random.pick([0, 0, 0, 50, 200]),
     transfers: drawn.transfers,
   };

@@ -37,7 +37,13 @@ export function judge(played: Played, rows: Rows): Fault[] {
     }
     first ??= faults;
   }
-  return [...checkFunds(rows), ...checkExact(rows), ...checkInTime(played, rows), ...(first ?? [])];
+  const { isWallet } = played.history;
+  return [
+    ...checkFunds(rows, isWallet),
+    ...checkExact(rows, isWallet),
+    ...checkInTime(played, rows),
+    ...(first ?? []),
+  ];
 }
 
 function* orders(taken: Played['taken']): Generator<Taken[]> {
@@ -57,6 +63,7 @@ function compare(played: Played, rows: Rows, order: readonly Taken[]): Fault[] {
   const fault = (kind: FaultKind, what: string) => void faults.push({ kind, what });
   const ledger = new Ledger({
     toleranceBps: BigInt(played.history.toleranceBps),
+    isWallet: played.history.isWallet,
     windowOf: network => rows.windows.get(network) ?? 0,
     leastOf: network => ASSETS[network as NetworkId].least,
     unitOf: network => ASSETS[network as NetworkId].unit,
@@ -229,15 +236,35 @@ function different(
 }
 
 /** Without the ledger: a successful payment has final and sufficient funds. */
-function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): Fault[] {
+function checkFunds(
+  { payments, deposits, reservations, toleranceBps }: Rows,
+  isWallet: boolean,
+): Fault[] {
   return payments.flatMap((payment): Fault[] => {
     if (payment.status !== 'successful') return [];
     const own = deposits.filter(each => each.payment_id === payment.id && each.state === 'final');
-    const pays = own.some(deposit => suffices(deposit, payment));
+    const pays =
+      own.some(deposit => suffices(deposit, payment)) || (isWallet && addsUp(own, payment));
     return pays
       ? []
       : [{ kind: 'unfunded', what: `payment ${payment.id} is successful by nothing` }];
   });
+
+  /** At an address that no other payment was ever asked to pay to. */
+  function addsUp(own: readonly Deposit[], { id, address, amount, token_amount: asked }: Payment) {
+    const here = own.filter(each => each.address === address);
+    const sum = here.reduce((all, each) => all + BigInt(each.token_amount), 0n);
+    const price = BigInt(amount) * ASSETS['btc-test'].perCent;
+    const tolerated = (BigInt(asked ?? 0) * BigInt(10_000 - toleranceBps)) / 10_000n;
+    const least = [price - price / 100n, tolerated].reduce((a, b) => (a < b ? a : b));
+    const first = Math.min(...here.map(each => each.observed_at.getTime()));
+    // Another one may be asked to pay there at the very moment when the first transfer is recorded.
+    const isAlone = reservations.every(
+      each =>
+        each.address !== address || each.payment_id === id || each.reserved_at.getTime() >= first,
+    );
+    return isAlone && sum >= least;
+  }
 
   function suffices(deposit: Deposit, payment: Payment): boolean {
     const received = BigInt(deposit.token_amount);
@@ -277,7 +304,7 @@ function checkFunds({ payments, deposits, reservations, toleranceBps }: Rows): F
  * Without the ledger: an amount that was reserved when its transfer was first seen, or within a day before it was
  * made, has paid no other payment, whatever the clocks say.
  */
-function checkExact({ deposits, reservations }: Rows): Fault[] {
+function checkExact({ deposits, reservations }: Rows, isWallet: boolean): Fault[] {
   return deposits.flatMap((deposit): Fault[] => {
     const { payment_id: payment, outcome, observed_at: seen, earliest_at: earliest } = deposit;
     if (payment === null || outcome === 'assigned') return [];
@@ -291,7 +318,7 @@ function checkExact({ deposits, reservations }: Rows): Fault[] {
         (each.released_at === null || each.released_at.getTime() > dayBefore),
     );
     const isRight =
-      (outcome === 'exact' || outcome === 'rest') &&
+      (outcome === 'exact' || outcome === 'rest' || isWallet) &&
       asked.some(each => each.payment_id === payment);
     if (asked.length === 0 || isRight) return [];
     const what = `${deposit.transaction_hash} ${deposit.position} is ${outcome} for payment ${payment}, and of exactly what payment ${asked[0]?.payment_id} asked for`;

@@ -78,6 +78,8 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 export interface Rules {
+  /** Whether addresses are a wallet's, of which each payment gets its own as long as there are any. */
+  readonly isWallet: boolean;
   readonly toleranceBps: bigint;
   /** How long a payment on this network waits, in milliseconds. */
   windowOf(network: string): number;
@@ -93,6 +95,8 @@ export class Ledger {
   readonly payments = new Map<string, LedgerPayment>();
   readonly deposits = new Map<string, LedgerDeposit>();
   readonly holds: Hold[] = [];
+  /** Addresses at which something has ever arrived. */
+  readonly arrived = new Set<string>();
   /** Deposits that merchants got an event about because no payment took them. */
   readonly unmatched: string[] = [];
   readonly #rules: Rules;
@@ -167,7 +171,16 @@ export class Ledger {
     this.#release(payment, now);
     this.#hold(payment, { ...quote, isRest: false }, { due, whole: due, cents }, now);
     Object.assign(payment, quote, { cents }, this.#deadlines(payment, quote.network, now));
-    if (isBack && payment.error === 'amount_underpaid') this.#assess(payment, now);
+    if (payment.error !== 'amount_underpaid') return;
+    const part = [...this.deposits.values()].findLast(
+      each =>
+        each.payment === payment &&
+        each.network === quote.network &&
+        each.address === quote.address &&
+        (each.state === 'seen' || each.state === 'final'),
+    );
+    if (part !== undefined && this.#isOwn(part)) this.#addUp(payment, part, now);
+    else if (isBack) this.#assess(payment, now);
   }
 
   cancel(id: string, now: number): void {
@@ -259,6 +272,7 @@ export class Ledger {
       state: told.finality,
     };
     this.deposits.set(told.key, deposit);
+    if (told.finality === 'seen' || told.finality === 'final') this.arrived.add(told.address);
     // A failed transaction pays nothing, and a stranger's failed attempt must not end a payment.
     const isFunds = told.finality === 'seen' || told.finality === 'final';
     const mayPay = isFunds || (told.finality === 'failed' && told.isSimulated);
@@ -278,7 +292,8 @@ export class Ledger {
   }
 
   /** Finds the payment by the amount, among those that were open when the transfer was made. */
-  #match({ network, address, amount, at, earliest }: LedgerDeposit) {
+  #match(sent: LedgerDeposit) {
+    const { network, address, amount, at, earliest } = sent;
     const here = this.holds.filter(hold => hold.network === network && hold.address === address);
     const asked = here.filter(hold => hold.from <= at);
     const last = asked.findLast(hold => hold.amount === amount);
@@ -293,6 +308,11 @@ export class Ledger {
       return this.#inTime(payment, last, last.isRest ? 'rest' : 'exact', earliest);
     }
     const former = last === undefined ? undefined : this.#payment(last.payment);
+    const isFormer = last !== undefined && former?.state === OPEN && this.#isBy(former, earliest);
+    const isPromised =
+      last !== undefined && earliest <= last.from + this.#rules.windowOf(network) + MINUTE;
+    const part = isFormer && isPromised ? undefined : this.#matchPart(sent);
+    if (part !== undefined) return part;
     if (last !== undefined && former?.state === OPEN && this.#isBy(former, earliest)) {
       const isInTime = earliest <= last.from + this.#rules.windowOf(network) + MINUTE;
       return isInTime
@@ -367,6 +387,114 @@ export class Ledger {
     // Parts are never added up.
     if (this.#under(payment) !== undefined) return { outcome: 'under', payment: null };
     return this.#inTime(payment, only, 'under', earliest);
+  }
+
+  /** Whether only one payment was ever asked to pay where a deposit is, at an address of a wallet. */
+  #isOwn({ network, address }: Pick<LedgerDeposit, 'network' | 'address'>): boolean {
+    const here = this.holds.filter(hold => hold.network === network && hold.address === address);
+    return this.#rules.isWallet && new Set(here.map(hold => hold.payment)).size === 1;
+  }
+
+  /** Whether parts have completed a payment, and stay added up though another one is asked to pay there since. */
+  #areAdded(payment: LedgerPayment, { network, address }: LedgerDeposit): boolean {
+    const isThere = (each: { readonly network: string; readonly address: string }) =>
+      each.network === network && each.address === address;
+    return (
+      this.#rules.isWallet &&
+      !this.holds.some(hold => hold.payment === payment.id && hold.isRest && isThere(hold)) &&
+      [...this.deposits.values()].some(
+        each =>
+          each.payment === payment &&
+          isThere(each) &&
+          each.outcome === 'rest' &&
+          (each.state === 'seen' || each.state === 'final'),
+      )
+    );
+  }
+
+  /** Whatever arrives at a payment's own address while it waits is for it; undefined elsewhere. */
+  #matchPart(sent: LedgerDeposit) {
+    const { network, address, amount, at, earliest } = sent;
+    if (!this.#isOwn(sent)) return undefined;
+    const waited = this.holds.filter(hold => {
+      const { state, quotedUntil, end } = this.#payment(hold.payment);
+      if (hold.network !== network || hold.address !== address || hold.from > at) return false;
+      if (hold.to !== null) return hold.to > at && state !== 'successful/completed';
+      return state === OPEN && (quotedUntil ?? end) >= earliest - MINUTE;
+    });
+    const [only, second] = waited;
+    if (only === undefined || second !== undefined) return undefined;
+    const payment = this.#payment(only.payment);
+    const before = this.#sumOf(payment, sent, ['seen', 'final'], sent);
+    const outcome =
+      before + amount < this.#enoughAt(payment, sent)
+        ? 'under'
+        : before > 0n
+          ? 'rest'
+          : amount === only.amount
+            ? 'exact'
+            : amount > only.amount
+              ? 'over'
+              : 'tolerated';
+    return this.#inTime(payment, only, outcome, earliest);
+  }
+
+  /** What has arrived for a payment at an address, without one of the transfers. */
+  #sumOf(
+    payment: LedgerPayment,
+    { network, address }: Pick<LedgerDeposit, 'network' | 'address'>,
+    states: readonly string[],
+    without?: LedgerDeposit,
+  ): bigint {
+    return [...this.deposits.values()]
+      .filter(each => each !== without && each.payment === payment && states.includes(each.state))
+      .filter(each => each.network === network && each.address === address)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  /** The sum that settles a payment at its own address, by what it last asked for there. */
+  #enoughAt(
+    { id }: LedgerPayment,
+    { network, address }: Pick<LedgerDeposit, 'network' | 'address'>,
+  ) {
+    const asked = this.holds.findLast(
+      hold => hold.payment === id && hold.network === network && hold.address === address,
+    );
+    if (asked === undefined) throw new Error(`payment ${id} was never asked for at ${address}`);
+    const tolerated = (asked.amount * this.#rules.toleranceBps) / 10_000n;
+    return [asked.cutFrom, asked.aloneFrom, asked.amount - tolerated].reduce(
+      (least, each) => (each < least ? each : least),
+      asked.amount,
+    );
+  }
+
+  /** Moves a payment by the sum of what has arrived at its own address. */
+  #addUp(payment: LedgerPayment, deposit: LedgerDeposit, now: number): void {
+    const enough = this.#enoughAt(payment, deposit);
+    const own = [...this.deposits.values()].filter(
+      each =>
+        each.payment === payment &&
+        each.address === deposit.address &&
+        (each.state === 'seen' || each.state === 'final'),
+    );
+    const completing = own.findLast(({ outcome }) => outcome === 'rest') ?? deposit;
+    const hash = completing.key.split(' ')[0] ?? null;
+    if (this.#sumOf(payment, deposit, ['final']) >= enough) {
+      Object.assign(payment, { hash, error: null, paidAt: now });
+      this.#move(payment, 'successful/completed', now);
+    } else if (this.#sumOf(payment, deposit, ['seen', 'final']) >= enough) {
+      if (payment.state !== OPEN) return;
+      Object.assign(payment, { hash, error: null });
+      this.#move(payment, SEEN, now);
+    } else {
+      for (const each of own) if (each.outcome === 'rest') each.outcome = 'under';
+      if (payment.state === SEEN) {
+        Object.assign(payment, { hash: null, error: 'transfer_reversed' });
+        this.#move(payment, OPEN, now);
+        if (own.length === 0) return;
+      }
+      this.#assess(payment, now);
+    }
   }
 
   /** Whether a wallet that cuts or rounds any number of decimals may turn the amount asked for into this one. */
@@ -448,6 +576,14 @@ export class Ledger {
     const { payment, outcome, state } = deposit;
     if (payment === null) return;
     const isOver = payment.state !== OPEN && payment.state !== SEEN;
+    const isPart = outcome === 'under' || outcome === 'rest';
+    if (isPart && (this.#isOwn(deposit) || this.#areAdded(payment, deposit))) {
+      const isLate = isOver && state === 'final' && payment.state !== 'successful/completed';
+      if (!isOver) this.#addUp(payment, deposit, now);
+      if (isLate) Object.assign(deposit, { outcome: 'late', payment: null });
+      if (state === 'reversed') Object.assign(deposit, { outcome: 'unknown', payment: null });
+      return;
+    }
     if (outcome !== 'under' && state !== 'reversed' && payment.state === OPEN) {
       this.#returnTo(payment, deposit, now);
     }
@@ -480,6 +616,10 @@ export class Ledger {
     }
     if (payment.network !== under.network || payment.address !== under.address) return;
     payment.error = 'amount_underpaid';
+    if (this.#isOwn(under)) {
+      if (under.state === 'final') this.#extend(payment, under.network, now);
+      return;
+    }
     const asked = this.holds.some(
       ({ payment: id, isRest, to }) => id === payment.id && isRest && to === null,
     );
@@ -489,7 +629,12 @@ export class Ledger {
     const slot = { network: under.network, address: under.address, amount, isRest: true };
     const whole = payment.amount ?? 0n;
     this.#hold(payment, slot, { due: whole - under.amount, whole, cents: payment.cents }, now);
-    const { end, quotedUntil } = this.#deadlines(payment, under.network, now);
+    this.#extend(payment, under.network, now);
+  }
+
+  /** Its customer gets another window. */
+  #extend(payment: LedgerPayment, network: string, now: number): void {
+    const { end, quotedUntil } = this.#deadlines(payment, network, now);
     payment.end = Math.max(payment.end, end);
     payment.quotedUntil =
       quotedUntil === null ? null : Math.max(payment.quotedUntil ?? 0, quotedUntil);

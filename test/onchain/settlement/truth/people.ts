@@ -96,7 +96,8 @@ export async function perform(
       typeof quote === 'string' ? quote : `${quote.amount} to ${quote.address}`
     }`,
     repeat(ledger, complain) {
-      const wanted = { id, network, cents, addresses, isLate, isRace, at: act.at };
+      const { isWallet } = history;
+      const wanted = { id, network, cents, addresses, isWallet, isLate, isRace, at: act.at };
       checkQuote(ledger, wanted, quote, complain);
     },
   };

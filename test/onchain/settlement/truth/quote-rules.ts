@@ -50,6 +50,8 @@ interface Wanted {
   readonly cents: number;
   /** The branch's addresses. */
   readonly addresses: readonly string[];
+  /** Whether these are the addresses of a wallet, in the order of their indices. */
+  readonly isWallet: boolean;
   /** Whether the chain's scan lags too much to offer its network. */
   readonly isLate: boolean;
   /** Whether others choose concurrently. */
@@ -60,13 +62,16 @@ interface Wanted {
 /** Checks an answer against the rules of quotes, and records it in the ledger. */
 export function checkQuote(
   ledger: Ledger,
-  { id, network, cents, addresses, isLate, isRace, at }: Wanted,
+  { id, network, cents, addresses, isWallet, isLate, isRace, at }: Wanted,
   quote: Quote,
   complain: (what: string) => void,
 ): void {
   const mayChoose = ledger.mayChoose(id, at);
   const keeps = mayChoose && ledger.hasChosen(id, network, at);
-  const expected = !mayChoose ? 'E1040' : isLate && !keeps ? 'E5002' : 'a quote';
+  const best = isWallet ? bestOfWallet(ledger, id, addresses, at) : undefined;
+  // In a race, what arrives at a wallet's address may be recorded while a payment is asked to pay there.
+  const isUsedUp = isWallet && best === undefined && !(isRace && typeof quote !== 'string');
+  const expected = !mayChoose ? 'E1040' : (isLate || isUsedUp) && !keeps ? 'E5002' : 'a quote';
   const got = typeof quote === 'string' ? quote : 'a quote';
   if (got !== expected)
     complain(`a choice of ${network} was answered by ${got} in place of ${expected}`);
@@ -102,13 +107,43 @@ export function checkQuote(
   if (former !== undefined && !isBack && !isRace && addresses.includes(former.address)) {
     complain(`${quote.amount} was asked for in place of ${former.amount} as before`);
   }
+  if (best !== undefined && !isRace && !isBack && quote.address !== best) {
+    complain(`${quote.address} was asked for in place of ${best}`);
+  }
   const lastUse = (address: string) =>
     ledger.holds.findLastIndex(hold => hold.network === network && hold.address === address);
   const [idlest] = addresses.toSorted((a, b) => lastUse(a) - lastUse(b));
-  if (!isRace && !isBack && quote.address !== idlest) {
+  if (!isWallet && !isRace && !isBack && quote.address !== idlest) {
     complain(`${quote.address} was used after ${idlest}`);
   }
   ledger.choose(id, { ...quote, due, cents, isBack }, at);
+}
+
+/**
+ * The address of a wallet that a payment must get: its own from before; else the first that nobody else has or had for a
+ * day and where nothing arrived; else, of those where nothing arrived, one with the fewest open payments. undefined for
+ * none.
+ */
+function bestOfWallet(
+  ledger: Ledger,
+  id: string,
+  addresses: readonly string[],
+  at: number,
+): string | undefined {
+  const holdsAt = (address: string) => ledger.holds.filter(hold => hold.address === address);
+  const others = (address: string) => holdsAt(address).filter(hold => hold.payment !== id);
+  const open = (address: string) => others(address).filter(({ to }) => to === null).length;
+  const isTaken = (address: string) =>
+    others(address).some(({ to }) => to === null || to > at - 24 * 60 * 60_000);
+  const inOrder = (some: readonly string[]) =>
+    some.toSorted(
+      (a, b) =>
+        Number(isTaken(a)) - Number(isTaken(b)) ||
+        (isTaken(a) ? open(a) - open(b) : 0) ||
+        addresses.indexOf(a) - addresses.indexOf(b),
+    )[0];
+  const own = addresses.filter(address => holdsAt(address).some(({ payment }) => payment === id));
+  return inOrder(own) ?? inOrder(addresses.filter(address => !ledger.arrived.has(address)));
 }
 
 /** Whether an amount is a valid rest; null where none was asked for. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from '#storage/database/connection.ts';
 import { sessionConfig } from '#storage/database/session.ts';
+import { allowSimulation } from '#storage/repositories/simulated-services.ts';
 import { CHAINS, GROUP, NETWORKS, SIMULATED, type Step } from './course.ts';
 import type { History } from './history.ts';
 import { type Lane, openLane, openPool } from './lane.ts';
@@ -47,6 +48,8 @@ export async function openStage(url: string): Promise<Stage> {
   const cleaner = new pg.Client(sessionConfig({ url, applicationName: 'truth-cleaner' }));
   await cleaner.connect();
   await cleaner.query(`drop index if exists ${UNUSED.join(', ')}`);
+  // One of the chains is simulated.
+  await allowSimulation(db, new Date());
   await sql`
     update networks set is_active = true, settled_by = case chain when ${SIMULATED} then 'simulation' else 'chain' end
     where id = any(${[...NETWORKS]}::text[])`.execute(db);
@@ -73,7 +76,7 @@ export async function openStage(url: string): Promise<Stage> {
       await cleaner.query('set session_replication_role = replica');
       if (isUsed)
         await cleaner.query(
-          'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, account_addresses, findings cascade',
+          'truncate payments, payment_transitions, reservations, deposits, events, audit_log, deposit_addresses, account_addresses, address_holders, wallets, findings cascade',
         );
       await cleaner.query(
         `update merchants set status = 'active', underpayment_tolerance_bps = bps
@@ -87,31 +90,49 @@ export async function openStage(url: string): Promise<Stage> {
       );
       isUsed = true;
       const addresses = histories.flatMap(
-        ({ seed, network, other, addresses: count, isShared }, index) =>
+        ({ seed, network, other, addresses: count, isShared, isWallet }, index) =>
           [network, ...(other === null ? [] : [other])].flatMap(id =>
-            Array.from({ length: count }, (_, place) => addressOf(seed, place)).flatMap(address =>
+            Array.from({ length: count }, (_, place) => place).flatMap(place =>
               (isShared ? [index, GROUP + index] : [index]).map(holder => ({
                 branch: branches[holder]?.branchId,
                 network: id,
-                address,
+                place,
+                address: addressOf(seed, place),
+                isWallet,
               })),
             ),
           ),
       );
       await cleaner.query(
-        `insert into deposit_addresses (branch_id, blockchain_id, address, updated_at)
-         select *, now() from unnest($1::uuid[], $2::text[], $3::text[])`,
+        `with given as (
+           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::boolean[])
+             as given (branch_id, network, address, place, is_wallet)
+         ), noted as (
+           insert into account_addresses (blockchain_id, address, merchant_id)
+           select network, address, merchant_id from given join branches on branches.id = branch_id
+         ), held as (
+           insert into address_holders (family, environment, address, merchant_id, held_since)
+           select 'bitcoin', 'test', address, merchant_id, now()
+           from given join branches on branches.id = branch_id where is_wallet
+         ), wallet as (
+           insert into wallets (id, merchant_id, blockchain_id, kind, prefix, fingerprint, digest, key,
+                                master_key_version, first_index, created_at)
+           select branch_id, merchant_id, network, 'wpkh', 'bcrt', '', branch_id, '', 1, 0, now()
+           from given join branches on branches.id = branch_id where is_wallet and place = 0
+         ), derived as (
+           insert into wallet_addresses (wallet_id, index, blockchain_id, address)
+           select branch_id, place, network, address from given where is_wallet
+         )
+         insert into deposit_addresses (branch_id, blockchain_id, address, updated_at, wallet_id)
+         select branch_id, network, address, now(), case when is_wallet then branch_id end
+         from given where not is_wallet or place = 0`,
         [
           addresses.map(({ branch }) => branch),
           addresses.map(({ network }) => network),
           addresses.map(({ address }) => address),
+          addresses.map(({ place }) => place),
+          addresses.map(({ isWallet }) => isWallet),
         ],
-      );
-      // Does what the disabled trigger would do.
-      await cleaner.query(
-        `insert into account_addresses (blockchain_id, address, merchant_id)
-         select blockchain_id, address, merchant_id
-         from deposit_addresses join branches on branches.id = branch_id on conflict do nothing`,
       );
     },
     watch,
@@ -143,7 +164,7 @@ const PLACES = [1, 0, 2];
 export function addressOf(seed: number, place: number): string {
   const hash = Buffer.alloc(HASH_BYTES);
   hash.writeUInt32BE(seed);
-  hash.writeUInt8(PLACES[place] ?? 0, HASH_BYTES - 1);
+  hash.writeUInt8(PLACES[place] ?? place, HASH_BYTES - 1);
   return bech32.encode('bcrt', [0, ...bech32.toWords(hash)]);
 }
 
