@@ -13,15 +13,20 @@ import { reseal } from '#accounts/keys/reseal.ts';
 import { releaseAddress } from '#accounts/release-address.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { historyEntry } from '#cli/payments/history.ts';
 import { createKeyring } from '#crypto/keyring.ts';
 import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { createWatchList } from '#onchain/watching/watch-list.ts';
+import { readHistory } from '#payments/history.ts';
 import { movePayment } from '#payments/move-payment.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
+import { readRows } from '#reports/accounting/read-rows.ts';
+import { makeEvidence } from '#reports/evidence/document.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { listConfiguredAddresses } from '#storage/repositories/chains/watch-list.ts';
 import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
+import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 import { ADDRESSES, addMerchant, operatorOf, setSharedAddress } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
@@ -439,11 +444,32 @@ describe('a wallet in the rest of the service', () => {
     await reseal(operatorOf(service), createKeyring([MASTER_KEY, Buffer.alloc(32, 9)]));
   });
 
-  test('what no payment takes is in its merchant’s inbox', async () => {
+  test('what no payment takes is in its merchant’s inbox, with its index', async () => {
     const shop = await addShop();
     const deposit = await arrive(shop.wallet.at(5), 12_345n);
     const contexts = await findDepositContexts(service.db, [deposit]);
-    expect(contexts.get(deposit.id)?.merchantIds).toEqual([shop.merchant.id]);
+    expect(contexts.get(deposit.id)).toMatchObject({
+      merchantIds: [shop.merchant.id],
+      derivationIndex: 5,
+    });
+  });
+
+  test('history, evidence and exports name the index of what arrived', async () => {
+    const shop = await addShop(4);
+    const { payment } = await shop.quote();
+    await paid(payment);
+    const open = await findPayment(service.db, payment.id);
+    if (open === undefined) throw new Error('there is no payment');
+    const texts = (await readHistory(service.db, open)).map(fact => historyEntry(fact).what);
+    expect(texts.filter(text => text.endsWith(', at index 4 of the wallet'))).toHaveLength(1);
+    const dependencies = { ...service, publicUrl: 'https://pay.example.test' };
+    const { evidence } = await makeEvidence(dependencies, open);
+    expect(evidence.deposits).toMatchObject([{ derivationIndex: 4 }]);
+    const account = { id: shop.merchant.id, environment: 'live' } as const;
+    const month = now().toISOString().slice(0, 7);
+    const rows = [];
+    for await (const page of readRows(service.db, account, month, 100)) rows.push(...page);
+    expect(rows).toMatchObject([{ type: 'payment', derivationIndex: 4 }]);
   });
 
   test('its addresses are watched for 90 days after a payment, and looked at by every rescan', async () => {

@@ -31,7 +31,7 @@ function depositObject(
   meantFor: string | undefined,
   returned: BookedReturn | undefined,
 ) {
-  const { assetSymbol, assetDecimals, merchantIds, fits } = context;
+  const { assetSymbol, assetDecimals, derivationIndex, merchantIds, fits } = context;
   const amountOf = (units: string) => formatBaseUnits(BigInt(units), assetDecimals);
   return {
     id: deposit.id,
@@ -39,6 +39,8 @@ function depositObject(
     transactionHash: deposit.transaction_hash,
     position: deposit.position,
     address: deposit.address,
+    // Of the address in a wallet; null for a static one.
+    derivationIndex,
     tokenAmount: amountOf(deposit.token_amount),
     assetSymbol,
     state: deposit.state,

@@ -49,7 +49,9 @@ function describeDeposit(deposit: HistoricDeposit): string {
   const amount = formatBaseUnits(BigInt(deposit.token_amount), assetDecimals);
   const since = changed > at ? ` since ${changed.toISOString()}` : '';
   const transfer = `${deposit.blockchain_id} ${deposit.transaction_hash}:${deposit.position}`;
-  return `${amount} ${assetSymbol}, ${deposit.outcome}, ${deposit.state}${since}, ${transfer}`;
+  const index = deposit.derivation_index;
+  const where = index === null ? '' : `, at index ${index} of the wallet`;
+  return `${amount} ${assetSymbol}, ${deposit.outcome}, ${deposit.state}${since}, ${transfer}${where}`;
 }
 
 function describeTransition(transition: PaymentTransition): string {

@@ -59,6 +59,8 @@ export interface AccountingRow {
   readonly customerReferenceId: string | null;
   /** What was done with the money of a deposit; null where none was recorded, as for a part of a payment. */
   readonly remedy: Remedy | null;
+  /** Index, in the merchant's wallet, of the address at which it arrived; null for a static address. */
+  readonly derivationIndex: number | null;
 }
 
 /** The columns of a file, in their order. */
@@ -66,7 +68,7 @@ export const ROW_FIELDS = [
   ...(['at', 'type', 'direction', 'id', 'merchantId', 'environment', 'amountCents'] as const),
   ...(['commissionPayer', 'settlementModel', 'blockchainId', 'asset', 'assetAmount'] as const),
   ...(['quotedAmount', 'priceAtQuote', 'priceAtFinality', 'pricedAt', 'transactionHash'] as const),
-  ...(['processor', 'customerReferenceId', 'remedy'] as const),
+  ...(['processor', 'customerReferenceId', 'remedy', 'derivationIndex'] as const),
 ] satisfies readonly (keyof AccountingRow)[];
 
 /** The merchant whose movements they are. */
@@ -156,11 +158,13 @@ function rowOf(account: Account, movement: Movement): Omit<AccountingRow, 'type'
     processor: null,
     customerReferenceId: movement.customerReferenceId,
     remedy: null,
+    derivationIndex: null,
   };
 }
 
-function arrivalOf({ received, assetDecimals, usdPrice, pricedAt }: Movement) {
+function arrivalOf({ received, assetDecimals, usdPrice, pricedAt, derivationIndex }: Movement) {
   return {
+    derivationIndex,
     assetAmount: toAmount(received, assetDecimals),
     priceAtFinality: toAmount(usdPrice, PRICE_DECIMALS),
     pricedAt: pricedAt?.toISOString() ?? null,

@@ -99,6 +99,8 @@ async function toDeposits(db: Connection, facts: readonly PaymentFact[]): Promis
       transactionHash: deposit.transaction_hash,
       position: deposit.position,
       address: deposit.address,
+      // Of the address in the merchant's wallet; null for a static one.
+      derivationIndex: deposit.derivation_index,
       source,
       tokenAmount: formatBaseUnits(BigInt(deposit.token_amount), assetDecimals),
       state: deposit.state,

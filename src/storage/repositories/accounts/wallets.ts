@@ -51,6 +51,12 @@ export async function findWalletHolder(
   return rows[0];
 }
 
+/** The index of a row's address in the wallet that it was derived from; null for any other address. */
+export const derivationIndexOf = (row: 'deposits' | 'listed' | 'paid') => sql<number | null>`(
+  select index from wallet_addresses
+  where wallet_addresses.blockchain_id = ${sql.ref(row)}.blockchain_id
+    and wallet_addresses.address = ${sql.ref(row)}.address limit 1)`;
+
 /** A wallet of a merchant, with an address; undefined if it is none of those that are derived already. */
 export async function findWalletAt(
   db: Connection,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
+import { derivationIndexOf } from '../accounts/wallets.ts';
 
 /** An open payment that a deposit could be assigned to. */
 interface FittingPayment {
@@ -17,6 +18,8 @@ export interface DepositContext {
   explorer: string | null;
   assetSymbol: string;
   assetDecimals: number;
+  /** Of its address in a wallet; null for a static address. */
+  derivationIndex: number | null;
   /**
    * The merchant of its payment. Without a payment, those that had its address when it arrived, or one that had a
    * payment there.
@@ -86,6 +89,7 @@ async function findContexts(
       where payee is null and since <= at and at < until group by 1
     )
     select listed.id, networks.name as "networkName", explorer, asset_symbol as "assetSymbol", asset_decimals as "assetDecimals",
+           ${derivationIndexOf('listed')} as "derivationIndex",
            coalesce(case when payee is not null then array[payee::text] end,
                     owners."merchantIds", former."merchantIds", '{}') as "merchantIds",
            coalesce(open.fits, '[]') as fits

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../database/webhook-tables.ts';
+import { derivationIndexOf } from '../accounts/wallets.ts';
 
 /** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;
@@ -10,6 +11,8 @@ const ROWS_MAXIMUM = 1000;
 export type HistoricDeposit = Deposit & {
   asset_symbol: string;
   asset_decimals: number;
+  /** Of its address in a wallet; null for a static address. */
+  derivation_index: number | null;
   /** When it was booked as a part of the payment, which ended without the rest or was paid on another network. */
   booked_at: Date | null;
   /** When its return was recorded; null for one that was not given back. */
@@ -37,6 +40,7 @@ export function listHistoricDeposits(
     .leftJoin('booked_returns as returned', 'returned.deposit_id', 'deposits.id')
     .selectAll('deposits')
     .select(['networks.asset_symbol', 'networks.asset_decimals'])
+    .select(derivationIndexOf('deposits').as('derivation_index'))
     .select(['booked.booked_at', 'returned.booked_at as returned_at'])
     .where('payment_id', '=', paymentId)
     .orderBy('observed_at')

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { CommissionPayer, SettlementModel } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Remedy } from '../../database/deposit-tables.ts';
+import { derivationIndexOf } from '../accounts/wallets.ts';
 
 interface Booked {
   /** When a payment was paid, or a deposit or its return booked. */
@@ -19,6 +20,8 @@ interface Booked {
   /** When that was the price. */
   readonly pricedAt: Date | null;
   readonly transactionHash: string | null;
+  /** Index of the address in the merchant's wallet; null for a static address. */
+  readonly derivationIndex: number | null;
   /** Reference of the payment, or of the payment that a deposit was a part of. */
   readonly customerReferenceId: string | null;
 }
@@ -86,7 +89,7 @@ export async function listMovements(
              commission_bps as "commissionBps", commission_payer as "commissionPayer",
              settlement_model as "settlementModel", paid.token_amount::text as "tokenAmount", processor,
              customer_reference_id as "customerReferenceId", null::bigint as "valueCents",
-             null as remedy, null as "remedyHash"
+             null as remedy, null as "remedyHash", ${derivationIndexOf('paid')} as "derivationIndex"
       from (
         select * from payments
         where merchant_id = ${merchantId} and status = 'successful' and ${within('paid_at', 'id')}
@@ -107,7 +110,8 @@ export async function listMovements(
       select booked_at, deposits.id, booked.kind, deposits.blockchain_id, asset_symbol, asset_decimals,
              deposits.token_amount::text, usd_price::text, priced_at,
              coalesce(returned_by, deposits.transaction_hash), null, null,
-             null, null, null, null, null, payments.customer_reference_id, value_cents, remedy, remedy_hash
+             null, null, null, null, null, payments.customer_reference_id, value_cents, remedy, remedy_hash,
+             ${derivationIndexOf('deposits')}
       from (
         (select 'deposit' as kind, deposit_id, booked_at, null as returned_by from booked_deposits
          where merchant_id = ${merchantId} and ${within('booked_at', 'deposit_id')}
