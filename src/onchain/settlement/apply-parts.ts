@@ -21,7 +21,7 @@ export async function applyParts(
 ): Promise<boolean | undefined> {
   const place = { blockchainId: deposit.blockchain_id, address: deposit.address };
   const payment = await lockPayment(db, paymentId);
-  const parts = await findParts(db, paymentId, place);
+  const parts = await findParts(db, paymentId, place, true);
   if (parts === undefined) return undefined;
   if (payment?.status !== 'pending') {
     return deposit.state === 'final' && payment?.status !== 'successful';

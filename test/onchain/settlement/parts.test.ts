@@ -18,6 +18,7 @@ import type { DepositState } from '#storage/database/deposit-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { readArrivals } from '#storage/repositories/deposits/deviations.ts';
+import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
 import { listTransfers } from '#storage/repositories/deposits/transfers.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { readLiveState } from '#surfaces/checkout/checkout.ts';
@@ -259,6 +260,24 @@ describe('at an address that one payment alone was asked to pay to', () => {
       .where('id', '=', id)
       .execute();
     expect((await assign(id)).outcome).toBe('assigned');
+    expect(await stateOf(payment)).toBe('successful/completed');
+  });
+
+  test('that were added up stay so when another payment is asked to pay there', async () => {
+    const payment = await ask();
+    const place = { blockchainId: 'btc', address: payment.address ?? '' };
+    const [first, last] = [newHash(), newHash()];
+    const part = wholeOf(payment) / 2n;
+    const rest = wholeOf(payment) - part;
+    await arrive(payment, part, 'seen', first);
+    await arrive(payment, rest, 'seen', last);
+    // As the previous release does, and a branch that has the address as a static one.
+    const other = await addPayment(service.db, merchant, { created_at: now() });
+    const slot = { ...place, tokenAmount: wholeOf(payment) + 1n };
+    expect(await insertReservation(service.db, other.id, slot, now())).toBe(true);
+    await arrive(payment, rest, 'final', last);
+    expect(await stateOf(payment)).toBe('pending/completed');
+    await arrive(payment, part, 'final', first);
     expect(await stateOf(payment)).toBe('successful/completed');
   });
 

@@ -434,7 +434,7 @@ test('a page of a merchant’s movements is read from where it begins', async ()
     expect(indexesOf(nodes)).toEqual(
       new Set([
         ...['payments_paid', 'deposits_payment', 'booked_deposits_merchant', 'deposits_pkey'],
-        ...['booked_returns_merchant', 'payments_pkey', 'networks_pkey'],
+        ...['booked_returns_merchant', 'payments_pkey', 'networks_pkey', 'wallet_addresses_place'],
       ]),
     );
     // Only the pages of each kind are collected and sorted.

@@ -15,25 +15,35 @@ export interface Parts {
   readonly completing: string | null;
 }
 
-/** Whether a row's address is of a wallet, and no other payment than the given one was ever asked to pay there. */
-export const isOwnAddress = (row: 'asked' | 'deposits', paymentId: string) => sql<boolean>`(
+type Row = 'asked' | 'deposits';
+
+const isOfWallet = (row: Row) => sql<boolean>`
   exists (
     select from wallet_addresses
     where wallet_addresses.blockchain_id = ${sql.ref(row)}.blockchain_id
-      and wallet_addresses.address = ${sql.ref(row)}.address)
-  and not exists (
+      and wallet_addresses.address = ${sql.ref(row)}.address)`;
+
+const isAlone = (row: Row, paymentId: string) => sql<boolean>`
+  not exists (
     select from reservations as other
     where other.blockchain_id = ${sql.ref(row)}.blockchain_id
-      and other.address = ${sql.ref(row)}.address and other.payment_id <> ${paymentId}))`;
+      and other.address = ${sql.ref(row)}.address and other.payment_id <> ${paymentId})`;
+
+/** Whether a row's address is of a wallet, and no other payment than the given one was ever asked to pay there. */
+export const isOwnAddress = (row: Row, paymentId: string) =>
+  sql<boolean>`(${isOfWallet(row)} and ${isAlone(row, paymentId)})`;
 
 /**
  * What has arrived for a payment at an address of a wallet that no other payment was ever asked to pay to: there, parts
  * add up. undefined at any other address.
+ * @param areAdded Whether parts that have completed the payment stay added up, though another payment was asked to pay
+ * there since: until all of them are final, any may be undone.
  */
 export async function findParts(
   db: Connection,
   paymentId: string,
   { blockchainId, address }: Place,
+  areAdded = false,
 ): Promise<Parts | undefined> {
   const { rows } = await sql<{ [K in keyof Parts]: string } & Pick<Parts, 'completing'>>`
     select asked.token_amount as whole,
@@ -57,7 +67,15 @@ export async function findParts(
       where payment_id = ${paymentId} and state in ('seen', 'final')
         and deposits.blockchain_id = asked.blockchain_id and deposits.address = asked.address
     ) as parts
-    where ${isOwnAddress('asked', paymentId)}`.execute(db);
+    where ${isOfWallet('asked')} and (
+      ${isAlone('asked', paymentId)}
+      -- A last part has no amount of its own reserved, unlike a rest elsewhere.
+      or ${areAdded} and completing is not null and not exists (
+        select from reservations as rest
+        where rest.payment_id = asked.payment_id and rest_of is not null
+          and rest.blockchain_id = asked.blockchain_id and rest.address = asked.address))`.execute(
+    db,
+  );
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
