@@ -485,7 +485,13 @@ describe('a wallet in the rest of the service', () => {
       const isWatched = async (list = createWatchList('btc')) =>
         (await list.read(service.db, now())).some(({ address }) => address === payment.address);
       expect(await isWatched(lists[0])).toBe(true);
+      service.clock.now += 10 * 60_000;
+      expect(await isWatched(lists[0])).toBe(true);
+      // By a transaction that has taken long.
+      service.clock.now -= 9 * 60_000;
       await end(payment);
+      service.clock.now += 9 * 60_000 + 60_000;
+      expect(await isWatched(lists[0])).toBe(true);
       service.clock.now += 89 * 24 * 60 * 60_000;
       for (const list of [...lists, createWatchList('btc')])
         expect(await isWatched(list)).toBe(true);

@@ -68,7 +68,8 @@ export function createWatchList(chain: string): WatchList {
       // forgotten too early.
       note(listed, at + margin);
     }
-    const since = Math.max(at - WALLET_WATCHED_MS, Math.min(at, releasedReadAt) - margin);
+    // A transaction that releases many is committed long after the time that it writes.
+    const since = Math.max(at - WALLET_WATCHED_MS, Math.min(at, releasedReadAt) - LATE_FOR_MS);
     for (const { releasedAt, ...listed } of await listWalletAddresses(db, chain, new Date(since))) {
       note(listed, releasedAt.getTime() + WALLET_WATCHED_MS);
     }
