@@ -15,7 +15,7 @@ const PRIVATE_GIVEN =
 export function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const work = async (shown: Terminal) => {
     // Before anything could print, store or log it.
-    if (args.some(looksPrivate)) throw new CommandFailed(PRIVATE_GIVEN);
+    if ([...args, ...betweenFlags(args)].some(looksPrivate)) throw new CommandFailed(PRIVATE_GIVEN);
     const program = await buildProgram(args, shown);
     await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
       if (!(error instanceof CommanderError)) throw error;
@@ -24,6 +24,12 @@ export function run(args: readonly string[], terminal: Terminal): Promise<number
     });
   };
   return exitStatusOf(args, terminal, work, describe);
+}
+
+/** What stands between flags: the words of a wallet without quotes are an argument each. */
+function betweenFlags(args: readonly string[]): string[] {
+  const marked = args.map(arg => (arg.startsWith('-') ? '\n' : arg));
+  return marked.join(' ').split('\n');
 }
 
 async function describe(error: unknown): Promise<string> {
