@@ -182,7 +182,7 @@ describe('tells the model what is wrong', () => {
       text: expect.stringMatching(/^E2004: /),
     });
     expect((await revoked.ask('read_error', { code: 'E2004' })).isError).toBe(false);
-    expect(await revoked.warning()).toMatch(/^Warning: the service refuses this key: E2004 /);
+    expect(await revoked.warning()).toMatch(/^Warning: the service refuses this key: E2004: /);
   });
 });
 
@@ -201,7 +201,6 @@ test('only reads are requested from the service, also at the start', async () =>
 test('short words and error pages are found, and can be read', async () => {
   const { ask } = reader;
   for (const [query, path] of [
-    ['IP', '/docs/operating/configuration'],
     ['US', '/docs/us-accounts'],
     ['how do I verify a webhook signature', '/docs/webhooks'],
     ['E2007', '/docs/errors/E2007'],
@@ -210,6 +209,12 @@ test('short words and error pages are found, and can be read', async () => {
     expect([query, best.path]).toEqual([query, path]);
     expect((await ask('read_guide', { path: best.path })).isError).toBe(false);
   }
+  // The beginning of several words: of IPv4 and of IPN.
+  const { text } = await ask('search_guides', { query: 'IP' });
+  const paths = JSON.parse(text).map(({ path }: { path: string }) => path);
+  expect(paths).toEqual(
+    expect.arrayContaining(['/docs/operating/configuration', '/docs/webhooks']),
+  );
   const beyond = await ask('read_guide', { path: '/docs/webhooks', offset: 1_000_000 });
   expect(beyond).toMatchObject({ isError: true, text: expect.stringContaining('characters') });
 });
