@@ -11,8 +11,9 @@ import {
   removeDepositAddresses,
 } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findBranch, findMainBranch } from '#storage/repositories/accounts/merchants.ts';
-import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallets.ts';
+import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallet-addresses.ts';
 import { findNetwork, listNetworks } from '#storage/repositories/chains/networks.ts';
+import { lateSince } from '#time/late-window.ts';
 import { holdAddress, leaveAddresses } from './address-holders.ts';
 import { audited, OperationRefused, type Operator } from './audit/audited-change.ts';
 import { inOneTransaction, lapseOpen, recordOperatorChange } from './change-steps.ts';
@@ -215,12 +216,17 @@ export interface ListedAddress extends Omit<DepositAddress, 'walletId'> {
 }
 
 /** @throws OperationRefused for an unknown merchant or branch. */
-export async function listAddresses(db: Connection, owner: AddressOwner): Promise<ListedAddress[]> {
+export async function listAddresses(
+  db: Connection,
+  owner: AddressOwner,
+  now: Date,
+): Promise<ListedAddress[]> {
   const branch = await requireBranch(db, owner);
   const addresses = await listDepositAddresses(db, branch.id);
   const wallets = await listWalletUses(
     db,
     addresses.flatMap(({ walletId }) => walletId ?? []),
+    lateSince(now.getTime()),
   );
   return addresses.map(({ walletId, ...address }) => ({
     ...address,

@@ -8,16 +8,17 @@ import type { Wallet } from '#storage/database/account-tables.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
 import { transact } from '#storage/database/transaction.ts';
 import {
-  findFirstAddress,
-  findWallet,
-  findWalletHolder,
   findWalletIndex,
-  holdWalletAddresses,
-  insertWallet,
   insertWalletAddresses,
   listAddressesFrom,
   listMissingIndices,
   listShortWallets,
+} from '#storage/repositories/accounts/wallet-addresses.ts';
+import {
+  findWallet,
+  findWalletHolder,
+  holdWalletAddresses,
+  insertWallet,
   lockWalletOf,
   markWalletLeft,
   releaseWallet,
@@ -146,7 +147,7 @@ async function keepsWallet(
   if (holder !== undefined && !(isOwn ? !holder.isInForce : isFree(holder, now))) {
     if (isOwn) throw new OperationRefused('wallet-of-other-kind');
     // An address by which the operator can release the wallet.
-    const first = (await findFirstAddress(tx, wallet.id)) ?? address;
+    const [first = address] = await listAddressesFrom(tx, wallet.id, 0, 1);
     const wanted = { merchantId, blockchainId, address: first };
     throw new AddressTaken(wanted, [holder], 'wallet-taken');
   }

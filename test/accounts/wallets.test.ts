@@ -86,7 +86,7 @@ async function addShop(first = 0) {
     const payment = await choose(await pay());
     return { payment, index: indices.get(payment.address ?? '') };
   };
-  const use = async () => (await listAddresses(service.db, owner))[0]?.wallet;
+  const use = async () => (await listAddresses(service.db, owner, now()))[0]?.wallet;
   return { wallet, merchant, owner, pay, choose, quote, use, indices };
 }
 
@@ -399,8 +399,8 @@ describe('whose a wallet is', () => {
     const owner = { ...shop.owner, branchId: id };
     await setWallet(operator(), owner, 'btc', { key: shop.wallet.key, next: shop.wallet.at(0) });
     const [main, other] = await Promise.all([
-      listAddresses(service.db, shop.owner),
-      listAddresses(service.db, owner),
+      listAddresses(service.db, shop.owner, now()),
+      listAddresses(service.db, owner, now()),
     ]);
     expect(other[0]?.wallet?.id).toBe(main[0]?.wallet?.id);
   });

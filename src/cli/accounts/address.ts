@@ -8,7 +8,7 @@ import {
   setWallet,
 } from '#accounts/deposit-addresses.ts';
 import { releaseAddress } from '#accounts/release-address.ts';
-import type { WalletUse } from '#storage/repositories/accounts/wallets.ts';
+import type { WalletUse } from '#storage/repositories/accounts/wallet-addresses.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readSecretFlag } from '../named-file.ts';
 import { CommandFailed } from '../terminal.ts';
@@ -113,8 +113,8 @@ export function define(noun: CliCommand): void {
     });
 
   verb('list', 'list the deposit addresses of a branch, and how its wallet stands').onDatabase(
-    async ({ db, showList }, flags: OwnerFlags) => {
-      const listed = await listAddresses(db, ownerOf(flags));
+    async ({ db, clock, showList }, flags: OwnerFlags) => {
+      const listed = await listAddresses(db, ownerOf(flags), new Date(clock()));
       const notes = listed.flatMap(({ blockchainId, wallet }) =>
         wallet === null ? [] : [`${blockchainId}: ${walletLine(wallet)}`],
       );

@@ -5,7 +5,8 @@ import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import type { Network } from '#storage/database/network-tables.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
-import { listWalletAddressesByUse, lockWallet } from '#storage/repositories/accounts/wallets.ts';
+import { listWalletAddressesByUse } from '#storage/repositories/accounts/wallet-addresses.ts';
+import { lockWallet } from '#storage/repositories/accounts/wallets.ts';
 import { findFormerQuote, findFormerRest } from '#storage/repositories/deposits/former-quotes.ts';
 import {
   type FreeAmount,
@@ -14,7 +15,7 @@ import {
   type UsedAddress,
 } from '#storage/repositories/deposits/free-amounts.ts';
 import { insertReservation } from '#storage/repositories/deposits/reservations.ts';
-import { LATE_FOR_MS } from '#time/late-window.ts';
+import { lateSince } from '#time/late-window.ts';
 import { leastAmount } from './least-amount.ts';
 import { FIRST_CANDIDATES, type Terms } from './quote-amounts.ts';
 
@@ -101,8 +102,8 @@ async function listPayable(
   const walletId = own.find(each => each.walletId !== null)?.walletId ?? null;
   if (walletId === null) return own;
   await lockWallet(db, walletId);
-  const lateSince = new Date(now.getTime() - LATE_FOR_MS);
-  const derived = await listWalletAddressesByUse(db, walletId, { paymentId, range, lateSince });
+  const use = { paymentId, range, lateSince: lateSince(now.getTime()) };
+  const derived = await listWalletAddressesByUse(db, walletId, use);
   // All that wallets look at have been paid to since the last block.
   if (derived.length === 0) throw new ApiError('E5002', TOO_MANY);
   return derived;

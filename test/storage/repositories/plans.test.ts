@@ -18,7 +18,7 @@ import {
   lockOpenOfInactive,
 } from '#storage/repositories/accounts/inactive-merchants.ts';
 import { readPersonAttention } from '#storage/repositories/accounts/security-events.ts';
-import { listWalletAddressesByUse } from '#storage/repositories/accounts/wallets.ts';
+import { listWalletAddressesByUse } from '#storage/repositories/accounts/wallet-addresses.ts';
 import { countPendingPayments } from '#storage/repositories/backlog.ts';
 import { countHeldPayments, findOldestSeen } from '#storage/repositories/chains/status.ts';
 import { listEndingPlaces } from '#storage/repositories/chains/watch-list.ts';

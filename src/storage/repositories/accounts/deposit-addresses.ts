@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Network, NetworkEnvironment, SettledBy } from '../../database/network-tables.ts';
-import { WALLET_USES, type WalletUse } from './wallets.ts';
+import { type WalletUse, walletUses } from './wallet-addresses.ts';
 
 export interface DepositAddress {
   blockchainId: string;
@@ -50,13 +50,17 @@ export function listDepositAddresses(db: Connection, branchId: string): Promise<
 }
 
 /** A branch's addresses, with the time when each was last set (at most 20 on each of 24 networks). */
-export function listDatedAddresses(db: Connection, branchId: string): Promise<DatedAddress[]> {
+export function listDatedAddresses(
+  db: Connection,
+  branchId: string,
+  lateSince: Date,
+): Promise<DatedAddress[]> {
   return db
     .selectFrom('deposit_addresses')
     .select(['blockchain_id as blockchainId', 'address', 'updated_at as setAt'])
     .select(
       sql<WalletUse | null>`(
-        select to_json(use) from (${WALLET_USES} where own.id = deposit_addresses.wallet_id) as use
+        select to_json(use) from (${walletUses(lateSince)} where own.id = deposit_addresses.wallet_id) as use
       )`.as('wallet'),
     )
     .where('branch_id', '=', branchId)

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
-import { derivationIndexOf } from '../accounts/wallets.ts';
+import { derivationIndexOf } from '../accounts/wallet-addresses.ts';
 
 /** An open payment that a deposit could be assigned to. */
 interface FittingPayment {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Deposit } from '../../database/deposit-tables.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../database/webhook-tables.ts';
-import { derivationIndexOf } from '../accounts/wallets.ts';
+import { derivationIndexOf } from '../accounts/wallet-addresses.ts';
 
 /** Maximum rows of each kind in a payment's history; a payment has a handful. */
 const ROWS_MAXIMUM = 1000;

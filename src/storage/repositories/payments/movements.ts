@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { CommissionPayer, SettlementModel } from '../../database/account-tables.ts';
 import type { Connection } from '../../database/connection.ts';
 import type { Remedy } from '../../database/deposit-tables.ts';
-import { derivationIndexOf } from '../accounts/wallets.ts';
+import { derivationIndexOf } from '../accounts/wallet-addresses.ts';
 
 interface Booked {
   /** When a payment was paid, or a deposit or its return booked. */

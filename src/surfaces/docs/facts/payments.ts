@@ -28,7 +28,7 @@ import {
 } from '#schemas/create-payment.ts';
 import { PAYMENT_STATUSES } from '#schemas/payment.ts';
 import { SIMULATION_CASES } from '#schemas/simulation-cases.ts';
-import { GAP_MAXIMUM } from '#storage/repositories/accounts/wallets.ts';
+import { GAP_MAXIMUM } from '#storage/repositories/accounts/wallet-addresses.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 import { PAYMENT_ID } from '../../api/v1/examples.ts';
 import { RETURNED } from '../../checkout/checkout.ts';

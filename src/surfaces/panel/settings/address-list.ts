@@ -9,6 +9,7 @@ import {
 } from '#storage/repositories/accounts/deposit-addresses.ts';
 import { findMerchant, listBranches } from '#storage/repositories/accounts/merchants.ts';
 import { listNetworks } from '#storage/repositories/chains/networks.ts';
+import { lateSince } from '#time/late-window.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -37,7 +38,7 @@ export async function addressesPage(
   deps: PanelDependencies,
   branchId: string | undefined,
 ): Promise<PanelPage> {
-  const { db } = deps;
+  const { db, clock } = deps;
   const words = texts(request);
   const own = words.settings.addresses;
   const membership = membershipOf(request);
@@ -52,7 +53,7 @@ export async function addressesPage(
   const [open, networks, addresses, merchant] = await Promise.all([
     listOpenChanges(db, accountId),
     listNetworks(db),
-    listDatedAddresses(db, branch.id),
+    listDatedAddresses(db, branch.id, lateSince(clock())),
     findMerchant(db, accountId),
   ]);
   const urlOf = ({ id }: Network) => ownUrl(request, deps, networkPlace(branch, id));

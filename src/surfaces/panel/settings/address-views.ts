@@ -2,6 +2,7 @@ import { isChangeAllowed } from '#accounts/access/permissions.ts';
 import type { Branch } from '#storage/database/account-tables.ts';
 import { listOpenChanges } from '#storage/repositories/accounts/address-changes.ts';
 import { listDatedAddresses } from '#storage/repositories/accounts/deposit-addresses.ts';
+import { lateSince } from '#time/late-window.ts';
 import { html } from '../../pages/html.ts';
 import { membershipOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
@@ -28,13 +29,13 @@ export async function networkPage(
   fault: FormFault | null,
   typed: { readonly address?: string; readonly kind?: string; readonly key?: string } = {},
 ): Promise<PanelPage> {
-  const { db } = deps;
+  const { db, clock } = deps;
   const words = texts(request);
   const own = words.settings.addresses;
   const membership = membershipOf(request);
   const network = await requireNetwork(db, request.params.blockchainId);
   const [all, changes] = await Promise.all([
-    listDatedAddresses(db, branch.id),
+    listDatedAddresses(db, branch.id, lateSince(clock())),
     listOpenChanges(db, membership.accountId),
   ]);
   const addresses = all.filter(({ blockchainId }) => blockchainId === network.id);

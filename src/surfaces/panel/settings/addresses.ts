@@ -79,7 +79,7 @@ export function registerAddresses(app: TypedApp, deps: PanelDependencies): void 
     const [present, open, wallet] = await Promise.all([
       listAddressesOn(db, branch.id, network.id),
       findOpenChangeOf(db, membership.accountId, thing),
-      findWalletUse(db, branch.id, network.id),
+      findWalletUse(deps, branch.id, network.id),
     ]);
     if (!present.includes(address)) return null;
     const isLast = present.length === 1 && !isUs(membership);

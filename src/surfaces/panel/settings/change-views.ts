@@ -4,7 +4,6 @@ import { changeName } from '#accounts/change-steps.ts';
 import { viewWallet, type WalletView } from '#accounts/wallets.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { AddressChange, Branch } from '#storage/database/account-tables.ts';
-import type { Database } from '#storage/database/connection.ts';
 import {
   findNamedChange,
   type NamedChange,
@@ -46,12 +45,12 @@ const NO_WALLETS: ComparedWallets = { before: null, after: null };
 
 /** The present wallet of a branch on a network, as it is compared with what is to replace it. */
 export async function viewPresent(
-  db: Database,
+  deps: Pick<PanelDependencies, 'db' | 'clock'>,
   branchId: string,
   blockchainId: string,
 ): Promise<WalletView | null> {
-  const use = await findWalletUse(db, branchId, blockchainId);
-  return use && viewWallet(db, use.id, use.nextIndex);
+  const use = await findWalletUse(deps, branchId, blockchainId);
+  return use && viewWallet(deps.db, use.id, use.nextIndex);
 }
 
 /**
@@ -111,7 +110,7 @@ export async function changePage(
     listBranches(db, membership.accountId),
   ]);
   const { kind, outcome, branch_id: branchId, branch_name: branchName } = change;
-  const wallets = await viewWallets(db, change);
+  const wallets = await viewWallets(deps, change);
   const isMain = kind === 'branch.main' && outcome === null && branchId !== null;
   const lacking = isMain ? await readLacking(db, membership, branches, branchId) : [];
   return {
@@ -133,12 +132,15 @@ ${outcome === null && renderDecision(request, deps, change, fault)}`,
 }
 
 /** What a change replaces is known as a wallet only while it waits. */
-async function viewWallets(db: Database, change: NamedChange): Promise<ComparedWallets> {
+async function viewWallets(
+  deps: Pick<PanelDependencies, 'db' | 'clock'>,
+  change: NamedChange,
+): Promise<ComparedWallets> {
   const { branch_id: branchId, blockchain_id: blockchainId, wallet_id: walletId } = change;
   const isOpen = change.outcome === null && branchId !== null && blockchainId !== null;
   const [before, after] = await Promise.all([
-    isOpen ? viewPresent(db, branchId, blockchainId) : null,
-    walletId === null ? null : viewWallet(db, walletId, change.address ?? ''),
+    isOpen ? viewPresent(deps, branchId, blockchainId) : null,
+    walletId === null ? null : viewWallet(deps.db, walletId, change.address ?? ''),
   ]);
   return { before, after };
 }

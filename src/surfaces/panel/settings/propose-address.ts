@@ -140,7 +140,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     const { kind, key } = request.body;
     const { address, present } = checked;
     const wallets = {
-      before: await viewPresent(db, branch.id, network.id),
+      before: await viewPresent(deps, branch.id, network.id),
       after: wanted.wallet === undefined ? null : viewGiven(wanted.wallet.given),
     };
     const comparison = { kind, former: present, address, branchName: branch.name, wallets };

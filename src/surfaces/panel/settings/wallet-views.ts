@@ -1,8 +1,9 @@
 import type { WalletView } from '#accounts/wallets.ts';
-import type { Connection } from '#storage/database/connection.ts';
 import { findWalletOn } from '#storage/repositories/accounts/deposit-addresses.ts';
-import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallets.ts';
+import { listWalletUses, type WalletUse } from '#storage/repositories/accounts/wallet-addresses.ts';
+import { lateSince } from '#time/late-window.ts';
 import { type Html, html } from '../../pages/html.ts';
+import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { inGroups } from '../kit/groups.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 
@@ -10,12 +11,12 @@ type Named = Pick<WalletUse, 'kind' | 'fingerprint'>;
 
 /** How the wallet of a branch on a network stands; null for static addresses, and for none. */
 export async function findWalletUse(
-  db: Connection,
+  { db, clock }: Pick<PanelDependencies, 'db' | 'clock'>,
   branchId: string,
   blockchainId: string,
 ): Promise<WalletUse | null> {
   const id = await findWalletOn(db, branchId, blockchainId);
-  const [use] = id === null ? [] : await listWalletUses(db, [id]);
+  const [use] = id === null ? [] : await listWalletUses(db, [id], lateSince(clock()));
   return use ?? null;
 }
 
