@@ -6,7 +6,7 @@ import { type ChainRows, judgeChain, readChainRows } from './truth/judge.ts';
 import { playChains } from './truth/play.ts';
 import { CHAIN_GROUP } from './truth/slots.ts';
 import { type ChainStage, openChainStage } from './truth/stage.ts';
-import { drawWorld } from './truth/world.ts';
+import { drawWorld, type World } from './truth/world.ts';
 
 const seedsOf = (group: number) =>
   Array.from({ length: CHAIN_GROUP }, (_, index) => group * CHAIN_GROUP + index);
@@ -55,7 +55,11 @@ const FALSE_HOLD: ChainRows['findings'][number] = {
 };
 
 /** Puts a wrong outcome into correct rows; returns undefined where the chain has no row for it. */
-const WRONGS: readonly [string, FaultKind, (rows: ChainRows) => ChainRows | undefined][] = [
+const WRONGS: readonly [
+  string,
+  FaultKind,
+  (rows: ChainRows, world: World) => ChainRows | undefined,
+][] = [
   [
     'a transfer at another position',
     'wrong credit',
@@ -99,6 +103,33 @@ const WRONGS: readonly [string, FaultKind, (rows: ChainRows) => ChainRows | unde
     'other deviation',
     rows => ({ ...rows, findings: [...rows.findings, FALSE_HOLD] }),
   ],
+  [
+    "a payment at its wallet's last address, while the first was free",
+    'other deviation',
+    ({ reservations: [first, ...others], ...rows }, { wallet }) =>
+      first === undefined || wallet === null || wallet.addresses.length === 1
+        ? undefined
+        : {
+            ...rows,
+            reservations: [{ ...first, address: wallet.addresses.at(-1) ?? '' }, ...others],
+          },
+  ],
+  [
+    'parts that an expired payment did not get, though they came to its own address',
+    'lost transfer',
+    (rows, { wallet }) =>
+      wallet === null || !rows.deposits.some(({ outcome }) => outcome === 'under')
+        ? undefined
+        : {
+            ...rows,
+            payments: rows.payments.map(each => ({
+              ...each,
+              status: 'expired' as const,
+              session_status: 'expired' as const,
+            })),
+            deposits: rows.deposits.map(each => ({ ...each, payment_id: null })),
+          },
+  ],
 ];
 
 function changed(
@@ -119,7 +150,7 @@ test(
       const all = [...(await readChainRows(stage, played))];
       for (const [what, kind, spoil] of WRONGS) {
         const kinds = all.flatMap(([each, rows]) => {
-          const spoilt = spoil(rows);
+          const spoilt = spoil(rows, each.world);
           return spoilt === undefined
             ? []
             : [judgeChain(stage, each, spoilt).map(fault => fault.kind)];

@@ -160,12 +160,13 @@ const PLACES = [1, 0, 2];
 /**
  * An address of a history: P2WPKH, for which the service knows the least amount. Networks that share a chain
  * share them.
+ * @param prefix Of the chain.
  */
-export function addressOf(seed: number, place: number): string {
+export function addressOf(seed: number, place: number, prefix = 'bcrt'): string {
   const hash = Buffer.alloc(HASH_BYTES);
   hash.writeUInt32BE(seed);
   hash.writeUInt8(PLACES[place] ?? place, HASH_BYTES - 1);
-  return bech32.encode('bcrt', [0, ...bech32.toWords(hash)]);
+  return bech32.encode(prefix, [0, ...bech32.toWords(hash)]);
 }
 
 /** The seed of the history that has the address. */

@@ -44,8 +44,9 @@ export function createCustomers(
   const asked = new Map<number, Asked>();
   const later: { readonly at: number; readonly run: () => string }[] = [];
   const make = MAKERS[world.slot.family];
-  /** A stream of its own, so that ancestors change no other draw. */
+  /** Streams of their own, so that they change no other draw. */
   const ancestries = createRandom('ancestors', world.seed);
+  const elsewheres = createRandom('elsewhere in wallet', world.seed);
   let serial = 0;
 
   return {
@@ -160,12 +161,32 @@ export function createCustomers(
       run() {
         chain.leave(made, mayBeMined);
         if (paying.fate === 'dropped') return `${made.hash} is dropped`;
-        const fate = paying.fate === 'sent again' ? 'plain' : 'failed';
-        const other = make(random, nextName(), { ...paying, sentAt: at, fate });
+        const elsewhere = paying.fate === 'double spent' ? elsewhereInWallet(paying) : null;
+        const fate = paying.fate === 'sent again' || elsewhere !== null ? 'plain' : 'failed';
+        const other = make(random, nextName(), { ...paying, ...elsewhere, sentAt: at, fate });
         chain.send(other);
-        return `${made.hash} is replaced by ${other.hash}, which ${fate === 'plain' ? 'pays the same' : 'does not pay'}`;
+        const what =
+          elsewhere !== null
+            ? `pays ${elsewhere.amount} to ${elsewhere.address}`
+            : fate === 'plain'
+              ? 'pays the same'
+              : 'does not pay';
+        return `${made.hash} is replaced by ${other.hash}, which ${what}`;
       },
     });
+  }
+
+  /** Another address of the wallet that a replacement pays, some of them as much as is asked for there; null for none. */
+  function elsewhereInWallet({
+    address,
+    amount,
+  }: Paying): Pick<Paying, 'address' | 'amount'> | null {
+    const others = world.wallet?.addresses.filter(each => each !== address) ?? [];
+    if (others.length === 0 || !elsewheres.chance(70)) return null;
+    const wanted = others.filter(each => [...asked.values()].some(quote => quote.address === each));
+    const other = elsewheres.pick(wanted.length > 0 && elsewheres.chance(80) ? wanted : others);
+    const due = [...asked.values()].findLast(quote => quote.address === other)?.amount;
+    return { address: other, amount: elsewheres.chance(50) ? (due ?? amount) : amount };
   }
 
   async function amountOf(amount: Amount, { amount: due }: Asked, id: string): Promise<bigint> {
@@ -174,6 +195,8 @@ export function createCustomers(
         return due;
       case 'half':
         return due / 2n;
+      case 'third':
+        return due / 3n;
       case 'bit over':
         return due + due / 100n;
       case 'too much':

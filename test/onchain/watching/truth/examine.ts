@@ -3,6 +3,7 @@ import { type ChainRows, judgeChain, readChainRows } from './judge.ts';
 import { describeOmission } from './omission.ts';
 import { clock, type PlayedChain, playChains } from './play.ts';
 import type { ChainStage } from './stage.ts';
+import { isSettledByParts } from './wallet-rules.ts';
 import { drawWorld } from './world.ts';
 
 /** Counts over generated chains, by name. */
@@ -44,7 +45,12 @@ function count(
   add('blocks', chain.blocks.size);
   add('blocks undone', chain.blocks.size - chain.best.length);
   if (chain.hasLeftOut) add(`left out: ${world.omission?.kind}`);
-  for (const { status } of rows.payments) add(`payments ${status}`);
+  if (world.wallet !== null) add('chains with a wallet');
+  if (world.wallet?.isShared === true) add('chains with a wallet of two branches');
+  for (const payment of rows.payments) {
+    add(`payments ${payment.status}`);
+    if (isSettledByParts(world, rows, payment)) add('payments settled by parts');
+  }
   for (const { kind } of rows.findings) add(`findings ${kind}`);
   for (const { state, outcome, payment_id: id } of rows.deposits) {
     const isFunds = state === 'seen' || state === 'final';
@@ -58,10 +64,10 @@ function describe(
   rows: ChainRows,
   faults: readonly Fault[],
 ): string {
-  const { seed, slot, undone, finalDepth, rule, hasCheck, isIndexed, omission } = world;
+  const { seed, slot, undone, finalDepth, rule, hasCheck, isIndexed, omission, wallet } = world;
   const place = (id: string | null) => customers.ids.indexOf(id ?? undefined);
   return [
-    `chain ${seed} on ${slot.chain}: undone ${undone}, final ${finalDepth} below, rule ${rule}${hasCheck ? ', a check node' : ''}${isIndexed ? ', an index' : ''}`,
+    `chain ${seed} on ${slot.chain}: undone ${undone}, final ${finalDepth} below, rule ${rule}${hasCheck ? ', a check node' : ''}${isIndexed ? ', an index' : ''}${wallet === null ? '' : `, a wallet of ${wallet.addresses.length}${wallet.isShared ? ' that two branches have' : ''}, tolerance ${world.toleranceBps}`}`,
     ...(omission === null || chain.leftOut === undefined
       ? []
       : [`  ${describeOmission(omission)}, of ${chain.leftOut.hash}`]),
@@ -83,7 +89,7 @@ function describe(
     ),
     ...rows.reservations.map(
       row =>
-        `  payment ${place(row.payment_id)} had ${row.token_amount} of ${row.blockchain_id} from ${clock(row.reserved_at.getTime())} to ${row.released_at === null ? 'now' : clock(row.released_at.getTime())}`,
+        `  payment ${place(row.payment_id)} had ${row.token_amount} of ${row.blockchain_id} at ${row.address} from ${clock(row.reserved_at.getTime())} to ${row.released_at === null ? 'now' : clock(row.released_at.getTime())}`,
     ),
     ...rows.findings.map(
       row =>

@@ -9,6 +9,7 @@ import type { ChainRows, Reservation } from './judge.ts';
 import type { PlayedChain } from './play.ts';
 import { type Complain, keyOf, type PlacedTransfer, POLL_MS, type Real } from './rules.ts';
 import type { ChainStage } from './stage.ts';
+import { enoughAt, isOwnAddress, sumOf } from './wallet-rules.ts';
 
 /** The most that block clocks and backends may be behind at the end of a payment, in milliseconds. */
 const CLOCKS_MS = 2_000 + LAG_MS;
@@ -51,7 +52,7 @@ export function judgePayment(
     );
   if (status === 'pending' && !isHeld && !isWaiting)
     fault('lost transfer', `payment ${place} is still ${status}/${session}`);
-  if (status === 'successful' && !own.some(suffices)) {
+  if (status === 'successful' && !own.some(suffices) && !addsUp()) {
     fault('unfunded', `payment ${place} is successful by nothing`);
   }
   for (const row of own) judgeCredit(row);
@@ -60,6 +61,51 @@ export function judgePayment(
     if (paid !== undefined) {
       fault('expired though paid', `payment ${place} expired, paid by ${paid.transaction.hash}`);
     }
+  }
+  judgeParts();
+
+  /** Whether what came to an address that it alone was asked to pay to adds up to enough. */
+  function addsUp(): boolean {
+    return [...new Set(held.map(each => each.address))].some(address => {
+      const here = own.filter(each => each.address === address);
+      const sum = sumOf(here.map(each => each.token_amount));
+      return isOwn(address) && sum >= enough(address);
+    });
+  }
+
+  /** Checks that an unpaid payment has got all that came in time to an address of its own, and that it was not enough. */
+  function judgeParts(): void {
+    const last = whole.at(-1);
+    if (status === 'successful' || last === undefined || !isOwn(last.address)) return;
+    const { address, token_amount: asked } = last;
+    // Less may be dust.
+    const parts = [...real].filter(
+      ([, each]) => each.amount * 90n >= BigInt(asked) && isTimely(each),
+    );
+    for (const [key] of parts) {
+      const row = deposits.find(each => keyOf(each) === key);
+      if (row !== undefined && row.payment_id !== id) {
+        fault(
+          'lost transfer',
+          `${key} is not of payment ${place}, which alone was asked for there`,
+        );
+      }
+    }
+    const sum = sumOf(parts.map(([, each]) => each.amount));
+    if (session === 'expired' && sum >= enough(address)) {
+      fault('expired though paid', `payment ${place} expired, paid by parts of ${sum}`);
+    }
+  }
+
+  function isOwn(address: string): boolean {
+    return isOwnAddress(world, { reservations }, payment, address);
+  }
+
+  function enough(address: string): bigint {
+    const [network = ''] = world.slot.networks;
+    const asset = windows.get(network);
+    if (asset === undefined) throw new Error(`there is no network ${network}`);
+    return enoughAt(world, { reservations }, payment, address, asset);
   }
 
   function suffices(row: Deposit): boolean {
@@ -137,8 +183,6 @@ export function judgePayment(
   function isInTime(transfer: PlacedTransfer): boolean {
     const last = whole.at(-1);
     if (last === undefined) return false;
-    if (last.blockchain_id !== transfer.network || last.address !== transfer.address) return false;
-    const reservedAt = last.reserved_at.getTime();
     const { transaction } = transfer;
     // A transfer that names another payment pays that one, or none.
     const isNamed = world.slot.family === 'solana' && transaction.names !== null;
@@ -149,7 +193,16 @@ export function judgePayment(
       each => each.payment_id !== id && BigInt(each.token_amount) === transfer.amount,
     );
     const most = isNamed && !isOthers ? due + due / 50n : due;
-    if (transfer.amount < due || transfer.amount > most) return false;
+    return transfer.amount >= due && transfer.amount <= most && isTimely(transfer);
+  }
+
+  /** Whether it came while the last amount was asked for, where it was asked for. */
+  function isTimely(transfer: PlacedTransfer): boolean {
+    const last = whole.at(-1);
+    if (last === undefined) return false;
+    if (last.blockchain_id !== transfer.network || last.address !== transfer.address) return false;
+    const reservedAt = last.reserved_at.getTime();
+    const { transaction } = transfer;
     if (played.chain.lied.has(transaction)) return false;
     // The primary node may have been on a branch without it when the payment ended.
     const endedAt = last.released_at?.getTime() ?? Number.POSITIVE_INFINITY;

@@ -24,6 +24,7 @@ import {
   transfersOf,
 } from './rules.ts';
 import type { ChainStage } from './stage.ts';
+import { judgeIndices } from './wallet-rules.ts';
 
 export type Reservation = Selectable<ReservationsTable>;
 
@@ -74,6 +75,7 @@ export function judgeChain(
   const fault = (kind: FaultKind, what: string) => void faults.push({ kind, what });
   const real = transfersOf(played.chain.best);
   judgeTransfers(played, rows, real, fault);
+  judgeIndices(played.world, rows, fault);
   for (const payment of rows.payments) {
     judgePayment(played, rows, { real, payment, windows: networks }, fault);
   }

@@ -125,12 +125,17 @@ function newPayments(
     const { cents = 0, network = '', isFixed = false } = world.payments[act.payment] ?? {};
     const id = uuidv7();
     customers.ids[act.payment] = id;
-    const { merchantId = '', branchId = '' } = branches[SLOTS.indexOf(world.slot)] ?? {};
+    const {
+      merchantId = '',
+      branchId = '',
+      otherId = '',
+    } = branches[SLOTS.indexOf(world.slot)] ?? {};
+    const isOther = world.wallet?.isShared === true && act.payment % 2 === 1;
     return [
       {
         id,
         merchant_id: merchantId,
-        branch_id: branchId,
+        branch_id: isOther ? otherId : branchId,
         created_by: 'truth',
         amount: cents,
         flow: 'crypto' as const,

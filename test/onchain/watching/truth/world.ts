@@ -2,11 +2,13 @@ import { createRandom, type Random } from '../../settlement/truth/random.ts';
 import { type ChainStep, chainCourseOf, END_ROUNDS, START } from './course.ts';
 import { drawOmission, type Omission } from './omission.ts';
 import { addressesOf, type Slot, slotOf } from './slots.ts';
+import { drawParts, drawWallet, type Wallet } from './wallet.ts';
 
 /** What a customer sends, compared with what is asked for. */
 export type Amount =
   | 'exact'
   | 'half'
+  | 'third'
   | 'rest'
   | 'bit over'
   | 'too much'
@@ -108,6 +110,8 @@ export interface World {
   readonly isIndexed: boolean;
   readonly toleranceBps: number;
   readonly addresses: readonly string[];
+  /** The wallet whose addresses these are (Bitcoin); null for none. */
+  readonly wallet: Wallet | null;
   readonly payments: readonly {
     readonly cents: number;
     readonly network: string;
@@ -165,7 +169,8 @@ export function drawWorld(seed: number): World {
     isFixed: random.chance(8),
   }));
   const acts = drawActs(random, course, slot, payments);
-  return {
+  const wallet = drawWallet(seed, slot);
+  const world: World = {
     seed,
     slot,
     undone,
@@ -173,6 +178,7 @@ export function drawWorld(seed: number): World {
     hasCheck,
     payments,
     acts,
+    wallet,
     toleranceBps: tolerance,
     rule: isByBlocks ? random.pick([`${blocks}`, `${blocks}@100000,${blocks + 2}`]) : 'final',
     isIndexed: random.chance(60),
@@ -182,6 +188,13 @@ export function drawWorld(seed: number): World {
     runsPrograms: random.chance(80),
     givesBlockReceipts: random.chance(65),
   };
+  if (wallet === null) return world;
+  return { ...world, addresses: wallet.addresses, acts: drawParts(world, lastPaid(course)) };
+}
+
+/** When customers pay at the latest. */
+function lastPaid(course: readonly ChainStep[]): number {
+  return course.findLast(({ isEnd }) => !isEnd)?.at ?? START;
 }
 
 function drawActs(
@@ -191,7 +204,7 @@ function drawActs(
   payments: World['payments'],
 ): Act[] {
   const acts: Act[] = [];
-  const last = course.findLast(({ isEnd }) => !isEnd)?.at ?? START;
+  const last = lastPaid(course);
   for (const payment of payments.keys()) {
     const step = 1 + random.below(Math.max(1, course.length - END_ROUNDS - 3));
     const from = course[step - 1]?.at ?? START;
