@@ -42,10 +42,14 @@ let left = 5;
 const PLAYERS = {
   async histories(seeds: readonly number[]) {
     const { tally, failures } = await examine(stage, seeds);
-    const { transfers, statuses, histories, payments } = tally;
+    const { transfers, statuses, wallets, histories, payments } = tally;
     const named = (what: string, counts: Counts) =>
       Object.entries(counts).map(([name, value]) => [`${what} ${name}`, value] as const);
-    const counts = [...named('payments', statuses), ...named('transfers', transfers)];
+    const counts = [
+      ...named('payments', statuses),
+      ...named('transfers', transfers),
+      ...named('wallets', wallets),
+    ];
     return { counts: { ...Object.fromEntries(counts), histories, payments }, failures };
   },
   async chains(seeds: readonly number[]) {

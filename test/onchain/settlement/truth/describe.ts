@@ -10,7 +10,8 @@ export function describeHistory(
   rows: Rows,
   faults: readonly Fault[],
 ): string {
-  const { seed, network, other, addresses, isWallet, isShared, toleranceBps, isRough } = history;
+  const { seed, network, other, addresses, isWallet, toleranceBps, isRough } = history;
+  const { isShared, hasTwoBranches } = history;
   const steps = courseOf(seed).map(
     ({ at, sweeps }, index) =>
       `  step ${index} at ${clock(at)}: ${history.turns[index]?.manner}; sweeps: ${sweeps.join(', ')}`,
@@ -21,7 +22,7 @@ export function describeHistory(
     return first.map(({ text }) => `  ${text}${note}`).join('\n');
   });
   return [
-    `history ${seed} on ${network}${other === null ? '' : ` and ${other}`}, ${addresses} addresses${isWallet ? ' of a wallet' : ''}${isShared ? ' that two merchants have' : ''}, tolerance ${toleranceBps} basis points, ${isRough ? 'rough' : 'smooth'}`,
+    `history ${seed} on ${network}${other === null ? '' : ` and ${other}`}, ${addresses} addresses${isWallet ? ' of a wallet' : ''}${isShared ? ' that two merchants have' : ''}${hasTwoBranches ? ' that two branches have' : ''}, tolerance ${toleranceBps} basis points, ${isRough ? 'rough' : 'smooth'}`,
     ...steps,
     ...lines,
     ...rows.payments.map(

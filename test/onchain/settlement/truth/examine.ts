@@ -5,6 +5,7 @@ import { type Fault, judge } from './judge.ts';
 import { playGroup } from './play.ts';
 import { type Rows, readRows } from './rows.ts';
 import type { Stage } from './stage.ts';
+import { listWalletUses } from './wallet-tally.ts';
 
 /** Counts over histories. */
 interface Tally {
@@ -14,6 +15,8 @@ interface Tally {
   readonly transfers: Readonly<Record<string, number>>;
   /** Payments by status. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** What happened at wallets. */
+  readonly wallets: Readonly<Record<string, number>>;
 }
 
 /** A history that has gone wrong. */
@@ -36,14 +39,16 @@ export async function examine(
   const played = await playGroup(stage, seeds.map(drawHistory));
   const failures: Failure[] = [];
   const left: Rows[] = [];
+  const uses: string[] = [];
   for (const [each, rows] of await readRows(stage, played)) {
     const faults = judge(each, rows);
     left.push(rows);
+    uses.push(...listWalletUses(each.history, rows));
     if (faults.length === 0) continue;
     const text = describeHistory(each, rows, faults);
     failures.push({ seed: each.history.seed, faults, text });
   }
-  return { tally: count(left), failures };
+  return { tally: { ...count(left), wallets: countBy(uses) }, failures };
 }
 
 /** Histories of one group are played together. */
@@ -51,11 +56,13 @@ function groupOf(seed: number): number {
   return Math.floor(seed / GROUP);
 }
 
-function count(left: readonly Rows[]): Tally {
-  const countBy = (names: readonly string[]) =>
-    Object.fromEntries(
-      [...Map.groupBy(names, name => name)].map(([name, { length }]) => [name, length]),
-    );
+function countBy(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    [...Map.groupBy(names, name => name)].map(([name, { length }]) => [name, length]),
+  );
+}
+
+function count(left: readonly Rows[]): Omit<Tally, 'wallets'> {
   return {
     histories: left.length,
     payments: left.reduce((total, { payments }) => total + payments.length, 0),

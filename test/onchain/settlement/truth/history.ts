@@ -2,6 +2,7 @@ import { courseOf, NETWORKS, type NetworkId, START, type Step } from './course.t
 import { drawCrowd } from './crowd.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawTransfers } from './transfers.ts';
+import { drawWallet } from './wallet.ts';
 
 /** What a customer sends, compared with what is asked for. */
 export type Amount =
@@ -89,6 +90,8 @@ export interface History {
   readonly addresses: number;
   /** Whether the addresses are those of a wallet, of which each payment gets its own as long as there are any. */
   readonly isWallet: boolean;
+  /** Whether two branches of the merchant have the wallet, and the second one every second payment. */
+  readonly hasTwoBranches: boolean;
   /** Whether another merchant shares the addresses, and has every second payment. */
   readonly isShared: boolean;
   readonly toleranceBps: number;
@@ -160,6 +163,12 @@ export function drawHistory(seed: number): History {
   }, 20);
   act((step, at) => acts[step]?.push({ kind: 'dismiss', transfer: transfer(), at }), 10);
   const crowd = drawCrowd(seed, { course, network, opened }, drawn, acts);
+  const isShared = createRandom('shared', seed).chance(15);
+  const wallet = createRandom('wallet', seed);
+  const isWallet = network === 'btc-test' && !isShared && wallet.chance(25);
+  // Few enough that payments sometimes share one.
+  const size = isWallet ? wallet.pick([1, 2, 3, 6]) : 0;
+  const use = isWallet ? drawWallet(seed, size, { course, payments }, drawn, acts) : null;
   const isRough = isApart || crowd !== null;
   const turns = course.map((_, step): Turn => {
     const own = (acts[step] ?? []).toSorted((a, b) => a.at - b.at);
@@ -172,9 +181,6 @@ export function drawHistory(seed: number): History {
     );
     return { acts: own, reports: sorted, manner, dieAfter: 1 + random.below(14) };
   });
-  const isShared = createRandom('shared', seed).chance(15);
-  const wallet = createRandom('wallet', seed);
-  const isWallet = network === 'btc-test' && !isShared && wallet.chance(25);
   const addresses = random.pick([1, 1, 1, 2, 3]);
   return {
     seed,
@@ -185,8 +191,8 @@ export function drawHistory(seed: number): History {
     isRough,
     isShared,
     isWallet,
-    // Few enough that payments sometimes share one.
-    addresses: isWallet ? wallet.pick([1, 2, 3, 6]) : addresses,
+    hasTwoBranches: use?.hasTwoBranches ?? false,
+    addresses: use?.addresses ?? addresses,
     toleranceBps: random.pick([0, 0, 0, 50, 200]),
     transfers: drawn.transfers,
   };

@@ -11,6 +11,7 @@ export interface Told {
   readonly address: string;
   readonly amount: bigint;
   readonly finality: 'seen' | 'final' | 'reversed' | 'failed';
+  readonly isInBlock: boolean;
   readonly occurredAt: number;
   readonly earliestAt: number;
   readonly isSimulated: boolean;
@@ -46,6 +47,7 @@ interface LedgerDeposit {
   readonly at: number;
   readonly earliest: number;
   state: 'seen' | 'final' | 'reversed' | 'failed';
+  isInBlock: boolean;
   outcome: string;
   payment: LedgerPayment | null;
   isDismissed: boolean;
@@ -97,6 +99,8 @@ export class Ledger {
   readonly holds: Hold[] = [];
   /** Addresses at which something has ever arrived. */
   readonly arrived = new Set<string>();
+  /** Addresses that wallets see to be used, as long as a block has a transfer to them. */
+  readonly funded = new Set<string>();
   /** Deposits that merchants got an event about because no payment took them. */
   readonly unmatched: string[] = [];
   readonly #rules: Rules;
@@ -256,6 +260,7 @@ export class Ledger {
   observe(told: Told, now: number): void {
     const known = this.deposits.get(told.key);
     const before = known?.state;
+    if (before === 'seen' && told.finality === 'seen') this.#fund(known, told);
     if (before === 'final' || before === told.finality) return;
     if (before === 'failed' && told.finality === 'reversed') return;
     const deposit: LedgerDeposit = known ?? {
@@ -270,9 +275,10 @@ export class Ledger {
       payment: null,
       isDismissed: false,
       state: told.finality,
+      isInBlock: told.isInBlock,
     };
     this.deposits.set(told.key, deposit);
-    if (told.finality === 'seen' || told.finality === 'final') this.arrived.add(told.address);
+    if (told.finality !== 'failed') this.arrived.add(told.address);
     // A failed transaction pays nothing, and a stranger's failed attempt must not end a payment.
     const isFunds = told.finality === 'seen' || told.finality === 'final';
     const mayPay = isFunds || (told.finality === 'failed' && told.isSimulated);
@@ -284,11 +290,25 @@ export class Ledger {
     }
     const payer = deposit.payment;
     deposit.state = told.finality;
+    this.#fund(deposit, told);
     this.#apply(deposit, now);
     // A wallet may replace a transfer: one that had no payment pays, once the first is reversed.
     if (told.finality === 'reversed' && payer !== null) this.#rematch(deposit, payer, now);
     const isLeft = deposit.state === 'final' && deposit.payment === null && !deposit.isDismissed;
     if (isLeft) this.unmatched.push(deposit.key);
+  }
+
+  /** A deposit is in a block, or not any more. No transfer of Bitcoin fails. */
+  #fund(deposit: LedgerDeposit | undefined, { isInBlock, finality }: Told): void {
+    if (deposit === undefined || finality === 'failed') return;
+    deposit.isInBlock = isInBlock;
+    const isFunded = [...this.deposits.values()].some(
+      each =>
+        each.address === deposit.address &&
+        (each.state === 'final' || (each.state === 'seen' && each.isInBlock)),
+    );
+    if (isFunded) this.funded.add(deposit.address);
+    else this.funded.delete(deposit.address);
   }
 
   /** Finds the payment by the amount, among those that were open when the transfer was made. */

@@ -37,7 +37,8 @@ export async function playGroup(
   await stage.prepare(histories);
   const course = courseOf(histories[0]?.seed ?? 0);
   const played = histories.map((history, index): Played => {
-    const [own, other] = [stage.branches[index], stage.branches[GROUP + index]];
+    const second = history.hasTwoBranches ? 2 * GROUP : GROUP;
+    const [own, other] = [stage.branches[index], stage.branches[second + index]];
     if (own === undefined || other === undefined) {
       throw new RangeError('more histories than a group has');
     }
@@ -292,8 +293,8 @@ function repeatSweep(sweep: Sweep, step: Step, played: Played): Taken {
       if (sweep === 'expire') ledger.expire(known, step.at);
       else if (sweep === 'lapse') ledger.lapse(known, step.at);
       else if (isInactive) {
-        const [inactive] = played.merchants;
-        const own = payments.filter((_, index) => payeeOf(played, index) === inactive);
+        const [{ merchantId: inactive }] = played.merchants;
+        const own = payments.filter((_, index) => payeeOf(played, index).merchantId === inactive);
         ledger.cancelAll(
           own.flatMap(each => each?.id ?? []),
           step.at,

@@ -33,7 +33,7 @@ export interface Payee {
 /** What a history did to the service, in order. */
 export interface Played {
   readonly history: History;
-  /** The merchants of the payments: the second one only where the addresses are shared. */
+  /** Whose the payments are: the second one's, another merchant or branch, only where the addresses are shared. */
   readonly merchants: readonly [Payee, Payee];
   readonly payments: (Asked | undefined)[];
   /** What each payment asks for, as its customer was last told. */
@@ -45,9 +45,10 @@ export interface Played {
   readonly errors: string[];
 }
 
-/** The merchant of a payment, by its index. */
+/** The merchant and branch of a payment, by its index. */
 export function payeeOf({ history, merchants }: Played, payment: number): Payee {
-  return merchants[history.isShared && payment % 2 === 1 ? 1 : 0];
+  const isShared = history.isShared || history.hasTwoBranches;
+  return merchants[isShared && payment % 2 === 1 ? 1 : 0];
 }
 
 /** All orders of a few things. */

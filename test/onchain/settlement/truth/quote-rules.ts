@@ -44,6 +44,9 @@ function isDistinctive(network: NetworkId, amount: bigint): boolean {
   return isOf(step) || (isOf(fine) && amount % (step * 10n) < step / 2n);
 }
 
+/** Addresses in a row without funds, behind which nobody is asked to pay: wallets look at 20. */
+const GAP = 18;
+
 interface Wanted {
   readonly id: string;
   readonly network: NetworkId;
@@ -121,8 +124,8 @@ export function checkQuote(
 
 /**
  * The address of a wallet that a payment must get: its own from before; else the first that nobody else has or had for a
- * day and where nothing arrived; else, of those where nothing arrived, one with the fewest open payments. undefined for
- * none.
+ * day and where nothing arrived; else, of those where nothing arrived, one with the fewest open payments. None behind the
+ * last funded one by more than wallets look over. undefined for none.
  */
 function bestOfWallet(
   ledger: Ledger,
@@ -143,7 +146,9 @@ function bestOfWallet(
         addresses.indexOf(a) - addresses.indexOf(b),
     )[0];
   const own = addresses.filter(address => holdsAt(address).some(({ payment }) => payment === id));
-  return inOrder(own) ?? inOrder(addresses.filter(address => !ledger.arrived.has(address)));
+  const lastFunded = addresses.findLastIndex(address => ledger.funded.has(address));
+  const inSight = addresses.slice(0, lastFunded + 1 + GAP);
+  return inOrder(own) ?? inOrder(inSight.filter(address => !ledger.arrived.has(address)));
 }
 
 /** Whether an amount is a valid rest; null where none was asked for. */

@@ -51,7 +51,7 @@ export async function readRows(
   return new Map(
     played.map(each => {
       const { merchants, history } = each;
-      const ids = merchants.map(({ merchantId }) => merchantId);
+      const ids = [...new Set(merchants.map(({ merchantId }) => merchantId))];
       const own = ids.flatMap(id => byMerchant.payments.get(id) ?? []);
       return [
         each,

@@ -108,11 +108,13 @@ export function reportOf(
     source: isSimulated ? 'simulation' : 'chain',
   };
   const key = `${hash} ${position}`;
-  const own = { key, network, address, amount: tokenAmount, finality, occurredAt, earliestAt };
+  const times = { occurredAt, earliestAt };
+  const isInBlock = block !== null;
+  const own = { key, network, address, amount: tokenAmount, finality, isInBlock, ...times };
   return {
     observed,
     taken: {
-      text: `transfer ${transfer} (${key}) of ${tokenAmount} to ${address} is ${finality}, made ${clock(sent.madeAt)}, known ${clock(earliestAt)} to ${clock(occurredAt)}`,
+      text: `transfer ${transfer} (${key}) of ${tokenAmount} to ${address} is ${finality}${isInBlock ? '' : ' in no block'}, made ${clock(sent.madeAt)}, known ${clock(earliestAt)} to ${clock(occurredAt)}`,
       repeat: ledger => ledger.observe({ ...own, isSimulated }, at),
     },
   };

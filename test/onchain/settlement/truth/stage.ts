@@ -29,7 +29,7 @@ export interface Stage {
   /** A worker's connections. */
   readonly db: Database;
   readonly lane: Lane;
-  /** One for each history of a group, and then a second one for each. */
+  /** One for each history of a group, then one of a second merchant for each, then a second one of each first merchant. */
   readonly branches: readonly Payee[];
   /** Windows of the networks, in milliseconds. */
   readonly windows: ReadonlyMap<string, number>;
@@ -64,6 +64,13 @@ export async function openStage(url: string): Promise<Stage> {
      select gen_random_uuid(), id, 'Main', true, now() from merchant
      returning merchant_id as "merchantId", id as "branchId"`,
   );
+  const { rows: others } = await cleaner.query<Payee>(
+    `insert into branches (id, merchant_id, name, is_main, created_at)
+     select gen_random_uuid(), id, 'Other', false, now() from unnest($1::uuid[]) as id
+     returning merchant_id as "merchantId", id as "branchId"`,
+    [branches.slice(0, GROUP).map(({ merchantId }) => merchantId)],
+  );
+  branches.push(...others);
   let isUsed = false;
   const networks = await db.selectFrom('networks').select(['id', 'window_minutes']).execute();
   return {
@@ -90,48 +97,52 @@ export async function openStage(url: string): Promise<Stage> {
       );
       isUsed = true;
       const addresses = histories.flatMap(
-        ({ seed, network, other, addresses: count, isShared, isWallet }, index) =>
+        ({ seed, network, other, addresses: count, isShared, isWallet, hasTwoBranches }, index) =>
           [network, ...(other === null ? [] : [other])].flatMap(id =>
             Array.from({ length: count }, (_, place) => place).flatMap(place =>
-              (isShared ? [index, GROUP + index] : [index]).map(holder => ({
+              [
+                index,
+                ...(isShared ? [GROUP + index] : []),
+                ...(hasTwoBranches ? [2 * GROUP + index] : []),
+              ].map(holder => ({
                 branch: branches[holder]?.branchId,
                 network: id,
                 place,
                 address: addressOf(seed, place),
-                isWallet,
+                wallet: isWallet ? branches[index]?.branchId : null,
               })),
             ),
           ),
       );
       await cleaner.query(
         `with given as (
-           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::boolean[])
-             as given (branch_id, network, address, place, is_wallet)
+           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::uuid[])
+             as given (branch_id, network, address, place, wallet_id)
          ), noted as (
            insert into account_addresses (blockchain_id, address, merchant_id)
-           select network, address, merchant_id from given join branches on branches.id = branch_id
+           select distinct network, address, merchant_id from given join branches on branches.id = branch_id
          ), held as (
            insert into address_holders (family, environment, address, merchant_id, held_since)
            select 'bitcoin', 'test', address, merchant_id, now()
-           from given join branches on branches.id = branch_id where is_wallet
+           from given join branches on branches.id = branch_id where branch_id = wallet_id
          ), wallet as (
            insert into wallets (id, merchant_id, blockchain_id, kind, prefix, fingerprint, digest, key,
                                 master_key_version, first_index, created_at)
            select branch_id, merchant_id, network, 'wpkh', 'bcrt', '', branch_id, '', 1, 0, now()
-           from given join branches on branches.id = branch_id where is_wallet and place = 0
+           from given join branches on branches.id = branch_id where branch_id = wallet_id and place = 0
          ), derived as (
            insert into wallet_addresses (wallet_id, index, blockchain_id, address)
-           select branch_id, place, network, address from given where is_wallet
+           select branch_id, place, network, address from given where branch_id = wallet_id
          )
          insert into deposit_addresses (branch_id, blockchain_id, address, updated_at, wallet_id)
-         select branch_id, network, address, now(), case when is_wallet then branch_id end
-         from given where not is_wallet or place = 0`,
+         select branch_id, network, address, now(), wallet_id
+         from given where wallet_id is null or place = 0`,
         [
           addresses.map(({ branch }) => branch),
           addresses.map(({ network }) => network),
           addresses.map(({ address }) => address),
           addresses.map(({ place }) => place),
-          addresses.map(({ isWallet }) => isWallet),
+          addresses.map(({ wallet }) => wallet),
         ],
       );
     },
