@@ -1,5 +1,5 @@
 import { CHAINS, type Step } from './course.ts';
-import type { Act, Amount, History, Report } from './history.ts';
+import { type Act, type Amount, type History, momentIn, type Report } from './history.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Drawn } from './transfers.ts';
 
@@ -48,7 +48,10 @@ export function drawWallet(
   return { addresses: use === 'crowded' ? CROWDED_SIZE : size, hasTwoBranches };
 }
 
-/** Payments that nobody pays, before all others, and mostly one that is paid in a block, which may be undone. */
+/**
+ * Payments that nobody pays, before all others, but mostly one that is paid in a block, which may be undone; and some that
+ * are opened after each of this.
+ */
 function crowd(
   random: Random,
   { course, payments }: Setting,
@@ -57,18 +60,22 @@ function crowd(
 ): void {
   const first = payments.length;
   const cents = payments[0]?.cents ?? 100;
+  const open = (step: number, at: number) => {
+    acts[step]?.push({ kind: 'open', payment: payments.length, at });
+    payments.push({ cents, isFixed: false });
+  };
   const start = Math.min(...acts.flatMap(list => list.map(({ at }) => at)), course[0]?.at ?? 0);
   for (let count = random.pick(CROWDS); count > 0; count--) {
-    acts[0]?.push({ kind: 'open', payment: payments.length, at: start - count });
-    payments.push({ cents, isFixed: false });
+    open(0, start - count);
   }
+  const last = payments.length;
   if (random.chance(25)) return;
   const polled = polledSteps(course).filter(step => step < course.length - 3);
   const place = random.below(Math.max(1, polled.length - 2));
   const transfer = transfers.length;
-  const payment = first + random.below(payments.length - first);
+  const payment = first + random.below(last - first);
   transfers.push(sent(course[polled[place] ?? 0]?.at ?? 0, { transfer, payment, amount: 'exact' }));
-  const isUndone = random.chance(35);
+  const isUndone = random.chance(60);
   const lives: readonly Report['finality'][] = isUndone
     ? ['seen', 'reversed', ...(random.chance(50) ? (['seen'] as const) : [])]
     : ['seen', 'final'];
@@ -76,6 +83,7 @@ function crowd(
     const step = polled[Math.min(place + index, polled.length - 1)] ?? 0;
     const block = finality === 'reversed' || random.chance(15) ? null : 100 + step;
     reports[step]?.push({ transfer, finality, block });
+    if (random.chance(70)) open(step + 1, momentIn(random, course, step + 1));
   }
 }
 
