@@ -9,6 +9,8 @@ export type WalletUse =
   | 'plain'
   /** By so many unpaid ones before them that wallets would not look further. */
   | 'crowded'
+  /** By one of them in parts, the first of which may be undone after the last. */
+  | 'parts'
   /** By others again, a day after the payments that had them have ended. */
   | 'again';
 
@@ -16,7 +18,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const USES: readonly WalletUse[] = ['plain', 'plain', 'plain', 'crowded', 'again', 'again'];
+const USES: readonly WalletUse[] = ['plain', 'plain', 'parts', 'crowded', 'again', 'again'];
 /** More than a gap, and what the first transfer in a block opens. */
 const CROWDED_SIZE = 25;
 const CROWDS = [12, 16, 17, 18, 18, 19];
@@ -44,6 +46,7 @@ export function drawWallet(
   const hasTwoBranches = random.chance(35);
   const use = random.pick(USES);
   if (use === 'crowded') crowd(random, setting, drawn, acts);
+  if (use === 'parts') payInParts(random, setting, drawn, acts);
   if (use === 'again') askAgain(random, setting, drawn, acts);
   return { addresses: use === 'crowded' ? CROWDED_SIZE : size, hasTwoBranches };
 }
@@ -84,6 +87,34 @@ function crowd(
     const block = finality === 'reversed' || random.chance(15) ? null : 100 + step;
     reports[step]?.push({ transfer, finality, block });
     if (random.chance(70)) open(step + 1, momentIn(random, course, step + 1));
+  }
+}
+
+/** A payment gets a part, and soon the rest; then the first is final or undone, and the second the same, in any order. */
+function payInParts(
+  random: Random,
+  { course, payments }: Setting,
+  { transfers, reports }: Drawn,
+  acts: readonly Act[][],
+): void {
+  const payment = random.below(payments.length);
+  const opened = acts.findIndex(list =>
+    list.some(act => act.kind === 'open' && act.payment === payment),
+  );
+  const steps = polledSteps(course).filter(step => step > opened);
+  const stepAt = (place: number) => steps[Math.min(place, steps.length - 1)] ?? course.length - 1;
+  for (const [place, amount] of (['half', 'rest'] as const).entries()) {
+    const transfer = transfers.length;
+    transfers.push(sent(course[stepAt(place)]?.at ?? 0, { transfer, payment, amount }));
+    const end = random.chance(50) ? 'final' : 'reversed';
+    const ends = 2 + random.below(3);
+    reports[stepAt(place)]?.push({ transfer, finality: 'seen', block: 100 + place });
+    const block = end === 'final' ? 110 + place : null;
+    reports[stepAt(ends)]?.push({ transfer, finality: end, block });
+    // It is in another block later on.
+    if (end === 'reversed' && random.chance(50)) {
+      reports[stepAt(ends + 1)]?.push({ transfer, finality: 'seen', block: 120 + place });
+    }
   }
 }
 

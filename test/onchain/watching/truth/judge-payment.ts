@@ -56,6 +56,9 @@ export function judgePayment(
     fault('unfunded', `payment ${place} is successful by nothing`);
   }
   for (const row of own) judgeCredit(row);
+  if (status === 'expired' && own.length > 0) {
+    fault('other deviation', `payment ${place} is ${status}, though it has got something`);
+  }
   if (session === 'expired') {
     const paid = [...real.values()].find(isInTime);
     if (paid !== undefined) {
