@@ -164,6 +164,18 @@ describe('which address a payment gets', () => {
     expect((await shop.quote()).index).toBe(GAP);
   });
 
+  test('of those with as many open payments, one that several had: others keep adding up parts', async () => {
+    const shop = await addShop();
+    const quotes = [];
+    for (let count = 0; count < GAP; count += 1) quotes.push(await shop.quote());
+    const fifth = quotes[5]?.payment;
+    if (fifth === undefined) throw new Error('nothing was quoted');
+    await end(fifth);
+    expect([(await shop.quote()).index, (await shop.quote()).index]).toEqual([5, 5]);
+    // Of those that one open payment has, only this one was ever shared.
+    expect((await shop.quote()).index).toBe(0);
+  });
+
   test('not one at which something was seen, whoever sent it', async () => {
     const shop = await addShop();
     expect((await arrive(shop.wallet.at(0), 777_777n, 'seen')).outcome).toBe('unknown');
@@ -225,7 +237,10 @@ describe('which address a payment gets', () => {
 
     async function playAll(first: number, steps: readonly Step[]) {
       const shop = await addShop(first);
-      const model = new Map<number, { open: Payment[]; endedAt: number; isPaid: boolean }>();
+      const model = new Map<
+        number,
+        { open: Payment[]; had: number; endedAt: number; isPaid: boolean }
+      >();
       let funded = first - 1;
       const isFree = (index: number) => {
         const known = model.get(index);
@@ -239,11 +254,20 @@ describe('which address a payment gets', () => {
         if (each.kind === 'quote') {
           const reach = Array.from({ length: funded + GAP - first + 1 }, (_, at) => first + at);
           const unpaid = reach.filter(index => model.get(index)?.isPaid !== true);
-          const shared = unpaid.toSorted((a, b) => openAt(a) - openAt(b) || a - b);
+          const isSingle = (at: number) => Number((model.get(at)?.had ?? 0) < 2);
+          const shared = unpaid.toSorted(
+            (a, b) => openAt(a) - openAt(b) || isSingle(a) - isSingle(b) || a - b,
+          );
           const { payment, index = -1 } = await shop.quote();
           expect(index).toBe(reach.find(isFree) ?? shared[0]);
-          const known = model.get(index) ?? { open: [], endedAt: -LATE_FOR_MS, isPaid: false };
+          const known = model.get(index) ?? {
+            open: [],
+            had: 0,
+            endedAt: -LATE_FOR_MS,
+            isPaid: false,
+          };
           known.open.push(payment);
+          known.had += 1;
           model.set(index, known);
           continue;
         }

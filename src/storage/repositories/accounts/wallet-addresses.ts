@@ -117,7 +117,8 @@ export async function insertWalletAddresses(
 /**
  * The addresses of a wallet that a payment may be asked to pay to, in order of preference: the one that it had before;
  * those that no other payment has, or had within the late window, the lowest index first; then those with the fewest
- * open payments. None at which something has arrived for others, none that the merchant does not hold any more, and none
+ * open payments, and of these preferably one that several had already, so that no more payments lose the sum of their
+ * parts. None at which something has arrived for others, none that the merchant does not hold any more, and none
  * behind the gap that wallets look over.
  *
  * Call it with the wallet locked, so that no two payments get one address while another is free.
@@ -152,6 +153,7 @@ export async function listWalletAddressesByUse(
         count(*) filter (where payment_id <> ${paymentId} and released_at is null) as open,
         coalesce(bool_or(released_at is null or released_at > ${lateSince})
                  filter (where payment_id <> ${paymentId}), false) as is_taken,
+        count(distinct payment_id) filter (where payment_id <> ${paymentId}) > 1 as is_shared,
         (count(*) filter (
           where released_at is null and token_amount between ${range.from.toString()}::numeric
             and ${range.to.toString()}::numeric))::integer as reserved
@@ -164,7 +166,9 @@ export async function listWalletAddressesByUse(
       join chains on chains.id = networks.chain
       where held.family = chains.family and held.environment = networks.environment
         and held.address = candidate.address and held.merchant_id = own.merchant_id)
-    order by not is_own, is_taken, case when is_taken then open end, index`.execute(db);
+    order by not is_own, is_taken, case when is_taken then open end, is_taken and not is_shared, index`.execute(
+    db,
+  );
   return rows;
 }
 
