@@ -241,6 +241,25 @@ test('what is wrong with a wallet is said at its field, and nothing typed is los
   expect(changes).toEqual([]);
 });
 
+test('more wallets in a minute than are read leave what was typed in the form', async () => {
+  const shop = await openShop();
+  const [key, address] = ['xpub no', 'bc1 no'];
+  for (let count = 0; count < 6; count += 1) await review(shop, key, address);
+  for (const response of [
+    await review(shop, key, address),
+    (await propose(shop, key, address)).response,
+  ]) {
+    expect(response.statusCode).toBe(422);
+    expect(plain(response)).toContain('Wait a minute, then send this again');
+    expect(response.body).toContain(`name="key" type="text" value="${key}"`);
+    expect(response.body).toContain(`name="address" type="text" value="${address}"`);
+  }
+  const { privateKey } = newWallet();
+  const refused = await review(shop, privateKey, address);
+  expect(refused.statusCode).toBe(400);
+  expect(refused.body).not.toContain(privateKey);
+});
+
 test('other networks have no such form, and refuse it', async () => {
   const shop = await openShop();
   const path = `${shop.list}/eth`;

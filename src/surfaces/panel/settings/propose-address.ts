@@ -10,6 +10,7 @@ import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ADDRESSES_MAXIMUM, readWalletFor } from '#accounts/deposit-addresses.ts';
 import { reportTaken } from '#accounts/report-taken.ts';
 import { type GivenWallet, viewGiven } from '#accounts/wallets.ts';
+import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { StringEnum, Uuid } from '#schemas/scalars.ts';
 import { html } from '../../pages/html.ts';
@@ -18,7 +19,7 @@ import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts } from '../hooks/language.ts';
 import type { PanelPage } from '../kit/document.ts';
 import { faultOf } from '../kit/failures.ts';
-import type { FormFault } from '../kit/form.ts';
+import { type FormFault, FormRefused } from '../kit/form.ts';
 import { registerForm } from '../kit/form-route.ts';
 import { renderFactor } from '../kit/fresh-factor.ts';
 import { ownPath, ownUrl } from '../kit/navigation.ts';
@@ -113,7 +114,7 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     return { ...place, wanted, checked: await checkAddress(db, wanted, new Date(clock())) };
   }
 
-  /** @throws OperationRefused for a wallet that cannot be read; ApiError E9001 for too many of them. */
+  /** @throws OperationRefused for a wallet that cannot be read, FormRefused for too many of them. */
   async function want(request: ReviewRequest): Promise<WantedAddress> {
     const { branch: branchId, kind, address: text, key } = request.body;
     const { accountId: merchantId } = membershipOf(request);
@@ -122,7 +123,10 @@ export function registerProposal(app: TypedApp, deps: PanelDependencies): void {
     if (key === undefined) return wanted;
     let given = read.get(request);
     if (given === undefined) {
-      await limits.countWallet(request);
+      await limits.countWallet(request).catch(error => {
+        if (!(error instanceof ApiError)) throw error;
+        throw new FormRefused('key', texts(request).settings.addresses.wallet.tooMany);
+      });
       given = await readWalletFor(db, merchantId, blockchainId, { key, next: text });
       read.set(request, given);
     }
@@ -167,14 +171,15 @@ ${renderFactor(request, fault)}
   /** The first form again. Reports an address that another merchant has to the operator. */
   async function refuse(
     request: ReviewRequest,
-    { message }: FormFault,
+    fault: FormFault,
     error: unknown,
   ): Promise<PanelPage> {
     if (error instanceof AddressTaken) await reportTaken(deps, error);
     const { branch } = await requirePlace(request, deps);
     const isKey = isRefused(error, 'wallet-invalid') || isRefused(error, 'wallet-taken');
     const field = request.body.key === undefined ? 'address' : isKey ? 'key' : 'next';
-    return networkPage(request, deps, branch, { field, message }, request.body);
+    const shown = { ...fault, field: fault.field ?? field };
+    return networkPage(request, deps, branch, shown, request.body);
   }
 }
 

@@ -124,6 +124,7 @@ export const settings = {
       next: 'Next unused receiving address',
       nextHint:
         'As the wallet shows it under “Receive”. It proves the key, and from there on payments get their addresses.',
+      tooMany: 'Too many wallets were read in a minute. Wait a minute, then send this again.',
       guide: 'Where to find them in your wallet',
       reviewTitle: (network: string) => `New wallet for ${network}`,
       reviewLead: 'Compare every group with the receiving addresses that your wallet shows.',

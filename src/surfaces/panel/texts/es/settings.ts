@@ -122,6 +122,8 @@ export const settings: PanelTexts['settings'] = {
       next: 'Siguiente dirección de recepción sin usar',
       nextHint:
         'Como la muestra la billetera en «Recibir». Demuestra que la clave es correcta, y los pagos reciben sus direcciones a partir de ella.',
+      tooMany:
+        'Se han leído demasiadas billeteras en un minuto. Espere un minuto y envíe esto de nuevo.',
       guide: 'Dónde encontrarlas en su billetera',
       reviewTitle: network => `Nueva billetera para ${network}`,
       reviewLead: 'Compare cada grupo con las direcciones de recepción que muestra su billetera.',
