@@ -12,6 +12,9 @@ const PRIVATE_KEYS = [
   /^\s*\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){31,63}\s*\]\s*$/,
 ];
 
+/** Extended public keys of BIP-32 and SLIP-132, also within a descriptor. */
+const EXTENDED_PUBLIC = /(?<![0-9A-Za-z])[xyztuvYZUV]pub[1-9A-HJ-NP-Za-km-z]{20}/;
+
 /** Lengths of the word lists of BIP-39 (12 to 24) and SLIP-39 (20 and 33). */
 const SEED_WORDS = { least: 12, most: 33 };
 /** A word of such a list in Latin script has 3 to 8 letters; the lists of other scripts are not measured. */
@@ -24,6 +27,11 @@ const OF_SENTENCES: ReadonlySet<string> = new Set(
 /** Whether a text has a private key or seed words. Bare hexadecimal digits do not count: hashes look the same. */
 export function looksPrivate(text: string): boolean {
   return findPrivate(text) !== undefined;
+}
+
+/** Whether a text has a key that is for few eyes: a private one, or a public one that shows all of a wallet. */
+export function looksConfidential(text: string): boolean {
+  return looksPrivate(text) || EXTENDED_PUBLIC.test(text);
 }
 
 /** @throws InvalidAddress for a private key and for seed words, which must not be stored or shown anywhere. */

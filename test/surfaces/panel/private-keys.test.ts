@@ -107,6 +107,28 @@ test('in one of several values of a field, and behind a question', async () => {
   expect(spanish.body).not.toContain(PRIVATE_KEY);
 });
 
+test('one that is sent signed out is not repeated by the way to sign in', async () => {
+  const path = `/panel/merchants/${filled.merchantId}/payments`;
+  const PUBLIC_KEY =
+    'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8';
+  const locationOf = async (query: string, cookie = '') => {
+    const headers = { host: HOST, cookie };
+    const { statusCode, headers: answer } = await service.app.inject({
+      url: path + query,
+      headers,
+    });
+    expect(statusCode).toBe(303);
+    return decodeURIComponent(String(answer.location));
+  };
+  const half = await addSession(service, visitorOf('/sign-in/code'), null);
+  for (const given of [...PRIVATE, PUBLIC_KEY, `wpkh(${PUBLIC_KEY}/0/*)`]) {
+    const query = `?search=${encodeURIComponent(given)}`;
+    expect(await locationOf(query)).toBe(`/panel/sign-in?next=${path}`);
+    expect(await locationOf(query, half)).toBe(`/panel/sign-in/code?next=${path}`);
+  }
+  expect(await locationOf('?search=order-7')).toBe(`/panel/sign-in?next=${path}?search=order-7`);
+});
+
 test('a passphrase may have a dozen words', async () => {
   const signIn = await submit(service, '/panel/sign-in', { email: 'a@b.example', password: WORDS });
   expect(signIn.statusCode).toBe(422);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { looksPrivate } from '#chains/private-key.ts';
+import { looksConfidential, looksPrivate } from '#chains/private-key.ts';
 import { PanelRefusal } from './refusal.ts';
 
 /** Fields of passwords: one may be of a dozen words, and is stored as a hash alone. */
@@ -13,6 +13,13 @@ const PASSWORDS: ReadonlySet<string> = new Set(['password', 'new-password']);
 export function refusePrivateKeys(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ query }) => refuseIn(query));
   app.addHook('preValidation', async ({ body }) => refuseIn(body));
+}
+
+/** A path without its query, if that has a key: whatever repeats the path would keep the key in logs and histories. */
+export function withoutKeys(path: string): string {
+  const at = path.indexOf('?');
+  const fields = at < 0 ? [] : [...new URLSearchParams(path.slice(at))].flat();
+  return fields.some(looksConfidential) ? path.slice(0, at) : path;
 }
 
 function refuseIn(fields: unknown): void {

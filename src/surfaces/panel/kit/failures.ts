@@ -16,6 +16,7 @@ import { type Html, html } from '../../pages/html.ts';
 import { visitOf } from '../hooks/access.ts';
 import { texts } from '../hooks/language.ts';
 import { logRefusal } from '../hooks/log-fields.ts';
+import { withoutKeys } from '../hooks/private-keys.ts';
 import { PanelRefusal, type PanelRefusalReason } from '../hooks/refusal.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
 import { PANEL_PREFIX } from './assets.ts';
@@ -103,7 +104,7 @@ function explainRefusal(
   logRefusal(request, reason.kind);
   // After a refused form, this returns to the page that it was sent from.
   const isForm = !['GET', 'HEAD'].includes(request.method);
-  const next = !isForm ? request.url : pageOfForm(request, basePathOf(panelUrl));
+  const next = withoutKeys(isForm ? pageOfForm(request, basePathOf(panelUrl)) : request.url);
   const suffix = isLinkPath(next) ? '' : `?next=${encodeURIComponent(next)}`;
   const { failures, shell } = texts(request);
   const { roles } = shell;
