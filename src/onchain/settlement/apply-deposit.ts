@@ -4,7 +4,7 @@ import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { findUnderpayment, updateDeposit } from '#storage/repositories/deposits/deposits.ts';
 import { applyParts } from './apply-parts.ts';
 import { moveFor } from './deposit-moves.ts';
-import { returnToQuote } from './return-to-quote.ts';
+import { FORMER, returnToQuote } from './return-to-quote.ts';
 import { settleUnderpayment } from './underpayment.ts';
 
 /** Actor of on-chain moves in a payment's history, unless they are simulated. */
@@ -47,7 +47,7 @@ async function applyPayment(
     outcome === 'rest' || state === 'reversed' ? await findUnderpayment(db, paymentId) : undefined;
   const isFormer = state !== 'reversed' && (await returnToQuote(db, paymentId, deposit, by.now));
   const { reason, ...move } = moveFor(deposit, before, by.now);
-  const note = isFormer ? `${reason}, for what was asked before another quote` : reason;
+  const note = isFormer ? `${reason}${FORMER}` : reason;
   const moved = await movePayment(db, { paymentId, ...by, ...move, reason: note });
   if (moved === undefined) return state !== 'failed';
   // The error of the reversed transfer must not hide that the payment is underpaid.

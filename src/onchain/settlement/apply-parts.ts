@@ -4,12 +4,14 @@ import type { Deposit, DepositState } from '#storage/database/deposit-tables.ts'
 import { findParts, reopenParts } from '#storage/repositories/deposits/parts.ts';
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
 import { moveFor } from './deposit-moves.ts';
+import { FORMER, returnToQuote } from './return-to-quote.ts';
 import { settleUnderpayment } from './underpayment.ts';
 
 /**
  * Moves a payment by the sum of what has arrived at its own address: it is seen once the sum of all transfers suffices,
- * and paid once that of the final ones does. Whatever changes one of the transfers calls it afterwards, so that the
- * payment's lock suffices.
+ * and paid once that of the final ones does. A payment that has another quote by now moves only by the transfer that
+ * completes the sum while the price there holds. Whatever changes one of the transfers calls it afterwards, so that
+ * the payment's lock suffices.
  * @param deposit One of the transfers, as it has become.
  * @returns Whether the payment ended before the deposit became final; undefined at any other address.
  */
@@ -26,12 +28,20 @@ export async function applyParts(
   if (payment?.status !== 'pending') {
     return deposit.state === 'final' && payment?.status !== 'successful';
   }
+  const isHere = payment.blockchain_id === place.blockchainId && payment.address === place.address;
+  const returns = !isHere && deposit.outcome === 'rest' && deposit.state !== 'reversed';
+  const isBack = returns && (await returnToQuote(db, paymentId, deposit, by.now));
+  if (!isHere && !isBack) {
+    await settleUnderpayment(db, paymentId, by.now);
+    return false;
+  }
   const { arrived, final, settlesFrom, completing } = parts;
   const moveTo = async (state: DepositState, note = '') => {
     const hash = state === 'reversed' ? deposit.transaction_hash : completing;
     const shown = { ...deposit, state, transaction_hash: hash ?? deposit.transaction_hash };
     const { reason, ...move } = moveFor(shown, undefined, by.now);
-    await movePayment(db, { paymentId, ...by, ...move, reason: `${reason}${note}` });
+    const before = isBack ? FORMER : '';
+    await movePayment(db, { paymentId, ...by, ...move, reason: `${reason}${note}${before}` });
   };
   if (final >= settlesFrom) await moveTo('final', ENOUGH);
   else if (arrived >= settlesFrom) await moveTo('seen', ENOUGH);

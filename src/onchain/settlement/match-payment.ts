@@ -2,7 +2,7 @@ import { solanaReference } from '#chains/solana-reference.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { findNetwork } from '#storage/repositories/chains/networks.ts';
-import { findParts } from '#storage/repositories/deposits/parts.ts';
+import { findOnlyAsked, findParts } from '#storage/repositories/deposits/parts.ts';
 import {
   findReservations,
   type Holder,
@@ -21,7 +21,7 @@ import {
 import { lockPayment } from '#storage/repositories/payments/moves.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
 import { uncut } from './cut-amounts.ts';
-import { matchTransfer } from './match-transfer.ts';
+import { matchTransfer, type OwnParts } from './match-transfer.ts';
 
 /** The latest and the earliest time at which a transfer may have happened. */
 export interface TimeOfTransfer {
@@ -70,8 +70,8 @@ export async function matchPayment(
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const [single, second] = open;
   const own =
-    single !== undefined && second === undefined
-      ? await findParts(db, single.paymentId, slot)
+    exact === undefined && second === undefined
+      ? await findOwn(db, slot, { occurredAt: at, earliestAt }, single !== undefined)
       : undefined;
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
   // A payment may have ended between the two reads. Start again, so that neither list has it.
@@ -123,6 +123,29 @@ function hasChanged(holder: Holder | undefined, { latestId, heldBy }: Reservatio
   );
 }
 
+/**
+ * What has arrived at an address that one payment alone was ever asked to pay to, if it waited there, or is open under
+ * another quote. Locks the payment.
+ * @param hasWaited Whether a payment waited there when the transfer happened.
+ */
+async function findOwn(
+  db: Connection,
+  slot: Slot,
+  { occurredAt, earliestAt }: TimeOfTransfer,
+  hasWaited: boolean,
+): Promise<OwnParts | undefined> {
+  const asked = await findOnlyAsked(db, slot, occurredAt);
+  if (asked === undefined) return undefined;
+  const { paymentId, promisedUntil } = asked;
+  const payment = await lockPayment(db, paymentId);
+  const isFormer = isOpen(payment, earliestAt) && !isAt(payment, slot);
+  if (!hasWaited && !isFormer) return undefined;
+  const parts = await findParts(db, paymentId, slot);
+  if (parts === undefined) return undefined;
+  const isPromised = !isFormer || isBy(promisedUntil, earliestAt);
+  return { ...parts, paymentId, isFormer, isPromised };
+}
+
 /** Requested amounts that a wallet may have cut to the amount of the transfer; see `listCut`. */
 async function findCut(
   db: Connection,
@@ -149,7 +172,7 @@ function hasFunds({ status, session_status: session }: PaymentInWait): boolean {
 }
 
 /** Whether a payment waits for funds, under any quote, and had not expired at a time. */
-function isOpen(payment: PaymentInWait | undefined, at: Date): boolean {
+function isOpen(payment: PaymentInWait | undefined, at: Date): payment is PaymentInWait {
   return (
     payment?.status === 'pending' &&
     payment.session_status === 'pending' &&
@@ -194,10 +217,17 @@ export function isExact(
 
 function isWaiting(
   payment: PaymentInWait,
-  { blockchainId, address }: Pick<Slot, 'blockchainId' | 'address'>,
+  place: Pick<Slot, 'blockchainId' | 'address'>,
   earliestAt: Date,
 ): boolean {
-  const isHere = payment.blockchain_id === blockchainId && payment.address === address;
   const end = payment.quoted_until ?? payment.expires_at;
-  return isHere && isOpen(payment, earliestAt) && isBy(end, earliestAt);
+  return isAt(payment, place) && isOpen(payment, earliestAt) && isBy(end, earliestAt);
+}
+
+/** Whether a payment asks to be paid at a place. */
+function isAt(
+  payment: Pick<PaymentInWait, 'blockchain_id' | 'address'>,
+  { blockchainId, address }: Pick<Slot, 'blockchainId' | 'address'>,
+): boolean {
+  return payment.blockchain_id === blockchainId && payment.address === address;
 }

@@ -10,7 +10,10 @@ interface Match {
   readonly outcome: DepositOutcome;
   /** The payment the transfer is for; null sends it to the inbox. */
   readonly paymentId: string | null;
-  /** Whether a wallet has cut it from an amount that the payment asked for under a former quote. */
+  /**
+   * Whether it is for a former quote of the payment: cut by a wallet from what was asked for then, or at the payment's own
+   * address.
+   */
   readonly isFormer?: boolean;
 }
 
@@ -34,8 +37,8 @@ interface AddressState {
   readonly open: readonly Waiting[];
   /** Requested amounts that a wallet may have cut to this amount, one for each payment; two suffice. */
   readonly cut: readonly CutAmount[];
-  /** What has arrived at the address, if no other payment than the open one was ever asked to pay there. */
-  readonly own?: Pick<Parts, 'arrived' | 'settlesFrom'> | undefined;
+  /** What has arrived at the address, if no other payment than an open one was ever asked to pay there. */
+  readonly own?: OwnParts | undefined;
   /** Whether the transfer names a payment at the address, so that no other one counts as open. */
   readonly isNamed: boolean;
   /** Whether exactly this amount was reserved, and released after the transfer or at most `LATE_FOR_MS` before it. */
@@ -47,6 +50,15 @@ interface AddressState {
    * reserved since the transfer happened.
    */
   readonly isReservedElsewhere: boolean;
+}
+
+/** What has arrived for a payment at its own address. */
+export interface OwnParts extends Pick<Parts, 'arrived' | 'settlesFrom' | 'whole'> {
+  readonly paymentId: string;
+  /** Whether the payment has another quote by now, and asks for nothing there. */
+  readonly isFormer: boolean;
+  /** Whether the price there holds. */
+  readonly isPromised: boolean;
 }
 
 /**
@@ -62,7 +74,8 @@ interface AddressState {
  * amount that is too little is recorded as an underpayment. With two open payments, an amount slightly above one may
  * be slightly below the other, so the transfer goes to the inbox, like every other one that matches nothing. Partial
  * amounts are never added up, except for the exact rest, and at an address that only one payment was ever asked to pay
- * to: there, whatever arrives is for it.
+ * to: there, whatever arrives while it is open is for it, under another quote too. Once the price there is not promised
+ * any more, it is a part that counts when the payment asks for something there again.
  */
 export function matchTransfer(
   tokenAmount: bigint,
@@ -82,8 +95,8 @@ export function matchTransfer(
     const { paymentId, seen, isRest } = exact;
     return seen ? inbox('duplicate') : { outcome: isRest ? 'rest' : 'exact', paymentId };
   }
+  if (own !== undefined && (own.isPromised || !isSuperseded)) return matchPart(tokenAmount, own);
   const [single, second] = open;
-  if (own !== undefined && single !== undefined) return matchPart(tokenAmount, single, own);
   if (isSuperseded) return inbox('superseded');
   if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
   const isOthers = isReservedElsewhere && (single !== undefined || isNamed);
@@ -109,13 +122,12 @@ export function matchTransfer(
 /** The match of any amount at a payment's own address, by what it is with all that arrived before. */
 function matchPart(
   sent: bigint,
-  { paymentId, tokenAmount }: Waiting,
-  { arrived, settlesFrom }: Pick<Parts, 'arrived' | 'settlesFrom'>,
+  { paymentId, arrived, settlesFrom, whole, isFormer, isPromised }: OwnParts,
 ): Match {
-  if (arrived + sent < settlesFrom) return { outcome: 'under', paymentId };
-  if (arrived > 0n) return { outcome: 'rest', paymentId };
-  if (sent === tokenAmount) return { outcome: 'exact', paymentId };
-  return { outcome: sent > tokenAmount ? 'over' : 'tolerated', paymentId };
+  const settling =
+    arrived > 0n ? 'rest' : sent === whole ? 'exact' : sent > whole ? 'over' : 'tolerated';
+  const isEnough = isPromised && arrived + sent >= settlesFrom;
+  return { outcome: isEnough ? settling : 'under', paymentId, isFormer };
 }
 
 /** The match of an amount that a wallet has cut. A wallet that rounds up sends more than it was asked for. */

@@ -4,6 +4,9 @@ import { findAskedBefore, reserveAgain } from '#storage/repositories/deposits/fo
 import { releaseReservation } from '#storage/repositories/deposits/reservations.ts';
 import { lockPayment, updateOpenPayment } from '#storage/repositories/payments/moves.ts';
 
+/** Added to the reason of a move, for the history. */
+export const FORMER = ', for what was asked before another quote';
+
 /**
  * Returns an open payment to the quote that a deposit pays, if it has another quote by now: on another network, at
  * another address, or of another amount. Call it with the address locked.

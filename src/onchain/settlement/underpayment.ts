@@ -56,12 +56,11 @@ export function isUnderpaid({ last_error_code: code }: Payment): boolean {
  * @param errorCode Code of the payment's last error.
  */
 export function withoutRest(errorCode: string | null): PaymentColumns {
-  if (errorCode !== UNDERPAID) return {};
-  return {
-    last_error_message:
-      'What has arrived was for an earlier quote: only the whole amount of the next one settles the payment.',
-  };
+  return errorCode === UNDERPAID ? { last_error_message: EARLIER } : {};
 }
+
+const EARLIER =
+  'What has arrived was for an earlier quote: only the whole amount of the next one settles the payment.';
 
 async function assess(
   db: Connection,
@@ -73,7 +72,10 @@ async function assess(
   // A payment whose customer has chosen another network since then asks for the whole there.
   const isHere =
     payment.blockchain_id === deposit.blockchain_id && payment.address === deposit.address;
-  if (network === undefined || payment.token_amount === null || !isHere) return {};
+  if (network === undefined || payment.token_amount === null || !isHere) {
+    if (payment.last_error_code !== null) return {};
+    return { last_error_code: UNDERPAID, last_error_message: EARLIER, last_error_at: now };
+  }
   const whole = BigInt(payment.token_amount);
   const received = BigInt(deposit.token_amount);
   const amountOf = (units: bigint) =>

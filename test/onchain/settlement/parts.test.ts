@@ -1,10 +1,11 @@
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setWallet } from '#accounts/deposit-addresses.ts';
+import { setAddress, setWallet } from '#accounts/deposit-addresses.ts';
 import { setMerchant } from '#accounts/merchants.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
+import { historyEntry } from '#cli/payments/history.ts';
 import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import { assignDeposit } from '#onchain/settlement/inbox.ts';
 import { lapseIfDue } from '#onchain/settlement/lapse-quotes.ts';
@@ -12,6 +13,7 @@ import { observeTransfer } from '#onchain/settlement/observe-transfer.ts';
 import { readRemaining } from '#onchain/settlement/remaining.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { countTransfers } from '#payments/counted-transfers.ts';
+import { readHistory } from '#payments/history.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { DepositState } from '#storage/database/deposit-tables.ts';
@@ -22,7 +24,7 @@ import { insertReservation } from '#storage/repositories/deposits/reservations.t
 import { listTransfers } from '#storage/repositories/deposits/transfers.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { readLiveState } from '#surfaces/checkout/checkout.ts';
-import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
+import { ADDRESSES, addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { runs } from '../../helpers/property-runs.ts';
@@ -43,6 +45,7 @@ beforeAll(async () => {
     'btc',
     { key: account.publicExtendedKey, next: walletAddress(style, account.deriveChild(0), 0) },
   );
+  await setAddress(operatorOf(service), { merchantId: merchant.id }, 'eth', ADDRESSES.eth);
 });
 afterAll(() => service.close());
 
@@ -63,12 +66,12 @@ async function ask(columns: Partial<Payment> = {}): Promise<Payment> {
     offered_blockchain_ids: ['btc'],
     ...columns,
   });
-  return selectNetwork(
-    service.db,
-    rates,
-    { payment, blockchainId: 'btc', offering: 'simulated' },
-    now(),
-  );
+  return choose(payment, 'btc');
+}
+
+function choose(payment: Payment, blockchainId: string): Promise<Payment> {
+  const choice = { payment, blockchainId, offering: 'simulated' } as const;
+  return selectNetwork(service.db, rates, choice, now());
 }
 
 let sent = 0;
@@ -78,17 +81,18 @@ function newHash(): string {
 }
 
 function arrive(
-  { address }: Payment,
+  { address, blockchain_id: blockchainId }: Payment,
   tokenAmount: bigint,
   finality: DepositState = 'final',
   transactionHash = newHash(),
+  occurredAt = now(),
 ) {
   const transfer = simulatedTransfer({
-    blockchainId: 'btc',
+    blockchainId: blockchainId ?? '',
     transactionHash,
     address: address ?? '',
     tokenAmount,
-    occurredAt: now(),
+    occurredAt,
     finality,
   });
   return observeTransfer(service.db, transfer, now());
@@ -225,6 +229,101 @@ describe('at an address that one payment alone was asked to pay to', () => {
       expect(await quoteAgain(payment, '120000')).toMatchObject({
         status: 'successful',
         transaction_hash: part.transaction_hash,
+      });
+    });
+  });
+
+  describe('under another quote, after its payer has chosen another network', () => {
+    const MINUTE_MS = 60_000;
+    const DAY = { expiry_fixed: true, offered_blockchain_ids: ['btc', 'eth'] };
+    const askBoth = () =>
+      ask({ ...DAY, expires_at: new Date(now().getTime() + 24 * 60 * MINUTE_MS) });
+
+    test.each([
+      ['after it', 0],
+      ['before it', MINUTE_MS],
+    ])('a part sent %s is for it, and counts when the payer comes back', async (_, before) => {
+      const payment = await askBoth();
+      service.clock.now += 2 * MINUTE_MS;
+      const elsewhere = await choose(payment, 'eth');
+      const part = wholeOf(payment) / 3n;
+      const sentAt = new Date(now().getTime() - before);
+      expect(await arrive(payment, part, 'final', newHash(), sentAt)).toMatchObject({
+        outcome: 'under',
+        payment_id: payment.id,
+      });
+      expect(await findPayment(service.db, payment.id)).toMatchObject({
+        ...elsewhere,
+        last_error_code: 'amount_underpaid',
+        last_error_message: expect.stringContaining('was for an earlier quote'),
+        last_error_at: now(),
+      });
+      const back = await choose(payment, 'btc');
+      expect((await readRemaining(service.db, back))?.remaining).toBe(wholeOf(payment) - part);
+      await arrive(back, wholeOf(payment) - part);
+      expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('the part that completes the sum settles it while the price holds', async () => {
+      const payment = await askBoth();
+      const part = wholeOf(payment) / 3n;
+      await arrive(payment, part, 'seen');
+      await choose(payment, 'eth');
+      const last = await arrive(payment, wholeOf(payment) - part, 'seen');
+      expect(last.outcome).toBe('rest');
+      expect(await findPayment(service.db, payment.id)).toMatchObject({
+        session_status: 'completed',
+        blockchain_id: 'btc',
+        address: payment.address,
+        token_amount: payment.token_amount,
+        transaction_hash: last.transaction_hash,
+      });
+      const open = await findPayment(service.db, payment.id);
+      const texts = open && (await readHistory(service.db, open)).map(historyEntry);
+      expect(JSON.stringify(texts)).toContain('for what was asked before another quote');
+    });
+
+    test.each([
+      ['too much', (whole: bigint) => whole * 2n, 'over'],
+      ['the amount', (whole: bigint) => whole, 'exact'],
+      ['what a wallet has cut', (whole: bigint) => whole - (whole % 1_000n), 'tolerated'],
+    ])('%s settles it while the price holds', async (_, amount, outcome) => {
+      const payment = await askBoth();
+      await choose(payment, 'eth');
+      expect(await arrive(payment, amount(wholeOf(payment)))).toMatchObject({ outcome });
+      expect(await findPayment(service.db, payment.id)).toMatchObject({
+        status: 'successful',
+        blockchain_id: 'btc',
+        token_amount: payment.token_amount,
+      });
+    });
+
+    test('once the price does not hold, any sum is a part; the exact amount is for an operator', async () => {
+      const payment = await askBoth();
+      service.clock.now += 62 * MINUTE_MS;
+      await transact(service.db, tx => lapseIfDue(tx, payment.id, now()));
+      await choose(payment, 'eth');
+      const much = await arrive(payment, wholeOf(payment) * 2n, 'seen');
+      expect(much).toMatchObject({ outcome: 'under', payment_id: payment.id });
+      expect((await arrive(payment, wholeOf(payment))).outcome).toBe('superseded');
+      await arrive(payment, wholeOf(payment) * 2n, 'final', much.transaction_hash);
+      expect(await stateOf(payment)).toBe('pending/pending');
+      // Now the payer asks for it to count.
+      await choose(payment, 'btc');
+      expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('what was seen there stays when a part becomes final', async () => {
+      const payment = await askBoth();
+      const part = await arrive(payment, wholeOf(payment) / 3n, 'seen');
+      const elsewhere = await choose(payment, 'eth');
+      const funds = await arrive(elsewhere, wholeOf(elsewhere), 'seen');
+      await arrive(payment, wholeOf(payment) / 3n, 'final', part.transaction_hash);
+      expect(await findPayment(service.db, payment.id)).toMatchObject({
+        session_status: 'completed',
+        blockchain_id: 'eth',
+        transaction_hash: funds.transaction_hash,
+        last_error_code: null,
       });
     });
   });

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
 import type { Place } from './dust.ts';
+import { PROMISED_UNTIL } from './reservations.ts';
 
 /** What has arrived at a payment's own address; all amounts in the asset's smallest unit. */
 export interface Parts {
@@ -23,7 +24,7 @@ const isOfWallet = (row: Row) => sql<boolean>`
     where wallet_addresses.blockchain_id = ${sql.ref(row)}.blockchain_id
       and wallet_addresses.address = ${sql.ref(row)}.address)`;
 
-const isAlone = (row: Row, paymentId: string) => sql<boolean>`
+const isAlone = (row: Row, paymentId: string | RawBuilder<string>) => sql<boolean>`
   not exists (
     select from reservations as other
     where other.blockchain_id = ${sql.ref(row)}.blockchain_id
@@ -85,6 +86,25 @@ export async function findParts(
     final: BigInt(row.final),
     completing: row.completing,
   };
+}
+
+/**
+ * The payment that alone was ever asked to pay at an address of a wallet, and until when its latest price there was
+ * promised; undefined at any other address, and if it was not asked until then.
+ */
+export async function findOnlyAsked(
+  db: Connection,
+  { blockchainId, address }: Place,
+  at: Date,
+): Promise<{ readonly paymentId: string; readonly promisedUntil: Date } | undefined> {
+  const { rows } = await sql<{ paymentId: string; promisedUntil: Date }>`
+    select payment_id as "paymentId", ${PROMISED_UNTIL('asked')} as "promisedUntil"
+    from reservations as asked join networks on networks.id = asked.blockchain_id
+    where asked.blockchain_id = ${blockchainId} and asked.address = ${address}
+      and rest_of is null and reserved_at <= ${at}
+      and ${isOfWallet('asked')} and ${isAlone('asked', sql.ref('asked.payment_id'))}
+    order by asked.id desc limit 1`.execute(db);
+  return rows[0];
 }
 
 /** Marks the transfers that completed a payment as parts again, since what arrived before them is undone. */

@@ -442,21 +442,33 @@ export class Ledger {
       if (hold.to !== null) return hold.to > at && state !== 'successful/completed';
       return state === OPEN && (quotedUntil ?? end) >= earliest - MINUTE;
     });
-    const [only, second] = waited;
-    if (only === undefined || second !== undefined) return undefined;
-    const payment = this.#payment(only.payment);
+    const asked = this.holds.findLast(
+      hold => hold.network === network && hold.address === address && hold.from <= at,
+    );
+    if (asked === undefined || waited.length > 1) return undefined;
+    const payment = this.#payment(asked.payment);
+    const isAt = payment.network === network && payment.address === address;
+    const isFormer = payment.state === OPEN && this.#isBy(payment, earliest) && !isAt;
+    if (waited.length === 0 && !isFormer) return undefined;
+    const isPromised = earliest <= asked.from + this.#rules.windowOf(network) + MINUTE;
+    if (isFormer && !isPromised) {
+      const isAsked = this.holds.some(
+        hold => hold.network === network && hold.address === address && hold.amount === amount,
+      );
+      return isAsked ? undefined : { outcome: 'under', payment };
+    }
     const before = this.#sumOf(payment, sent, ['seen', 'final'], sent);
     const outcome =
       before + amount < this.#enoughAt(payment, sent)
         ? 'under'
         : before > 0n
           ? 'rest'
-          : amount === only.amount
+          : amount === asked.amount
             ? 'exact'
-            : amount > only.amount
+            : amount > asked.amount
               ? 'over'
               : 'tolerated';
-    return this.#inTime(payment, only, outcome, earliest);
+    return isFormer ? { outcome, payment } : this.#inTime(payment, asked, outcome, earliest);
   }
 
   /** What has arrived for a payment at an address, without one of the transfers. */
@@ -490,6 +502,13 @@ export class Ledger {
 
   /** Moves a payment by the sum of what has arrived at its own address. */
   #addUp(payment: LedgerPayment, deposit: LedgerDeposit, now: number): void {
+    const isAt = () => payment.network === deposit.network && payment.address === deposit.address;
+    const completes = deposit.outcome === 'rest' && deposit.state !== 'reversed';
+    if (completes && !isAt() && payment.state === OPEN) this.#returnTo(payment, deposit, now);
+    if (!isAt()) {
+      this.#assess(payment, now);
+      return;
+    }
     const enough = this.#enoughAt(payment, deposit);
     const own = [...this.deposits.values()].filter(
       each =>
@@ -634,7 +653,10 @@ export class Ledger {
       payment.error = null;
       return;
     }
-    if (payment.network !== under.network || payment.address !== under.address) return;
+    if (payment.network !== under.network || payment.address !== under.address) {
+      payment.error ??= 'amount_underpaid';
+      return;
+    }
     payment.error = 'amount_underpaid';
     if (this.#isOwn(under)) {
       if (under.state === 'final') this.#extend(payment, under.network, now);
