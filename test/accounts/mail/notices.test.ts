@@ -1,3 +1,4 @@
+import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { proposeAddress, proposeMainBranch } from '#accounts/address-changes.ts';
@@ -10,6 +11,8 @@ import { createPartnerMember, setPartnerMember } from '#accounts/partners.ts';
 import { newCodeSecret } from '#accounts/people/codes.ts';
 import { inviteMember, inviteUser, linkFor } from '#accounts/people/invitations.ts';
 import { createUser, setUser } from '#accounts/users.ts';
+import { readWallet } from '#accounts/wallets.ts';
+import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
 import { disableEndpoint } from '#payments/webhooks/change-endpoint.ts';
 import { transact } from '#storage/database/transaction.ts';
 import { dropMails } from '#storage/repositories/mails.ts';
@@ -588,6 +591,49 @@ describe('changes of deposit addresses', () => {
       select address from deposit_addresses where branch_id = ${branches[0]}`.execute(service.db);
     await setAddress(operatorOf(service), owner, NETWORK, now.rows[0]?.address ?? '');
     expect(await receive()).toEqual([]);
+  });
+
+  test('a wallet is named by network and branch at each step, never by its key or addresses', async () => {
+    const account = await openOld();
+    const { merchant, branches } = account;
+    const { publicExtendedKey: key } = HDKey.fromMasterSeed(Buffer.alloc(32, 7)).derive(
+      "m/84'/0'/0'",
+    );
+    const receiving = HDKey.fromExtendedKey(key).deriveChild(0);
+    const address = walletAddress({ kind: 'wpkh', prefix: 'bc' }, receiving, 0);
+    const given = await readWallet(service.db, 'btc', { key, address });
+    await proposeAddress(
+      personOf(account, 0),
+      {
+        kind: 'address.set',
+        merchantId: merchant.id,
+        branchId: branches[0],
+        blockchainId: 'btc',
+        text: address,
+        wallet: { given, keyring: service.keyring },
+      },
+      [],
+      DELAY_MS,
+    );
+    const proposed = await receive();
+    service.clock.now += DELAY_MS;
+    await applyDueChanges(service.db, service.clock, 10);
+    const applied = await receive();
+    const thing =
+      'a wallet with an address for each payment for BTC on Bitcoin Mainnet, branch Main';
+    const by = emailOf(account, 0);
+    for (const [mails, said] of [
+      [proposed, `${by} has proposed ${thing}. It holds from 20`],
+      [applied, `${by} has set ${thing}. It holds now.`],
+    ] as const) {
+      expect(recipients(mails)).toEqual(adminsOf(account));
+      for (const { text } of mails) {
+        expect(text).toContain(said);
+        expect(text).toContain(`${PANEL}/merchants/${merchant.id}/settings/changes/`);
+        expect(text).not.toMatch(/pub\w{20}|bc1/);
+        expect(text).not.toContain(key);
+      }
+    }
   });
 });
 
