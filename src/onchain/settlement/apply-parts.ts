@@ -43,8 +43,12 @@ export async function applyParts(
     const before = isBack ? FORMER : '';
     await movePayment(db, { paymentId, ...by, ...move, reason: `${reason}${note}${before}` });
   };
-  if (final >= settlesFrom) await moveTo('final', ENOUGH);
-  else if (arrived >= settlesFrom) await moveTo('seen', ENOUGH);
+  // What has sufficed once is not undone because the merchant tolerates less by now.
+  const hasArrived = deposit.state === 'seen' || deposit.state === 'final';
+  const isKept = payment.session_status === 'completed' && hasArrived && arrived < settlesFrom;
+  const enough = isKept ? arrived : settlesFrom;
+  if (final >= enough) await moveTo('final', ENOUGH);
+  else if (arrived >= enough) await moveTo('seen', ENOUGH);
   else {
     await reopenParts(db, paymentId, place);
     if (payment.session_status === 'completed') await moveTo('reversed');

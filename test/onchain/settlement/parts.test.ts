@@ -177,6 +177,25 @@ describe('at an address that one payment alone was asked to pay to', () => {
     }
   });
 
+  test('a sum that was tolerated stays enough when the merchant tolerates less afterwards', async () => {
+    await setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps: 200 });
+    const payment = await ask();
+    const whole = wholeOf(payment);
+    const [first, second] = [newHash(), newHash()];
+    const parts = [whole / 2n, (whole * 48n) / 100n + 1n] as const;
+    await arrive(payment, parts[0], 'seen', first);
+    await arrive(payment, parts[1], 'seen', second);
+    expect(await stateOf(payment)).toBe('pending/completed');
+    await setMerchant(operatorOf(service), merchant.id, { underpaymentToleranceBps: 0 });
+    await arrive(payment, parts[0], 'final', first);
+    expect(await findPayment(service.db, payment.id)).toMatchObject({
+      session_status: 'completed',
+      last_error_code: null,
+    });
+    await arrive(payment, parts[1], 'final', second);
+    expect(await stateOf(payment)).toBe('successful/completed');
+  });
+
   test('a part that is undone opens it again, and its replacement completes it', async () => {
     const payment = await ask();
     const whole = wholeOf(payment);
