@@ -7,6 +7,8 @@ import type { Transfer, Transfers } from '#storage/repositories/deposits/transfe
  * - `whole`, `tolerated` (a little less), `over` (a little more), `assigned` (by hand): the payment
  * - `first`: a part whose rest is due; `completed`: a part whose rest has come; `rest`: that rest
  *
+ * - `elsewhere`: a part at the payment's own address, which counts once the customer chooses its network again
+ *
  * or why it was not counted:
  * - `too_little`: a part without a rest; `late`; `former`: for a quote that is not promised any more; `again`: after
  *   the payment was paid; `unclear`: otherwise
@@ -20,6 +22,7 @@ type CountedFor =
   | 'first'
   | 'completed'
   | 'rest'
+  | 'elsewhere'
   | 'too_little'
   | 'late'
   | 'former'
@@ -54,7 +57,7 @@ export interface CountedTransfers<T extends Transfer = Transfer> {
 export type AmountOfAsset = Pick<Transfer, 'token_amount' | 'asset_decimals' | 'asset_symbol'>;
 
 /** What transfers are compared with. */
-type Expected = Pick<Payment, 'status' | 'blockchain_id' | 'token_amount'>;
+type Expected = Pick<Payment, 'status' | 'session_status' | 'blockchain_id' | 'token_amount'>;
 
 const UNCOUNTED: readonly CountedFor[] = ['too_little', 'late', 'former', 'again', 'unclear'];
 
@@ -105,7 +108,8 @@ function countedForOf(transfer: Transfer, payment: Expected, isCompleted: boolea
       return 'whole';
     case 'under':
       if (isCompleted) return 'completed';
-      return isRestDue(transfer, payment) ? 'first' : 'too_little';
+      if (isRestDue(transfer, payment)) return 'first';
+      return transfer.adds_up && isOpen(payment) ? 'elsewhere' : 'too_little';
     case 'over':
     case 'tolerated':
     case 'rest':
@@ -114,6 +118,10 @@ function countedForOf(transfer: Transfer, payment: Expected, isCompleted: boolea
     default:
       return 'unclear';
   }
+}
+
+function isOpen({ status, session_status: session }: Expected): boolean {
+  return status === 'pending' && session === 'pending';
 }
 
 /**

@@ -50,7 +50,7 @@ export async function lapseIfDue(tx: Connection, paymentId: string, now: Date): 
 
 async function withdrawQuote(
   db: Connection,
-  { id, settlement_model: settlement, last_error_code: error }: LapsedPayment,
+  { id, settlement_model: settlement, last_error_code }: LapsedPayment,
   now: Date,
 ): Promise<void> {
   await releaseReservation(db, id, now);
@@ -60,7 +60,7 @@ async function withdrawQuote(
     token_amount: null,
     token_decimals: null,
     quoted_at: null,
-    ...withoutRest(error),
+    ...(await withoutRest(db, { id, last_error_code })),
     // As at creation: the commission is set when a network is chosen.
     commission_amount: settlement === 'direct' ? 0 : null,
   });

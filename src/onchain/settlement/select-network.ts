@@ -97,7 +97,7 @@ async function quote(
     token_decimals: asset.decimals,
     commission_amount: commission,
     quoted_at: now,
-    ...withoutRest(payment.last_error_code),
+    ...(await withoutRest(db, payment)),
     ...deadlinesFrom(payment, network.window_minutes, now),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');

@@ -53,14 +53,29 @@ export function isUnderpaid({ last_error_code: code }: Payment): boolean {
 /**
  * The columns of an underpaid payment whose amounts are released for another quote: the rest is not asked for any
  * more.
- * @param errorCode Code of the payment's last error.
  */
-export function withoutRest(errorCode: string | null): PaymentColumns {
-  return errorCode === UNDERPAID ? { last_error_message: EARLIER } : {};
+export async function withoutRest(
+  db: Connection,
+  { id, last_error_code: code }: Pick<Payment, 'id' | 'last_error_code'>,
+): Promise<PaymentColumns> {
+  if (code !== UNDERPAID) return {};
+  const deposit = await findUnderpayment(db, id);
+  return deposit === undefined ? {} : { last_error_message: await ofEarlierQuote(db, id, deposit) };
 }
 
-const EARLIER =
-  'What has arrived was for an earlier quote: only the whole amount of the next one settles the payment.';
+/** What is said of a deposit that was too little for a quote which is over. */
+async function ofEarlierQuote(
+  db: Connection,
+  paymentId: string,
+  { blockchain_id: blockchainId, address }: Deposit,
+): Promise<string> {
+  const isOwn = (await findParts(db, paymentId, { blockchainId, address })) !== undefined;
+  return `What has arrived was for an earlier quote: ${isOwn ? COUNTS_AGAIN : COUNTS_NO_MORE}`;
+}
+
+const COUNTS_AGAIN =
+  'it counts if its network is chosen again, where several transfers to the same address add up.';
+const COUNTS_NO_MORE = 'only the whole amount of the next one settles the payment.';
 
 async function assess(
   db: Connection,
@@ -74,7 +89,8 @@ async function assess(
     payment.blockchain_id === deposit.blockchain_id && payment.address === deposit.address;
   if (network === undefined || payment.token_amount === null || !isHere) {
     if (payment.last_error_code !== null) return {};
-    return { last_error_code: UNDERPAID, last_error_message: EARLIER, last_error_at: now };
+    const last_error_message = await ofEarlierQuote(db, payment.id, deposit);
+    return { last_error_code: UNDERPAID, last_error_message, last_error_at: now };
   }
   const whole = BigInt(payment.token_amount);
   const received = BigInt(deposit.token_amount);

@@ -6,6 +6,7 @@ import { setMerchant } from '#accounts/merchants.ts';
 import { stockWallets } from '#accounts/wallets.ts';
 import { walletAddress } from '#chains/bitcoin/wallet-addresses.ts';
 import { historyEntry } from '#cli/payments/history.ts';
+import { hashToken, newToken } from '#crypto/token.ts';
 import { ConsentNeeded } from '#onchain/settlement/assignment.ts';
 import { assignDeposit } from '#onchain/settlement/inbox.ts';
 import { lapseIfDue } from '#onchain/settlement/lapse-quotes.ts';
@@ -24,6 +25,7 @@ import { insertReservation } from '#storage/repositories/deposits/reservations.t
 import { listTransfers } from '#storage/repositories/deposits/transfers.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { readLiveState } from '#surfaces/checkout/checkout.ts';
+import { LANGUAGE_TAGS, languageOf } from '#surfaces/checkout/page/texts/languages.ts';
 import { ADDRESSES, addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { addPayment } from '../../helpers/payments.ts';
@@ -281,6 +283,42 @@ describe('at an address that one payment alone was asked to pay to', () => {
       expect((await readRemaining(service.db, back))?.remaining).toBe(wholeOf(payment) - part);
       await arrive(back, wholeOf(payment) - part);
       expect(await stateOf(payment)).toBe('successful/completed');
+    });
+
+    test('is told to count if the payer comes back: while nothing is quoted, and on the other network', async () => {
+      const payment = await askBoth();
+      const token = newToken();
+      await service.db
+        .updateTable('payments')
+        .set({ checkout_token_hash: hashToken(token) })
+        .where('id', '=', payment.id)
+        .execute();
+      await arrive(payment, wholeOf(payment) / 3n);
+      const told = async (language = 'en') => {
+        const open = await findPayment(service.db, payment.id);
+        const url = `/checkout/${token}?lang=${language}`;
+        const { body } = await service.app.inject({ url, headers: { accept: 'text/html' } });
+        return { message: open?.last_error_message, page: body };
+      };
+      service.clock.now += 3 * 60 * MINUTE_MS;
+      expect((await told()).page).toContain('What you have sent counts if you choose its network');
+      await transact(service.db, tx => lapseIfDue(tx, payment.id, now()));
+      const withdrawn = await told();
+      expect(withdrawn.message).toContain('it counts if its network is chosen again');
+      expect(withdrawn.page).toContain('It counts if you choose this network again.');
+      await choose(payment, 'eth');
+      const elsewhere = await told();
+      expect(elsewhere.message).toContain('it counts if its network is chosen again');
+      expect(elsewhere.page).toContain(
+        'What you have sent counts if you choose its network again.',
+      );
+      for (const language of LANGUAGE_TAGS) {
+        const { texts } = languageOf(language);
+        const { page } = await told(language);
+        expect(page, language).toContain(texts.transfers.countedFor.elsewhere);
+        expect(page, language).not.toContain(texts.waiting.noRest('', '').slice(0, 12));
+      }
+      expect(elsewhere.page).not.toContain('Parts are not added up');
     });
 
     test('the part that completes the sum settles it while the price holds', async () => {

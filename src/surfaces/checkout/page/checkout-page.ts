@@ -12,7 +12,7 @@ import { renderNetworkPicker } from './network-picker.ts';
 import { renderOutcome } from './outcome-view.ts';
 import { textsOf } from './stage-texts.ts';
 import { renderTransfers } from './transfers.ts';
-import { type CheckoutView, dueOf, merchantOf, quoteOf } from './view.ts';
+import { type CheckoutView, dueOf, hasParts, merchantOf, quoteOf } from './view.ts';
 import { renderDeadline, renderPlainCode, renderWaiting } from './waiting-view.ts';
 
 /** Renders the page. Its state is in `main`, which the script replaces when the payment changes. */
@@ -81,7 +81,7 @@ ${renderTransfers(view)}</section>`;
 <div class="lead">${title}
 ${renderDeadline(locale, 'choose', checkout.payment.expires_at)}
 <p class="windows">${choose.windows}</p></div>
-${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">${choose.lapsed(merchantOf(view))}</p>`}
+${hasLapsed(checkout.payment, now) && html`<p class="notice" id="lapsed">${hasParts(checkout) ? choose.lapsedParts : choose.lapsed(merchantOf(view))}</p>`}
 ${renderTransfers(view)}
 ${renderNetworkPicker(view, checkout.choices, choose.ways)}
 </section>`;

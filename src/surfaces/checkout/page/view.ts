@@ -60,6 +60,13 @@ export function quoteOf({ payment, network }: Checkout): Quote | null {
   };
 }
 
+/** Whether something has arrived at the payment's own address, where several transfers add up. */
+export function hasParts({ transfers }: Checkout): boolean {
+  return transfers.newest.some(
+    ({ adds_up: addsUp, state }) => addsUp && (state === 'seen' || state === 'final'),
+  );
+}
+
 /** What is still to be paid: the whole, or the rest after an underpayment. */
 export function dueOf(checkout: Checkout): Quote | null {
   const quote = quoteOf(checkout);

@@ -13,6 +13,7 @@ import { renderTransfers } from './transfers.ts';
 import {
   amountOf,
   type CheckoutView,
+  hasParts,
   merchantOf,
   plainAmountOf,
   type Quote,
@@ -150,7 +151,7 @@ function renderProblem(view: CheckoutView, quote: Quote): Html | null {
   switch (view.checkout.payment.last_error_code) {
     case 'amount_underpaid':
       if (rest !== null && rest !== 'awaited') return renderRest(view, quote, rest);
-      return html`<p class="notice" id="problem"><strong>${waiting.tooLittle}</strong> ${waiting.noRest(amountOf(view, quote), merchantOf(view))}</p>`;
+      return html`<p class="notice" id="problem"><strong>${waiting.tooLittle}</strong> ${hasParts(view.checkout) ? waiting.partsElsewhere(amountOf(view, quote)) : waiting.noRest(amountOf(view, quote), merchantOf(view))}</p>`;
     case 'transfer_reversed':
       return html`<p class="notice" id="problem"><strong>${waiting.reversed(quote.networkName)}</strong> ${waiting.sendAgain}</p>`;
     default:

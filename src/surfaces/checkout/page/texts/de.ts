@@ -47,6 +47,8 @@ export const de: CheckoutTexts = {
       `Zurzeit ist keine Zahlungsart verfügbar. Bitte versuchen Sie es später noch einmal, oder kontaktieren Sie ${merchant}.`,
     lapsed: merchant =>
       `Der für Sie reservierte Preis gilt nicht mehr. Senden Sie nichts an die Adresse, die angezeigt wurde: Wählen Sie noch einmal, um einen neuen Preis zu erhalten. Wenn Sie schon etwas gesendet haben, kontaktieren Sie ${merchant}.`,
+    lapsedParts:
+      'Der für Sie reservierte Preis gilt nicht mehr: Wählen Sie noch einmal, um einen neuen Preis zu erhalten. Was Sie gesendet haben, zählt, wenn Sie dasselbe Netzwerk wieder wählen.',
     chooseBefore: time => html`Wählen Sie bis ${time}`,
     windows:
       'Mit Ihrer Wahl steht der Preis fest, und eine neue Zahlungsfrist beginnt: Sie steht neben jeder Zahlungsart.',
@@ -102,6 +104,8 @@ export const de: CheckoutTexts = {
     due: 'Noch offen',
     noRest: (amount, merchant) =>
       `Teilbeträge werden nicht zusammengezählt: Senden Sie den genauen Betrag von ${amount} in einer einzigen Transaktion, und kontaktieren Sie ${merchant} wegen des Betrags, den Sie schon gesendet haben.`,
+    partsElsewhere: amount =>
+      `Was Sie schon gesendet haben, zählt, wenn Sie dessen Netzwerk wieder wählen. In diesem hier senden Sie den genauen Betrag von ${amount} in einer einzigen Transaktion.`,
     reversed: network => `Das Netzwerk ${network} hat Ihre Transaktion rückgängig gemacht.`,
     sendAgain: 'Wenn das Guthaben wieder in Ihrer Wallet ist, senden Sie es bitte noch einmal.',
   },
@@ -180,6 +184,7 @@ export const de: CheckoutTexts = {
       first: 'Der erste Teil für diese Bestellung. Der Rest ist noch offen.',
       completed: 'Der erste Teil für diese Bestellung.',
       rest: 'Der Rest: Diese Bestellung ist damit vollständig bezahlt.',
+      elsewhere: 'Weniger als verlangt. Es zählt, wenn Sie dieses Netzwerk wieder wählen.',
       too_little: 'Weniger als verlangt.',
       late: 'Für diese Zahlung zu spät eingegangen.',
       former: 'Für einen früher genannten Betrag, dessen Preis nicht mehr galt.',

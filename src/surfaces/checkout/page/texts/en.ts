@@ -51,6 +51,9 @@ export const en = {
       `There is no way to pay just now. Please try again later, or contact ${merchant}.`,
     lapsed: (merchant: string) =>
       `The price that was held for you has lapsed. Do not send anything to the address that was shown: choose again for a new price. If you have sent something already, contact ${merchant}.`,
+    /** For parts that were sent to the payment's own address. */
+    lapsedParts:
+      'The price that was held for you has lapsed: choose again for a new price. What you have sent counts if you choose its network again.',
     chooseBefore: (time: Html) => html`Choose before ${time}`,
     /** What choosing does to the time left. */
     windows: 'Choosing fixes the price, and a new time to pay begins: it is shown beside each way.',
@@ -107,6 +110,9 @@ export const en = {
     due: 'Still due',
     noRest: (amount: string, merchant: string) =>
       `Parts are not added up: send the exact amount of ${amount} in one transfer, and contact ${merchant} about what you have sent already.`,
+    /** For parts that were sent to the payment's own address on another network. */
+    partsElsewhere: (amount: string) =>
+      `What you have sent counts if you choose its network again. Here, send the exact amount of ${amount} in one transfer.`,
     reversed: (network: string) => `${network} has undone your transfer.`,
     sendAgain: 'If the funds are back in your wallet, please send them again.',
   },
@@ -186,6 +192,7 @@ export const en = {
       first: 'The first part of this order. The rest is still due.',
       completed: 'The first part of this order.',
       rest: 'The rest: it completes this order.',
+      elsewhere: 'Less than was asked for. It counts if you choose this network again.',
       too_little: 'Less than was asked for.',
       late: 'Arrived too late for this payment.',
       former: 'For an amount that was asked for before, whose price was not held any more.',

@@ -47,6 +47,8 @@ export const es: CheckoutTexts = {
       `En este momento no hay ninguna forma de pago disponible. Inténtelo más tarde o comuníquese con ${merchant}.`,
     lapsed: merchant =>
       `El precio que le habíamos reservado ya no es válido. No envíe nada a la dirección que se mostraba: elija de nuevo para obtener un precio nuevo. Si ya ha enviado algo, comuníquese con ${merchant}.`,
+    lapsedParts:
+      'El precio que le habíamos reservado ya no es válido: elija de nuevo para obtener un precio nuevo. Lo que ha enviado cuenta si vuelve a elegir su red.',
     chooseBefore: time => html`Hora límite para elegir: ${time}`,
     windows:
       'Al elegir, se fija el precio y comienza un nuevo plazo para pagar: se indica junto a cada forma de pago.',
@@ -102,6 +104,8 @@ export const es: CheckoutTexts = {
     due: 'Falta por pagar',
     noRest: (amount, merchant) =>
       `Los pagos parciales no se suman: envíe la cantidad exacta de ${amount} en una sola transferencia y comuníquese con ${merchant} acerca de lo que ya ha enviado.`,
+    partsElsewhere: amount =>
+      `Lo que ha enviado cuenta si vuelve a elegir su red. En esta, envíe la cantidad exacta de ${amount} en una sola transferencia.`,
     reversed: network => `La red ${network} ha anulado su transferencia.`,
     sendAgain: 'Si los fondos están de nuevo en su billetera, envíelos otra vez.',
   },
@@ -177,6 +181,7 @@ export const es: CheckoutTexts = {
       first: 'La primera parte de este pedido. Aún falta el resto.',
       completed: 'La primera parte de este pedido.',
       rest: 'El resto: completa este pedido.',
+      elsewhere: 'Menos de lo solicitado. Cuenta si vuelve a elegir su red.',
       too_little: 'Menos de lo solicitado.',
       late: 'Llegó demasiado tarde para este pago.',
       former: 'Para un importe que se pidió antes y cuyo precio ya no estaba garantizado.',

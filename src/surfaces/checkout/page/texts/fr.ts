@@ -47,6 +47,8 @@ export const fr: CheckoutTexts = {
       `Aucun moyen de paiement n’est disponible pour le moment. Réessayez plus tard ou contactez ${merchant}.`,
     lapsed: merchant =>
       `Le prix qui vous était réservé n’est plus valable. N’envoyez rien à l’adresse qui était affichée\u00a0: choisissez à nouveau pour obtenir un nouveau prix. Si vous avez déjà envoyé quelque chose, contactez ${merchant}.`,
+    lapsedParts:
+      'Le prix qui vous était réservé n’est plus valable\u00a0: choisissez à nouveau pour obtenir un nouveau prix. Ce que vous avez envoyé compte si vous choisissez à nouveau le même réseau.',
     chooseBefore: time => html`Choisissez avant ${time}`,
     windows:
       'Votre choix fixe le prix, et un nouveau délai de paiement commence\u00a0: il est indiqué à côté de chaque moyen de paiement.',
@@ -102,6 +104,8 @@ export const fr: CheckoutTexts = {
     due: 'Reste à payer',
     noRest: (amount, merchant) =>
       `Les paiements partiels ne s’additionnent pas\u00a0: envoyez le montant exact de ${amount} en un seul transfert, et contactez ${merchant} au sujet de ce que vous avez déjà envoyé.`,
+    partsElsewhere: amount =>
+      `Ce que vous avez déjà envoyé compte si vous choisissez à nouveau son réseau. Sur celui-ci, envoyez le montant exact de ${amount} en un seul transfert.`,
     reversed: network => `Le réseau ${network} a annulé votre transfert.`,
     sendAgain: 'Si les fonds sont revenus dans votre portefeuille, veuillez les envoyer à nouveau.',
   },
@@ -179,6 +183,7 @@ export const fr: CheckoutTexts = {
       first: 'La première partie de cette commande. Le reste est encore dû.',
       completed: 'La première partie de cette commande.',
       rest: 'Le reste\u00a0: cette commande est payée en totalité.',
+      elsewhere: 'Moins que le montant demandé. Il compte si vous choisissez à nouveau ce réseau.',
       too_little: 'Moins que le montant demandé.',
       late: 'Arrivé trop tard pour ce paiement.',
       former: 'Pour un montant demandé auparavant, dont le prix n’était plus garanti.',

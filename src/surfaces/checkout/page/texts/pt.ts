@@ -47,6 +47,8 @@ export const pt: CheckoutTexts = {
       `Nenhuma forma de pagamento está disponível no momento. Tente novamente mais tarde ou entre em contato com ${merchant}.`,
     lapsed: merchant =>
       `O preço que estava reservado para você não vale mais. Não envie nada para o endereço que foi mostrado: escolha de novo para obter um novo preço. Se você já enviou algo, entre em contato com ${merchant}.`,
+    lapsedParts:
+      'O preço que estava reservado para você não vale mais: escolha de novo para obter um novo preço. O que você enviou conta se você escolher de novo a mesma rede.',
     chooseBefore: time => html`Escolha até ${time}`,
     windows:
       'Ao escolher, o preço é fixado e começa um novo prazo para pagar: ele aparece ao lado de cada forma de pagamento.',
@@ -102,6 +104,8 @@ export const pt: CheckoutTexts = {
     due: 'Ainda falta',
     noRest: (amount, merchant) =>
       `Pagamentos parciais não são somados: envie o valor exato de ${amount} em uma única transferência e entre em contato com ${merchant} sobre o que você já enviou.`,
+    partsElsewhere: amount =>
+      `O que você já enviou conta se você escolher de novo a rede em que enviou. Nesta, envie o valor exato de ${amount} em uma única transferência.`,
     reversed: network => `A rede ${network} desfez sua transferência.`,
     sendAgain: 'Se os fundos voltaram para a sua carteira, envie-os novamente.',
   },
@@ -177,6 +181,7 @@ export const pt: CheckoutTexts = {
       first: 'A primeira parte deste pedido. O restante ainda falta.',
       completed: 'A primeira parte deste pedido.',
       rest: 'O restante: conclui o pagamento deste pedido.',
+      elsewhere: 'Menos do que o solicitado. Conta se você escolher de novo esta rede.',
       too_little: 'Menos do que o solicitado.',
       late: 'Chegou tarde demais para este pagamento.',
       former: 'Para um valor pedido antes, cujo preço já não estava garantido.',

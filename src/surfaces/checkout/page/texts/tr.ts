@@ -47,6 +47,8 @@ export const tr: CheckoutTexts = {
       `Şu anda kullanılabilecek bir ödeme yöntemi yok. Lütfen daha sonra yeniden deneyin veya ${merchant} ile iletişime geçin.`,
     lapsed: merchant =>
       `Sizin için tutulan fiyatın süresi doldu. Daha önce gösterilen adrese hiçbir şey göndermeyin: yeni bir fiyat için yeniden seçim yapın. Zaten bir şey gönderdiyseniz ${merchant} ile iletişime geçin.`,
+    lapsedParts:
+      'Sizin için tutulan fiyatın süresi doldu: yeni bir fiyat için yeniden seçim yapın. Gönderdikleriniz, aynı ağı yeniden seçerseniz sayılır.',
     chooseBefore: time => html`Seçim için son saat: ${time}`,
     windows:
       'Seçim yaptığınızda fiyat sabitlenir ve yeni bir ödeme süresi başlar; bu süre her yöntemin yanında yazar.',
@@ -102,6 +104,8 @@ export const tr: CheckoutTexts = {
     due: 'Kalan',
     noRest: (amount, merchant) =>
       `Parça parça gönderilenler toplanmaz: tek transferde tam olarak ${amount} gönderin ve daha önce gönderdikleriniz için ${merchant} ile iletişime geçin.`,
+    partsElsewhere: amount =>
+      `Daha önce gönderdikleriniz, gönderdiğiniz ağı yeniden seçerseniz sayılır. Bu ağda tek transferde tam olarak ${amount} gönderin.`,
     reversed: network => `Transferiniz ${network} ağı tarafından geri alındı.`,
     sendAgain: 'Para cüzdanınıza geri döndüyse lütfen yeniden gönderin.',
   },
@@ -179,6 +183,7 @@ export const tr: CheckoutTexts = {
       first: 'Bu siparişin ilk kısmı. Kalanı henüz ödenmedi.',
       completed: 'Bu siparişin ilk kısmı.',
       rest: 'Kalan kısım: bu siparişin ödemesini tamamlar.',
+      elsewhere: 'İstenenden az. Bu ağı yeniden seçerseniz sayılır.',
       too_little: 'İstenenden az.',
       late: 'Bu ödeme için çok geç geldi.',
       former: 'Daha önce istenen ve fiyatı artık geçerli olmayan bir tutar için.',

@@ -164,6 +164,7 @@ export const payments = {
       first: 'Too little: the first part. The customer is asked for the rest.',
       completed: 'Too little: the first part, which the rest has completed.',
       rest: 'The rest: it completes the payment.',
+      elsewhere: 'A part, which counts if the customer chooses its network again.',
       too_little: 'Too little, and not completed.',
       late: 'Arrived too late: not counted.',
       former: 'For a former quote, whose price was not promised any more: not counted.',

@@ -152,6 +152,7 @@ export const payments: PanelTexts['payments'] = {
       first: 'Insuficiente: la primera parte. Se le pide el resto al cliente.',
       completed: 'Insuficiente: la primera parte, que el resto ha completado.',
       rest: 'El resto: completa el pago.',
+      elsewhere: 'Una parte, que cuenta si el cliente vuelve a elegir su red.',
       too_little: 'Insuficiente, y no se ha completado.',
       late: 'Llegó demasiado tarde: no cuenta.',
       former: 'Para una cotización anterior, cuyo precio ya no estaba garantizado: no cuenta.',
