@@ -1,5 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
+import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AddressTaken, HELD_FOR_MS } from '#accounts/address-holders.ts';
 import {
@@ -28,6 +29,7 @@ import { listConfiguredAddresses } from '#storage/repositories/chains/watch-list
 import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
+import { steps as simulated } from '../../migrations/0077_simulated_wallets.ts';
 import { ADDRESSES, addMerchant, operatorOf, setSharedAddress } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
@@ -101,7 +103,12 @@ function end({ id }: Payment) {
 }
 
 let transfers = 0;
-function arrive(address: string, tokenAmount: bigint, finality: 'seen' | 'final' = 'final') {
+function arrive(
+  address: string,
+  tokenAmount: bigint,
+  finality: 'seen' | 'final' = 'final',
+  source: 'chain' | 'simulation' = 'chain',
+) {
   transfers += 1;
   const transfer = simulatedTransfer({
     blockchainId: 'btc',
@@ -110,6 +117,7 @@ function arrive(address: string, tokenAmount: bigint, finality: 'seen' | 'final'
     tokenAmount,
     occurredAt: now(),
     finality,
+    source,
   });
   return observeTransfer(service.db, transfer, now());
 }
@@ -176,6 +184,35 @@ describe('which address a payment gets', () => {
     expect((await shop.quote()).index).toBe(0);
   });
 
+  test('simulated transfers fund no address, and use none up', async () => {
+    const shop = await addShop();
+    const { payment } = await shop.quote();
+    const { address, token_amount: amount } = payment;
+    const deposit = await arrive(address ?? '', BigInt(amount ?? 0), 'final', 'simulation');
+    expect(deposit.payment_id).toBe(payment.id);
+    expect(await shop.use()).toMatchObject({ funded: 0, gap: 1, nextIndex: 1 });
+    service.clock.now += LATE_FOR_MS + 1;
+    expect((await shop.quote()).index).toBe(0);
+    const forgetSimulated = async () => {
+      for (const step of simulated) await step(service.db as unknown as Kysely<unknown>);
+    };
+    // Also those of former releases, and before an address is derived.
+    await service.db
+      .updateTable('wallet_addresses')
+      .set({ received_at: now(), is_funded: true })
+      .where('address', '=', address ?? '')
+      .execute();
+    await forgetSimulated();
+    await arrive(shop.wallet.at(50), 1_000n, 'final', 'simulation');
+    const given = { key: shop.wallet.key, next: shop.wallet.at(20) };
+    await setWallet(operator(), shop.owner, 'btc', given);
+    expect(await shop.use()).toMatchObject({ funded: 0 });
+    await arrive(address ?? '', 1_000n);
+    expect(await shop.use()).toMatchObject({ funded: 1 });
+    await forgetSimulated();
+    expect(await shop.use()).toMatchObject({ funded: 1 });
+  });
+
   test('not one at which something was seen, whoever sent it', async () => {
     const shop = await addShop();
     expect((await arrive(shop.wallet.at(0), 777_777n, 'seen')).outcome).toBe('unknown');
@@ -196,6 +233,7 @@ describe('which address a payment gets', () => {
       blockHeight: 7,
       occurredAt: now(),
       finality: 'seen',
+      source: 'chain',
     });
     await observeTransfer(service.db, transfer, now());
     expect(await shop.use()).toMatchObject({ funded: 1 });

@@ -96,6 +96,7 @@ function arrive(
     tokenAmount,
     occurredAt,
     finality,
+    source: 'chain',
   });
   return observeTransfer(service.db, transfer, now());
 }

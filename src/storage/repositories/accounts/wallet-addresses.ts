@@ -103,7 +103,7 @@ export async function insertWalletAddresses(
         bool_or(state = 'final' or block_height is not null) as is_funded
       from deposits
       where deposits.blockchain_id = ${blockchain_id} and deposits.address = derived.address
-        and state in ('seen', 'final')
+        and state in ('seen', 'final') and source <> 'simulation'
     ) as before
     where not exists (
       select from address_holders as held join networks on networks.id = ${blockchain_id}
