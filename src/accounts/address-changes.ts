@@ -22,7 +22,7 @@ import {
   requireBranch,
 } from './deposit-addresses.ts';
 import { requireLockedMerchant, requireMerchant } from './merchants.ts';
-import { holdWallet, type SealedWallet } from './wallets.ts';
+import { holdWallet, lockGiven, type SealedWallet } from './wallets.ts';
 
 /** An address that an admin wants a branch to have on a network: as its only one, or as one more. */
 export interface WantedAddress {
@@ -98,6 +98,7 @@ export function proposeAddress(
     const { db: tx, clock } = within;
     const { address, present } = await checkAddress(tx, wanted, new Date(clock()));
     if (!isSame(present, seen)) throw new OperationRefused('addresses-changed');
+    if (wanted.wallet !== undefined) await lockGiven(tx, wanted.wallet);
     await holdAddress(within, { merchantId: merchant_id, blockchainId: blockchain_id, address });
     const wallet = wanted.wallet && (await holdWallet(within, merchant_id, wanted.wallet));
     const former = [...present];

@@ -23,6 +23,7 @@ import {
   type GivenWallet,
   holdWallet,
   leaveWallet,
+  lockGiven,
   readWallet,
   type SealedWallet,
 } from './wallets.ts';
@@ -137,6 +138,7 @@ function changeNow(
       if (wallet !== null) throw new OperationRefused('wallet-alone');
     }
     const place = { merchantId: merchant_id, branchId, blockchainId, address };
+    if (given !== undefined) await lockGiven(tx, given);
     await holdAddress(within, place, sharedWith);
     const wallet = given && (await holdWallet(within, merchant_id, given));
     const wanted = { ...place, walletId: wallet?.id ?? null };

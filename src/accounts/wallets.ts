@@ -19,6 +19,7 @@ import {
   findWalletHolder,
   holdWalletAddresses,
   insertWallet,
+  lockWallet,
   lockWalletOf,
   markWalletLeft,
   releaseWallet,
@@ -106,6 +107,17 @@ export async function readWallet(
     if (!(error instanceof InvalidAddress)) throw error;
     throw new OperationRefused('wallet-invalid', { problem: error.problem });
   }
+}
+
+/**
+ * Locks the wallet of a given key, if there is one. Call it before the address is held, as `holdWallet` needs: whoever
+ * derives addresses holds them with the wallet locked.
+ */
+export async function lockGiven(
+  tx: Connection,
+  { given: { blockchainId, receiving } }: SealedWallet,
+): Promise<void> {
+  await lockWalletOf(tx, blockchainId, walletDigest(receiving));
 }
 
 /**
@@ -199,7 +211,7 @@ export async function stockWallets(db: Database, keyring: Keyring, limit: number
   const ids = await listShortWallets(db, SHORT, limit);
   for (const id of ids) {
     await transact(db, async tx => {
-      const wallet = await findWallet(tx, id);
+      const wallet = await lockWallet(tx, id);
       if (wallet === undefined) return;
       const key = keyring.open(wallet.key, id, wallet.master_key_version);
       await derive(tx, wallet, HDKey.fromExtendedKey(key));

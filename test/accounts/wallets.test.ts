@@ -1,6 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AddressTaken, HELD_FOR_MS } from '#accounts/address-holders.ts';
 import {
@@ -24,6 +24,7 @@ import { movePayment } from '#payments/move-payment.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import { readRows } from '#reports/accounting/read-rows.ts';
 import { makeEvidence } from '#reports/evidence/document.ts';
+import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { listConfiguredAddresses } from '#storage/repositories/chains/watch-list.ts';
 import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
@@ -35,6 +36,7 @@ import { startTestApp, type TestApp } from '../helpers/app.ts';
 import { addPayment } from '../helpers/payments.ts';
 import { runs } from '../helpers/property-runs.ts';
 import { simulatedTransfer } from '../helpers/see-transfer.ts';
+import { SOON } from '../helpers/soon.ts';
 
 /** As `addresses` of wallets say: at most 18 in a row are asked for behind the last funded one. */
 const GAP = 18;
@@ -429,6 +431,41 @@ describe('whose a wallet is', () => {
       rivals.map(({ merchant: { id } }) => setWallet(operator(), { merchantId: id }, 'btc', given)),
     );
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('setting it again beside those who derive its addresses: one waits for the other', async () => {
+    const shop = await addShop();
+    const quotes = [];
+    for (let count = 0; count < GAP; count += 1) quotes.push(await shop.quote());
+    const last = quotes[GAP - 1]?.payment;
+    if (last === undefined) throw new Error('nothing was quoted');
+    await paid(last);
+    const hold = (tx: Connection, index: number) =>
+      sql`select hold_address(${shop.merchant.id}, 'btc', ${shop.wallet.at(index)}, ${now()})`.execute(
+        tx,
+      );
+    const waiting = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db);
+      return rows.length;
+    };
+    const started: Promise<unknown>[] = [];
+    await service.db.transaction().execute(async tx => {
+      await hold(tx, STOCK);
+      started.push(stockWallets(service.db, service.keyring, 20));
+      await expect.poll(waiting, SOON).toBe(1);
+      const again = { key: shop.wallet.key, next: shop.wallet.at(STOCK + 5) };
+      started.push(setWallet(operator(), shop.owner, 'btc', again));
+      await expect.poll(waiting, SOON).toBe(2);
+      // The one that waits has nothing yet that the other will ask for.
+      await service.db.transaction().execute(async other => {
+        await sql`set local lock_timeout = '2s'`.execute(other);
+        await hold(other, STOCK + 5);
+      });
+    });
+    await Promise.all(started);
+    expect((await shop.quote()).index).toBe(STOCK + 5);
   });
 
   test('an address of it is refused to others as a static one, and one of theirs is left out', async () => {
