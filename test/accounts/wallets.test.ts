@@ -27,6 +27,7 @@ import { makeEvidence } from '#reports/evidence/document.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Payment } from '#storage/database/payment-tables.ts';
 import { listConfiguredAddresses } from '#storage/repositories/chains/watch-list.ts';
+import { listOwnUnmatched } from '#storage/repositories/deposits/account-deposits.ts';
 import { findDepositContexts } from '#storage/repositories/deposits/context.ts';
 import { findPayment } from '#storage/repositories/payments/payments.ts';
 import { LATE_FOR_MS } from '#time/late-window.ts';
@@ -551,6 +552,45 @@ describe('a wallet in the rest of the service', () => {
       merchantIds: [shop.merchant.id],
       derivationIndex: 5,
     });
+  });
+
+  test('its inbox looks at the addresses at which something has waited, of those derived', async () => {
+    const shop = await addShop();
+    const { id } = shop.merchant;
+    const looked = async () => {
+      const rows = await service.db
+        .selectFrom('account_addresses')
+        .select('address')
+        .where('merchant_id', '=', id)
+        .where('may_wait', '=', true)
+        .orderBy('address')
+        .execute();
+      return rows.map(({ address }) => address);
+    };
+    const unmatched = async () => {
+      const rows = await listOwnUnmatched(service.db, id, {}, { after: undefined, limit: 10 });
+      return rows.map(({ address }) => address);
+    };
+    await shop.quote();
+    const { payment } = await shop.quote();
+    await paid(payment);
+    expect([...(await looked()), ...(await unmatched())]).toEqual([]);
+    // A second time, what nobody asked for, and what was matched and is late.
+    await paid(payment);
+    await arrive(shop.wallet.at(30), 12_345n, 'seen');
+    const both = [shop.wallet.at(1), shop.wallet.at(30)].toSorted();
+    expect((await unmatched()).toSorted()).toEqual(both);
+    expect(await looked()).toEqual(both);
+    const late = (await shop.quote()).payment;
+    const part = await arrive(late.address ?? '', 1_000n, 'seen');
+    expect(part.payment_id).toBe(late.id);
+    expect(await unmatched()).toHaveLength(2);
+    await service.db
+      .updateTable('deposits')
+      .set({ payment_id: null, outcome: 'late' })
+      .where('id', '=', part.id)
+      .execute();
+    expect((await unmatched()).toSorted()).toEqual([...both, shop.wallet.at(2)].toSorted());
   });
 
   test('history, evidence and exports name the index of what arrived', async () => {

@@ -98,6 +98,8 @@ interface AccountAddressesTable {
   merchant_id: string;
   since: Defaulted<Date>;
   until: Defaulted<Date>;
+  /** Whether deposits may wait there: false for a derived address where none ever did. */
+  may_wait: Defaulted<boolean>;
 }
 
 /**

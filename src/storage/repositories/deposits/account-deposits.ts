@@ -51,7 +51,7 @@ function ofEachAddress(
         and ${IS_IN_PERIOD} and ${condition}
       order by ${VALUE} desc, id desc limit ${limit}
     ) as deposits
-    where own.merchant_id = ${merchantId} and ${which}`;
+    where own.merchant_id = ${merchantId} and own.may_wait and ${which}`;
 }
 
 /**
