@@ -138,11 +138,13 @@ function bestOfWallet(
   const open = (address: string) => others(address).filter(({ to }) => to === null).length;
   const isTaken = (address: string) =>
     others(address).some(({ to }) => to === null || to > at - 24 * 60 * 60_000);
+  const isShared = (address: string) =>
+    new Set(others(address).map(({ payment }) => payment)).size > 1;
   const inOrder = (some: readonly string[]) =>
     some.toSorted(
       (a, b) =>
         Number(isTaken(a)) - Number(isTaken(b)) ||
-        (isTaken(a) ? open(a) - open(b) : 0) ||
+        (isTaken(a) ? open(a) - open(b) || Number(isShared(b)) - Number(isShared(a)) : 0) ||
         addresses.indexOf(a) - addresses.indexOf(b),
     )[0];
   const own = addresses.filter(address => holdsAt(address).some(({ payment }) => payment === id));
