@@ -47,7 +47,7 @@ import { createPanelCookies } from '#surfaces/panel/hooks/cookies.ts';
 import { panelPlugin } from '#surfaces/panel/index.ts';
 import { PANEL_PREFIX } from '#surfaces/panel/kit/assets.ts';
 import { keepPanelOnOwnHost } from '#surfaces/panel/own-host.ts';
-import { ProcessorBudget } from '#time/processor-budget.ts';
+import { CpuBudget } from '#time/cpu-budget.ts';
 
 /** Maximum cached API keys, and maximum cached merchants; each takes a few kilobytes. */
 const ACCOUNTS_REMEMBERED = 10_000;
@@ -97,7 +97,7 @@ export async function buildApp(config: Config, deps: Dependencies): Promise<Fast
     clock: deps.clock,
   });
   const explainUnknownRoute = explainUnknownRoutes(app);
-  const explaining = new ProcessorBudget(deps.clock);
+  const explaining = new CpuBudget(deps.clock);
   const panel = panelUrl !== null && {
     ...deps,
     ...failures,

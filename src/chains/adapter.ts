@@ -1,5 +1,5 @@
 import type { NodeAbilities } from '#storage/database/watching-tables.ts';
-import type { Dependent } from './dependent.ts';
+import type { Dependent } from './conflicts.ts';
 import type { Holdings } from './holdings.ts';
 import type { InternalTransfers } from './internal-transfers.ts';
 import type { Node } from './nodes/node.ts';

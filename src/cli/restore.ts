@@ -1,6 +1,6 @@
 import { confirmRestore, declareRestore } from '#onchain/watching/operate/restores.ts';
 import type { Lineage } from '#storage/database/lineage-tables.ts';
-import { readLineages } from '#storage/repositories/lineages.ts';
+import { readLineages } from '#storage/repositories/restores.ts';
 import type { CliCommand } from './cli-command.ts';
 import { parseDate } from './values.ts';
 

@@ -15,9 +15,9 @@ import {
   type Lineages,
   type NewestIds,
   readLineages,
-} from '#storage/repositories/lineages.ts';
+} from '#storage/repositories/restores.ts';
 import type { Clock } from '#time/clock.ts';
-import { formatMark, type NewestMark, parseMark } from './redis-mark.ts';
+import { formatMark, type NewestMark, parseMark } from './restore-mark.ts';
 
 /**
  * How often the database is compared with the mark, in milliseconds. A failover that loses only what was

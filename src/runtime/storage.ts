@@ -25,7 +25,7 @@ import { createDatabaseClock, type DatabaseClock } from '#time/database-clock.ts
 import { openEmbeddedDatabase } from './development/embedded-postgres.ts';
 import { watchDurability } from './durability.ts';
 import { reportPooledSettings } from './pooled-settings.ts';
-import { openNewestMark } from './redis-mark.ts';
+import { openNewestMark } from './restore-mark.ts';
 import { createRestoreWatch, type RestoreWatch } from './restore-watch.ts';
 
 /** Longest a command's statement may run, in milliseconds. */

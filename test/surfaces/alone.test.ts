@@ -12,7 +12,7 @@ import { docsPlugin } from '#surfaces/docs/index.ts';
 import { createMissingPage } from '#surfaces/docs/missing.ts';
 import { createPanelCookies } from '#surfaces/panel/hooks/cookies.ts';
 import { panelPlugin } from '#surfaces/panel/index.ts';
-import { ProcessorBudget } from '#time/processor-budget.ts';
+import { CpuBudget } from '#time/cpu-budget.ts';
 import { addMerchant } from '../helpers/accounts.ts';
 import { startTestApp, type TestApp, testConfig } from '../helpers/app.ts';
 import { openCheckout } from '../helpers/checkout.ts';
@@ -88,7 +88,7 @@ test('the panel', async () => {
       sendsMail: false,
       addressDelayMs: 0,
       allowsLoopback: true,
-      explaining: new ProcessorBudget(service.clock),
+      explaining: new CpuBudget(service.clock),
       cookies: createPanelCookies(panelUrl),
       isBreached: async () => false,
       explainUnknownRoute: () => new ApiError('E3001'),

@@ -27,7 +27,7 @@ import type { LinkDependencies, PeopleDependencies } from './dependencies.ts';
 import { ASKED_LIMITS } from './forgotten-password.ts';
 import type { Visit } from './panel-sessions.ts';
 import { isSamePassword } from './password-hash.ts';
-import { takeTurnOfSite } from './password-turns.ts';
+import { takeTurnOfSite } from './password-queue.ts';
 import { provePassword } from './proofs.ts';
 import { LinkEnded } from './refusals.ts';
 import { auditPerson } from './sign-in.ts';

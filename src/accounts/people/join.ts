@@ -39,7 +39,7 @@ import {
 } from './new-factors.ts';
 import { beginSession, endFormerSession, type Visit } from './panel-sessions.ts';
 import { hashPassword, isSamePassword } from './password-hash.ts';
-import { takeTurnOfSite } from './password-turns.ts';
+import { takeTurnOfSite } from './password-queue.ts';
 import { provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { FieldRefused, LinkEnded, SessionEnded } from './refusals.ts';

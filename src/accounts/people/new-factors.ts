@@ -66,7 +66,7 @@ export async function checkPasswordOf(
 }
 
 /**
- * Checks a new password. Call it outside of a transaction, and before taking a turn (`password-turns.ts`): it
+ * Checks a new password. Call it outside of a transaction, and before taking a turn (`password-queue.ts`): it
  * may ask another service.
  * @throws FieldRefused about the field, when it is not accepted.
  */

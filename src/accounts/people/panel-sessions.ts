@@ -45,7 +45,7 @@ export interface Visitor {
   readonly address: string;
   /**
    * Their IPv4 address, or the network of their IPv6 address. Visitors of one site share a queue
-   * (`password-turns.ts`).
+   * (`password-queue.ts`).
    */
   readonly site: string;
   /** Token of a device that signed in before, if the browser has one. */

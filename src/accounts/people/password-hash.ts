@@ -33,7 +33,7 @@ export interface PasswordHashing {
 /**
  * Hashes a password for storage: argon2id over its keyed hash, so that a copy of the database allows no
  * guessing without the master key. It takes a core for about a tenth of a second: call it in a turn of
- * `password-turns.ts`, and never while holding a database connection.
+ * `password-queue.ts`, and never while holding a database connection.
  */
 export async function hashPassword(
   { keyring, passwordWork }: PasswordHashing,

@@ -12,7 +12,7 @@ import type { PeopleDependencies } from './dependencies.ts';
 import { checkPasswordOf, type NewApp, readEmail, sealApp } from './new-factors.ts';
 import type { Visitor } from './panel-sessions.ts';
 import { hashPassword } from './password-hash.ts';
-import { takeTurnOfSession } from './password-turns.ts';
+import { takeTurnOfSession } from './password-queue.ts';
 import { attemptIn, proveCode, provePassword } from './proofs.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { FieldRefused, SessionEnded } from './refusals.ts';

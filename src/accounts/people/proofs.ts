@@ -56,7 +56,7 @@ export async function attemptIn<T>(
 }
 
 /**
- * Compares a password. Call it in a turn of `password-turns.ts`.
+ * Compares a password. Call it in a turn of `password-queue.ts`.
  * @throws WrongProof for a wrong one, and after too many attempts.
  */
 export async function provePassword(

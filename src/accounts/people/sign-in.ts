@@ -16,7 +16,7 @@ import { actorOf } from './actor.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import { beginSession, type Visitor } from './panel-sessions.ts';
 import { hashPassword, isSamePassword, verifyPassword } from './password-hash.ts';
-import { takeTurnOfSite } from './password-turns.ts';
+import { takeTurnOfSite } from './password-queue.ts';
 import { admitPassword, findDevice, type KnownDevice } from './throttle.ts';
 
 export const signIns = new Counter({

@@ -3,7 +3,7 @@ import type { SignedParts } from '#signing/canonical.ts';
 import { type Explanation, explainMismatch } from '#signing/explain-mismatch.ts';
 import type { MismatchHints } from '#signing/mistakes/mistake.ts';
 import type { Clock } from '#time/clock.ts';
-import type { ProcessorBudget } from '#time/processor-budget.ts';
+import type { CpuBudget } from '#time/cpu-budget.ts';
 
 /** Pause between two explanations for a key, in milliseconds. */
 export const KEY_PAUSE_MS = 10_000;
@@ -19,7 +19,7 @@ export interface Mismatch {
 /** Finds the mistakes behind some of the wrong signatures, after their requests have been answered. */
 export class LaterExplanations {
   readonly #clock: Clock;
-  readonly #budget: ProcessorBudget;
+  readonly #budget: CpuBudget;
   readonly #onFailure: (error: unknown) => void;
   /** When a signature of a key was last explained, by key ID. Entries are kept for KEY_PAUSE_MS. */
   readonly #explained = new Map<string, number>();
@@ -27,7 +27,7 @@ export class LaterExplanations {
   #isExplaining = false;
 
   /** @param onFailure Receives what an explanation throws, which must not end the process. */
-  constructor(clock: Clock, budget: ProcessorBudget, onFailure: (error: unknown) => void) {
+  constructor(clock: Clock, budget: CpuBudget, onFailure: (error: unknown) => void) {
     this.#clock = clock;
     this.#budget = budget;
     this.#onFailure = onFailure;

@@ -1,5 +1,5 @@
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
-import { dependenciesOf, findConflicts } from '../dependent.ts';
+import { dependenciesOf, findConflicts } from '../conflicts.ts';
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { PrunedBlock } from '../pruned-block.ts';
 import { heightsOf } from '../ranges.ts';

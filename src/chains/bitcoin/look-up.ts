@@ -1,5 +1,5 @@
 import type { LookUpRequest, TransactionReport } from '../adapter.ts';
-import { type Dependent, dependenciesOf, isKin } from '../dependent.ts';
+import { type Dependent, dependenciesOf, isKin } from '../conflicts.ts';
 import type { Node } from '../nodes/node.ts';
 import { failure } from '../responses.ts';
 import {

@@ -1,5 +1,5 @@
 import type { MempoolReading, Unreadable } from '../adapter.ts';
-import { eachAlone } from '../misses.ts';
+import { eachAlone } from '../missing-items.ts';
 import {
   BLOCK_TIMEOUT_MS,
   isNodeError,

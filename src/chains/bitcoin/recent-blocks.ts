@@ -1,4 +1,4 @@
-import { type Dependent, isKin } from '../dependent.ts';
+import { type Dependent, isKin } from '../conflicts.ts';
 import type { Node } from '../nodes/node.ts';
 import { askBlock } from './blocks.ts';
 

@@ -1,5 +1,5 @@
 import type { Arrival, ScanRequest, Unreadable, Weight } from '../adapter.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block, ChainTransfer, WatchedAddress } from '../transfer.ts';
 import { readOrFailure } from '../unreadable.ts';
@@ -36,7 +36,7 @@ export interface Reading {
   readonly node: Node;
   readonly request: Pick<ScanRequest, 'weigh' | 'takeAwaited'>;
   readonly receipts: Pick<ReceiptMemory, 'read'>;
-  readonly misses: Misses;
+  readonly misses: MissingItems;
   /** Collects what cannot be read. */
   readonly unreadable: Unreadable[];
 }

@@ -1,5 +1,5 @@
 import type { InternalTransfers, Traced } from '../internal-transfers.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { BLOCK_TIMEOUT_MS, type Node, NodeFailure, RpcError } from '../nodes/node.ts';
 import { orThrow, toFields, toList } from '../responses.ts';
 import { type Block, transferTo, type WatchedAddress } from '../transfer.ts';
@@ -41,7 +41,7 @@ export async function trace(
 }
 
 /** Finds what contracts send in the native asset of Ethereum and the chains like it. */
-export function createInternalTransfers(misses: Misses): InternalTransfers {
+export function createInternalTransfers(misses: MissingItems): InternalTransfers {
   return {
     readBalances,
     readMovements: (node, height, addresses) => readMovements(node, height, addresses, misses),

@@ -1,6 +1,6 @@
 import type { ForeignTransfer, LookUpRequest, TransactionReport } from '../adapter.ts';
 import type { Traced } from '../internal-transfers.ts';
-import { eachAlone } from '../misses.ts';
+import { eachAlone } from '../missing-items.ts';
 import { isNodeError, LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { toFields } from '../responses.ts';

@@ -1,5 +1,5 @@
 import type { Movement } from '../internal-transfers.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { toFields, toList } from '../responses.ts';
 import { readEach, readOrFailure } from '../unreadable.ts';
@@ -24,7 +24,7 @@ export async function readMovements(
   node: Node,
   height: number,
   addresses: readonly string[],
-  misses: Misses,
+  misses: MissingItems,
 ): Promise<readonly Movement[]> {
   const spelling = new Map(addresses.map(address => [address.toLowerCase(), address]));
   const [block] = await readWholeBlocks(node, [height]);

@@ -1,4 +1,4 @@
-import { eachAlone } from '../misses.ts';
+import { eachAlone } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { type Fields, failure, toFields, toList } from '../responses.ts';

@@ -1,6 +1,6 @@
 import type { Scan, ScanRequest } from '../adapter.ts';
 import type { Chain } from '../chain-list.ts';
-import { eachAlone, Misses } from '../misses.ts';
+import { eachAlone, MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { heightsOf, inParts } from '../ranges.ts';
 import type { Block } from '../transfer.ts';
@@ -42,13 +42,13 @@ const BLOCKS_PROVEN = 8;
 export interface ScanMemory {
   readonly ranges: LogRanges;
   readonly receipts: ReceiptMemory;
-  readonly misses: Misses;
+  readonly misses: MissingItems;
   readonly proven: ProvenReceipts;
 }
 
 export function createScanMemory(): ScanMemory {
   const proven = createProvenReceipts();
-  const misses = new Misses();
+  const misses = new MissingItems();
   return { ranges: createLogRanges(), receipts: new ReceiptMemory(), misses, proven };
 }
 

@@ -1,5 +1,5 @@
 import type { ScanRequest, Unreadable } from '../adapter.ts';
-import { eachAlone, type Misses } from '../misses.ts';
+import { eachAlone, type MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { writeJson } from '../nodes/parse-json.ts';
 import { inParts } from '../ranges.ts';
@@ -51,11 +51,11 @@ export class WatchedAccounts {
   #scannedAt = 0;
   #turn = 0;
   #looks = 0;
-  readonly #misses: Misses;
+  readonly #misses: MissingItems;
   /** Owners and mints whose token accounts the node has refused to list: they are asked for with the next look. */
   readonly #refused = new Set<string>();
 
-  constructor(misses: Misses) {
+  constructor(misses: MissingItems) {
     this.#misses = misses;
   }
 

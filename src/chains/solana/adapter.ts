@@ -1,5 +1,5 @@
 import type { ChainAdapter, Heads, LookUpRequest, TransactionReport } from '../adapter.ts';
-import { Misses } from '../misses.ts';
+import { MissingItems } from '../missing-items.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import { toFields, toList } from '../responses.ts';
 import type { Block } from '../transfer.ts';
@@ -40,7 +40,7 @@ const MINT = { decimals: 44, isInitialized: 45, size: 82 };
  * all. Instead, balances show which accounts have changed, and the lists of their signatures show the transactions.
  */
 export function createSolanaAdapter(): ChainAdapter {
-  const misses = new Misses();
+  const misses = new MissingItems();
   const accounts = new WatchedAccounts(misses);
   /** The newest block of the last look, whose header need not be read again. */
   let newest: Block | undefined;

@@ -1,6 +1,6 @@
 import type { Unreadable } from '../adapter.ts';
 import type { Held, Holdings, Moved } from '../holdings.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';
@@ -23,7 +23,7 @@ export const EXPLAINED_MAXIMUM = 300;
  * Balances of owners at the finalized slot, and what moved them according to a node's lists of signatures. Nothing on
  * the chain proves such a list. Failed transactions are not read: their fees only lower the balance.
  */
-export function createHoldings(accounts: WatchedAccounts, misses: Misses): Holdings {
+export function createHoldings(accounts: WatchedAccounts, misses: MissingItems): Holdings {
   return {
     together: OWNERS_TOGETHER,
     isSecondLook: true,
@@ -115,7 +115,7 @@ function toAmounts(node: Node, account: unknown): Amounts {
 
 async function readMoved(
   node: Node,
-  { accounts, misses }: { readonly accounts: WatchedAccounts; readonly misses: Misses },
+  { accounts, misses }: { readonly accounts: WatchedAccounts; readonly misses: MissingItems },
   { from, to }: { readonly from: number; readonly to: number },
   watch: readonly WatchedAddress[],
 ): Promise<readonly (Moved | null)[]> {

@@ -1,5 +1,5 @@
 import type { Arrival, ScanRequest } from '../adapter.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block, ChainTransfer } from '../transfer.ts';
 import { readEach } from '../unreadable.ts';
@@ -43,7 +43,7 @@ export async function readTransfers(
   listed: readonly ListedSignature[],
   through: Block,
   { from, watch, weigh, takeAwaited }: Omit<ScanRequest, 'to'>,
-  misses: Misses,
+  misses: MissingItems,
 ): Promise<Found> {
   const transfers: ChainTransfer[] = [];
   const dust: ChainTransfer[] = [];

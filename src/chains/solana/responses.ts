@@ -1,4 +1,4 @@
-import { refusedAlone } from '../misses.ts';
+import { refusedAlone } from '../missing-items.ts';
 import { LaggingNode, type Node, type NodeCall, NodeFailure, RpcError } from '../nodes/node.ts';
 import { failure, toFields, toList, toMatch, toNatural } from '../responses.ts';
 import type { Block } from '../transfer.ts';

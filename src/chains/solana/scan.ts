@@ -1,5 +1,5 @@
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
@@ -19,7 +19,7 @@ export async function scanAccounts(
   node: Node,
   request: ScanRequest,
   accounts: WatchedAccounts,
-  { newest, misses }: { readonly newest: Block | undefined; readonly misses: Misses },
+  { newest, misses }: { readonly newest: Block | undefined; readonly misses: MissingItems },
 ): Promise<Scan> {
   const { from, to, watch } = request;
   const through = newest?.height === to ? newest : await readBlockAt(node, to);

@@ -1,5 +1,5 @@
 import type { Scan, ScanRequest, Unreadable } from '../adapter.ts';
-import { Misses } from '../misses.ts';
+import { MissingItems } from '../missing-items.ts';
 import { type Node, NodeFailure } from '../nodes/node.ts';
 import type { Block } from '../transfer.ts';
 import type { WatchedAccounts } from './accounts.ts';
@@ -35,7 +35,7 @@ export async function scanAgain(
   for (const failure of listed.refused.values()) throw failure;
   const { own, last } = cut([...listed.signatures.values()]);
   const through = last === undefined ? end : await readEnd(node, last);
-  const found = await readTransfers(node, own, through, request, new Misses());
+  const found = await readTransfers(node, own, through, request, new MissingItems());
   for (const { account, detail } of listed.unreadable) {
     const watched = accounts.ownersOf(new Set([account]), watch);
     unreadable.push({ transactionHash: null, height: null, watched, detail });

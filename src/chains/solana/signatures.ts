@@ -1,4 +1,4 @@
-import { eachAlone, refusedAlone } from '../misses.ts';
+import { eachAlone, refusedAlone } from '../missing-items.ts';
 import { LaggingNode, type Node, type NodeFailure, RpcError } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { failure, toFields, toList } from '../responses.ts';

@@ -1,7 +1,7 @@
 import { createHoldings as createTokenHoldings } from '../evm/holdings.ts';
 import type { ScanMemory } from '../evm/scan.ts';
 import type { Held, Holdings, Moved } from '../holdings.ts';
-import type { Misses } from '../misses.ts';
+import type { MissingItems } from '../missing-items.ts';
 import { LaggingNode, type Node, NodeFailure } from '../nodes/node.ts';
 import { inParts } from '../ranges.ts';
 import { toFields, toList, toMatch } from '../responses.ts';
@@ -105,7 +105,7 @@ function held(
 async function readBalances(
   node: Node,
   watch: readonly WatchedAddress[],
-  misses: Misses,
+  misses: MissingItems,
 ): Promise<readonly (readonly [WatchedAddress, bigint | null])[]> {
   const { hex } = spell(watch);
   const read: (bigint | NodeFailure)[] = [];

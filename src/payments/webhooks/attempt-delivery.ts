@@ -3,7 +3,7 @@ import { Counter, Histogram } from 'prom-client';
 import { newId } from '#crypto/new-id.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { isDatabaseUnavailable } from '#storage/database/errors.ts';
-import type { ConfirmedRestore } from '#storage/repositories/lineages.ts';
+import type { ConfirmedRestore } from '#storage/repositories/restores.ts';
 import {
   type NewAttempt,
   recordAttempt,

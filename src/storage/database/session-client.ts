@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { type Answered, describeOnce } from './describe-once.ts';
 import { isDatabaseUnavailable } from './errors.ts';
 import { preparedName } from './prepared.ts';
 import { countRefusal } from './refusals.ts';
+import { type Answered, describeOnce } from './row-descriptions.ts';
 import type { SessionOptions } from './session.ts';
 import {
   CLOSE_TIMEOUT_MS,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { KEY_PAUSE_MS, LaterExplanations } from '#accounts/requests/explain-later.ts';
 import type { Explanation } from '#signing/explain-mismatch.ts';
-import { ProcessorBudget } from '#time/processor-budget.ts';
+import { CpuBudget } from '#time/cpu-budget.ts';
 
 /** Explanations that each take some milliseconds of CPU. */
 function start(milliseconds: number) {
   const clock = { now: 0 };
   let taken = 0;
-  const budget = new ProcessorBudget(
+  const budget = new CpuBudget(
     () => clock.now,
     () => {
       taken += milliseconds;

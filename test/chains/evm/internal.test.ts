@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInternalTransfers } from '#chains/evm/internal.ts';
-import { Misses } from '#chains/misses.ts';
+import { MissingItems } from '#chains/missing-items.ts';
 import { NodeFailure } from '#chains/nodes/node.ts';
 import { ANVIL_MISSING, hasAnvil } from '../../helpers/anvil.ts';
 import { type Evm, type EvmChain, RICH, someAddress, startEvm } from '../../helpers/evm.ts';
@@ -9,7 +9,7 @@ import { type PlainNode, plainNode } from '../../helpers/plain-node.ts';
 import { inCapitals } from './in-capitals.ts';
 import { NATIVE, watch } from './networks.ts';
 
-const internal = createInternalTransfers(new Misses());
+const internal = createInternalTransfers(new MissingItems());
 
 const METHODS = ['debug_traceBlockByNumber', 'trace_block'] as const;
 const SALT = `0x${'5a'.repeat(32)}`;

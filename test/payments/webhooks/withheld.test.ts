@@ -4,7 +4,7 @@ import { newId } from '#crypto/new-id.ts';
 import { redeliver } from '#payments/webhooks/redeliver.ts';
 import type { PaymentEventType } from '#schemas/event.ts';
 import type { PaymentsTable } from '#storage/database/payment-tables.ts';
-import { confirmedRestoreOf } from '#storage/repositories/lineages.ts';
+import { confirmedRestoreOf } from '#storage/repositories/restores.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 import { addPayment } from '../../helpers/payments.ts';
 import { recordEvent } from '../../helpers/record-event.ts';

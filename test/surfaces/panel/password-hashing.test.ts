@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { inviteUser, linkFor } from '#accounts/people/invitations.ts';
-import { takeTurnOfSite } from '#accounts/people/password-turns.ts';
+import { takeTurnOfSite } from '#accounts/people/password-queue.ts';
 import { createUser } from '#accounts/users.ts';
 import { addMerchant, operatorOf } from '../../helpers/accounts.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';

@@ -1,4 +1,4 @@
-import { Misses } from '#chains/misses.ts';
+import { MissingItems } from '#chains/missing-items.ts';
 import type { Block, WatchedAddress } from '#chains/transfer.ts';
 import { hasExpiringPayment } from '#storage/repositories/chains/watch-list.ts';
 import { listUnplaced } from '#storage/repositories/deposits/watched-deposits.ts';
@@ -44,7 +44,7 @@ export function createBlockWatch(
 ): BlockWatch {
   const { adapter, chain, clock, db } = watcher;
   const dust = new NativeDust();
-  const misses = new Misses();
+  const misses = new MissingItems();
   const finalPolls = new FinalPolls();
   const looks = new FirstLooks();
   const balanceCheck = createBalanceCheck(watcher);

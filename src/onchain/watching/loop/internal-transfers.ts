@@ -1,5 +1,5 @@
 import type { InternalTransfers, Traced } from '#chains/internal-transfers.ts';
-import type { Misses } from '#chains/misses.ts';
+import type { MissingItems } from '#chains/missing-items.ts';
 import { LaggingNode, type Node, NodeFailure, RpcError } from '#chains/nodes/node.ts';
 import { isCounted } from '#chains/nodes/open-node.ts';
 import type { Block, WatchedAddress } from '#chains/transfer.ts';
@@ -66,7 +66,7 @@ export async function findInternalTransfers(
     readonly finalHeight: number;
     readonly timing: Timing;
     readonly dust: NativeDust;
-    readonly misses: Misses;
+    readonly misses: MissingItems;
   },
 ): Promise<void> {
   const { finalHeight, timing, dust, misses } = by;
@@ -125,7 +125,7 @@ interface Explaining {
   readonly internal: InternalTransfers;
   readonly native: readonly WatchedAddress[];
   readonly timing: Timing;
-  readonly misses: Misses;
+  readonly misses: MissingItems;
   readonly cursor: Pinned;
 }
 
@@ -243,7 +243,7 @@ async function trace(
   node: Node,
   height: number,
   native: readonly WatchedAddress[],
-  misses: Misses,
+  misses: MissingItems,
 ): Promise<Traced | null> {
   try {
     return await internal.trace(node, height, native);

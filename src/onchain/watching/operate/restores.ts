@@ -12,7 +12,7 @@ import {
   insertRestore,
   lockRestore,
   readLineages,
-} from '#storage/repositories/lineages.ts';
+} from '#storage/repositories/restores.ts';
 import { withholdPending } from '#storage/repositories/webhooks/withheld.ts';
 import { CommandRefused } from './command-refused.ts';
 

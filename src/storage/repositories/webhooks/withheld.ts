@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../database/connection.ts';
-import type { ConfirmedRestore } from '../lineages.ts';
+import type { ConfirmedRestore } from '../restores.ts';
 
 /** Withholds at most `limit` pending deliveries; returns how many. */
 export async function withholdPending(db: Connection, now: Date, limit: number): Promise<number> {

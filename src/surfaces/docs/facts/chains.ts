@@ -1,5 +1,5 @@
 import { chainOf } from '#chains/chain-list.ts';
-import { LOOKS } from '#chains/misses.ts';
+import { LOOKS } from '#chains/missing-items.ts';
 import { SPARED_SHARE, SPENT_PAUSE_MS } from '#chains/nodes/daily-quota.ts';
 import { HEAD_AGE_MS } from '#chains/nodes/open-node-set.ts';
 import { RESPONSE_MAXIMUM_BYTES } from '#chains/nodes/response-limits.ts';

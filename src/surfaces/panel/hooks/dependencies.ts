@@ -9,7 +9,7 @@ import type { SandboxProcessor } from '#payments/processors/sandbox-processor.ts
 import type { Rates } from '#payments/rates/rate-source.ts';
 import type { Database } from '#storage/database/connection.ts';
 import type { Clock } from '#time/clock.ts';
-import type { ProcessorBudget } from '#time/processor-budget.ts';
+import type { CpuBudget } from '#time/cpu-budget.ts';
 import type { PanelCookies } from './cookies.ts';
 
 export interface PanelDependencies extends PasswordHashing {
@@ -28,7 +28,7 @@ export interface PanelDependencies extends PasswordHashing {
   readonly sandbox: SandboxProcessor;
   readonly limits: RateLimits;
   /** Processor time that all explanations of signatures share. */
-  readonly explaining: ProcessorBudget;
+  readonly explaining: CpuBudget;
   readonly cookies: PanelCookies;
   /** Base URL of the panel. */
   readonly panelUrl: string;

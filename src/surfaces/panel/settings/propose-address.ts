@@ -8,7 +8,7 @@ import {
 import { AddressTaken } from '#accounts/address-holders.ts';
 import { OperationRefused } from '#accounts/audit/audited-change.ts';
 import { ADDRESSES_MAXIMUM, readWalletFor } from '#accounts/deposit-addresses.ts';
-import { reportTaken } from '#accounts/report-taken.ts';
+import { reportRefusedAddress } from '#accounts/report-refused-address.ts';
 import { type GivenWallet, viewGiven } from '#accounts/wallets.ts';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
@@ -174,7 +174,7 @@ ${renderFactor(request, fault)}
     fault: FormFault,
     error: unknown,
   ): Promise<PanelPage> {
-    if (error instanceof AddressTaken) await reportTaken(deps, error);
+    if (error instanceof AddressTaken) await reportRefusedAddress(deps, error);
     const { branch } = await requirePlace(request, deps);
     const isKey = isRefused(error, 'wallet-invalid') || isRefused(error, 'wallet-taken');
     const field = request.body.key === undefined ? 'address' : isKey ? 'key' : 'next';

@@ -16,7 +16,7 @@ interface Waiting {
  * Limits work that occupies a core. A few tasks run at once; the others wait, in a queue for each client.
  * Clients take turns, so that one with a long queue delays another by a single turn.
  */
-export class Turns {
+export class PasswordQueue {
   readonly #limits: TurnLimits;
   #running = 0;
   #waiting = 0;
@@ -84,7 +84,7 @@ function tooMany(): ApiError {
  * A hash takes 46 MiB and a core for about a tenth of a second: the last of sixty waits for three seconds
  * on two cores.
  */
-const turns = new Turns({ atOnce: 2, waiting: 60 });
+const turns = new PasswordQueue({ atOnce: 2, waiting: 60 });
 
 /** As many as a site may send in five minutes: `SIGN_INS` in `http/rate-limit.ts`. */
 const SITE_WAITING = 20;

@@ -8,7 +8,7 @@ const MS_AT_ONCE = 500;
  * Limits work that blocks the event loop to a twentieth of it, however many requests ask for such work. Less urgent
  * work may only use the upper half of the budget, which leaves some for the rest.
  */
-export class ProcessorBudget {
+export class CpuBudget {
   readonly #clock: Clock;
   readonly #meter: () => number;
   /** Below 0 after work that exceeded the budget. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { columnTypes } from '#storage/database/column-values.ts';
-import { describeOnce } from '#storage/database/describe-once.ts';
+import { describeOnce } from '#storage/database/row-descriptions.ts';
 import { cloneDatabase, type TestDatabase } from '../../helpers/database.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Turns } from '#accounts/people/password-turns.ts';
+import { PasswordQueue } from '#accounts/people/password-queue.ts';
 
 /** Work that ends when the test says so, in the order in which it began. */
-function startWork(turns: Turns) {
+function startWork(turns: PasswordQueue) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const refused: string[] = [];
@@ -24,7 +24,7 @@ function startWork(turns: Turns) {
 }
 
 test('two run at once, and clients take turns', async () => {
-  const { begun, take, endNext } = startWork(new Turns({ atOnce: 2, waiting: 10 }));
+  const { begun, take, endNext } = startWork(new PasswordQueue({ atOnce: 2, waiting: 10 }));
   for (const client of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b']) void take(client);
   expect(begun).toEqual(['a', 'a']);
   for (let ended = 0; ended < 6; ended++) await endNext();
@@ -38,7 +38,7 @@ test('two run at once, and clients take turns', async () => {
 
 test('no more may wait for one client than its limit', async () => {
   const { begun, refused, take, endNext, settle } = startWork(
-    new Turns({ atOnce: 2, waiting: 60 }),
+    new PasswordQueue({ atOnce: 2, waiting: 60 }),
   );
   for (let sent = 0; sent < 120; sent++) void take('session', 2);
   await settle();
@@ -49,7 +49,9 @@ test('no more may wait for one client than its limit', async () => {
 });
 
 test('a full queue makes room for clients with fewer waiting, at the cost of the one with most', async () => {
-  const { begun, refused, take, endNext, settle } = startWork(new Turns({ atOnce: 1, waiting: 4 }));
+  const { begun, refused, take, endNext, settle } = startWork(
+    new PasswordQueue({ atOnce: 1, waiting: 4 }),
+  );
   for (const client of ['flood', 'flood', 'flood', 'flood', 'flood']) void take(client);
   for (const client of ['shop', 'office', 'home']) void take(client);
   // Now every client has one.
@@ -66,7 +68,7 @@ test('a full queue makes room for clients with fewer waiting, at the cost of the
 });
 
 test('failing work passes its turn on', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 1 });
+  const turns = new PasswordQueue({ atOnce: 1, waiting: 1 });
   const failing = turns.take('a', 1, () => Promise.reject(new Error('no')));
   const next = turns.take('b', 1, async () => 'done');
   await expect(failing).rejects.toThrow('no');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findConflicts } from '#chains/dependent.ts';
+import { findConflicts } from '#chains/conflicts.ts';
 
 /** Its parent and grandparent were in the mempool as well. */
 const CHILD = {

@@ -11,7 +11,7 @@ const KEPT_MAXIMUM = 10_000;
  * Counts how often an item that a node has listed (a receipt, a transaction or a block) was missing. If later looks do
  * not find it either, it is given up, so that the others can be recorded.
  */
-export class Misses {
+export class MissingItems {
   readonly #counts = new Map<string, number>();
 
   /**

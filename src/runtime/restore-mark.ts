@@ -1,6 +1,6 @@
 import { UUID } from '#schemas/uuid.ts';
 import type { RedisConnection } from '#signing/redis-connection.ts';
-import type { NewestIds } from '#storage/repositories/lineages.ts';
+import type { NewestIds } from '#storage/repositories/restores.ts';
 
 const PREFIX = 'mp:newest:';
 /** Suffix of the key that holds the ID of the next lineage. */

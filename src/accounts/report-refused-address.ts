@@ -14,7 +14,7 @@ const refused = new Counter({
  * Reports to the operator that a merchant was refused an address, which may be its own: by a finding and a
  * metric. Call it outside of the refused transaction.
  */
-export async function reportTaken(
+export async function reportRefusedAddress(
   { db, clock }: Pick<Operator, 'db' | 'clock'>,
   { wanted, holders }: AddressTaken,
 ): Promise<void> {

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { ProcessorBudget } from '#time/processor-budget.ts';
+import { CpuBudget } from '#time/cpu-budget.ts';
 
 function open() {
   const clock = { now: 0 };
   let taken = 0;
-  const budget = new ProcessorBudget(
+  const budget = new CpuBudget(
     () => clock.now,
     () => taken,
   );
@@ -55,7 +55,7 @@ test('work that fails counts as well, by the thread’s CPU time', () => {
     user += 600_000;
     return { user, system: 0 };
   });
-  const budget = new ProcessorBudget(() => 0);
+  const budget = new CpuBudget(() => 0);
   const fail = () => {
     throw new Error('broken');
   };
