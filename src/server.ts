@@ -16,6 +16,7 @@ import { reportRights } from '#runtime/role-rights.ts';
 import { openStorage, prepareStorage } from '#runtime/storage.ts';
 import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
 import { reportUnwatched } from '#runtime/unwatched-networks.ts';
+import { writeMail } from '#surfaces/panel/mails.ts';
 import { openMonitoring } from '#telemetry/open-monitoring.ts';
 import { NOT_SERVING } from '#telemetry/readiness.ts';
 import { buildApp } from './app.ts';
@@ -78,6 +79,7 @@ await runProcess('api', async (config, logger, signal) => {
       ...deps,
       retentionDays: config.retentionDays,
       mail: config.mail,
+      writeMail,
       restore: storage.restores.confirmed,
       watchIntervalMs: config.watchIntervalMs,
       isProduction: config.environment === 'production',

@@ -5,6 +5,7 @@ import { runProcess } from '#runtime/process.ts';
 import { reportRights } from '#runtime/role-rights.ts';
 import { openStorage, prepareStorage } from '#runtime/storage.ts';
 import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
+import { writeMail } from '#surfaces/panel/mails.ts';
 import { openMonitoring } from '#telemetry/open-monitoring.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { runWorker } from '#worker/run.ts';
@@ -42,6 +43,7 @@ await runProcess('worker', async (config, logger, signal) => {
       logger,
       retentionDays: config.retentionDays,
       mail: config.mail,
+      writeMail,
       restore: storage.restores.confirmed,
       watchIntervalMs: config.watchIntervalMs,
       isProduction: config.environment === 'production',

@@ -1,11 +1,11 @@
 import type { BaseLogger } from 'pino';
 import { sendNext } from '#accounts/mail/outbox.ts';
-import { openMailServer } from '#accounts/mail/send.ts';
+import { type OutgoingMail, openMailServer } from '#accounts/mail/send.ts';
+import type { LinkDependencies } from '#accounts/people/dependencies.ts';
 import type { MailSettings } from '#config/mail-settings.ts';
 import type { Keyring } from '#crypto/keyring.ts';
 import type { Database } from '#storage/database/connection.ts';
-import { dropMails } from '#storage/repositories/mails.ts';
-import { writeMail } from '#surfaces/panel/mails.ts';
+import { type ClaimedMail, dropMails } from '#storage/repositories/mails.ts';
 import type { Clock } from '#time/clock.ts';
 import { batchLoop, workOff } from './batch-loop.ts';
 import { idlePause, type Loop } from './loop.ts';
@@ -17,6 +17,11 @@ export interface SendMailDependencies {
   readonly logger: Pick<BaseLogger, 'warn'>;
   /** null sends no mail. */
   readonly mail: MailSettings | null;
+  /** Words a mail; null for one that need not be sent. */
+  readonly writeMail: (
+    deps: LinkDependencies & { readonly panelUrl: string },
+    mail: ClaimedMail,
+  ) => Promise<Omit<OutgoingMail, 'id'> | null>;
 }
 
 /** Short, since somebody who asked for a link waits for it on the page that promises it. */
@@ -30,7 +35,7 @@ const DROPPED_AT_ONCE = 1_000;
 const STOP_GRACE_MS = 5_000;
 
 /** Sends due mail, one after the other. Without a mail server, mail is dropped instead of waiting for one. */
-export function sendMailLoop({ mail, ...deps }: SendMailDependencies): Loop {
+export function sendMailLoop({ mail, writeMail, ...deps }: SendMailDependencies): Loop {
   const { db, clock } = deps;
   if (mail === null) {
     const options = { name: 'send-mail', intervalMs: DROP_INTERVAL_MS, size: DROPPED_AT_ONCE };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { type Config, readConfig } from '#config/config.ts';
+import { writeMail } from '#surfaces/panel/mails.ts';
 import { sendMailLoop } from '#worker/send-mail.ts';
 import type { TestApp } from './app.ts';
 
@@ -86,7 +87,14 @@ export async function sendDueMail(
   url?: string,
 ): Promise<void> {
   const logger = { warn: (line: object) => void logs.push({ ...line }) };
-  const loop = sendMailLoop({ db, clock, keyring, logger, mail: mailSettings(port, url) });
+  const loop = sendMailLoop({
+    db,
+    clock,
+    keyring,
+    logger,
+    writeMail,
+    mail: mailSettings(port, url),
+  });
   await loop.run(new AbortController().signal, () => undefined);
 }
 

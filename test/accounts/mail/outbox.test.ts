@@ -13,6 +13,7 @@ import { ATTEMPTS_MAXIMUM, RETRY_PAUSES_MS } from '#accounts/mail/outbox.ts';
 import { openMailServer } from '#accounts/mail/send.ts';
 import { claimMail } from '#storage/repositories/mails.ts';
 import { updatePerson } from '#storage/repositories/people/people.ts';
+import { writeMail } from '#surfaces/panel/mails.ts';
 import { sendMailLoop } from '#worker/send-mail.ts';
 import { startTestApp, type TestApp } from '../../helpers/app.ts';
 import { mailSettings, sendDueMail, startMailServer } from '../../helpers/mail-server.ts';
@@ -176,7 +177,14 @@ test('a silent server delays the stop of a worker by no more than its timeout', 
 test('without a mail server no mail is queued for a later one', async () => {
   const person = await addMail();
   const { db, clock, keyring } = service;
-  const loop = sendMailLoop({ db, clock, keyring, logger: { warn: () => undefined }, mail: null });
+  const loop = sendMailLoop({
+    db,
+    clock,
+    keyring,
+    logger: { warn: () => undefined },
+    mail: null,
+    writeMail,
+  });
   await loop.run(new AbortController().signal, () => undefined);
   expect(await stateOf(person)).toMatchObject({ outcome: 'dropped', attempts: 0, facts: {} });
 });
