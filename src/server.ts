@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { listChains } from '#chains/chain-list.ts';
 import { DRAIN_MS } from '#http/graceful-close.ts';
+import { reportUnnoticedLoss } from '#runtime/data-loss-warning.ts';
 import { reportDemoPeople } from '#runtime/demo-people.ts';
 import { openDependencies } from '#runtime/dependencies.ts';
 import { makeDemo, printNextStep } from '#runtime/development/demo.ts';
@@ -14,7 +15,6 @@ import {
 import { aborted, runProcess } from '#runtime/process.ts';
 import { reportRights } from '#runtime/role-rights.ts';
 import { openStorage, prepareStorage } from '#runtime/storage.ts';
-import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
 import { reportUnwatched } from '#runtime/unwatched-networks.ts';
 import { writeMail } from '#surfaces/panel/mails.ts';
 import { openMonitoring } from '#telemetry/open-monitoring.ts';

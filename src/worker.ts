@@ -1,10 +1,10 @@
 import { listChains } from '#chains/chain-list.ts';
 import { openProcessors } from '#payments/processors/open-processor.ts';
 import { openRates } from '#payments/rates/open-rates.ts';
+import { reportUnnoticedLoss } from '#runtime/data-loss-warning.ts';
 import { runProcess } from '#runtime/process.ts';
 import { reportRights } from '#runtime/role-rights.ts';
 import { openStorage, prepareStorage } from '#runtime/storage.ts';
-import { reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
 import { writeMail } from '#surfaces/panel/mails.ts';
 import { openMonitoring } from '#telemetry/open-monitoring.ts';
 import { createReadiness } from '#telemetry/readiness.ts';

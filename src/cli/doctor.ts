@@ -2,7 +2,7 @@ import { wordRefusal } from '#errors/refusals/wording.ts';
 import { checkFirstPayment, type FirstPayment } from '#onchain/settlement/first-payment.ts';
 import { SETUP_FINDINGS } from '#onchain/settlement/setup-findings.ts';
 import type { Step } from '#onchain/settlement/setup-steps.ts';
-import { mayLoseUnnoticed } from '#runtime/unnoticed-loss.ts';
+import { mayLoseUnnoticed } from '#runtime/data-loss-warning.ts';
 import type { Database } from '#storage/database/connection.ts';
 import { listMerchants } from '#storage/repositories/accounts/merchants.ts';
 import type { CliCommand } from './cli-command.ts';

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '#storage/database/connection.ts';
-import { missingSettings } from '#storage/database/direct.ts';
+import { missingSettings } from '#storage/database/pooler-detection.ts';
 
 /**
  * Logs which settings the sessions of a pooler lack. Without them the service works, until a plan reads a

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '#crypto/keyring.ts';
-import { mayLoseUnnoticed, reportUnnoticedLoss } from '#runtime/unnoticed-loss.ts';
+import { mayLoseUnnoticed, reportUnnoticedLoss } from '#runtime/data-loss-warning.ts';
 import { countAsynchronousStandbys } from '#storage/database/asynchronous-standbys.ts';
 import { connect, type Database } from '#storage/database/connection.ts';
 import { ping } from '#storage/database/ping.ts';

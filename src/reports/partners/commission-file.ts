@@ -4,8 +4,8 @@ import { type CsvColumn, csvParts } from '#payments/csv.ts';
 import type { Database } from '#storage/database/connection.ts';
 import type { Clock } from '#time/clock.ts';
 import { closingOf } from '#time/months.ts';
+import { requireReplayed } from '../evidence/replica-caught-up.ts';
 import { type Signed, signEvidence } from '../evidence/sign.ts';
-import { requireReplayed } from '../evidence/whole-replica.ts';
 import { type CommissionRow, readCommissionRows } from './commission.ts';
 
 /** Rows that are read at once. */

@@ -14,7 +14,7 @@ import {
 import { chooseAccount } from '#runtime/development/postgres-process.ts';
 import { explainFailure } from '#runtime/explain-failure.ts';
 import { connect, type Database } from '#storage/database/connection.ts';
-import { leadsToPostgres } from '#storage/database/direct.ts';
+import { leadsToPostgres } from '#storage/database/pooler-detection.ts';
 import { createReadiness } from '#telemetry/readiness.ts';
 import { findPrograms } from '../../deployment/archived-server.ts';
 import { serverRoot } from '../../helpers/database-server.ts';

@@ -9,7 +9,7 @@ import type {
 } from '#storage/repositories/accounts/security-events.ts';
 import type { Membership } from '#storage/repositories/people/memberships.ts';
 import { PANEL_PREFIX } from '../kit/assets.ts';
-import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/closed-codes.ts';
+import { CHANGE_PASSWORD, describeClosedCodes } from '../kit/code-lockout-warning.ts';
 import { accountPath } from '../kit/navigation.ts';
 import { PLACES } from '../kit/places.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';

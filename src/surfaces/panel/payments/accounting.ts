@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError } from '#errors/api-error.ts';
 import type { TypedApp } from '#http/typed-app.ts';
 import { accountingFile, accountingFileName, FORMATS } from '#reports/accounting/file.ts';
-import { requireReplayed } from '#reports/evidence/whole-replica.ts';
+import { requireReplayed } from '#reports/evidence/replica-caught-up.ts';
 import { findMerchant } from '#storage/repositories/accounts/merchants.ts';
 import {
   addMonths,

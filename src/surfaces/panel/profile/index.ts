@@ -22,7 +22,7 @@ import { basePathOf } from '../../pages/base-path.ts';
 import { FOR_PERSON, sessionOf, visitOf } from '../hooks/access.ts';
 import type { PanelDependencies } from '../hooks/dependencies.ts';
 import { texts, textsFor } from '../hooks/language.ts';
-import { renderClosedCodes } from '../kit/closed-codes.ts';
+import { renderClosedCodes } from '../kit/code-lockout-warning.ts';
 import { recoveryCodesPage } from '../kit/credentials.ts';
 import type { PanelPage } from '../kit/document.ts';
 import type { FormFault } from '../kit/form.ts';

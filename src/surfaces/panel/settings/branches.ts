@@ -26,7 +26,7 @@ import { redirectTo } from '../kit/pages.ts';
 import { renderComparison, renderWaiting } from './change-views.ts';
 import { FactorForm } from './changes.ts';
 import { isAtOnce, renderDelay } from './delay.ts';
-import { readLacking, renderLacking } from './lacking.ts';
+import { readLacking, renderLacking } from './missing-addresses.ts';
 
 const PATH = '/merchants/:accountId/settings/branches';
 const PAGE_SIZE = 25;

@@ -21,7 +21,7 @@ import { inGroups } from '../kit/groups.ts';
 import { ownUrl } from '../kit/navigation.ts';
 import { renderFacts } from '../kit/table.ts';
 import type { PanelTexts } from '../texts/panel-texts.ts';
-import { readLacking, renderLacking } from './lacking.ts';
+import { readLacking, renderLacking } from './missing-addresses.ts';
 import { renderNetwork } from './network-name.ts';
 import { findWalletUse, renderWalletSide } from './wallet-views.ts';
 
