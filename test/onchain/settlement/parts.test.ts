@@ -286,7 +286,7 @@ describe('at an address that one payment alone was asked to pay to', () => {
       expect(await stateOf(payment)).toBe('successful/completed');
     });
 
-    test('is told to count if the payer comes back: while nothing is quoted, and on the other network', async () => {
+    test('is told to count: at the address, and if the payer comes back there', async () => {
       const payment = await askBoth();
       const token = newToken();
       await service.db
@@ -301,6 +301,10 @@ describe('at an address that one payment alone was asked to pay to', () => {
         const { body } = await service.app.inject({ url, headers: { accept: 'text/html' } });
         return { message: open?.last_error_message, page: body };
       };
+      const here = await told();
+      expect(here.page).toContain('several transfers are fine');
+      expect(here.page).toContain('BTC more in time to complete');
+      expect(here.page).not.toContain('in one transfer');
       service.clock.now += 3 * 60 * MINUTE_MS;
       expect((await told()).page).toContain('What you have sent counts if you choose its network');
       await transact(service.db, tx => lapseIfDue(tx, payment.id, now()));

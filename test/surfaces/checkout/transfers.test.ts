@@ -183,7 +183,7 @@ describe('a page', () => {
     await send(checkout, { tokenAmount: asked + asked / 100n });
     const { told, list } = await read(checkout);
     expect(told).toEqual([
-      expect.stringContaining('A little more than was asked for: it pays this order in full.'),
+      expect.stringContaining('More than was asked for: it pays this order in full.'),
     ]);
     expect(textOf({ body: list })).toContain(excessOf(asked / 100n));
   });

@@ -251,7 +251,7 @@ describe('the state of what has arrived', () => {
   const FIRST = 'Too little: the first part';
   test.each([
     ['exactly', ['The exact amount: it pays the payment.']],
-    ['too much', ['A little more than asked for: it pays the payment.']],
+    ['too much', ['More than asked for: it pays the payment.']],
     ['twice', ['The exact amount:', 'Duplicate, arrived again: not counted. Waits to be settled']],
     ['late', ['Arrived too late: not counted. Waits to be settled']],
     ['too little', [`${FIRST}, which the rest has completed.`, 'The rest: it completes']],

@@ -131,10 +131,11 @@ function isRest({ checkout }: CheckoutView): boolean {
 /** What has arrived, and what completes the payment. */
 function renderRest(view: CheckoutView, due: Quote, { received }: Remaining): Html {
   const { waiting } = view.locale.texts;
+  const askFor = view.checkout.progress.isOwnAddress ? waiting.ownRest : waiting.rest;
   const whole = quoteOf(view.checkout) ?? due;
   const row = (name: string, quote: Quote) =>
     html`<div><dt>${name}</dt><dd><bdi>${amountOf(view, quote)}</bdi></dd></div>`;
-  return html`<div class="notice" id="problem"><p><strong>${waiting.tooLittle}</strong> ${waiting.rest(amountOf(view, due))} ${isRaised(view, received) && waiting.restRaised}</p>
+  return html`<div class="notice" id="problem"><p><strong>${waiting.tooLittle}</strong> ${askFor(amountOf(view, due))} ${isRaised(view, received) && waiting.restRaised}</p>
 <dl class="sums">${row(waiting.asked, whole)}${row(waiting.received, { ...whole, tokenAmount: received })}${row(waiting.due, due)}</dl></div>`;
 }
 

@@ -98,6 +98,7 @@ export const de: CheckoutTexts = {
     tooLittle: 'Es ist zu wenig angekommen.',
     rest: amount =>
       `Senden Sie noch genau ${amount}, in einer einzigen Transaktion und rechtzeitig, um Ihre Zahlung abzuschließen.`,
+    ownRest: amount => `Senden Sie rechtzeitig noch ${amount}, um Ihre Zahlung abzuschließen.`,
     restRaised: 'Das ist mehr, als fehlt: Weniger senden Wallets nicht.',
     asked: 'Verlangt',
     received: 'Erhalten',
@@ -179,7 +180,7 @@ export const de: CheckoutTexts = {
       whole: 'Bezahlt diese Bestellung vollständig.',
       tolerated:
         'Etwas weniger als verlangt, was akzeptiert wird: Diese Bestellung ist damit vollständig bezahlt.',
-      over: 'Etwas mehr als verlangt: Diese Bestellung ist damit vollständig bezahlt.',
+      over: 'Mehr als verlangt: Diese Bestellung ist damit vollständig bezahlt.',
       assigned: 'Dieser Bestellung von Hand zugeordnet.',
       first: 'Der erste Teil für diese Bestellung. Der Rest ist noch offen.',
       completed: 'Der erste Teil für diese Bestellung.',

@@ -104,6 +104,8 @@ export const en = {
     tooLittle: 'Too little has arrived.',
     rest: (amount: string) =>
       `Send exactly ${amount} more, in one transfer and in time, to complete your payment.`,
+    /** At an address of the payment alone, where parts add up. */
+    ownRest: (amount: string) => `Send ${amount} more in time to complete your payment.`,
     restRaised: 'That is more than what is missing: wallets send no less.',
     asked: 'Asked for',
     received: 'Received',
@@ -187,7 +189,7 @@ export const en = {
     countedFor: {
       whole: 'Pays this order in full.',
       tolerated: 'A little less than was asked for, which is accepted: it pays this order in full.',
-      over: 'A little more than was asked for: it pays this order in full.',
+      over: 'More than was asked for: it pays this order in full.',
       assigned: 'Credited to this order by hand.',
       first: 'The first part of this order. The rest is still due.',
       completed: 'The first part of this order.',

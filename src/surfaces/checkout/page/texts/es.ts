@@ -98,6 +98,7 @@ export const es: CheckoutTexts = {
     tooLittle: 'La cantidad recibida es insuficiente.',
     rest: amount =>
       `Para completar el pago, envíe exactamente ${amount} más, en una sola transferencia y a tiempo.`,
+    ownRest: amount => `Para completar el pago, envíe ${amount} más a tiempo.`,
     restRaised: 'Es más de lo que falta: los monederos no envían menos.',
     asked: 'Solicitado',
     received: 'Recibido',
@@ -176,7 +177,7 @@ export const es: CheckoutTexts = {
     countedFor: {
       whole: 'Paga este pedido por completo.',
       tolerated: 'Un poco menos de lo solicitado, pero se acepta: paga este pedido por completo.',
-      over: 'Un poco más de lo solicitado: paga este pedido por completo.',
+      over: 'Más de lo solicitado: paga este pedido por completo.',
       assigned: 'Asignada a este pedido a mano.',
       first: 'La primera parte de este pedido. Aún falta el resto.',
       completed: 'La primera parte de este pedido.',

@@ -98,6 +98,7 @@ export const fr: CheckoutTexts = {
     tooLittle: 'Le montant reçu est insuffisant.',
     rest: amount =>
       `Pour terminer votre paiement, envoyez encore exactement ${amount}, en un seul transfert et à temps.`,
+    ownRest: amount => `Pour terminer votre paiement, envoyez encore ${amount} à temps.`,
     restRaised: 'C’est plus que ce qui manque\u00a0: les portefeuilles n’envoient pas moins.',
     asked: 'Demandé',
     received: 'Reçu',
@@ -178,7 +179,7 @@ export const fr: CheckoutTexts = {
       whole: 'Paie cette commande en totalité.',
       tolerated:
         'Un peu moins que demandé, mais c’est accepté\u00a0: cette commande est payée en totalité.',
-      over: 'Un peu plus que demandé\u00a0: cette commande est payée en totalité.',
+      over: 'Plus que demandé\u00a0: cette commande est payée en totalité.',
       assigned: 'Attribué manuellement à cette commande.',
       first: 'La première partie de cette commande. Le reste est encore dû.',
       completed: 'La première partie de cette commande.',

@@ -98,6 +98,7 @@ export const pt: CheckoutTexts = {
     tooLittle: 'O valor recebido é insuficiente.',
     rest: amount =>
       `Para concluir o pagamento, envie ainda exatamente ${amount}, em uma única transferência e a tempo.`,
+    ownRest: amount => `Para concluir o pagamento, envie ainda ${amount} a tempo.`,
     restRaised: 'É mais do que falta: as carteiras não enviam menos.',
     asked: 'Solicitado',
     received: 'Recebido',
@@ -176,7 +177,7 @@ export const pt: CheckoutTexts = {
     countedFor: {
       whole: 'Paga este pedido por inteiro.',
       tolerated: 'Um pouco menos do que o solicitado, mas aceito: paga este pedido por inteiro.',
-      over: 'Um pouco mais do que o solicitado: paga este pedido por inteiro.',
+      over: 'Mais do que o solicitado: paga este pedido por inteiro.',
       assigned: 'Atribuída a este pedido manualmente.',
       first: 'A primeira parte deste pedido. O restante ainda falta.',
       completed: 'A primeira parte deste pedido.',

@@ -98,6 +98,7 @@ export const tr: CheckoutTexts = {
     tooLittle: 'Eksik tutar geldi.',
     rest: amount =>
       `Ödemenizi tamamlamak için tek transferde ve süresi içinde tam olarak ${amount} daha gönderin.`,
+    ownRest: amount => `Ödemenizi tamamlamak için süresi içinde ${amount} daha gönderin.`,
     restRaised: 'Bu, eksik olandan fazladır: cüzdanlar daha azını göndermez.',
     asked: 'İstenen',
     received: 'Gelen',
@@ -178,7 +179,7 @@ export const tr: CheckoutTexts = {
     countedFor: {
       whole: 'Bu siparişin tamamını öder.',
       tolerated: 'İstenenden biraz az, ancak kabul edilir: bu siparişin tamamını öder.',
-      over: 'İstenenden biraz fazla: bu siparişin tamamını öder.',
+      over: 'İstenenden fazla: bu siparişin tamamını öder.',
       assigned: 'Bu siparişe elle sayıldı.',
       first: 'Bu siparişin ilk kısmı. Kalanı henüz ödenmedi.',
       completed: 'Bu siparişin ilk kısmı.',

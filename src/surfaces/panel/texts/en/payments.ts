@@ -119,7 +119,7 @@ export const payments = {
     /** Outcomes of deposits that a payment took. */
     outcomes: {
       exact: 'the exact amount',
-      over: 'a little more than asked for',
+      over: 'more than asked for',
       tolerated: 'a little less than asked for, which is tolerated',
       under: 'too little',
       rest: 'the rest',
@@ -159,7 +159,7 @@ export const payments = {
     countedFor: {
       whole: 'The exact amount: it pays the payment.',
       tolerated: 'A little less than asked for, which is tolerated: it pays the payment.',
-      over: 'A little more than asked for: it pays the payment.',
+      over: 'More than asked for: it pays the payment.',
       assigned: 'Assigned to the payment by hand.',
       first: 'Too little: the first part. The customer is asked for the rest.',
       completed: 'Too little: the first part, which the rest has completed.',

@@ -108,7 +108,7 @@ export const payments: PanelTexts['payments'] = {
       html`Recibido ${amount}: ${outcome}, ${state}. ${hash}`,
     outcomes: {
       exact: 'la cantidad exacta',
-      over: 'un poco más de lo solicitado',
+      over: 'más de lo solicitado',
       tolerated: 'un poco menos de lo solicitado, lo que se acepta',
       under: 'insuficiente',
       rest: 'el resto',
@@ -147,7 +147,7 @@ export const payments: PanelTexts['payments'] = {
     countedFor: {
       whole: 'La cantidad exacta: salda el pago.',
       tolerated: 'Un poco menos de lo solicitado, lo que se acepta: salda el pago.',
-      over: 'Un poco más de lo solicitado: salda el pago.',
+      over: 'Más de lo solicitado: salda el pago.',
       assigned: 'Asignado al pago a mano.',
       first: 'Insuficiente: la primera parte. Se le pide el resto al cliente.',
       completed: 'Insuficiente: la primera parte, que el resto ha completado.',
