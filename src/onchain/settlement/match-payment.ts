@@ -69,10 +69,10 @@ export async function matchPayment(
   // A payment that holds the reservation of the amount gets it, even if others wait.
   const open = exact === undefined ? await listWaiting(db, slot, when, WAITING_MAXIMUM, named) : [];
   const [single, second] = open;
-  const own =
+  const { own, ended } =
     exact === undefined && second === undefined
       ? await findOwn(db, slot, { occurredAt: at, earliestAt }, single !== undefined)
-      : undefined;
+      : {};
   const cut = exact === undefined ? await findCut(db, slot, when, named) : [];
   // A payment may have ended between the two reads. Start again, so that neither list has it.
   const wereSeveral = open.length > 1;
@@ -93,11 +93,12 @@ export async function matchPayment(
     isNamed: named !== undefined,
     isSuperseded:
       exact === undefined && !isHeld && isHolders && isOpen(holder?.payment, earliestAt),
-    reservedBefore:
-      holder?.releasedAt != null &&
-      holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS,
+    isTooLate:
+      ended !== undefined ||
+      (holder?.releasedAt != null &&
+        holder.releasedAt.getTime() > earliestAt.getTime() - LATE_FOR_MS),
     // The funds may have been for another of its quotes.
-    isPaid: holder !== undefined && hasFunds(holder.payment),
+    isPaid: hasFunds(ended ?? holder?.payment),
     isReservedElsewhere: exact === undefined && (isHeld || now?.isReservedSince === true),
   });
   if (paymentId === null) return { outcome, payment_id: null };
@@ -125,7 +126,7 @@ function hasChanged(holder: Holder | undefined, { latestId, heldBy }: Reservatio
 
 /**
  * What has arrived at an address that one payment alone was ever asked to pay to, if it waited there, or is open under
- * another quote. Locks the payment.
+ * another quote; the payment, if it has ended or has its funds. Locks the payment.
  * @param hasWaited Whether a payment waited there when the transfer happened.
  */
 async function findOwn(
@@ -133,17 +134,19 @@ async function findOwn(
   slot: Slot,
   { occurredAt, earliestAt }: TimeOfTransfer,
   hasWaited: boolean,
-): Promise<OwnParts | undefined> {
+): Promise<{ readonly own?: OwnParts; readonly ended?: PaymentInWait }> {
   const asked = await findOnlyAsked(db, slot, occurredAt);
-  if (asked === undefined) return undefined;
+  if (asked === undefined) return {};
   const { paymentId, promisedUntil } = asked;
   const payment = await lockPayment(db, paymentId);
   const isFormer = isOpen(payment, earliestAt) && !isAt(payment, slot);
-  if (!hasWaited && !isFormer) return undefined;
+  if (!hasWaited && !isFormer) {
+    return payment === undefined || isOpen(payment, earliestAt) ? {} : { ended: payment };
+  }
   const parts = await findParts(db, paymentId, slot);
-  if (parts === undefined) return undefined;
+  if (parts === undefined) return {};
   const isPromised = !isFormer || isBy(promisedUntil, earliestAt);
-  return { ...parts, paymentId, isFormer, isPromised };
+  return { own: { ...parts, paymentId, isFormer, isPromised } };
 }
 
 /** Requested amounts that a wallet may have cut to the amount of the transfer; see `listCut`. */
@@ -167,8 +170,9 @@ function mayStillPay({ promisedUntil, payment }: Holder, earliestAt: Date): bool
 }
 
 /** Whether a payment is paid, or its funds have been seen. */
-function hasFunds({ status, session_status: session }: PaymentInWait): boolean {
-  return status === 'successful' || (status === 'pending' && session === 'completed');
+function hasFunds(payment: PaymentInWait | undefined): boolean {
+  const isSeen = payment?.status === 'pending' && payment.session_status === 'completed';
+  return isSeen || payment?.status === 'successful';
 }
 
 /** Whether a payment waits for funds, under any quote, and had not expired at a time. */

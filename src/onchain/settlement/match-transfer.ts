@@ -41,9 +41,12 @@ interface AddressState {
   readonly own?: OwnParts | undefined;
   /** Whether the transfer names a payment at the address, so that no other one counts as open. */
   readonly isNamed: boolean;
-  /** Whether exactly this amount was reserved, and released after the transfer or at most `LATE_FOR_MS` before it. */
-  readonly reservedBefore: boolean;
-  /** Whether the payment that had reserved it is paid, or has its funds and waits for them to be final. */
+  /**
+   * Whether its payment does not wait any more: exactly this amount was reserved, and released after the transfer or at
+   * most `LATE_FOR_MS` before it, or the only payment that was ever asked to pay at the address has ended.
+   */
+  readonly isTooLate: boolean;
+  /** Whether that payment is paid, or has its funds and waits for them to be final. */
   readonly isPaid: boolean;
   /**
    * Whether exactly this amount is reserved for another payment than the one that the transfer names, or has been
@@ -86,7 +89,7 @@ export function matchTransfer(
     cut,
     own,
     isNamed,
-    reservedBefore,
+    isTooLate,
     isPaid,
     isReservedElsewhere,
   }: AddressState,
@@ -98,7 +101,7 @@ export function matchTransfer(
   if (own !== undefined && (own.isPromised || !isSuperseded)) return matchPart(tokenAmount, own);
   const [single, second] = open;
   if (isSuperseded) return inbox('superseded');
-  if (reservedBefore) return inbox(isPaid ? 'duplicate' : 'late');
+  if (isTooLate) return inbox(isPaid ? 'duplicate' : 'late');
   const isOthers = isReservedElsewhere && (single !== undefined || isNamed);
   if (isOthers || cut.length > 1) return inbox('ambiguous');
   const settled = cut[0] === undefined ? undefined : settleCut(tokenAmount, cut[0]);

@@ -17,8 +17,8 @@ export const UNMATCHED_REASONS = {
     short: 'ambiguous',
     text: 'several payments wait at the address, and its amount and time do not tell which one it is for',
   },
-  duplicate: { short: 'duplicate', text: 'its payment has this amount already' },
-  late: { short: 'too late', text: 'the payment that asked for this amount had ended' },
+  duplicate: { short: 'duplicate', text: 'its payment has its funds already' },
+  late: { short: 'too late', text: 'its payment had ended' },
   over: { short: 'far too much', text: 'it is far more than its payment asks for' },
   superseded: {
     short: 'former quote',

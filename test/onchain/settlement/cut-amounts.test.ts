@@ -73,7 +73,7 @@ describe('any amounts reserved at one address', () => {
               open: all,
               cut,
               isNamed: false,
-              reservedBefore: false,
+              isTooLate: false,
               isPaid: false,
               isReservedElsewhere: false,
             });

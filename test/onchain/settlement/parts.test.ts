@@ -15,6 +15,7 @@ import { readRemaining } from '#onchain/settlement/remaining.ts';
 import { selectNetwork } from '#onchain/settlement/select-network.ts';
 import { countTransfers } from '#payments/counted-transfers.ts';
 import { readHistory } from '#payments/history.ts';
+import { movePayment } from '#payments/move-payment.ts';
 import { createFixedRates } from '#payments/rates/fixed-rates.ts';
 import type { Merchant } from '#storage/database/account-tables.ts';
 import type { DepositState } from '#storage/database/deposit-tables.ts';
@@ -34,6 +35,7 @@ import { simulatedTransfer } from '../../helpers/see-transfer.ts';
 
 let service: TestApp;
 let merchant: Merchant;
+const MINUTE_MS = 60_000;
 const rates = createFixedRates();
 
 beforeAll(async () => {
@@ -256,7 +258,6 @@ describe('at an address that one payment alone was asked to pay to', () => {
   });
 
   describe('under another quote, after its payer has chosen another network', () => {
-    const MINUTE_MS = 60_000;
     const DAY = { expiry_fixed: true, offered_blockchain_ids: ['btc', 'eth'] };
     const askBoth = () =>
       ask({ ...DAY, expires_at: new Date(now().getTime() + 24 * 60 * MINUTE_MS) });
@@ -562,5 +563,29 @@ describe('elsewhere', () => {
     if (first === undefined) throw new Error('no address is shared');
     const part = await arrive(first, wholeOf(first) / 2n);
     expect(part).toMatchObject({ payment_id: null, outcome: 'ambiguous' });
+  });
+});
+
+describe('after its end', () => {
+  test('whatever comes after its end is told as late for it, and after it was paid as a second time', async () => {
+    const [late, paid] = [await ask(), await ask()];
+    await arrive(paid, wholeOf(paid));
+    await movePayment(service.db, {
+      paymentId: late.id,
+      move: 'expire',
+      actor: 'worker',
+      reason: 'nothing came',
+      now: now(),
+    });
+    service.clock.now += 48 * 60 * MINUTE_MS;
+    for (const [payment, outcome] of [
+      [late, 'late'],
+      [paid, 'duplicate'],
+    ] as const) {
+      const deposit = await arrive(payment, wholeOf(payment) / 3n);
+      expect(deposit).toMatchObject({ outcome, payment_id: null });
+      const { newest } = await listTransfers(service.db, payment.id);
+      expect(newest.map(({ id }) => id)).toContain(deposit.id);
+    }
   });
 });

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/connection.ts';
 import type { Deposit, Deviation, StrayKind } from '../../database/deposit-tables.ts';
 import type { Payment } from '../../database/payment-tables.ts';
 
-/** A payment that asked for exactly the amount of a deposit which came too late, twice, or for a former quote. */
+/** A payment that a deposit was meant for which came too late, twice, or for a former quote. */
 export type MeantPayment = Pick<
   Payment,
   'id' | 'merchant_id' | 'amount' | 'status' | 'customer_reference_id'
@@ -15,7 +15,7 @@ export type MeantPayment = Pick<
 /** Kinds of deposits that were meant for a payment and settled nothing. */
 const STRAY_KINDS: readonly StrayKind[] = ['late', 'duplicate', 'superseded'];
 
-/** The payments that deposits were meant for by their exact amounts, by the deposits' IDs. */
+/** The payments that deposits were meant for by their exact amounts or own addresses, by the deposits' IDs. */
 export async function findMeantPayments(
   db: Connection,
   depositIds: readonly string[],
@@ -33,7 +33,7 @@ export async function findMeantPayments(
   return new Map(rows.map(({ deposit_id: id, ...payment }) => [id, payment]));
 }
 
-/** A deposit of exactly what a payment asks or asked for, which did not count for it. */
+/** A deposit that was meant for a payment and did not count for it. */
 type StrayDeposit = Deposit & { kind: StrayKind };
 
 /** More for one payment are not expected. */

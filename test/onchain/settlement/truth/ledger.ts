@@ -432,7 +432,7 @@ export class Ledger {
     );
   }
 
-  /** Whatever arrives at a payment's own address while it waits is for it; undefined elsewhere. */
+  /** Whatever arrives at a payment's own address is for it, or too late for it; undefined elsewhere. */
   #matchPart(sent: LedgerDeposit) {
     const { network, address, amount, at, earliest } = sent;
     if (!this.#isOwn(sent)) return undefined;
@@ -448,7 +448,12 @@ export class Ledger {
     if (asked === undefined || waited.length > 1) return undefined;
     const payment = this.#payment(asked.payment);
     const isAt = payment.network === network && payment.address === address;
-    const isFormer = payment.state === OPEN && this.#isBy(payment, earliest) && !isAt;
+    const isOpen = payment.state === OPEN && this.#isBy(payment, earliest);
+    const isFormer = isOpen && !isAt;
+    if (waited.length === 0 && !isOpen) {
+      const isPaid = payment.state === 'successful/completed' || payment.state === SEEN;
+      return { outcome: isPaid ? 'duplicate' : 'late', payment: null };
+    }
     if (waited.length === 0 && !isFormer) return undefined;
     const isPromised = earliest <= asked.from + this.#rules.windowOf(network) + MINUTE;
     if (isFormer && !isPromised) {

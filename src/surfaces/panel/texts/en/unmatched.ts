@@ -36,14 +36,14 @@ export const unmatched = {
 
   filters: { worth: 'Worth at most', worthHint: 'Dollars, as 1.00' },
 
-  /** The payment that had asked for exactly its amount. */
+  /** The payment that it was meant for. */
   meant: {
-    title: 'The payment that it fits exactly',
+    title: 'The payment that it was meant for',
     payment: (payment: Html, status: Html, since: Html | null, consequence: string) =>
       html`${payment}: ${status}${since !== null && html` since ${since}`}. ${consequence}`,
     consequences: {
-      paid: 'It is paid: this is a second transfer of the same amount.',
-      open: 'It is still open, but does not wait for this amount any more.',
+      paid: 'It is paid: this is one transfer too many.',
+      open: 'It is still open, but does not wait for it any more.',
       ended: 'It stays so. Settle with that customer, then dismiss the deposit.',
     },
   },
@@ -74,7 +74,7 @@ export const unmatched = {
       confirming: html`The payment becomes <strong>successful</strong> once the deposit is final. That cannot be undone then.`,
     },
     otherOrder: (payment: Html, status: string) =>
-      html`${payment}, which is ${status}, had asked for exactly this amount. Make sure that it is not that customer’s money.`,
+      html`${payment}, which is ${status}, was meant to be paid by it. Make sure that it is not that customer’s money.`,
     submit: 'Assign',
     done: (order: string) => `Assigned to ${order}.`,
     look: 'Look at the payment',

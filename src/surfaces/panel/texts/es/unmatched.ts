@@ -17,8 +17,8 @@ export const unmatched: PanelTexts['unmatched'] = {
       short: 'ambiguo',
       text: 'varios pagos esperan en la dirección, y ni la cantidad ni la hora indican para cuál es',
     },
-    duplicate: { short: 'duplicado', text: 'su pago ya tiene esta cantidad' },
-    late: { short: 'demasiado tarde', text: 'el pago que pedía esta cantidad ya había terminado' },
+    duplicate: { short: 'duplicado', text: 'su pago ya tiene sus fondos' },
+    late: { short: 'demasiado tarde', text: 'su pago ya había terminado' },
     over: { short: 'muy por encima', text: 'es mucho más de lo que pide su pago' },
     superseded: {
       short: 'cotización anterior',
@@ -50,12 +50,12 @@ export const unmatched: PanelTexts['unmatched'] = {
   filters: { worth: 'Valor máximo', worthHint: 'Dólares, como 1.00' },
 
   meant: {
-    title: 'El pago al que corresponde exactamente',
+    title: 'El pago al que iba destinado',
     payment: (payment, status, since, consequence) =>
       html`${payment}: ${status}${since !== null && html` desde el ${since}`}. ${consequence}`,
     consequences: {
-      paid: 'Está pagado: esta es una segunda transferencia de la misma cantidad.',
-      open: 'Sigue abierto, pero ya no espera esta cantidad.',
+      paid: 'Está pagado: esta transferencia está de más.',
+      open: 'Sigue abierto, pero ya no la espera.',
       ended: 'Así se queda. Resuélvalo con ese cliente y descarte el depósito.',
     },
   },
@@ -84,7 +84,7 @@ export const unmatched: PanelTexts['unmatched'] = {
       confirming: html`El pago queda <strong>completado</strong> cuando el depósito sea definitivo. Entonces ya no se puede deshacer.`,
     },
     otherOrder: (payment, status) =>
-      html`${payment}, que está ${status}, pedía exactamente esta cantidad. Asegúrese de que no es el dinero de ese cliente.`,
+      html`${payment}, que está ${status}, era el destinatario. Asegúrese de que no es el dinero de ese cliente.`,
     submit: 'Asignar',
     done: order => `Asignado a ${order}.`,
     look: 'Ver el pago',
