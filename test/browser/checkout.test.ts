@@ -342,7 +342,9 @@ const LOOKED_AT: readonly string[] = ['en', 'ar'];
  */
 async function expectAccessibleEverywhere(page: Page): Promise<void> {
   const { origin, pathname } = new URL(page.url());
-  for (const tag of LANGUAGE_TAGS) {
+  // Pages that are opened after the first full check parse axe, whether they are checked or not.
+  const others = LANGUAGE_TAGS.filter(tag => !LOOKED_AT.includes(tag));
+  for (const tag of [...others, ...LOOKED_AT]) {
     await page.goto(`${origin}${pathname}?lang=${tag}`);
     expect(await page.evaluate('document.documentElement.lang')).toBe(tag);
     // Otherwise the page redirects after a payment.
