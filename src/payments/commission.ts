@@ -18,6 +18,15 @@ export function commissionCents(amountCents: number, basisPoints: number): numbe
   return Number((scaled + BASIS_POINTS / 2n) / BASIS_POINTS);
 }
 
+/** Commission of a payment with a quote, in cents: none where it settles directly. */
+export function quotedCommission({
+  settlement_model,
+  amount,
+  commission_bps,
+}: CommissionTerms): number {
+  return settlement_model === 'direct' ? 0 : commissionCents(amount, commission_bps);
+}
+
 /** What the customer pays, in cents: the amount, plus the commission if the customer bears it. */
 export function dueCents(terms: CommissionTerms): number {
   const { amount, commission_bps, commission_payer, settlement_model } = terms;

@@ -1,3 +1,4 @@
+import { quotedCommission } from '#payments/commission.ts';
 import type { Connection } from '#storage/database/connection.ts';
 import type { Deposit } from '#storage/database/deposit-tables.ts';
 import { findAskedBefore, reserveAgain } from '#storage/repositories/deposits/former-quotes.ts';
@@ -36,6 +37,8 @@ export async function returnToQuote(
     address: deposit.address,
     token_amount: before.tokenAmount,
     token_decimals: before.decimals,
+    // None since the quote was withdrawn, if it was.
+    commission_amount: quotedCommission(payment),
     quoted_at: before.reservedAt,
     // If the deposit is reversed, the price is held no longer than it was promised.
     quoted_until:

@@ -1,6 +1,6 @@
 import type { BaseLogger } from 'pino';
 import { ApiError } from '#errors/api-error.ts';
-import { commissionCents, dueCents } from '#payments/commission.ts';
+import { dueCents, quotedCommission } from '#payments/commission.ts';
 import { isRowOffered, type Offering } from '#payments/offered-networks.ts';
 import { type Rates, RateUnavailable } from '#payments/rates/rate-source.ts';
 import type { Connection, Database } from '#storage/database/connection.ts';
@@ -82,10 +82,6 @@ async function quote(
   { payment, network, price, log }: Quoted,
   now: Date,
 ): Promise<Payment> {
-  const commission =
-    payment.settlement_model === 'direct'
-      ? 0
-      : commissionCents(payment.amount, payment.commission_bps);
   const asset = { symbol: network.asset_symbol, decimals: network.asset_decimals };
   const terms = termsFor(toBaseUnits(dueCents(payment), price, asset.decimals), asset, price);
   const reserved = await reserveAmount(db, { payment, network, terms, log }, now);
@@ -95,17 +91,19 @@ async function quote(
     address: reserved.address,
     token_amount: reserved.tokenAmount,
     token_decimals: asset.decimals,
-    commission_amount: commission,
+    commission_amount: quotedCommission(payment),
     quoted_at: now,
     ...(await withoutRest(db, payment)),
     ...deadlinesFrom(payment, network.window_minutes, now),
   });
   if (updated === undefined) throw new ApiError('E1040', 'The payment is not open any more.');
-  if (!isUnderpaid(payment)) return updated;
+  if (payment.last_error_code === null) return updated;
   // Parts at the payment's own address count for any quote there, and may suffice for this one.
   const areParts = await applyPartsAt(db, updated, now);
   // A customer who returns to an underpaid quote is asked for the rest again.
-  if (!areParts && reserved.isFormer) await settleUnderpayment(db, payment.id, now);
+  if (!areParts && reserved.isFormer && isUnderpaid(payment)) {
+    await settleUnderpayment(db, payment.id, now);
+  }
   return (await findPayment(db, payment.id)) ?? updated;
 }
 
